@@ -40,6 +40,10 @@ __all__ = [
     "ceil_div",
     "coalesce",
     "coalesce_x",
+    "colex_geq",
+    "colex_gtr",
+    "colex_leq",
+    "colex_less",
     "compact_col_major",
     "compact_order",
     "compact_row_major",
@@ -59,9 +63,15 @@ __all__ = [
     "dice",
     "divide_left",
     "divide_right",
+    "domain_distribute",
     "domain_offset",
     "downcast",
+    "elem_geq",
+    "elem_gtr",
+    "elem_leq",
+    "elem_less",
     "elem_scale",
+    "evenly_divides",
     "filter_zeros",
     "flat_divide",
     "flat_product",
@@ -69,7 +79,11 @@ __all__ = [
     "flatten_ins",
     "flatten_outs",
     "free_bits",
+    "gcd",
     "get",
+    "get_1d_coord",
+    "get_flat_coord",
+    "get_hier_coord",
     "group",
     "identity",
     "idx2crd",
@@ -80,7 +94,12 @@ __all__ = [
     "invertible",
     "is_trivial_over",
     "layout",
+    "lcm",
     "left_inverse",
+    "lex_geq",
+    "lex_gtr",
+    "lex_leq",
+    "lex_less",
     "linear",
     "logical_divide",
     "logical_product",
@@ -136,6 +155,7 @@ __all__ = [
     "unwrap",
     "upcast",
     "weakly_congruent",
+    "with_shape",
     "wrap",
     "zeros",
     "zipped_divide",
@@ -433,6 +453,16 @@ def nullspace(layout: LayoutLike, /) -> Layout:
     return result
 
 
+def domain_distribute(shape: Any, n: Shape, /) -> Layout:
+    """A layout of coordinates of the shape, of n of them where its extents and n have the divisors for it.
+
+    >>> domain_distribute((15, 14), 6)
+    Layout('(3,2):(1,15)')
+    """
+    result: Layout = operation("domain_distribute", shape, n)
+    return result
+
+
 def max_common_layout(a: LayoutLike, b: LayoutLike, /) -> Layout:
     """The longest C with A(C(i)) = i = B(C(i)).
 
@@ -593,6 +623,16 @@ def make_ordered_layout(shape: Shape, order: Shape, /) -> Layout:
     return result
 
 
+def with_shape(layout: LayoutLike, shape: Shape, /) -> Layout:
+    """L with other coordinates: those of the shape, by their colexicographic index.
+
+    >>> with_shape("(4,8):(8,1)", (8, 4))
+    Layout('((4,2),4):((8,1),2)')
+    """
+    result: Layout = operation("with_shape", layout, shape)
+    return result
+
+
 def make_layout_like(layout: LayoutLike, /) -> Layout:
     """The compact layout of the same shape, ordered by L's strides; strides of 0 stay.
 
@@ -643,22 +683,50 @@ def compact_order(shape: Shape, order: Shape, /) -> Shape:
     return result
 
 
-def crd2idx(coord: Coord, layout: Any, /) -> Any:
+def crd2idx(coord: Coord, layout: Any, stride: Shape | None = None, /) -> Any:
     """The offset of a coordinate; in a shape, its colexicographic index; under basis strides, a coordinate.
 
     >>> crd2idx((1, 2), "(4,8):(8,1)")
     10
     """
-    return operation("crd2idx", coord, layout)
+    return _call("crd2idx", coord, layout, stride)
 
 
-def idx2crd(index: int, shape: Shape, /) -> Any:
-    """The coordinate of a colexicographic index.
+def idx2crd(index: int, shape: Shape, stride: Shape | None = None, /) -> Any:
+    """The coordinate of a colexicographic index; with strides, as get_hier_coord.
 
     >>> idx2crd(13, (4, 8))
     (1, 3)
     """
-    return operation("idx2crd", index, shape)
+    return _call("idx2crd", index, shape, stride)
+
+
+def get_hier_coord(layout: LayoutLike, offset: int, /) -> Any:
+    """The coordinate at an offset of a compact layout, with the brackets of L.
+
+    >>> get_hier_coord("(4,(2,4)):(8,(4,1))", 14)
+    (1, (1, 2))
+    """
+    return operation("get_hier_coord", layout, offset)
+
+
+def get_flat_coord(layout: LayoutLike, offset: int, /) -> Any:
+    """The coordinate at an offset of a compact layout, with an integer for each axis; of one axis, the integer.
+
+    >>> get_flat_coord("(4,(2,4)):(8,(4,1))", 14)
+    (1, 5)
+    """
+    return operation("get_flat_coord", layout, offset)
+
+
+def get_1d_coord(layout: LayoutLike, offset: int, /) -> int:
+    """The colexicographic index of the coordinate at an offset of a compact layout.
+
+    >>> get_1d_coord("(4,(2,4)):(8,(4,1))", 14)
+    21
+    """
+    result: int = operation("get_1d_coord", layout, offset)
+    return result
 
 
 def crd2crd(coord: Coord, from_: Shape, to: Shape, /) -> Any:
@@ -788,6 +856,16 @@ def compatible(a: Any, b: Any, /) -> bool:
     return result
 
 
+def evenly_divides(a: Any, b: Shape, /) -> bool:
+    """Whether shape a is whole tiles b: part by part, where b is a tuple.
+
+    >>> evenly_divides((8, 12), (4, 6))
+    True
+    """
+    result: bool = operation("evenly_divides", a, b)
+    return result
+
+
 def shape_div(a: Shape, b: Shape, /) -> Shape:
     """Shape a without its b leftmost coordinates.
 
@@ -805,6 +883,126 @@ def ceil_div(a: Shape, b: Shape, /) -> Shape:
     (3, 3)
     """
     result: Shape = operation("ceil_div", a, b)
+    return result
+
+
+def elem_less(a: Coord, b: Coord, /) -> bool:
+    """Whether each integer of a is less than the one of b at its place.
+
+    >>> elem_less((1, 5), (2, 3))
+    False
+    """
+    result: bool = operation("elem_less", a, b)
+    return result
+
+
+def elem_leq(a: Coord, b: Coord, /) -> bool:
+    """Not elem_less(b, a).
+
+    >>> elem_leq((1, 5), (2, 3))
+    True
+    """
+    result: bool = operation("elem_leq", a, b)
+    return result
+
+
+def elem_gtr(a: Coord, b: Coord, /) -> bool:
+    """elem_less(b, a).
+
+    >>> elem_gtr((1, 5), (2, 3))
+    False
+    """
+    result: bool = operation("elem_gtr", a, b)
+    return result
+
+
+def elem_geq(a: Coord, b: Coord, /) -> bool:
+    """Not elem_less(a, b).
+
+    >>> elem_geq((1, 5), (2, 3))
+    True
+    """
+    result: bool = operation("elem_geq", a, b)
+    return result
+
+
+def lex_less(a: Coord, b: Coord, /) -> bool:
+    """Whether a comes before b where the first part counts most.
+
+    >>> lex_less((1, 5), (2, 3))
+    True
+    """
+    result: bool = operation("lex_less", a, b)
+    return result
+
+
+def lex_leq(a: Coord, b: Coord, /) -> bool:
+    """Not lex_less(b, a).
+
+    >>> lex_leq((1, 5), (2, 3))
+    True
+    """
+    result: bool = operation("lex_leq", a, b)
+    return result
+
+
+def lex_gtr(a: Coord, b: Coord, /) -> bool:
+    """lex_less(b, a).
+
+    >>> lex_gtr((1, 5), (2, 3))
+    False
+    """
+    result: bool = operation("lex_gtr", a, b)
+    return result
+
+
+def lex_geq(a: Coord, b: Coord, /) -> bool:
+    """Not lex_less(a, b).
+
+    >>> lex_geq((1, 5), (2, 3))
+    False
+    """
+    result: bool = operation("lex_geq", a, b)
+    return result
+
+
+def colex_less(a: Coord, b: Coord, /) -> bool:
+    """Whether a comes before b where the last part counts most.
+
+    >>> colex_less((1, 5), (2, 3))
+    False
+    """
+    result: bool = operation("colex_less", a, b)
+    return result
+
+
+def colex_leq(a: Coord, b: Coord, /) -> bool:
+    """Not colex_less(b, a).
+
+    >>> colex_leq((1, 5), (2, 3))
+    False
+    """
+    result: bool = operation("colex_leq", a, b)
+    return result
+
+
+def colex_gtr(a: Coord, b: Coord, /) -> bool:
+    """colex_less(b, a).
+
+    >>> colex_gtr((1, 5), (2, 3))
+    True
+    """
+    result: bool = operation("colex_gtr", a, b)
+    return result
+
+
+def colex_geq(a: Coord, b: Coord, /) -> bool:
+    """Not colex_less(a, b).
+
+    >>> colex_geq((1, 5), (2, 3))
+    True
+    """
+    result: bool = operation("colex_geq", a, b)
     return result
 
 
@@ -843,6 +1041,46 @@ def max(*parts: Shape) -> int:
     7
     """
     result: int = operation("max", *parts)
+    return result
+
+
+def min(*parts: Shape) -> int:
+    """The smallest of all integers.
+
+    >>> min((3, (7, 2)), 5)
+    2
+    """
+    result: int = operation("min", *parts)
+    return result
+
+
+def sum(*parts: Shape) -> int:
+    """The sum of all integers.
+
+    >>> sum((3, (7, 2)), 5)
+    17
+    """
+    result: int = operation("sum", *parts)
+    return result
+
+
+def gcd(*parts: Shape) -> int:
+    """The greatest common divisor of all integers.
+
+    >>> gcd((12, (18, 8)), 6)
+    2
+    """
+    result: int = operation("gcd", *parts)
+    return result
+
+
+def lcm(*parts: Shape) -> int:
+    """The least common multiple of all integers.
+
+    >>> lcm(4, 6)
+    12
+    """
+    result: int = operation("lcm", *parts)
     return result
 
 

@@ -24,7 +24,7 @@ pub enum HloSourceError {
 }
 
 impl HloModule {
-    /// Returns true if bytes begin as a module's text does: with `HloModule` or `ENTRY`, white space and comments before
+    /// Returns whether bytes begin like the text of a module: with `HloModule` or `ENTRY`, after white space and comments. The
     /// beginning of a file suffices.
     ///
     /// ```

@@ -7,8 +7,8 @@
 //! instruction := [ 'ROOT' ] name '=' [ shape ] opcode '(' … ')' { ',' attribute }
 //! ```
 //!
-//! Where no computation is marked, the last is the entry, as in XLA. A shape that is left out is not inferred. Without the
-//! line of `HloModule` the text begins with `ENTRY` or with `name {`, and the module is called as its entry.
+//! If no computation is marked, the last one is the entry, as in XLA. An omitted shape is not inferred. Without the line of
+//! `HloModule` the text begins with `ENTRY` or with `name {`, and the module has the name of its entry.
 //!
 //! Parameters and the root of the entry have the layouts that the attribute `entry_computation_layout` states, where its shapes
 //! fit them.

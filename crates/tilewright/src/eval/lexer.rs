@@ -6,7 +6,7 @@ use crate::Error;
 /// One token, without its span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Word<'a> {
-    /// `4`, `_4`: digits without a sign.
+    /// `4`, `_4`, `4_c`: digits without a sign.
     Integer(u64),
     /// `_` alone.
     Keep,
@@ -18,7 +18,7 @@ pub(super) enum Word<'a> {
     Linear(&'a str),
     /// The text between brackets: the names of dims.
     Dims(&'a str),
-    /// One of `( ) < > , : + - @ ;`, or `m` for the minus of `_m4`.
+    /// One of `( ) < > , : + - @ ; . *`, or `m` for the minus of `_m4`.
     Sign(char),
     /// The end of the text.
     End,
@@ -56,7 +56,9 @@ fn next(text: &str, from: usize) -> Result<Token<'_>, Error> {
     let word = |word, len: usize| Ok(Token { word, span: (from, from + len) });
     let Some(first) = rest.chars().next() else { return word(Word::End, 0) };
     match first {
-        '(' | ')' | '<' | '>' | ',' | ':' | '+' | '-' | '@' | ';' => word(Word::Sign(first), 1),
+        '(' | ')' | '<' | '>' | ',' | ':' | '+' | '-' | '@' | ';' | '.' | '*' => {
+            word(Word::Sign(first), 1)
+        }
         '"' | '\'' => match rest[1..].find(first) {
             Some(len) => word(Word::Quoted(&rest[1..=len]), len + 2),
             None => Err(unclosed(from, text, first)),
@@ -78,9 +80,12 @@ fn next(text: &str, from: usize) -> Result<Token<'_>, Error> {
         '_' | '0'..='9' => {
             let start = usize::from(first == '_');
             let len = start + span(&rest[start..], |c| c.is_ascii_digit());
-            let digits = &rest[start..len];
+            let (digits, behind) = (&rest[start..len], &rest[len..]);
+            // CuTe's `4_c` is 4.
+            let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            let constant = behind.strip_prefix("_c").is_some_and(|end| !end.starts_with(is_name));
             match digits.parse() {
-                Ok(value) => word(Word::Integer(value), len),
+                Ok(value) => word(Word::Integer(value), len + if constant { 2 } else { 0 }),
                 Err(_) if digits.is_empty() => word(Word::Keep, 1),
                 Err(_) => Err(Error::parse((from, from + len), "the integer does not fit 64 bits")),
             }

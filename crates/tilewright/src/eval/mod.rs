@@ -31,6 +31,7 @@
 //! assert!(error.to_string().contains("at (2,1): A(B) is 8, the only candidate gives 7"));
 //! ```
 
+mod basis;
 mod call;
 mod dims;
 mod error;

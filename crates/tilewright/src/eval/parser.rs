@@ -4,7 +4,7 @@
 //! expr     := operand { 'o' operand }                        composition, from the left
 //! operand  := primary [ ':' primary ] { ('+' | '-') digits } [ 'valid' tuple ] [ 'capacity' digits ]
 //! primary  := integer | '_' | '(' expr ')' | tuple | tiler | swizzle | call | '"' SPEC '"' | linear | dims
-//! integer  := [ '-' ] [ '_' ] digits | '_m' digits
+//! integer  := [ '-' ] [ '_' ] digits [ '_c' ] | '_m' digits | integer '*' integer
 //! tuple    := '(' [ expr { ',' expr } [ ',' ] ] ')'
 //! tiler    := '<' [ expr { ',' expr } [ ',' ] ] '>'
 //! swizzle  := ('Sw' | 'S') '<' integer ',' integer ',' integer '>' | 'F2' '<' integer { ',' integer } '>'
@@ -48,6 +48,11 @@ pub(super) enum Node<'a> {
     Tiler(Vec<Expr<'a>>),
     /// Three integers, not yet checked.
     Swizzle([i64; 3]),
+    /// A stride that names a basis: `1@0` has the path `@0`.
+    Unit {
+        value: i64,
+        path: String,
+    },
     /// The images of 1, 2, 4 …, not yet checked.
     Images(Vec<i64>),
     /// A SPEC between quotes.
@@ -152,11 +157,7 @@ impl<'a> Parser<'a> {
 
     fn expr(&mut self) -> Result<Expr<'a>, Error> {
         let from = self.here().span.0;
-        self.depth += 1;
-        if self.depth > MAX_NESTING {
-            let message = format!("expressions nested deeper than {MAX_NESTING}");
-            return Err(Error::at("limit", self.here().span, message));
-        }
+        self.deeper()?;
         let first = self.operand()?;
         let mut chain = vec![first];
         while self.eat(Word::Name("o")) {
@@ -286,13 +287,51 @@ impl<'a> Parser<'a> {
                 "a basis stride such as 1@0 comes after a shape: (2,2):(1@0,1@1)",
             ));
         }
+        let node = if self.eat(Word::Sign('*')) { self.product(node, from)? } else { node };
         let may_be_layout = cpp::may_be_layout(&node);
-        let expr = self.node(node, from)?;
+        let mut expr = self.node(node, from)?;
+        let depth = self.depth;
+        while may_be_layout && self.eat(Word::Sign('.')) {
+            // Each call is inside the next one.
+            self.deeper()?;
+            let call = self.method(expr)?;
+            expr = self.node(call, from)?;
+        }
+        self.depth = depth;
         if may_be_layout && self.here().word == Word::Sign('(') {
             let call = self.called(expr)?;
             return self.node(call, from);
         }
         Ok(expr)
+    }
+
+    /// An integer, or a stride that names a basis, times what comes next.
+    fn product(&mut self, left: Node<'a>, from: usize) -> Result<Node<'a>, Error> {
+        self.deeper()?;
+        let right = self.primary()?;
+        self.depth -= 1;
+        let span = (from, right.span.1);
+        let times = |a: i64, b: i64| {
+            a.checked_mul(b).ok_or_else(|| Error::parse(span, "the integer does not fit 64 bits"))
+        };
+        match (left, right.node) {
+            (Node::Integer(a), Node::Integer(b)) => times(a, b).map(Node::Integer),
+            (Node::Unit { value, path }, Node::Integer(by))
+            | (Node::Integer(by), Node::Unit { value, path }) => {
+                Ok(Node::Unit { value: times(value, by)?, path })
+            }
+            _ => Err(Error::parse(span, "expected integers on both sides of `*`")),
+        }
+    }
+
+    /// Counts one more expression inside another.
+    fn deeper(&mut self) -> Result<(), Error> {
+        self.depth += 1;
+        if self.depth > MAX_NESTING {
+            let message = format!("expressions nested deeper than {MAX_NESTING}");
+            return Err(Error::at("limit", self.here().span, message));
+        }
+        Ok(())
     }
 
     /// Parses a call of a function, or a swizzle.

@@ -5,6 +5,7 @@ use tilewright_core::{BasisLayout, Coord, IntTuple, Layout, LinearLayout, Swizzl
 use tilewright_notation::{Named, Spec};
 
 use super::{
+    basis,
     dims::Dims,
     functions::{self, Argument, Call},
     items::Items,
@@ -37,7 +38,16 @@ pub(super) fn run(expr: &Expr<'_>) -> Result<Form, Error> {
             let function = functions::named(name, *name_span)?;
             function.call(&evaluated(name, arguments)?, expr.span)
         }
+        Node::Unit { value, path } => Err(Error::at(
+            "arguments",
+            expr.span,
+            format!("{value}{path} is a stride, behind a shape: make_layout(4, E<0>{{}})"),
+        )),
         Node::Layout(shape, stride) => {
+            if let Some(strides) = basis::strides(stride)? {
+                return basis::parsed(&integers(shape, "a shape")?, &strides)
+                    .map_err(|message| Error::parse(stride.span, message));
+            }
             let (shape, stride) = (integers(shape, "a shape")?, integers(stride, "strides")?);
             Layout::from_shape_stride(&shape, &stride).map(layout).map_err(refused)
         }
@@ -306,7 +316,9 @@ fn moved_layout(inner: &Expr<'_>, by: i64) -> Result<Form, Error> {
 
 fn composed(left: Argument, right: Argument) -> Result<Argument, Error> {
     let span = (left.span.0, right.span.1);
-    let form = functions::composition(&Call::new("A o B", &[left, right], span))
+    let operands = [left, right];
+    let form = basis::by_parts("A o B", &operands, span, functions::composition)
+        .unwrap_or_else(|| functions::composition(&Call::new("A o B", &operands, span)))
         .map_err(|refusal| refusal.at("A o B", span))?;
     Ok(Argument { form, span })
 }

@@ -1,8 +1,8 @@
 //! Functions for the operations of the algebra on one layout, and for composition.
 
-use tilewright_core::{Layout, Swizzle};
+use tilewright_core::{IntTuple, Layout, Swizzle};
 
-use super::{Answer, Call, Function, Refusal, arguments::By, structure::layout};
+use super::{Answer, Call, Function, Refusal, arguments::By, structure::layout, tuples::gcd};
 use crate::eval::{part::with_tilers, value::Form};
 
 pub(super) static FUNCTIONS: &[Function] = &[
@@ -94,6 +94,15 @@ pub(super) static FUNCTIONS: &[Function] = &[
         run: |call| layout(call.layout(0)?.nullspace()?),
     },
     Function {
+        name: "domain_distribute",
+        arguments: "shape, n",
+        doc: "A layout of coordinates of the shape, of n of them where its extents and n have the divisors for it.",
+        python: "(shape: Any, n: Shape, /) -> Layout",
+        example: "(15,14), 6",
+        counts: (2, 2),
+        run: domain_distribute,
+    },
+    Function {
         name: "max_common_layout",
         arguments: "A, B",
         doc: "The longest C with A(C(i)) = i = B(C(i)).",
@@ -121,6 +130,25 @@ pub(super) static FUNCTIONS: &[Function] = &[
 pub(super) fn extent(call: &Call<'_>, i: usize) -> Result<u64, Refusal> {
     let size = call.shape(i)?.product()?;
     u64::try_from(size).map_err(|_| Refusal::Said("out-of-range", format!("{size} is below 0")))
+}
+
+/// As CuTe defines it: each extent, from the first on, takes what it has in common with the rest of n.
+fn domain_distribute(call: &Call<'_>) -> Answer {
+    let shape = IntTuple::flat(call.shape(0)?.values())?;
+    let mut rest = call.shape(1)?.product()?;
+    let below = shape.values().iter().chain([&rest]).find(|&&value| value < 1);
+    if let Some(below) = below {
+        let message = format!("{below} is below 1; give extents and a number of 1 or more");
+        return Err(Refusal::Said("illegal", message));
+    }
+    let mut taken = |extent: &i64| {
+        let common = gcd(*extent, rest);
+        rest /= common;
+        common
+    };
+    let extents: Vec<i64> = shape.values().iter().map(&mut taken).collect();
+    let strides = shape.compact_col_major()?;
+    layout(Layout::from_shape_stride(&IntTuple::flat(&extents)?, &strides)?.coalesce())
 }
 
 /// Evaluates `A o B`; A may be a swizzle.

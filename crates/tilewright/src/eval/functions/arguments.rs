@@ -121,7 +121,7 @@ impl<'a> Call<'a> {
     }
 
     /// Returns the refusal of argument `i`.
-    pub(super) fn is_not<T>(&self, i: usize, expected: &str) -> Result<T, Refusal> {
+    pub(in crate::eval) fn is_not<T>(&self, i: usize, expected: &str) -> Result<T, Refusal> {
         Err(Refusal::Argument(self.argument(i)?.is_not(self.name, expected)))
     }
 

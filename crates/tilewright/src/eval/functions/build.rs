@@ -35,6 +35,18 @@ pub(super) static FUNCTIONS: &[Function] = &[
         run: |call| layout(Layout::ordered(&call.shape(0)?, &call.tuple(1)?)?),
     },
     Function {
+        name: "with_shape",
+        arguments: "L, shape",
+        doc: "L with other coordinates: those of the shape, by their colexicographic index.",
+        python: "(layout: LayoutLike, shape: Shape, /) -> Layout",
+        example: "(4,8):(8,1), (8,4)",
+        counts: (2, 2),
+        run: |call| {
+            let indices = Layout::compact_col_major(&call.tuple(1)?)?;
+            layout(call.layout(0)?.composition(&indices)?)
+        },
+    },
+    Function {
         name: "make_layout_like",
         arguments: "L",
         doc: "The compact layout of the same shape, ordered by L's strides; strides of 0 stay.",

@@ -6,9 +6,7 @@ use tilewright_core::IntTuple;
 #[cfg(feature = "banks")]
 use tilewright_core::{LinearLayout, Swizzle, TensorLayout};
 
-#[cfg(feature = "banks")]
-use super::Refusal;
-use super::{Answer, Call, Function, coordinates::array};
+use super::{Answer, Call, Function, Refusal, coordinates::array, structure::parts_of};
 use crate::{
     comparison::{Comparison, compare},
     eval::value::Form,
@@ -62,6 +60,15 @@ pub(super) static FUNCTIONS: &[Function] = &[
         run: |call| shapes(call, IntTuple::compatible),
     },
     Function {
+        name: "evenly_divides",
+        arguments: "a, b",
+        doc: "Whether shape a is whole tiles b: part by part, where b is a tuple.",
+        python: "(a: Any, b: Shape, /) -> bool",
+        example: "(8,12), (4,6)",
+        counts: (2, 2),
+        run: |call| evenly_divides(&call.shape(0)?, &call.tuple(1)?).map(Form::Boolean),
+    },
+    Function {
         name: "shape_div",
         arguments: "a, b",
         doc: "Shape a without its b leftmost coordinates.",
@@ -83,6 +90,20 @@ pub(super) static FUNCTIONS: &[Function] = &[
 
 fn shapes(call: &Call<'_>, test: fn(&IntTuple, &IntTuple) -> bool) -> Answer {
     Ok(Form::Boolean(test(&call.shape(0)?, &call.shape(1)?)))
+}
+
+/// As CuTe defines it: parts of a that b lacks count as whole, and a tile of more parts than a has never fits.
+fn evenly_divides(a: &IntTuple, b: &IntTuple) -> Result<bool, Refusal> {
+    if let Some(tile) = b.as_integer() {
+        let tiles = a.ceil_div(b)?.product()?;
+        return Ok(tiles.checked_mul(tile) == Some(a.product()?));
+    }
+    let (parts, tiles) = (parts_of(a)?, parts_of(b)?);
+    let mut all = tiles.len() <= parts.len();
+    for (part, tile) in parts.iter().zip(&tiles).take(if all { tiles.len() } else { 0 }) {
+        all &= evenly_divides(part, tile)?;
+    }
+    Ok(all)
 }
 
 fn same(call: &Call<'_>) -> Answer {

@@ -1,6 +1,6 @@
 //! Functions for coordinates, indices and offsets, and for the rest of a layout when some coordinates are fixed.
 
-use tilewright_core::{Coord, IntTuple, Layout, Place, TensorLayout};
+use tilewright_core::{Coord, IntTuple, Layout, Mode, Place, TensorLayout};
 use tilewright_notation::Named;
 
 use super::{Answer, Call, Function, Refusal, observe::integer, structure::layout};
@@ -9,25 +9,67 @@ use crate::eval::value::{Form, Value};
 pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "crd2idx",
-        arguments: "coord, L or shape",
+        arguments: "coord, L or shape[, stride]",
         doc: "The offset of a coordinate; in a shape, its colexicographic index; under basis strides, a coordinate.",
-        python: "(coord: Coord, layout: Any, /) -> Any",
+        python: "(coord: Coord, layout: Any, stride: Shape | None = None, /) -> Any",
         example: "(1,2), (4,8):(8,1)",
-        counts: (2, 2),
+        counts: (2, 3),
         run: |call| match call.form(1)? {
-            Form::Tuple(shape) => integer(shape.crd2idx(&call.tuple(0)?)?),
+            Form::Tuple(shape) if call.count() == 2 => integer(shape.crd2idx(&call.tuple(0)?)?),
             Form::Basis(map) => Ok(Form::Tuple(map.coord_at(&call.tuple(0)?)?)),
-            _ => integer(call.layout(1)?.crd2idx(&call.tuple(0)?)?),
+            _ => integer(with_strides(call)?.crd2idx(&call.tuple(0)?)?),
         },
     },
     Function {
         name: "idx2crd",
-        arguments: "i, shape",
-        doc: "The coordinate of a colexicographic index.",
-        python: "(index: int, shape: Shape, /) -> Any",
+        arguments: "i, shape[, stride]",
+        doc: "The coordinate of a colexicographic index; with strides, as get_hier_coord.",
+        python: "(index: int, shape: Shape, stride: Shape | None = None, /) -> Any",
         example: "13, (4,8)",
+        counts: (2, 3),
+        run: |call| match call.count() {
+            2 => Ok(Form::Tuple(call.shape(1)?.idx2crd(call.integer(0)?)?)),
+            _ => Ok(Form::Tuple(hierarchical(&with_strides(call)?, call.integer(0)?)?)),
+        },
+    },
+    Function {
+        name: "get_hier_coord",
+        arguments: "L, offset",
+        doc: "The coordinate at an offset of a compact layout, with the brackets of L.",
+        python: "(layout: LayoutLike, offset: int, /) -> Any",
+        example: "(4,(2,4)):(8,(4,1)), 14",
         counts: (2, 2),
-        run: |call| Ok(Form::Tuple(call.shape(1)?.idx2crd(call.integer(0)?)?)),
+        run: |call| Ok(Form::Tuple(hierarchical(&call.layout(0)?, call.integer(1)?)?)),
+    },
+    Function {
+        name: "get_flat_coord",
+        arguments: "L, offset",
+        doc: "The coordinate at an offset of a compact layout, with an integer for each axis; of one axis, the integer.",
+        python: "(layout: LayoutLike, offset: int, /) -> Any",
+        example: "(4,(2,4)):(8,(4,1)), 14",
+        counts: (2, 2),
+        run: |call| {
+            let layout = call.layout(0)?;
+            let (shape, coord) = (layout.shape(), hierarchical(&layout, call.integer(1)?)?);
+            if shape.rank() == 1 {
+                return integer(shape.crd2idx(&coord)?);
+            }
+            let axis = |i| shape.get(&[i])?.crd2idx(&coord.get(&[i])?);
+            let axes = (0..shape.rank()).map(axis).collect::<Result<Vec<i64>, _>>()?;
+            Ok(Form::Tuple(IntTuple::flat(&axes)?))
+        },
+    },
+    Function {
+        name: "get_1d_coord",
+        arguments: "L, offset",
+        doc: "The colexicographic index of the coordinate at an offset of a compact layout.",
+        python: "(layout: LayoutLike, offset: int, /) -> int",
+        example: "(4,(2,4)):(8,(4,1)), 14",
+        counts: (2, 2),
+        run: |call| {
+            let layout = call.layout(0)?;
+            integer(layout.shape().crd2idx(&hierarchical(&layout, call.integer(1)?)?)?)
+        },
     },
     Function {
         name: "crd2crd",
@@ -104,6 +146,35 @@ pub(super) static FUNCTIONS: &[Function] = &[
         run: |call| layout(call.layout(1)?.domain_offset(&call.tuple(0)?)?),
     },
 ];
+
+/// Argument 1 as a layout, with argument 2 as its strides, if there is one.
+fn with_strides(call: &Call<'_>) -> Result<Layout, Refusal> {
+    match call.count() {
+        2 => call.layout(1),
+        _ => Ok(Layout::from_shape_stride(&call.tuple(1)?, &call.tuple(2)?)?),
+    }
+}
+
+/// The coordinate at an offset of a compact layout: each digit is the offset by its stride, modulo its extent. Another layout is
+/// refused where the coordinate has another offset.
+fn hierarchical(layout: &Layout, offset: i64) -> Result<IntTuple, Refusal> {
+    let digit = |mode: &Mode| {
+        let (extent, stride) = (i64::try_from(mode.extent()).ok()?, mode.stride());
+        if extent == 1 { Some(0) } else { offset.checked_div(stride)?.checked_rem(extent) }
+    };
+    let shape = layout.shape();
+    let digits: Option<Vec<i64>> = layout.modes().iter().map(digit).collect();
+    if let Some(digits) = digits {
+        let coord = IntTuple::new(&digits, shape.profile())?;
+        if layout.crd2idx(&coord).is_ok_and(|found| found == offset) {
+            return Ok(coord);
+        }
+    }
+    let message = format!(
+        "the digits of offset {offset} in {layout} have another offset; the layout is not compact, or the offset beyond it"
+    );
+    Err(Refusal::Said("out-of-range", message))
+}
 
 /// Returns the result of `slice` or `dice`, which is a tuple for a tuple.
 fn kept(call: &Call<'_>, kept: Layout) -> Answer {

@@ -9,6 +9,7 @@ mod coordinates;
 mod divide;
 mod linear;
 mod observe;
+mod order;
 mod product;
 mod structure;
 mod tuples;
@@ -16,7 +17,7 @@ mod tuples;
 use crate::Error;
 use std::fmt;
 
-use super::{error::shortened, value::Form};
+use super::{basis, error::shortened, value::Form};
 
 pub(super) use algebra::composition;
 pub(super) use arguments::{Argument, Call, Refusal};
@@ -113,8 +114,9 @@ impl Function {
                 format!("{} arguments for {}({})", arguments.len(), self.name, self.arguments);
             return Err(Error::at("arguments", span, message));
         }
-        let call = Call::new(self.name, arguments, span);
-        (self.run)(&call).map_err(|refusal| refusal.at(self.name, span))
+        basis::by_parts(self.name, arguments, span, self.run)
+            .unwrap_or_else(|| (self.run)(&Call::new(self.name, arguments, span)))
+            .map_err(|refusal| refusal.at(self.name, span))
     }
 }
 
@@ -136,7 +138,7 @@ impl fmt::Debug for Function {
 /// assert_eq!(names.len(), all);
 /// ```
 pub fn functions() -> impl Iterator<Item = &'static Function> {
-    let groups: [&'static [Function]; 11] = [
+    let groups: [&'static [Function]; 12] = [
         observe::FUNCTIONS,
         structure::FUNCTIONS,
         algebra::FUNCTIONS,
@@ -146,6 +148,7 @@ pub fn functions() -> impl Iterator<Item = &'static Function> {
         coordinates::FUNCTIONS,
         cast::FUNCTIONS,
         compare::FUNCTIONS,
+        order::FUNCTIONS,
         tuples::FUNCTIONS,
         linear::FUNCTIONS,
     ];

@@ -43,7 +43,48 @@ pub(super) static FUNCTIONS: &[Function] = &[
         python: "(*parts: Shape) -> int",
         example: "(3,(7,2)), 5",
         counts: (1, usize::MAX),
-        run: max,
+        run: |call| reduced(call, |a, b| Ok(a.max(b))),
+    },
+    Function {
+        name: "min",
+        arguments: "a, …",
+        doc: "The smallest of all integers.",
+        python: "(*parts: Shape) -> int",
+        example: "(3,(7,2)), 5",
+        counts: (1, usize::MAX),
+        run: |call| reduced(call, |a, b| Ok(a.min(b))),
+    },
+    Function {
+        name: "sum",
+        arguments: "a, …",
+        doc: "The sum of all integers.",
+        python: "(*parts: Shape) -> int",
+        example: "(3,(7,2)), 5",
+        counts: (1, usize::MAX),
+        run: |call| reduced(call, |a, b| a.checked_add(b).ok_or_else(too_large)),
+    },
+    Function {
+        name: "gcd",
+        arguments: "a, …",
+        doc: "The greatest common divisor of all integers.",
+        python: "(*parts: Shape) -> int",
+        example: "(12,(18,8)), 6",
+        counts: (1, usize::MAX),
+        run: |call| reduced(call, |a, b| Ok(gcd(natural(a)?, natural(b)?))),
+    },
+    Function {
+        name: "lcm",
+        arguments: "a, …",
+        doc: "The least common multiple of all integers.",
+        python: "(*parts: Shape) -> int",
+        example: "4, 6",
+        counts: (1, usize::MAX),
+        run: |call| {
+            reduced(call, |a, b| match gcd(natural(a)?, natural(b)?) {
+                0 => Ok(0),
+                common => times(a / common, b),
+            })
+        },
     },
     Function {
         name: "round_up",
@@ -129,7 +170,7 @@ fn times(a: i64, b: i64) -> Result<i64, Refusal> {
     a.checked_mul(b).ok_or_else(too_large)
 }
 
-fn differ(a: &IntTuple, b: &IntTuple) -> Refusal {
+pub(super) fn differ(a: &IntTuple, b: &IntTuple) -> Refusal {
     let message = format!("{a} and {b} differ in rank; give both the same brackets");
     Refusal::Said("mismatch", message)
 }
@@ -196,14 +237,26 @@ fn multiple(value: i64, step: i64) -> Result<i64, Refusal> {
     value.checked_add(up).ok_or_else(too_large)
 }
 
-fn max(call: &Call<'_>) -> Answer {
-    let tuples = tuples(call)?;
-    match tuples.iter().flat_map(|tuple| tuple.values()).max() {
-        Some(largest) => integer(*largest),
-        None => {
-            Err(Refusal::Said("illegal", "a tuple without integers; give at least one".to_owned()))
-        }
+/// Returns the greatest common divisor of two integers, neither below 0.
+pub(super) fn gcd(a: i64, b: i64) -> i64 {
+    if a == 0 { b } else { gcd(b % a, a) }
+}
+
+fn natural(value: i64) -> Result<i64, Refusal> {
+    if value >= 0 {
+        return Ok(value);
     }
+    Err(Refusal::Said("illegal", format!("{value} is below 0; give integers of 0 or more")))
+}
+
+/// Returns what joins all integers of the arguments.
+fn reduced(call: &Call<'_>, join: fn(i64, i64) -> Result<i64, Refusal>) -> Answer {
+    let tuples = tuples(call)?;
+    let mut values = tuples.iter().flat_map(|tuple| tuple.values()).copied();
+    let first = values.next().ok_or_else(|| {
+        Refusal::Said("illegal", "a tuple without integers; give at least one".to_owned())
+    })?;
+    integer(values.try_fold(first, join)?)
 }
 
 fn tuples(call: &Call<'_>) -> Result<Vec<IntTuple>, Refusal> {

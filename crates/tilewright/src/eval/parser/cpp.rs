@@ -7,10 +7,14 @@
 //!           | ('Shape' | 'Stride' | 'Coord' | 'Step' | 'tuple') '<' list '>'                              a tuple
 //!           | 'make_tile' '(' list ')' | 'Tile' '<' list '>'                                              a tiler
 //!           | 'Swizzle' '<' integer ',' integer ',' integer '>'
+//!           | ('Shape' | 'Stride' | 'Coord' | 'Step' | 'tuple') '<' types '>' '(' list ')'                a tuple
+//!           | 'E' '<' integer { ',' integer } '>'                 a stride that names a basis: `E<0,1>` is `1@1@0`
 //!           | 'Layout' '<' shape [ ',' (stride | order) ] '>'
+//!           | ('make_composed_layout' | 'composition') '(' a ',' integer ',' b ')' | 'ComposedLayout' '<' a ',' integer ',' b '>'
 //!           | 'make_layout' '(' shape ',' order ')'
 //!           | name '<' integer { ',' integer } '>' '(' list ')'      a call: the integers follow the first argument
-//! at       := (call | '(' layout ')') '(' list ')'      the offset of a coordinate, or with `_` the slice
+//! method   := (call | '(' layout ')') '.' name '(' list ')'      a call: the value before it is the first argument
+//! at       := (method | call | '(' layout ')') '(' list ')'     the offset of a coordinate, or with `_` the slice
 //! order    := ('LayoutLeft' | 'GenColMajor' | 'LayoutRight' | 'GenRowMajor') [ '{' '}' ]
 //! ```
 //!
@@ -63,8 +67,18 @@ impl<'a> Parser<'a> {
                 Word::Sign('('),
             ) => Node::Tuple(self.list('(', ')')?),
             ("Shape" | "Stride" | "Coord" | "Step" | "tuple", Word::Sign('<')) => {
-                Node::Tuple(self.list('<', '>')?)
+                match self.behind_types() {
+                    Some(values) => {
+                        self.at = values;
+                        Node::Tuple(self.list('(', ')')?)
+                    }
+                    None => Node::Tuple(self.list('<', '>')?),
+                }
             }
+            ("E", Word::Sign('<')) => self.unit()?,
+            ("make_composed_layout", Word::Sign('(')) => self.composed(('(', ')'))?,
+            ("ComposedLayout", Word::Sign('<')) => self.composed(('<', '>'))?,
+            ("composition", Word::Sign('(')) => self.composed(('(', ')'))?,
             ("make_tile" | "MakeTile", Word::Sign('(')) => Node::Tiler(self.list('(', ')')?),
             ("Tile", Word::Sign('<')) => Node::Tiler(self.list('<', '>')?),
             ("Swizzle", Word::Sign('<')) => self.swizzle()?,
@@ -92,6 +106,64 @@ impl<'a> Parser<'a> {
             return self.expected("`)`");
         }
         Ok(Node::Integer(value))
+    }
+
+    /// The `(` behind the types in `tuple<int,int>(8,4)`, if it follows.
+    fn behind_types(&self) -> Option<usize> {
+        let mut depth = 0usize;
+        for (i, token) in self.tokens.iter().enumerate().skip(self.at) {
+            match token.word {
+                Word::Sign('<') => depth += 1,
+                Word::Sign('>') => depth -= 1,
+                Word::Name(_) | Word::Integer(_) | Word::Linear(_) | Word::Sign(',' | ':') => {}
+                _ => return None,
+            }
+            if depth == 0 {
+                return Some(i + 1).filter(|&next| self.tokens[next].word == Word::Sign('('));
+            }
+        }
+        None
+    }
+
+    /// `<0,1>` of `E<0,1>`.
+    fn unit(&mut self) -> Result<Node<'a>, Error> {
+        let mut path = String::new();
+        for position in self.list('<', '>')?.iter().rev() {
+            match position.node {
+                Node::Integer(position) => path += &format!("@{position}"),
+                _ => return Err(Error::parse(position.span, "expected a position: an integer")),
+            }
+        }
+        Ok(Node::Unit { value: 1, path })
+    }
+
+    /// A, an offset and B: A of B moved by the offset. Of two, A of B.
+    fn composed(&mut self, (open, close): (char, char)) -> Result<Node<'a>, Error> {
+        let name_span = self.tokens[self.at - 1].span;
+        let mut arguments = self.list(open, close)?;
+        if let [_, Expr { node: Node::Integer(by), .. }, _] = arguments[..]
+            && let Some(b) = arguments.pop()
+        {
+            let span = b.span;
+            arguments[1] = Expr { node: Node::Moved(Box::new(b), by), span };
+            return Ok(Node::Chain(arguments));
+        }
+        Ok(Node::Call { name: "composition", name_span, arguments })
+    }
+
+    /// The call behind a `.`, of the value before it.
+    pub(super) fn method(&mut self, value: Expr<'a>) -> Result<Node<'a>, Error> {
+        let name_span = self.here().span;
+        let Word::Name(name) = self.take().word else {
+            return Err(Error::parse(name_span, "expected the name of a function"));
+        };
+        if self.here().word != Word::Sign('(') {
+            return self.expected("`(`");
+        }
+        let mut arguments = self.list('(', ')')?;
+        arguments.insert(0, value);
+        let name = if name == "compose" { "composition" } else { name };
+        Ok(Node::Call { name, name_span, arguments })
     }
 
     /// Parses the `<0>(L)` of `size<0>(L)`.
@@ -145,6 +217,12 @@ impl<'a> Parser<'a> {
                 return self.expected(&format!("`,` or `{close}`"));
             }
         }
+        if arguments.len() == 2
+            && arguments[1].names_basis()
+            && let (Some(strides), Some(shape)) = (arguments.pop(), arguments.pop())
+        {
+            return Ok(Node::Layout(Box::new(shape), Box::new(strides)));
+        }
         Ok(Node::Call { name: "make_layout", name_span, arguments })
     }
 
@@ -164,10 +242,22 @@ impl<'a> Parser<'a> {
     }
 }
 
+impl Expr<'_> {
+    /// Returns true if a stride in the expression names a basis.
+    pub(in crate::eval) fn names_basis(&self) -> bool {
+        match &self.node {
+            Node::Unit { .. } => true,
+            Node::Tuple(parts) => parts.iter().any(Expr::names_basis),
+            Node::Group(inner) => inner.names_basis(),
+            _ => false,
+        }
+    }
+}
+
 /// Returns true if the form of an expression allows a layout, so that a coordinate may follow in brackets.
 pub(super) fn may_be_layout(node: &Node<'_>) -> bool {
     match node {
-        Node::Call { .. } | Node::Compact { .. } => true,
+        Node::Call { .. } | Node::Compact { .. } | Node::Layout(..) | Node::Chain(_) => true,
         Node::Group(inner) => match &inner.node {
             Node::Integer(_) | Node::Keep | Node::Tuple(_) | Node::Tiler(_) => false,
             Node::Group(_) => may_be_layout(&inner.node),
@@ -238,6 +328,24 @@ mod tests {
             ),
             ("MakeLayoutTile(MakeLayout(MakeShape(8,12)), MakeShape(4,6))", "tile((8,12), (4,6))"),
             ("tla::get<1>(MakeShape(4, MakeShape(2,3)))", "(2,3)"),
+            ("make_layout(make_shape(4_c, 8_c), make_stride(8_c, 1_c))", "(4,8):(8,1)"),
+            ("make_layout(tuple<int,cute::Int<4>>(8,_4{}))", "(8,4):(1,8)"),
+            ("make_layout(make_shape(4,8), make_stride(E<0>{}, E<1>{}))", "(4,8):(1@0,1@1)"),
+            ("(4,8):(E<1>{}, 0)", "(4,8):(1@1,0)"),
+            ("make_layout(make_shape(4,8), make_stride(E<1>{}, E<0>{}))(2,3)", "(3,2)"),
+            ("composition(Swizzle<2,0,3>{}, _0{}, (8,8):(8,1))(1,2)", "11"),
+            ("make_layout((4,8), make_stride(E<0>{}*_2{}, _4{}*E<1>{}))", "(4,8):(2@0,4@1)"),
+            ("make_layout(make_shape(Int<2>{}*_2{}*3, 8))", "(12,8):(1,12)"),
+            (
+                "Layout<Shape<_4,Shape<_2,_3>>,Stride<E<0>,Stride<E<1,0>,E<1,1>>>>{}",
+                "make_identity_layout((4,(2,3)))",
+            ),
+            ("make_composed_layout(Swizzle<2,1,3>{}, _4{}, 64:1)", "Sw<2,1,3> o 4 o 64:1"),
+            ("ComposedLayout<Swizzle<2,1,3>,_0,Layout<Shape<_8,_8>>>{}", "Sw<2,1,3> o (8,8)"),
+            ("composition(Swizzle<2,1,3>{}, Int<0>{}, (8,8):(8,1))", "Sw<2,1,3> o (8,8):(8,1)"),
+            ("composition(16:2, 3, 4:1)", "4:2+6"),
+            ("make_layout(make_shape(4,8)).get_hier_coord(13)", "(1,3)"),
+            ("((4,8):(8,1)).compose(4:2)(1)", "16"),
         ] {
             let answer = |text| evaluate(text).map(|value| value.to_string());
             assert_eq!(answer(cpp).unwrap(), answer(own).unwrap(), "{cpp}");
@@ -289,6 +397,17 @@ mod tests {
             ("size((4,8):(8,1))(2)", (0, 17), "an integer where a layout is expected"),
             ("shape((4,8):(8,1))(_,1)", (0, 18), "a tuple where a layout is expected"),
             ("((4,8):(8,1))(1,2", (17, 17), "`,` or `)`"),
+            ("E<1>{}", (0, 6), "1@1 is a stride, behind a shape"),
+            ("make_layout(4, make_stride(E<4:1>{}))", (28, 31), "a position"),
+            ("(4,8):(E<0>{},8:1)", (14, 17), "a stride"),
+            ("(4,8):(E<0>{},E<99>{})", (6, 22), "99"),
+            ("((4,8):(8,1)).size", (18, 18), "`(`"),
+            ("((4,8):(8,1)).3", (14, 15), "the name of a function"),
+            ("((4,8):(8,1)).sise()", (14, 18), "did you mean `size`?"),
+            ("4_cc:1", (1, 4), "behind the expression"),
+            (&*format!("(8:2){}", ".coalesce()".repeat(100)), (523, 531), "nested deeper"),
+            ("2*(3,4)", (0, 7), "integers on both sides of `*`"),
+            ("9223372036854775807*2", (0, 21), "64 bits"),
         ] {
             let error = evaluate(text).unwrap_err();
             assert_eq!(error.span(), Some(span), "{text}: {error}");
