@@ -62,7 +62,7 @@ pub mod inner {
             stage::{is_empty_folder, remove_filled},
             temporary::write_new,
         },
-        open::{folder::Companions, foreign::check_folder, globs::Pattern},
+        open::{folder::Companions, foreign::check_folder, globs::Pattern, json::json},
     };
 }
 

@@ -1,6 +1,6 @@
 //! What a recipe comes to: every tensor of the result as parts of tensors that are there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tilewright_core::Dtype;
 
@@ -22,6 +22,8 @@ pub struct Assembly {
     pub made: Vec<Made>,
     /// What must be equal in the sources before the result may be renamed to its place.
     pub equal: Vec<Equal>,
+    /// The tensors of the source whose elements are rounded from f32 to bf16, by their places in the list.
+    pub rounded: BTreeSet<usize>,
     /// The configurations that the result may have: metadata of another file must not contradict them.
     pub result: Conditions,
     /// The sizes that were found, by the keys of the configuration that say them.

@@ -7,7 +7,7 @@ use tilewright_scan::did_you_mean;
 use crate::{
     config::ConfigJson,
     error::{Error, Errors, Kind},
-    rule::Rule,
+    rule::{Rule, rename::Rename},
     value::{
         condition::Condition,
         models::{Conditions, Contradiction},
@@ -72,8 +72,15 @@ pub struct Recipe {
     pub(crate) sizes: BTreeMap<String, Quantity>,
     /// By the name of a padding axis without `~`: what it fills up, to which multiple.
     pub(crate) pad_to: BTreeMap<String, (String, Quantity)>,
+    /// Changes of names, in their order.
+    pub(crate) renames: Vec<Rename>,
     pub(crate) rules: Vec<Rule>,
+    /// True if the caller allows that rules round.
+    pub(crate) rounding: bool,
 }
+
+/// The name under which a caller allows that rules round.
+pub(crate) const ROUND: &str = "round";
 
 impl Recipe {
     /// All its sizes.
@@ -107,6 +114,7 @@ impl Recipe {
             lost: self.drop.clone(),
             tie: self.untie.clone(),
             untie: self.tie.clone(),
+            renames: self.renames.iter().rev().map(Rename::inverse).collect(),
             rules: self.rules.iter().map(Rule::inverse).collect(),
             require: self.require.iter().map(Requirement::inverse).collect(),
             note: self.note.iter().map(Note::inverse).collect(),
@@ -162,8 +170,12 @@ impl Recipe {
         let mut recipe = self.clone();
         for name in names {
             let is_it = |one: &Requirement| one.allow.as_deref() == Some(name);
+            if name == ROUND && self.rules.iter().any(|rule| rule.round) {
+                recipe.rounding = true;
+                continue;
+            }
             if !self.require.iter().any(is_it) {
-                let all = self.require.iter().filter_map(|one| one.allow.as_deref());
+                let all = self.require.iter().filter_map(|one| one.allow.as_deref()).chain([ROUND]);
                 let near = did_you_mean(name, all);
                 let says = format!("no condition of the recipe is called `{name}`{near}");
                 return Err(Error::new(Kind::Require, says).into());
@@ -171,6 +183,24 @@ impl Recipe {
             recipe.require.retain(|one| !is_it(one));
         }
         Ok(recipe)
+    }
+
+    /// Allows that rules with `round = true` round f32 to bf16.
+    ///
+    /// ```
+    /// use tilewright_core::Dtype;
+    /// use tilewright_recipe::{Recipe, Sizes, Tensor};
+    /// let text = "[[map]]\nfrom = 'bias'\nto = 'bias'\nfrom_dtype = 'f32'\ndtype = 'bf16'\nround = true";
+    /// let (recipe, bias) = (Recipe::parse(text)?, [Tensor::new("bias", Dtype::F32, [4])]);
+    /// let refused = recipe.solve(&bias, None, &Sizes::new()).unwrap_err();
+    /// assert!(refused.to_string().ends_with("to convert all the same, allow `round`"));
+    /// let rounded = recipe.rounding().solve(&bias, None, &Sizes::new())?;
+    /// assert_eq!(rounded.made[0].dtype, Dtype::Bf16);
+    /// assert_eq!(rounded.notes, ["\"bias\" is rounded from f32 to bf16"]);
+    /// # Ok::<(), tilewright_recipe::Errors>(())
+    /// ```
+    pub fn rounding(self) -> Recipe {
+        Recipe { rounding: true, ..self }
     }
 
     /// How many rules it has.

@@ -2,6 +2,9 @@
 
 use tilewright_core::Dtype;
 
+/// The longest name of a tensor, in bytes: patterns try many ways to read one.
+pub(crate) const LONGEST_NAME: usize = 1024;
+
 /// A tensor of the checkpoint that a recipe is solved for.
 ///
 /// ```

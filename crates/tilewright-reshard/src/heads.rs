@@ -5,6 +5,7 @@
 
 use serde_json::Value;
 use tilewright_core::Remedy;
+use tilewright_files::inner::json;
 use tilewright_sharded::{Cut, Heads};
 
 use crate::{
@@ -24,7 +25,7 @@ pub(crate) fn check(request: &Request, arrays: &[Array]) -> Result<(), Error> {
         return Ok(());
     }
     // A text that is not JSON states nothing.
-    let Ok(config) = serde_json::from_str::<Value>(&config::text(&request.input)?) else {
+    let Ok(config) = json(&config::text(&request.input)?) else {
         return Ok(());
     };
     for rules in [&request.from, &request.to].into_iter().flatten() {

@@ -2,6 +2,7 @@
 //! Estimates use it for models without files, and the check of extents for known families.
 
 use serde::Deserialize;
+use tilewright_files::inner::json;
 
 use crate::{Error, tensor::Tensor};
 
@@ -98,7 +99,7 @@ impl Model {
             quantization_config: Option<serde_json::Value>,
             tie_word_embeddings: Option<bool>,
         }
-        let config: Config = serde_json::from_str(text).ok()?;
+        let config: Config = serde_json::from_value(json(text).ok()?).ok()?;
         let (_, is_complete) = FAMILIES.into_iter().find(|(name, _)| *name == config.model_type)?;
         // Quantised weights have other names and extents.
         if config.quantization_config.is_some() {
@@ -156,7 +157,9 @@ impl Model {
     /// assert_eq!(Model::of_config("{}").unwrap_err().kind(), "corrupt");
     /// ```
     pub fn of_config(text: &str) -> Result<Model, Error> {
-        let model: Model = serde_json::from_str(text).map_err(|error| {
+        let read = serde_json::from_str(text)
+            .or_else(|fault| json(text).and_then(serde_json::from_value).map_err(|_| fault));
+        let model: Model = read.map_err(|error| {
             Error::new("corrupt", format!("no config.json of a model: {error}"))
         })?;
         let numbers = [

@@ -1,7 +1,7 @@
 //! Prepares the assembly of a result by a recipe: every decision is made before a byte is written.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeSet, HashMap, HashSet},
     path::Path,
 };
 
@@ -143,7 +143,7 @@ impl<'a> Assembling<'a> {
                 "{path}: a recipe reads the tensors of a {shown} file as the file states them; a layout, dims or an element type are for a file of one array"
             )));
         }
-        let known = known(input);
+        let known = known(input, assembly);
         let mut tensors = Vec::new();
         let mut wholes = Vec::new();
         for made in &assembly.made {
@@ -193,7 +193,7 @@ impl<'a> Assembling<'a> {
     /// # Ok::<(), tilewright_files::Error>(())
     /// ```
     pub fn check(input: &Input, assembly: &Assembly) -> Result<(), Error> {
-        let known = known(input);
+        let known = known(input, assembly);
         assembly.made.iter().try_for_each(|made| made::made(made, &known).map(drop))
     }
 
@@ -319,10 +319,12 @@ impl<'a> Assembling<'a> {
 }
 
 /// Returns the tensors of an input, and the names that stand for some of them.
-pub(crate) fn known(input: &Input) -> Known<'_> {
+pub(crate) fn known<'a>(input: &'a Input, assembly: &Assembly) -> Known<'a> {
     let place = |tensor: &Tensor| input.tensors().iter().position(|own| std::ptr::eq(own, tensor));
     let tied = input.tied().filter_map(|(_, tensor)| place(tensor)).collect();
-    Known { tensors: input.tensors(), tied }
+    let mut known = Known { tensors: input.tensors(), tied, rounded: BTreeSet::new() };
+    known.rounded = assembly.rounded.iter().filter_map(|number| known.number(*number)).collect();
+    known
 }
 
 fn row(source: &Input, tensor: &Tensor, whole: &Whole) -> Row {

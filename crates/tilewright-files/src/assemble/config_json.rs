@@ -4,6 +4,8 @@
 use serde_json::Value;
 use tilewright_recipe::ConfigChange;
 
+use crate::open::json::json;
+
 /// A member of an object: the positions of its key and of its value.
 struct Member {
     key: String,
@@ -14,7 +16,7 @@ struct Member {
 
 /// Returns the text of a JSON object with a change; `None` for a text that is not a JSON object.
 pub(crate) fn changed(text: &str, change: &ConfigChange) -> Option<String> {
-    serde_json::from_str::<Value>(text).ok().filter(Value::is_object)?;
+    json(text).ok().filter(Value::is_object)?;
     let start = text.len() - text.trim_start().len();
     let end = text.trim_end().len();
     let mut object = text.get(start..end)?.to_owned();
@@ -156,6 +158,9 @@ mod tests {
         }
         assert_eq!(changed("{}", &change(r#"{"a": 1}"#, &[])).unwrap(), r#"{"a": 1}"#);
         assert_eq!(changed(r#"{"a": 1, "a": 2}"#, &change("{}", &["a"])).unwrap(), "{}");
+        let bare = r#"{"limit": -Infinity, "a": [NaN]}"#;
+        let got = changed(bare, &change(r#"{"b": 1}"#, &["a"])).unwrap();
+        assert_eq!(got, r#"{"limit": -Infinity,"b": 1}"#);
         assert_eq!(changed("[1]", &change("{}", &[])), None);
         assert_eq!(changed("{", &change("{}", &[])), None);
     }

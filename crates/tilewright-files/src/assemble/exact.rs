@@ -1,5 +1,5 @@
-//! Changes of the element type that lose no bit: bf16 and f16 to f32, and back. Pieces carry the change, and each thread applies
-//! it to the elements that it moves.
+//! Changes of the element type that lose no bit: bf16 and f16 to f32, and back. If the caller allows it, f32 is rounded to bf16.
+//! Pieces carry the change, and each thread applies it to the elements that it moves.
 //!
 //! Both are maps of bits, including NaNs: the payload of a NaN keeps its place after the sign and the exponent. In the direction
 //! back, an element whose bits cannot be restored from the result is refused.
@@ -15,6 +15,8 @@ pub(crate) enum Exact {
     Widen(Half),
     /// Back to this type.
     Narrow(Half),
+    /// To the nearest bf16, halfway to the even one; a NaN stays one.
+    Round,
 }
 
 /// A type of 16 bits that f32 holds.
@@ -90,6 +92,11 @@ impl Exact {
         }
     }
 
+    /// Returns the change that rounds to bf16, where this one would refuse an element.
+    pub(crate) fn rounded(self) -> Exact {
+        if self == Exact::Narrow(Half::Bf16) { Exact::Round } else { self }
+    }
+
     /// Writes the elements of `src` to `dst`; the error is the number of the first that would lose a bit.
     pub(crate) fn apply(self, src: &[u8], dst: &mut [u8]) -> Result<(), usize> {
         match self {
@@ -106,9 +113,25 @@ impl Exact {
                     *to = narrow.to_le_bytes();
                 }
             }
+            Exact::Round => {
+                for (from, to) in src.as_chunks::<4>().0.iter().zip(dst.as_chunks_mut::<2>().0) {
+                    *to = rounded(u32::from_le_bytes(*from)).to_le_bytes();
+                }
+            }
         }
         Ok(())
     }
+}
+
+/// The bf16 nearest to an f32, of two the even one; a NaN keeps its upper bits and is quiet.
+fn rounded(bits: u32) -> u16 {
+    let high = (bits >> 16) as u16;
+    if bits & 0x7fff_ffff > 0x7f80_0000 {
+        return high | 0x40;
+    }
+    // The low half is above a half of the last bit, or is a half and the last bit is 1.
+    let up = bits & 0xffff > 0x8000 || (bits & 0xffff == 0x8000 && high & 1 == 1);
+    high + u16::from(up)
 }
 
 #[cfg(test)]
@@ -168,6 +191,39 @@ mod tests {
         // A NaN whose payload does not fit into f16.
         let nan = 0x7fc0_0001u32.to_le_bytes();
         assert_eq!(Exact::Narrow(Half::F16).apply(&nan, &mut out[..2]), Err(0));
+    }
+
+    #[test]
+    fn f32_is_rounded_to_the_nearest_bf16() {
+        assert_eq!(Exact::Narrow(Half::Bf16).rounded(), Exact::Round);
+        assert_eq!(Exact::Narrow(Half::F16).rounded(), Exact::Narrow(Half::F16));
+        // All upper halves, with lower ones around zero, a half and one.
+        for (high, low) in (0..=u16::MAX)
+            .flat_map(|high| [0, 1, 0x7fff, 0x8000, 0x8001, 0xffff].map(|low| (high, low)))
+        {
+            let wide = f32::from_bits(u32::from(high) << 16 | low);
+            let near = rounded(wide.to_bits());
+            let value = |bits: u16| f64::from(f32::from_bits(u32::from(bits) << 16));
+            if wide.is_nan() {
+                assert!(value(near).is_nan());
+                continue;
+            }
+            // Above the largest number there is infinity, which rounding takes for the next number.
+            let number = |bits: u16| match value(bits) {
+                it if it.is_infinite() => 2f64.powi(128).copysign(it),
+                it => it,
+            };
+            let wide = if wide.is_infinite() { number(high) } else { f64::from(wide) };
+            let apart = |bits: u16| (number(bits) - wide).abs();
+            for other in [near.wrapping_sub(1), near.wrapping_add(1)] {
+                let same = other >> 15 == near >> 15 && !value(other).is_nan();
+                let nearer = apart(near) < apart(other);
+                assert!(
+                    !same || nearer || (apart(near) == apart(other) && near.is_multiple_of(2)),
+                    "{wide:e}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@ use tilewright_recipe::Tensor;
 use crate::{
     Error, Input,
     commit::temporary,
+    open::json::json,
     open::source::{Source, is_standard},
 };
 
@@ -61,9 +62,7 @@ impl Input {
         let mut said = self.opened.container.config();
         let beside = match self.config_text()? {
             None => None,
-            Some((path, text)) => {
-                Some(serde_json::from_str(&text).map_err(|error| Error::corrupt(&path, error))?)
-            }
+            Some((path, text)) => Some(json(&text).map_err(|error| Error::corrupt(&path, error))?),
         };
         if said.is_empty() {
             return Ok(beside);

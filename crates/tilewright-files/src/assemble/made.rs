@@ -1,6 +1,8 @@
 //! Makes the description of a tensor of the result from an assembly: its storage, its pieces, and their sources. Preparing an
 //! assembly and comparing by a recorded recipe use it.
 
+use std::collections::BTreeSet;
+
 use tilewright_notation::Spec;
 use tilewright_recipe::{Made, Origin, Part};
 
@@ -23,6 +25,8 @@ pub(crate) struct Known<'a> {
     pub(crate) tensors: &'a [Tensor],
     /// The tensors for which other names stand: their numbers follow those of the tensors.
     pub(crate) tied: Vec<usize>,
+    /// The numbers of tensors whose elements may be rounded.
+    pub(crate) rounded: BTreeSet<usize>,
 }
 
 impl<'a> Known<'a> {
@@ -159,7 +163,8 @@ fn direct(parts: &[Part], held: &Held, known: &Known<'_>) -> Result<Whole, Strin
         let nest = pieces::nest((part.origin, part.offset, &part.digits), (elements, size))?;
         given = given.saturating_add(nest.size());
         if nest.size() > 0 {
-            pieces.extend(stored((part.origin, source), &nest, (held, unit))?);
+            let rounds = source.is_some_and(|(number, _)| known.rounded.contains(&number));
+            pieces.extend(stored((part.origin, source, rounds), &nest, (held, unit))?);
         }
     }
     if given != size {
@@ -171,7 +176,7 @@ fn direct(parts: &[Part], held: &Held, known: &Known<'_>) -> Result<Whole, Strin
 
 /// Returns the pieces of a part over storage.
 fn stored(
-    (origin, source): (Origin, Option<(usize, &Tensor)>),
+    (origin, source, rounds): (Origin, Option<(usize, &Tensor)>, bool),
     nest: &Nest,
     (held, unit): (&Held, Unit),
 ) -> Result<Vec<Piece>, String> {
@@ -188,15 +193,16 @@ fn stored(
     }
     let direct = pieces::is_direct(&tensor.held);
     if direct && pieces::is_row_major(tensor.held.layout()) {
-        return read((number, tensor), false, nest, (held, unit));
+        return read((number, tensor, rounds), false, nest, (held, unit));
     }
-    let own = if direct { read((number, tensor), false, nest, (held, unit)).ok() } else { None };
-    own.map_or_else(|| read((number, tensor), true, nest, (held, unit)), Ok)
+    let read = |rows| read((number, tensor, rounds), rows, nest, (held, unit));
+    let own = if direct { read(false).ok() } else { None };
+    own.map_or_else(|| read(true), Ok)
 }
 
 /// Returns the pieces of a part of a tensor that is read in its storage, or in rows.
 fn read(
-    (number, tensor): (usize, &Tensor),
+    (number, tensor, rounds): (usize, &Tensor, bool),
     rows: bool,
     nest: &Nest,
     (held, unit): (&Held, Unit),
@@ -207,6 +213,7 @@ fn read(
         let (is, to) = (own.dtype, held.dtype);
         format!("has elements of {to}, and {name:?} has {is}: recipes move values and do not compute; exact are bf16 and f16 as f32, and back")
     })?;
+    let exact = if rounds { exact.rounded() } else { exact };
     let from = Unit::of(own).map_err(|said| format!("is made of {name:?}: {said}"))?;
     if exact == Exact::Same && own.bits != held.bits {
         return Err(format!("has elements of {} bits, and {name:?} has {}", held.bits, own.bits));

@@ -213,8 +213,9 @@ impl<'a> Remade<'a> {
     pub(crate) fn of(out: &'a Input, against: &'a Input) -> Option<Result<Remade<'a>, String>> {
         let text = text(out).filter(|own| text(against) != Some(*own))?;
         let back = Recipe::parse(text);
-        let forth = back
-            .and_then(|back| back.inverse().solve(&against.recipe_tensors(), None, &Sizes::new()));
+        let forth = back.and_then(|back| {
+            back.inverse().rounding().solve(&against.recipe_tensors(), None, &Sizes::new())
+        });
         let made = forth.map(|forth| Remade { out, against, forth });
         Some(made.map_err(|errors| {
             format!(
@@ -233,7 +234,7 @@ impl<'a> Remade<'a> {
         most: usize,
         crew: Crew<'_>,
     ) -> Result<Vec<Found>, Error> {
-        let known = known(self.against);
+        let known = known(self.against, &self.forth);
         let own: HashMap<&str, &Tensor> = self
             .out
             .tensors()
@@ -284,7 +285,7 @@ impl<'a> Remade<'a> {
     /// Returns the tensors of the result that the recipe makes, and whose padding it writes; copied tensors have the padding of
     /// the source.
     fn padded(&self, meant: &dyn Fn(&str, &[&str]) -> bool) -> Vec<&'a Tensor> {
-        let known = known(self.against);
+        let known = known(self.against, &self.forth);
         let passes = |made: &Made| {
             made::unchanged(made, &known).is_some_and(|(_, own)| !own.held.order.is_big())
         };
@@ -393,7 +394,7 @@ impl<'a> Remade<'a> {
                 None => return Ok(None),
                 Some(nest) => sides.first(&nest, [one, other])?,
             },
-            (Exact::Same | Exact::Widen(_) | Exact::Narrow(_), _) => {
+            (Exact::Same | Exact::Widen(_) | Exact::Narrow(_) | Exact::Round, _) => {
                 sides.first(&piece.nest, [one, other])?
             }
         };

@@ -17,6 +17,7 @@ use crate::{
     Action, Error, Input, Job, Tensor,
     assemble::given::CONFIG,
     layout::{order, row_table::Tables},
+    open::json::json,
     transfer::request::Request,
 };
 
@@ -45,7 +46,7 @@ impl Stated {
         for (file, key) in FILES {
             let Some((_, text)) = input.text_beside(file)? else { continue };
             // A text that is not JSON states nothing.
-            let Ok(mut value) = serde_json::from_str::<Value>(&text) else { continue };
+            let Ok(mut value) = json(&text) else { continue };
             let own = match key {
                 Some(key) => value.get_mut(key).map(Value::take),
                 None => Some(value),

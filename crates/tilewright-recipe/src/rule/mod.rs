@@ -3,6 +3,8 @@
 pub(crate) mod expression;
 pub(crate) mod name;
 pub(crate) mod reference;
+pub(crate) mod rename;
+pub(crate) mod unequal;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,6 +14,7 @@ use crate::{
     error::{Error, Kind, Place},
     rule::expression::{Axis, Node, Sizes},
     rule::reference::{Reference, Term},
+    rule::unequal::Unequal,
     value::quantity::Quantity,
 };
 
@@ -25,10 +28,20 @@ pub(crate) struct Rule {
     pub(crate) optional: bool,
     /// True if some layers may lack its tensors.
     pub(crate) some: bool,
+    /// True if it takes what no other rule takes and `pass` does not name.
+    pub(crate) rest: bool,
     /// Axes that one side alone has: repeated there, or equal there.
     pub(crate) copies: BTreeSet<String>,
     /// Axes in names that may have another size in each instance.
     pub(crate) varying: BTreeSet<String>,
+    /// Axes of parts of the source that the result does not get.
+    pub(crate) drop: BTreeSet<String>,
+    /// Axes of parts that the recipe which this one undoes has dropped: they hold the fill.
+    pub(crate) lost: BTreeSet<String>,
+    /// True if f32 is rounded to bf16, or was.
+    pub(crate) round: bool,
+    /// Axes whose sizes differ with a number in names.
+    pub(crate) unequal: BTreeMap<String, Unequal>,
     /// What padding holds.
     pub(crate) fill: Fill,
     pub(crate) sizes: BTreeMap<String, Quantity>,
@@ -64,7 +77,13 @@ type Terms = BTreeMap<BTreeSet<Axis>, Placed>;
 impl Rule {
     /// The rule that undoes this one.
     pub(crate) fn inverse(&self) -> Rule {
-        Rule { from: self.to.clone(), to: self.from.clone(), ..self.clone() }
+        Rule {
+            from: self.to.clone(),
+            to: self.from.clone(),
+            drop: self.lost.clone(),
+            lost: self.drop.clone(),
+            ..self.clone()
+        }
     }
 
     /// The references of both sides.
@@ -124,20 +143,23 @@ impl Rule {
     /// one side lacks.
     pub(crate) fn pairs(&self) -> Result<Vec<Pair>, Error> {
         let (mut from, to) = (self.terms(&self.from)?, self.terms(&self.to)?);
-        let padding = |key: &BTreeSet<Axis>| key.iter().any(Axis::is_padding);
-        let alone = |some: &Terms, others: &Terms, side: &str, other: &str| {
-            let keys = some.keys().filter(|key| !others.contains_key(*key) && !padding(key));
-            let texts: Vec<String> =
-                keys.map(|key| format!("`{}`", say(key).replace(' ', "·"))).collect();
-            match texts.len() {
-                0 => None,
-                1 => Some(format!("the {side}'s term {} has no {other}", texts[0])),
-                _ => Some(format!("the {side}'s terms {} have no {other}", texts.join(", "))),
-            }
-        };
+        let alone =
+            |some: &Terms, others: &Terms, (side, gone): (&str, &BTreeSet<String>), other| {
+                let meant = |key: &BTreeSet<Axis>| {
+                    key.iter().any(|axis| axis.is_padding() || gone.contains(&axis.to_string()))
+                };
+                let keys = some.keys().filter(|key| !others.contains_key(*key) && !meant(key));
+                let texts: Vec<String> =
+                    keys.map(|key| format!("`{}`", say(key).replace(' ', "·"))).collect();
+                match texts.len() {
+                    0 => None,
+                    1 => Some(format!("the {side}'s term {} has no {other}", texts[0])),
+                    _ => Some(format!("the {side}'s terms {} have no {other}", texts.join(", "))),
+                }
+            };
         let sides = [
-            alone(&to, &from, "destination", "source"),
-            alone(&from, &to, "source", "destination"),
+            alone(&to, &from, ("destination", &self.lost), "source"),
+            alone(&from, &to, ("source", &self.drop), "destination"),
         ];
         let faults: Vec<String> = sides.into_iter().flatten().collect();
         if !faults.is_empty() {
@@ -184,6 +206,8 @@ impl Rule {
         all.extend(self.unknown_axes());
         all.extend(self.shared_size());
         all.extend(self.widened());
+        all.extend(self.dropped());
+        all.extend(unequal::fault(self));
         for side in [&self.from, &self.to] {
             let (layouts, references) = (side.layout.len(), side.references.len());
             if layouts > 1 && layouts != references {
@@ -265,6 +289,23 @@ impl Rule {
         Some(self.error(Kind::Terms, says))
     }
 
+    /// A part that is dropped and that both sides have, or the other side alone.
+    fn dropped(&self) -> Option<Error> {
+        let has = |side: &Side, axis: &str| {
+            side.references.iter().flat_map(Reference::axes).any(|one| one.to_string() == axis)
+        };
+        let sides = [
+            ("drop", &self.drop, &self.from, &self.to),
+            ("lost", &self.lost, &self.to, &self.from),
+        ];
+        sides.into_iter().find_map(|(key, axes, own, other)| {
+            let axis = axes.iter().find(|axis| !has(own, axis) || has(other, axis))?;
+            let side = if key == "drop" { "from" } else { "to" };
+            let says = format!("`{key}` names the axis `{axis}`, which must be in `{side}` only");
+            Some(self.error(Kind::Terms, says))
+        })
+    }
+
     /// A change of the element type that is not exact.
     fn widened(&self) -> Option<Error> {
         let exact = |dtype: Dtype| matches!(dtype, Dtype::F32 | Dtype::Bf16 | Dtype::F16);
@@ -277,6 +318,14 @@ impl Rule {
             }
         };
         let says = "recipes move elements and never compute; `dtype = \"f32\"` widens bf16 and f16 exactly, and is undone by `from_dtype = \"f32\"`";
+        let rounds = matches!(
+            (self.from.dtype, self.to.dtype),
+            (Some(Dtype::F32), Some(Dtype::Bf16)) | (Some(Dtype::Bf16), Some(Dtype::F32))
+        );
+        if self.round && !rounds {
+            let says = "`round = true` is for `from_dtype = \"f32\"` with `dtype = \"bf16\"`";
+            return Some(self.error(Kind::Key, says));
+        }
         (!legal).then(|| self.error(Kind::Arithmetic, says))
     }
 }

@@ -3,9 +3,11 @@
 //! ```text
 //! name   := { text | "{" field "}" }
 //! field  := WORD ":" ("name" | "*")            a part without dots, or any text, at least one character
-//!         | product ["+" offset] [":0" WIDTH]  a number, made of the digits of the product or sum
+//!         | [FACTOR] product ["+" offset] [":0" WIDTH]  a number, made of the digits of the product or sum
 //! offset := INTEGER | WORD                     a number, or a size
 //! ```
+//!
+//! `{2L}` and `{2L+1}` are the even and the odd numbers.
 //!
 //! Numbers are decimal without leading zeros, or with zeros up to the width. What is read is printed as the same text,
 //! and a name that a pattern reads in two ways is refused.
@@ -45,6 +47,8 @@ pub(crate) enum Piece {
 /// A number in a name.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Number {
+    /// The number is this many times the digits, plus the offset.
+    pub(crate) factor: u64,
     /// The digits it is made of.
     pub(crate) node: Node,
     pub(crate) offset: Offset,
@@ -73,6 +77,20 @@ impl Offset {
             Offset::By(by) => Some(*by),
             Offset::Size(name) => sizes.get(name).copied(),
         }
+    }
+}
+
+impl Number {
+    /// Its text at these digits; none where the offset is unknown or a number has more than 64 bits.
+    pub(crate) fn written(&self, digits: u64, sizes: &Sizes) -> Option<String> {
+        let value = digits.checked_mul(self.factor)?.checked_add(self.offset.value(sizes)?)?;
+        Some(format!("{value:0width$}", width = self.width))
+    }
+
+    /// The digits of a number in a name; an offset that no size gives counts as 0.
+    fn digits(&self, value: u64, sizes: &Sizes) -> Option<u64> {
+        let above = value.checked_sub(self.offset.value(sizes).unwrap_or(0))?;
+        above.is_multiple_of(self.factor).then(|| above / self.factor)
     }
 }
 
@@ -133,6 +151,7 @@ impl Name {
             return Ok(());
         }
         let mut reader = Reader::new(text, span);
+        let factor = factor(&mut reader).map_err(named)?;
         let node = reader.product(0).map_err(named)?;
         if let Node::Product(parts) = &node
             && parts.is_empty()
@@ -156,7 +175,7 @@ impl Name {
                 );
             }
         }
-        self.pieces.push(Piece::Number(Number { node, offset, width }));
+        self.pieces.push(Piece::Number(Number { factor, node, offset, width }));
         Ok(())
     }
 
@@ -180,8 +199,7 @@ impl Name {
                 }
                 Piece::Number(number) => match &number.node {
                     Node::Axis(axis) if keys.contains_key(axis) => {
-                        let value = keys[axis].checked_add(number.offset.value(sizes)?)?;
-                        write!(all, "{value:0width$}", width = number.width).ok()?;
+                        all.push_str(&number.written(keys[axis], sizes)?);
                     }
                     Node::Axis(_) | Node::Rest | Node::Product(_) | Node::Sum(_) => {
                         write!(all, "{{{number}}}").ok()?;
@@ -248,8 +266,7 @@ impl Name {
                 Piece::Literal(literal) => text.push_str(literal),
                 Piece::Text { name, .. } => text.push_str(texts.get(name)?),
                 Piece::Number(number) => {
-                    let value = numbers.next()?.checked_add(number.offset.value(sizes)?)?;
-                    write!(text, "{value:0width$}", width = number.width).ok()?;
+                    text.push_str(&number.written(*numbers.next()?, sizes)?);
                 }
             }
         }
@@ -260,6 +277,9 @@ impl Name {
 /// The text between its brackets.
 impl fmt::Display for Number {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.factor != 1 {
+            write!(f, "{}", self.factor)?;
+        }
         write!(f, "{}", self.node)?;
         match &self.offset {
             Offset::By(0) => {}
@@ -268,6 +288,16 @@ impl fmt::Display for Number {
         }
         if self.width > 0 { write!(f, ":0{}", self.width) } else { Ok(()) }
     }
+}
+
+fn factor(reader: &mut Reader<'_>) -> Result<u64, Error> {
+    if !matches!(reader.scanner.peek(), Some('0'..='9')) {
+        return Ok(1);
+    }
+    let from = reader.scanner.at();
+    let factor = reader.scanner.natural()?;
+    let says = "a number in a name is at least 1 times its axis, as in `{2L}`";
+    if factor > 0 { Ok(factor) } else { Err(Error::expression((from, reader.scanner.at()), says)) }
 }
 
 fn offset(reader: &mut Reader<'_>) -> Result<Offset, Error> {
@@ -362,9 +392,8 @@ impl<'a> Search<'a> {
             let plain = text == "0" || !text.starts_with('0');
             let value =
                 text.parse::<u64>().ok().filter(|_| if number.width > 0 { padded } else { plain });
-            let offset = number.offset.value(self.sizes).unwrap_or(0);
-            if let Some(value) = value.and_then(|value| value.checked_sub(offset)) {
-                self.with(Field::Number(value), rest, at + end);
+            if let Some(digits) = value.and_then(|value| number.digits(value, self.sizes)) {
+                self.with(Field::Number(digits), rest, at + end);
             }
         }
     }

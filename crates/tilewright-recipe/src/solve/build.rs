@@ -62,7 +62,9 @@ impl Built {
         for pair in pairs {
             match pair {
                 Pair { from: None, to: Some(to) } => self.filled(work, to, &dtypes)?,
-                Pair { from: Some(from), to: None } => self.padding(work, from)?,
+                Pair { from: Some(from), to: None } if !work.drops(from) => {
+                    self.padding(work, from)?
+                }
                 Pair { .. } => {}
             }
         }

@@ -54,7 +54,13 @@ pub(crate) fn of(
     let set_aside = set_aside(recipe, tensors, &mut claims, faults);
     let mut claimed: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
     let mut beyond: BTreeMap<usize, Error> = BTreeMap::new();
-    for (at, rule) in recipe.rules.iter().enumerate() {
+    for (at, rule) in rest_last(recipe) {
+        let free = |place: &usize| {
+            !set_aside.contains(place)
+                && (!rule.rest || is_left(recipe, &tensors[*place], claimed.get(place)))
+                && (!rule.rest || !beyond.contains_key(place))
+        };
+        let free: Vec<usize> = (0..tensors.len()).filter(free).collect();
         if let Some(error) = unknown_offset(rule, &given[at]) {
             faults.push(error);
             continue;
@@ -62,9 +68,7 @@ pub(crate) fn of(
         let mut instances: BTreeMap<Key, Instance> = BTreeMap::new();
         let keys = rule.keys();
         let mut matched = rule.optional;
-        for (place, tensor) in
-            tensors.iter().enumerate().filter(|(place, _)| !set_aside.contains(place))
-        {
+        for (place, tensor) in free.into_iter().map(|place| (place, &tensors[place])) {
             for taken in takers(rule, &given[at], (place, tensor), &mut beyond, faults) {
                 matched = true;
                 if let Some(first) = claimed.insert(place, (at, taken.reference)) {
@@ -98,6 +102,21 @@ pub(crate) fn of(
         }
     }
     claims
+}
+
+/// The rules by number: those that take the rest come after all others.
+fn rest_last(recipe: &Recipe) -> impl Iterator<Item = (usize, &Rule)> {
+    let of = |rest| recipe.rules.iter().enumerate().filter(move |(_, rule)| rule.rest == rest);
+    of(false).chain(of(true))
+}
+
+/// Returns true if a rule for the rest may take a tensor: no other rule does, or another rule for the rest, and `pass` does
+/// not name it.
+fn is_left(recipe: &Recipe, tensor: &Tensor, claimed: Option<&(usize, usize)>) -> bool {
+    match claimed {
+        Some((other, _)) => recipe.rules[*other].rest,
+        None => !matches_any(&recipe.pass, &tensor.name),
+    }
 }
 
 /// What is dropped, and second names that go.

@@ -12,7 +12,7 @@ use crate::{
     solve::claims::Instance,
 };
 
-/// The position of numbers in names: the text before them, their axis, and the number that they count from.
+/// The position of numbers in names: the text before them, their axis, and the text of their field.
 type Position = (String, Axis, String);
 
 /// The numbers that a reference takes under some texts.
@@ -87,11 +87,7 @@ fn numbers(reference: &Reference, instance: &Instance) -> Vec<(Position, u64)> {
             && let Node::Axis(axis) = &number.node
             && let Some(value) = instance.keys.get(axis)
         {
-            let offset = match &number.offset {
-                Offset::By(by) => by.to_string(),
-                Offset::Size(name) => name.clone(),
-            };
-            found.push(((before.clone(), axis.clone(), offset), *value));
+            found.push(((before.clone(), axis.clone(), number.to_string()), *value));
         }
         before.push_str(&written(piece, instance, &instance.keys));
     }
@@ -104,8 +100,8 @@ fn written(piece: &Piece, instance: &Instance, keys: &BTreeMap<Axis, u64>) -> St
         Piece::Literal(text) => text.clone(),
         Piece::Text { name, .. } => instance.texts.get(name).cloned().unwrap_or_default(),
         Piece::Number(number) => match (&number.node, &number.offset) {
-            (Node::Axis(axis), Offset::By(by)) if keys.contains_key(axis) => {
-                format!("{:0width$}", keys[axis].saturating_add(*by), width = number.width)
+            (Node::Axis(axis), Offset::By(_)) if keys.contains_key(axis) => {
+                number.written(keys[axis], &Sizes::new()).unwrap_or_default()
             }
             (node, _) => format!("{{{node}}}"),
         },

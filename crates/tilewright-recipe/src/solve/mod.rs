@@ -4,12 +4,15 @@ mod blocks;
 mod build;
 mod claims;
 mod digits;
+mod dropped;
 mod element_type;
 mod equations;
 mod given;
 mod layers;
 mod record;
 mod require;
+mod returns;
+mod rounded;
 mod split;
 mod uniform;
 mod work;
@@ -29,13 +32,22 @@ use crate::{
     error::{Error, Errors, Faults, Kind},
     recipe::Recipe,
     rule::expression::Sizes,
-    rule::{Pair, Rule, reference::Reference},
-    tensor::{Tensor, elements},
+    rule::{Pair, Rule, reference::Reference, rename, unequal},
+    tensor::{LONGEST_NAME, Tensor, elements},
     value::quantity::Quantity,
 };
 
-/// The longest name of a tensor, in bytes: patterns try many ways to read one.
-const LONGEST_NAME: usize = 1024;
+/// Result of the rules, before names are changed and anything is recorded.
+struct Stage {
+    solved: Vec<Solved>,
+    made: Vec<Made>,
+    equal: Vec<Equal>,
+    sizes: Sizes,
+    /// The tensors of the source that are rounded.
+    rounded: BTreeSet<usize>,
+    /// Sentences about what is lost.
+    told: Vec<String>,
+}
 
 impl Recipe {
     /// What the recipe makes of these tensors.
@@ -81,62 +93,126 @@ impl Recipe {
         let against = config.map(|config| self.contradictions(config)).unwrap_or_default();
         against.iter().for_each(|found| faults.push(found.into()));
         check_input(tensors, &mut faults);
+        let mut faults = faults.or(()).map(|()| Faults::default())?;
+        let tensors = &self.renamed(tensors, &mut faults);
         let faults = faults.or(()).map(|()| Faults::default())?;
         let outside = Outside { config, dims: &given::dims(self, tensors), sizes };
         self.assemble(tensors, outside, faults)
     }
 
+    /// The tensors by the names that the rules know.
+    fn renamed(&self, tensors: &[Tensor], faults: &mut Faults) -> Vec<Tensor> {
+        let names = tensors.iter().map(|tensor| tensor.name.as_str());
+        let names = rename::all(&self.renames, false, names, faults);
+        let of = |(tensor, name): (&Tensor, String)| Tensor { name, ..tensor.clone() };
+        tensors.iter().zip(names).map(of).collect()
+    }
+
+    /// Applies the rules to tensors that are renamed already.
     fn assemble(
         &self,
         tensors: &[Tensor],
         outside: Outside<'_>,
         mut faults: Faults,
     ) -> Result<Assembly, Errors> {
+        let Stage { solved, made, equal, sizes, rounded, told } =
+            self.stage(tensors, outside, &mut faults)?;
+        let none = BTreeSet::new();
+        let scope = outside.scope(&sizes, &none);
+        let mut notes = require::notes(self, scope, &mut faults);
+        let lost = self.lost().map(|names| format!("{names} was dropped, and does not come back"));
+        notes.extend(lost);
+        notes.extend(told);
+        let names = || made.iter().map(|made| made.name.as_str());
+        if faults.is_empty() {
+            require::check_result(self, scope, names(), &mut faults);
+        }
+        let mut faults = faults.or(()).map(|()| Faults::default())?;
+        let outer = rename::all(&self.renames, true, names(), &mut faults);
+        faults.or(())?;
+        let back = record::back(self, &solved, (tensors, outside.config));
+        if self.rules.iter().any(|rule| rule.rest) {
+            let mut faults = Faults::default();
+            returns::check((self, &back), (tensors, &made), &mut faults);
+            faults.or(())?;
+        }
+        let said =
+            |(name, quantity): (&String, &Quantity)| Some((quantity.key()?, *sizes.get(name)?));
+        let solved = self.sizes.iter().filter_map(said).collect();
+        let metadata = vec![(RECIPE_KEY.to_owned(), back.to_toml())];
+        let result = self.inverse_serves.as_ref().unwrap_or(&self.serves).clone();
+        let called = |(made, name): (Made, String)| Made { name, ..made };
+        let mut made: Vec<Made> = made.into_iter().zip(outer).map(called).collect();
+        made.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(Assembly {
+            made,
+            equal,
+            rounded,
+            result,
+            solved,
+            metadata,
+            config: self.config.clone(),
+            notes,
+        })
+    }
+
+    /// Solves the rules for tensors that are renamed already.
+    fn stage(
+        &self,
+        tensors: &[Tensor],
+        outside: Outside<'_>,
+        faults: &mut Faults,
+    ) -> Result<Stage, Errors> {
+        if self.rules.iter().any(|rule| !rule.unequal.is_empty()) {
+            let mut written = self.clone();
+            for rule in &mut written.rules {
+                *rule = unequal::written_out(rule, tensors, outside.sizes)?;
+            }
+            return written.plain(tensors, outside, faults);
+        }
+        self.plain(tensors, outside, faults)
+    }
+
+    /// Solves rules without unequal pieces, or with pieces that are written out.
+    fn plain(
+        &self,
+        tensors: &[Tensor],
+        outside: Outside<'_>,
+        faults: &mut Faults,
+    ) -> Result<Stage, Errors> {
         // A condition that fails says it better than the sizes that follow.
         let mut unmet = Faults::default();
         let axes = self.axes();
-        let all = given::of_recipe(self, (outside, &axes), &mut faults);
+        let all = given::of_recipe(self, (outside, &axes), faults);
         // Sizes of axes may follow from the shapes.
         let later = axes.iter().chain(self.sizes.keys()).cloned().collect();
         require::check(self, (outside, outside.scope(&all.sizes, &later)), &mut unmet);
         unmet.or(())?;
-        let of_rule = |rule| given::of_rule((self, &all), rule, (outside, &axes), &mut faults);
+        let of_rule = |rule| given::of_rule((self, &all), rule, (outside, &axes), faults);
         let given: Vec<Given> = self.rules.iter().map(of_rule).collect();
-        let mut claims = claims::of(self, &given, tensors, &mut faults);
-        let counts = layers::check(self, &claims.instances, &mut faults);
+        let mut claims = claims::of(self, &given, tensors, faults);
+        let counts = layers::check(self, &claims.instances, faults);
         let instances = std::mem::take(&mut claims.instances);
         let solve = |instance: claims::Instance| {
             let given = &given[instance.rule];
-            equations::solve((self, given, outside), instance, tensors, &mut faults)
+            equations::solve((self, given, outside), instance, tensors, faults)
         };
         let solved: Vec<Solved> = instances.into_iter().filter_map(solve).collect();
         let mut sizes = require::agreed(&all.sizes, &solved);
         sizes.extend(counts);
-        self.ask(&sizes, &mut faults);
+        self.ask(&sizes, faults);
         let none = BTreeSet::new();
         let scope = outside.scope(&sizes, &none);
-        require::check(self, (outside, scope), &mut faults);
-        given::check(&self.sizes, (outside.sizes, scope), &mut faults);
-        uniform::check(self, &solved, &mut faults);
-        let built = self.build(&solved, (tensors, &claims), outside, &mut faults);
+        require::check(self, (outside, scope), faults);
+        given::check(&self.sizes, (outside.sizes, scope), faults);
+        uniform::check(self, &solved, faults);
+        let (rounded, mut told) = rounded::of(self, &solved, tensors, faults);
+        told.extend(dropped::told(self, &solved));
+        let built = self.build(&solved, (tensors, &claims), outside, faults);
         let (made, equal) = built.finish();
         let broken = made.iter().filter_map(|made| blocks::broken(made, tensors));
         broken.for_each(|error| faults.push(error));
-        let mut notes = require::notes(self, scope, &mut faults);
-        let lost = self.lost().map(|names| format!("{names} was dropped, and does not come back"));
-        notes.extend(lost);
-        let names = made.iter().map(|made| made.name.as_str());
-        if faults.is_empty() {
-            require::check_result(self, scope, names, &mut faults);
-        }
-        faults.or(())?;
-        let back = record::back(self, &solved, (tensors, outside.config)).to_toml();
-        let said =
-            |(name, quantity): (&String, &Quantity)| Some((quantity.key()?, *sizes.get(name)?));
-        let solved = self.sizes.iter().filter_map(said).collect();
-        let metadata = vec![(RECIPE_KEY.to_owned(), back)];
-        let result = self.inverse_serves.as_ref().unwrap_or(&self.serves).clone();
-        Ok(Assembly { made, equal, result, solved, metadata, config: self.config.clone(), notes })
+        Ok(Stage { solved, made, equal, sizes, rounded, told })
     }
 
     /// Where all that is wrong is that sizes do not follow: the sizes that a person gives, in the place of the axes.

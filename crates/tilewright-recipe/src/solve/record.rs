@@ -12,7 +12,7 @@ use crate::{
     recipe::Recipe,
     rule::name::Offset,
     rule::reference::Reference,
-    rule::{Rule, Side},
+    rule::{Rule, Side, unequal::of_piece},
     solve::equations::Solved,
     tensor::Tensor,
     value::quantity::Quantity,
@@ -24,8 +24,9 @@ pub const RECIPE_KEY: &str = "tilewright.recipe";
 /// The most rules that instances are written apart in.
 const MOST_APART: usize = 4096;
 
-/// What is written of an instance: sizes by name, and the element type before it was widened.
-type Facts = (BTreeMap<String, u64>, Option<Dtype>);
+/// Facts of an instance that are written: sizes by name, the element type before it was widened, and the sizes of unequal
+/// pieces.
+type Facts = (BTreeMap<String, u64>, Option<Dtype>, BTreeMap<String, Vec<u64>>);
 
 /// The recipe back.
 ///
@@ -72,9 +73,12 @@ pub(crate) fn back(
             None => vec![agreed],
         };
         for (rule, found) in rules {
-            let (sizes, before) = found.cloned().unwrap_or_default();
+            let (sizes, before, pieces) = found.cloned().unwrap_or_default();
             let mut rule = rule.inverse();
             rule.to.dtype = rule.to.dtype.or(before);
+            for (axis, sizes) in pieces {
+                rule.unequal.entry(axis).and_modify(|unequal| unequal.sizes = sizes);
+            }
             back.rules.push(rule);
             facts.push(sizes);
         }
@@ -123,7 +127,11 @@ fn of(rule: &Rule, solved: &Solved, tensors: &[Tensor]) -> Facts {
     let sizes = names(rule).into_iter().filter_map(size).collect();
     let first = solved.instance.found.iter().flat_map(BTreeMap::values).next();
     let before = first.map(|place| tensors[*place].dtype).filter(|_| rule.to.dtype.is_some());
-    (sizes, before)
+    let pieces = rule.unequal.keys().map(|axis| {
+        let size = |at: usize| solved.sizes.get(&of_piece(axis, at)).copied();
+        (axis.clone(), (0..).map_while(size).collect())
+    });
+    (sizes, before, pieces.collect())
 }
 
 /// The rule for one instance alone, where names can say it.

@@ -45,6 +45,11 @@ impl<'a> Work<'a> {
         axes.filter(|axis| !self.solved.instance.keys.contains_key(axis)).collect()
     }
 
+    /// Returns true if the rule drops a term of its source.
+    pub(crate) fn drops(&self, from: &Placed) -> bool {
+        from.term.axes.iter().any(|axis| self.rule.drop.contains(&axis.to_string()))
+    }
+
     fn size(&self, axis: &Axis) -> u64 {
         self.solved.sizes.get(axis.base()).copied().unwrap_or(0)
     }

@@ -7,7 +7,7 @@ use tilewright_core::Fill;
 use crate::{
     config::ConfigJson,
     recipe::Recipe,
-    rule::{Rule, Side},
+    rule::{Rule, Side, rename::Rename, unequal::Unequal},
     value::models::Conditions,
     value::quantity::Quantity,
     value::requirement::{Must, Note, Requirement, Way},
@@ -73,6 +73,9 @@ impl Recipe {
                 line(&mut text, &key(name), &format!("[{}, {}]", quoted(axis), quantity(multiple)));
             }
         }
+        for one in &self.renames {
+            rename(&mut text, one);
+        }
         for one in &self.rules {
             rule(&mut text, one);
         }
@@ -137,6 +140,17 @@ fn config(text: &mut String, table: &str, config: &ConfigJson) {
     }
 }
 
+fn rename(text: &mut String, rename: &Rename) {
+    text.push_str("\n[[rename]]\n");
+    line(text, "from", &quoted(&rename.from.text));
+    line(text, "to", &quoted(&rename.to.text));
+    for (key, holds) in [("optional", rename.optional), ("after", rename.after)] {
+        if holds {
+            line(text, key, "true");
+        }
+    }
+}
+
 fn rule(text: &mut String, rule: &Rule) {
     text.push_str("\n[[map]]\n");
     for (key, layout, dtype, side) in
@@ -151,14 +165,35 @@ fn rule(text: &mut String, rule: &Rule) {
     if rule.some {
         line(text, "some", "true");
     }
+    if rule.rest {
+        line(text, "rest", "true");
+    }
     list(text, "copies", rule.copies.iter());
     list(text, "varying", rule.varying.iter());
+    list(text, "drop", rule.drop.iter());
+    list(text, "lost", rule.lost.iter());
+    if rule.round {
+        line(text, "round", "true");
+    }
+    if !rule.unequal.is_empty() {
+        let all: Vec<String> = rule.unequal.iter().map(unequal).collect();
+        line(text, "unequal", &format!("{{ {} }}", all.join(", ")));
+    }
     if rule.fill != Fill::Zero {
         line(text, "fill", &quoted(&rule.fill.to_string()));
     }
     if !rule.sizes.is_empty() {
         line(text, "sizes", &inline(&rule.sizes));
     }
+}
+
+fn unequal((axis, unequal): (&String, &Unequal)) -> String {
+    let (axis, by) = (key(axis), quoted(&unequal.by));
+    if unequal.sizes.is_empty() {
+        return format!("{axis} = {by}");
+    }
+    let sizes: Vec<String> = unequal.sizes.iter().map(u64::to_string).collect();
+    format!("{axis} = {{ by = {by}, sizes = [{}] }}", sizes.join(", "))
 }
 
 fn side(text: &mut String, (layout, dtype): (&str, &str), side: &Side) {

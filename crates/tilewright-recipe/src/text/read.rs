@@ -8,7 +8,7 @@ use crate::{
     config::ConfigJson,
     error::{Error, Errors, Kind, Place},
     recipe::Recipe,
-    rule::{Rule, Side, reference::Reference},
+    rule::{Rule, Side, reference::Reference, rename::Rename, unequal::Unequal},
     text::{
         parts::{configs, give, list, note, requirement},
         toml_file::{File, Table, Value},
@@ -25,8 +25,11 @@ const MOST_STEPS: usize = 1 << 26;
 /// The most rules of a recipe.
 const MOST_RULES: usize = 1 << 16;
 
-/// The keys of a recipe and of a rule.
-const KEYS: [&str; 18] = [
+/// The most renames of a recipe: each is tried on every name.
+const MOST_RENAMES: usize = 1 << 10;
+
+/// The keys of a recipe, of a rule, and of a rename.
+const KEYS: [&str; 19] = [
     "title",
     "source",
     "for",
@@ -44,22 +47,30 @@ const KEYS: [&str; 18] = [
     "config",
     "sizes",
     "pad_to",
+    "rename",
     "map",
 ];
-const RULE_KEYS: [&str; 12] = [
+const RULE_KEYS: [&str; 17] = [
     "from",
     "to",
     "optional",
     "some",
+    "rest",
     "layout",
     "from_layout",
     "copies",
     "varying",
+    "drop",
+    "lost",
+    "round",
+    "unequal",
     "fill",
     "dtype",
     "from_dtype",
     "sizes",
 ];
+
+const RENAME_KEYS: [&str; 4] = ["from", "to", "optional", "after"];
 
 impl Recipe {
     /// Reads a recipe.
@@ -118,20 +129,14 @@ fn recipe(file: &mut File<'_>, table: &Table<'_, '_>) -> Recipe {
         every: names(file, table, "every"),
         sizes: table.get("sizes").map(|value| sizes(file, "sizes", value)).unwrap_or_default(),
         pad_to: table.get("pad_to").map(|value| pad_to(file, value)).unwrap_or_default(),
+        renames: Vec::new(),
         rules: Vec::new(),
+        rounding: false,
     };
     if let Some(value) = table.get("config") {
         (recipe.config, recipe.config_back) = configs(file, value);
     }
-    let tables = table.get("map").map(|value| file.tables("map", value)).unwrap_or_default();
-    if tables.len() > MOST_RULES {
-        file.faults.push(Error::new(Kind::Limit, format!("more than {MOST_RULES} rules")));
-        return recipe;
-    }
-    for (table, place) in tables {
-        let table = file.table(table, place, &RULE_KEYS);
-        recipe.rules.extend(rule(file, &table));
-    }
+    read_lists(file, table, &mut recipe);
     let own = recipe.rules.iter().map(|rule| rule.sizes.len()).filter(|own| *own > 0);
     let steps = own.map(|own| (recipe.sizes.len() + own).pow(2)).fold(0, usize::saturating_add);
     if steps > MOST_STEPS {
@@ -140,6 +145,29 @@ fn recipe(file: &mut File<'_>, table: &Table<'_, '_>) -> Recipe {
         file.faults.push(Error::new(Kind::Limit, says));
     }
     recipe
+}
+
+/// Reads the renames and the rules.
+fn read_lists(file: &mut File<'_>, table: &Table<'_, '_>, recipe: &mut Recipe) {
+    let renames = table.get("rename").map(|value| file.tables("rename", value));
+    let renames = renames.unwrap_or_default();
+    let tables = table.get("map").map(|value| file.tables("map", value)).unwrap_or_default();
+    for (many, most, what) in
+        [(tables.len(), MOST_RULES, "rules"), (renames.len(), MOST_RENAMES, "renames")]
+    {
+        if many > most {
+            file.faults.push(Error::new(Kind::Limit, format!("more than {most} {what}")));
+            return;
+        }
+    }
+    for (table, place) in renames {
+        let table = file.table(table, place, &RENAME_KEYS);
+        recipe.renames.extend(rename(file, &table));
+    }
+    for (table, place) in tables {
+        let table = file.table(table, place, &RULE_KEYS);
+        recipe.rules.extend(rule(file, &table));
+    }
 }
 
 /// The names under a key; none where the key is missing.
@@ -191,8 +219,13 @@ fn rule(file: &mut File<'_>, table: &Table<'_, '_>) -> Option<Rule> {
         to: to?,
         optional: table.get("optional").is_some_and(|value| file.truth("optional", value)),
         some: table.get("some").is_some_and(|value| file.truth("some", value)),
+        rest: table.get("rest").is_some_and(|value| file.truth("rest", value)),
         copies: names(file, table, "copies"),
         varying: names(file, table, "varying"),
+        drop: names(file, table, "drop"),
+        lost: names(file, table, "lost"),
+        round: table.get("round").is_some_and(|value| file.truth("round", value)),
+        unequal: table.get("unequal").map(|value| unequal(file, value)).unwrap_or_default(),
         fill: table.get("fill").and_then(|value| fill(file, value)).unwrap_or(Fill::Zero),
         sizes: table.get("sizes").map(|value| sizes(file, "sizes", value)).unwrap_or_default(),
     };
@@ -201,6 +234,59 @@ fn rule(file: &mut File<'_>, table: &Table<'_, '_>) -> Option<Rule> {
         file.faults.push(fault);
     }
     Some(rule)
+}
+
+/// Axes whose sizes differ: the axis that numbers them, or a table that lists the sizes as well.
+fn unequal(file: &mut File<'_>, value: &Value<'_>) -> BTreeMap<String, Unequal> {
+    let what = "the axis that numbers the pieces, or a table with `by` and `sizes`";
+    let mut all = BTreeMap::new();
+    for (axis, value) in file.free("unequal", value) {
+        let (by, mut sizes) = match value.get_ref().as_str() {
+            Some(by) => (Some(by.to_owned()), Vec::new()),
+            None => {
+                let Some(table) = file.inner(axis, value, (what, &["by", "sizes"])) else {
+                    continue;
+                };
+                let listed = table.get("sizes").map(|value| file.values("sizes", value));
+                let by = table.get("by").and_then(|value| file.text("by", value, what));
+                (by.map(|(by, _)| by), listed.unwrap_or_default())
+            }
+        };
+        let Some(by) = by else {
+            file.faults.push(Error::new(Kind::Key, format!("`unequal` of `{axis}` is {what}")));
+            continue;
+        };
+        let mut one = |value| file.number_or_text("sizes", value).and_then(Result::ok);
+        let read: Vec<u64> = sizes.iter().filter_map(|value| one(value)).collect();
+        if read.len() < sizes.len() {
+            let says = format!("`sizes` of `{axis}` are numbers from 0 on");
+            file.faults.push(Error::new(Kind::Size, says));
+        }
+        sizes.clear();
+        all.insert(axis.to_owned(), Unequal { by, sizes: read });
+    }
+    all
+}
+
+fn rename(file: &mut File<'_>, table: &Table<'_, '_>) -> Option<Rename> {
+    let mut one = |key: &str| {
+        let Some(value) = table.get(key) else {
+            let says = format!("a rename without `{key}`, which is a name");
+            file.faults.push(Error::new(Kind::Key, says).on(&table.place));
+            return None;
+        };
+        let (text, place) = file.text(key, value, "a name as a text")?;
+        file.faults.take(Reference::parse(&text, &place))
+    };
+    let (from, to) = (one("from"), one("to"));
+    let mut truth = |key: &str| table.get(key).is_some_and(|value| file.truth(key, value));
+    let (optional, after) = (truth("optional"), truth("after"));
+    let rename = Rename { place: table.place.clone(), from: from?, to: to?, optional, after };
+    match rename.fault() {
+        Some(fault) => file.faults.push(fault),
+        None => return Some(rename),
+    }
+    None
 }
 
 fn side(

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::{
     config::ConfigJson,
     recipe::Recipe,
-    rule::{Rule, Side},
+    rule::{Rule, Side, rename::Rename, unequal::Unequal},
     value::models::{Conditions, list},
     value::requirement::{Must, Requirement},
 };
@@ -23,9 +23,11 @@ impl fmt::Display for Recipe {
             .filter(|width| *width <= WIDEST)
             .max()
             .unwrap_or(0);
+        lines.extend(self.renames.iter().filter(|one| !one.after).map(rename));
         for rule in &self.rules {
             lines.extend(rows(rule, width));
         }
+        lines.extend(self.renames.iter().filter(|one| one.after).map(rename));
         let pairs = |pairs: &[[String; 2]]| {
             pairs.iter().map(|[first, second]| format!("{first} = {second}")).collect()
         };
@@ -57,6 +59,12 @@ impl fmt::Display for Recipe {
         lines.extend(said.map(|(word, what)| format!("{word}: {}", what.join(", "))));
         f.write_str(&lines.join("\n"))
     }
+}
+
+/// The line of a rename.
+fn rename(rename: &Rename) -> String {
+    let when = if rename.after { "then rename" } else { "first rename" };
+    format!("{when}: {}  ->  {}", rename.from.text, rename.to.text)
 }
 
 fn requirement(required: &Requirement) -> String {
@@ -119,11 +127,19 @@ fn notes(rule: &Rule) -> Vec<String> {
         (rule.fill != tilewright_core::Fill::Zero).then(|| format!("padding is {}", rule.fill));
     let optional = rule.optional.then(|| "may take nothing".to_owned());
     let some = rule.some.then(|| "some may lack it".to_owned());
+    let differ = |(axis, of): (&String, &Unequal)| format!("{axis} differs with {}", of.by);
+    let unequal: Vec<String> = rule.unequal.iter().map(differ).collect();
+    let rest = rule.rest.then(|| "takes the rest".to_owned());
     [
         optional,
         some,
+        rest,
         list("copies along", &rule.copies),
         list("of any size in each instance:", &rule.varying),
+        list("without the part", &rule.drop),
+        list("filled, as it was dropped:", &rule.lost),
+        rule.round.then(|| "rounded".to_owned()),
+        (!rule.unequal.is_empty()).then(|| unequal.join(", ")),
         fill,
         dtype,
     ]

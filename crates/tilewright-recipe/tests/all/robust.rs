@@ -28,6 +28,8 @@ fn reference() -> impl Strategy<Value = String> {
         "{a+3}",
         "{v+t}",
         "{e:02}",
+        "{2a}",
+        "{3e+1}",
         ".",
         "w",
         " : ",
@@ -64,9 +66,24 @@ proptest! {
         names in prop::collection::vec("[a.w0-3]{0,6}", 0..4),
         extents in prop::collection::vec(prop::sample::select(vec![0, 1, 2, 6, 1 << 40, u64::MAX]), 0..4),
         size in prop::sample::select(vec![0, 1, 2, 1 << 20, i64::MAX as u64, u64::MAX]),
+        more in prop::sample::select(vec![
+            "",
+            "rest = true",
+            "drop = ['a']",
+            "lost = ['b']",
+            "unequal = { a = 'e' }",
+            "unequal = { a = { by = 'b', sizes = [1, 0, 9223372036854775807] } }",
+            "round = true\nfrom_dtype = 'f32'\ndtype = 'bf16'",
+        ]),
+        renames in prop::collection::vec((reference(), reference()), 0..3),
     ) {
         let list = |texts: &[String]| texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", ");
-        let text = format!("pass = [\"*\"]\n[[map]]\nfrom = [{}]\nto = [{}]\noptional = true", list(&from), list(&to));
+        let mut text = format!("pass = [\"*\"]\n[[map]]\nfrom = [{}]\nto = [{}]\noptional = true\n{more}\n", list(&from), list(&to));
+        for (from, to) in &renames {
+            let one = format!("[[rename]]\nfrom = {}\nto = {}\noptional = true\n", quoted(from), quoted(to));
+            // Most pairs of texts are no rename; those stay away, so that the rules are tried.
+            text += if Recipe::parse(&one).is_ok() { &one } else { "" };
+        }
         if let Ok(recipe) = Recipe::parse(&text) {
             assert_eq!(Recipe::parse(&recipe.to_toml()).unwrap().to_toml(), recipe.to_toml());
             _ = recipe.to_string();
@@ -118,6 +135,11 @@ fn large_things_are_refused_by_bounds() {
     let names = format!("{}\n", rule(&format!("{}b", "a".repeat(3000)), "y")).repeat(300);
     let errors = Recipe::parse(&format!("require = [{}]\n{names}", globs.join(","))).unwrap_err();
     assert_eq!(errors.iter().last().unwrap().kind(), Kind::Limit);
+    // Renames that make names longer than names are.
+    let long = "[[rename]]\nfrom = 'x{a:*}'\nto = 'xxxxxxxxx{a:*}'\n".repeat(500);
+    assert_eq!(kind(&long, &[Tensor::new("xy", Dtype::F32, [1])]), Kind::Limit);
+    let many = "[[rename]]\nfrom = 'x{a:*}'\nto = 'y{a:*}'\n".repeat(2000);
+    assert_eq!(kind(&many, &[]), Kind::Limit);
     // Names that are longer than names are.
     let long = Tensor::new("x.".repeat(4000), Dtype::F32, [1]);
     assert_eq!(kind(&rule("{a:*}.{b:*}.{c:*}.y", "{a:*}{b:*}{c:*}"), &[long]), Kind::Limit);
