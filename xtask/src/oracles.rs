@@ -9,6 +9,7 @@ mod proofs;
 mod read_back;
 mod recipes;
 mod table;
+mod transformers;
 
 use std::path::{Path, PathBuf};
 

@@ -132,10 +132,15 @@ pub(crate) fn test_with(root: &Path, python: &Path, files: &[&str]) -> Outcome {
 
 /// Returns the command that [`test_with`] runs.
 pub(crate) fn tests_with(root: &Path, python: &Path, files: &[&str]) -> Outcome<Command> {
-    let wheel = build(root)?;
     requirements(root, python)?;
-    sh(python::pip(root, python).args(["--force-reinstall", "--no-deps"]).arg(wheel))?;
+    install(root, python)?;
     Ok(tests(root, python, files))
+}
+
+/// Installs the wheel, built anew, beside what `python` has.
+pub(crate) fn install(root: &Path, python: &Path) -> Outcome {
+    let wheel = build(root)?;
+    sh(python::pip(root, python).args(["--force-reinstall", "--no-deps"]).arg(wheel))
 }
 
 /// Installs what the package is tested with beside what `python` has.

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use pyo3::{prelude::*, types::PyDict};
 use tilewright::{
+    Dtype, Error,
     ask::{Answer as _, Assembled, Guesses},
-    files::{Assembling, Packaging, Reading, Row, open_watched},
+    files::{Assembling, Packaging, Reading, Row, inner::json, open_watched},
     recast,
-    recipe::{Recipe, Sizes, guess},
+    recipe::{Made, Origin, Part, Recipe, Sizes, Tensor, guess},
 };
 
 use crate::{
@@ -19,6 +20,7 @@ use crate::{
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(guess_recipe, module)?)?;
+    module.add_function(wrap_pyfunction!(solve_recipe, module)?)?;
     module.add_function(wrap_pyfunction!(recast_files, module)?)
 }
 
@@ -31,6 +33,52 @@ fn guess_recipe(py: Python<'_>, path: PathBuf) -> PyResult<String> {
     let opened = watcher.outcome(opened)?;
     let config = opened.config().raised()?;
     Ok(Guesses(guess(&opened.recipe_tensors(), config.as_ref())).to_json().to_string())
+}
+
+/// A tensor without data: its name, element type and dims.
+type Head = (String, String, Vec<u64>);
+
+/// A part of a tensor: its source and the element there, or none and the bits of the fill; its first element; and digits, each
+/// with its extent and its strides in the source and in the tensor.
+type Piece = (Option<usize>, u64, u64, Vec<(u64, u64, u64)>);
+
+/// Tensors that a recipe makes, each with its parts, and the recipe back.
+type Solved = (Vec<(Head, Vec<Piece>)>, String);
+
+/// Solves a recipe without any data. Returns the heads of the tensors that it makes, their parts, and the recipe back. Rules
+/// may round.
+#[pyfunction]
+#[pyo3(signature = (recipe, tensors, config = None, /))]
+fn solve_recipe(
+    py: Python<'_>,
+    recipe: &str,
+    tensors: Vec<Head>,
+    config: Option<&str>,
+) -> PyResult<Solved> {
+    let recipe = Recipe::parse(recipe).raised()?.rounding();
+    let one = |(name, dtype, dims): Head| {
+        let known = Dtype::spelled(&dtype);
+        let unknown = || Error::usage("dtype", format!("{name:?} has the element type {dtype:?}"));
+        Ok::<_, Error>(Tensor::new(name.clone(), known.ok_or_else(unknown)?, dims))
+    };
+    let tensors = tensors.into_iter().map(one).collect::<Result<Vec<_>, _>>().raised()?;
+    let config = config.map(json).transpose();
+    let config = config.map_err(|error| Error::usage("config", error.to_string())).raised()?;
+    let solved = py.detach(|| recipe.solve(&tensors, config.as_ref(), &Sizes::new())).raised()?;
+    let back = solved.metadata.into_iter().map(|(_, back)| back).collect();
+    let piece = |part: Part| {
+        let (source, at) = match part.origin {
+            Origin::Source { tensor, offset } => (Some(tensor), offset),
+            Origin::Fill(bits) => (None, bits),
+        };
+        let digits = part.digits.iter().map(|it| (it.extent, it.source, it.made)).collect();
+        (source, at, part.offset, digits)
+    };
+    let head = |made: Made| {
+        let parts = made.parts.into_iter().map(piece).collect();
+        ((made.name, made.dtype.name().to_owned(), made.extents), parts)
+    };
+    Ok((solved.made.into_iter().map(head).collect(), back))
 }
 
 /// Runs `recast`, and returns a report as a dictionary.

@@ -24,6 +24,9 @@ use tilewright_scan::did_you_mean;
 
 use crate::Error;
 
+/// The name of the recipe that the Python package generates.
+const GENERATED: &str = "transformers";
+
 /// The longest recipe that is read, in bytes.
 const LONGEST: u64 = 4 << 20;
 
@@ -44,6 +47,8 @@ const LONGEST: u64 = 4 << 20;
 /// assert!(error.to_string().ends_with("did you mean `llama-original-to-hf`?"));
 /// let error = recast::recipe("mixtral").unwrap_err();
 /// assert!(error.to_string().contains("did you mean `mixtral-experts-to-fused`?"));
+/// let error = recast::recipe("transformers").unwrap_err();
+/// assert!(error.to_string().ends_with("pip install tilewright transformers torch"));
 /// let error = recast::recipe("bread").unwrap_err();
 /// assert!(error.to_string().ends_with("a recipe that is shipped"));
 /// # Ok::<(), tilewright::Error>(())
@@ -80,6 +85,11 @@ fn unfit(what: &str, error: tilewright_notation::Error) -> Error {
 
 /// Returns the error for a name that no recipe has.
 fn unknown(name: &str) -> Error {
+    if name == GENERATED {
+        let said = "the recipe `transformers` is generated from the installed transformers, which the Python package does: \
+                    pip install tilewright transformers torch";
+        return Error::usage("recipe", said);
+    }
     let near = did_you_mean(name, tilewright_recipe::shipped().iter().map(|one| one.name));
     Error::usage("recipe", format!("{name:?} is neither a file nor a recipe that is shipped{near}"))
 }

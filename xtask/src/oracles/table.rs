@@ -3,10 +3,10 @@
 use super::{
     Run, Sanitizer, arrays, banks, bounds, devices, faults, fingerprint, fuzz, handed_out, laws,
     miri, neon, onednn, package, packings, peers, placements, proofs, read_back, readers, recipes,
-    relayout, sanitized_package, sanitizer, torch,
+    relayout, sanitized_package, sanitizer, torch, transformers,
 };
 
-pub(super) const TABLE: [(&str, &str, Run); 38] = [
+pub(super) const TABLE: [(&str, &str, Run); 39] = [
     (
         "laws",
         "all tests, with every case of the laws of which `cargo test` checks a part",
@@ -52,6 +52,11 @@ pub(super) const TABLE: [(&str, &str, Run); 38] = [
         "recipes",
         "every shipped recipe on tiny models, read by its consumer (RECIPES names some)",
         |root, _| recipes::recipes(root),
+    ),
+    (
+        "transformers",
+        "recipes generated for every type of transformers, exact both ways; its defects, found by audits (TYPES names some)",
+        |root, _| transformers::transformers(root),
     ),
     (
         "readers",

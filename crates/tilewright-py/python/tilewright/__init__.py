@@ -28,6 +28,7 @@ True
 | an array cut over a mesh of devices: who holds what | ``sharded``, ``Sharded`` |
 | a checkpoint in other shards, in one process or many | ``reshard``, ``tilewright.ray``, ``tilewright.dask`` |
 | the catalogue | ``formats``, ``notations``, ``add_formats`` |
+| checkpoints of transformers: recipes, audits, loading, and the published layout back | ``tilewright.transformers`` |
 | the same in compiled torch programs; torch's own copies made faster | ``tilewright.torch`` |
 """
 

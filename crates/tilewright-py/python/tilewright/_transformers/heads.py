@@ -1,0 +1,118 @@
+"""Names, shapes and element types of a checkpoint, read from the headers of its safetensors files. No data is read."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tilewright._errors import FileError
+
+__all__ = ["Head", "files", "heads"]
+
+#: The longest header that is read, in bytes.
+LONGEST = 100 << 20
+
+INDEX = "model.safetensors.index.json"
+
+
+@dataclass(frozen=True)
+class Head:
+    """A tensor without its data."""
+
+    shape: tuple[int, ...]
+    #: As safetensors spells it, such as ``BF16``.
+    dtype: str
+    #: The file that holds it; empty if the caller gave names and shapes.
+    file: str = ""
+
+    @property
+    def elements(self) -> int:
+        """The number of elements."""
+        count = 1
+        for extent in self.shape:
+            count *= extent
+        return count
+
+
+def files(checkpoint: str | os.PathLike[str]) -> list[pathlib.Path]:
+    """Gives the safetensors files of a checkpoint: of a folder, of an index, or the file itself.
+
+    :raises FileError: if there are none
+    """
+    path = pathlib.Path(checkpoint)
+    if path.is_dir():
+        index = path / INDEX
+        if index.exists():
+            return files(index)
+        found = sorted(path.glob("*.safetensors"))
+        if not found:
+            raise FileError(f"{path}: no safetensors file; pickled files (.bin, .pt) are not read, convert them first")
+        return found
+    if path.name.endswith(".json"):
+        names = _json(path.read_bytes(), path).get("weight_map")
+        if not isinstance(names, dict) or not all(_is_plain(name) for name in names.values()):
+            raise FileError(f"{path}: `weight_map` must map tensors to names of files beside it")
+        return [path.parent / name for name in sorted(set(names.values()))]
+    return [path]
+
+
+def _is_plain(name: Any) -> bool:
+    return isinstance(name, str) and name.endswith(".safetensors") and pathlib.PurePath(name).name == name
+
+
+def heads(checkpoint: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, Head]:
+    """Gives the tensors of a checkpoint. A mapping of names to tensors, or to shapes, is read as one.
+
+    :raises FileError: if a file cannot be read, or two files hold a tensor of one name
+    """
+    if isinstance(checkpoint, Mapping):
+        return {name: _given(value) for name, value in checkpoint.items()}
+    found: dict[str, Head] = {}
+    for path in files(checkpoint):
+        for name, head in _header(path).items():
+            if name in found:
+                raise FileError(f"tensor {name!r} is in {found[name].file} and in {path.name}; remove one of the files")
+            found[name] = head
+    return found
+
+
+def _given(value: Any) -> Head:
+    if isinstance(value, Head):
+        return value
+    shape = getattr(value, "shape", value)
+    dtype = str(getattr(value, "dtype", "float32")).removeprefix("torch.")
+    names = {"float32": "F32", "bfloat16": "BF16", "float16": "F16", "float64": "F64"}
+    return Head(tuple(int(extent) for extent in shape), names.get(dtype, dtype.upper()))
+
+
+def _json(text: bytes, path: pathlib.Path) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise FileError(f"{path}: {error}") from None
+    if not isinstance(value, dict):
+        raise FileError(f"{path}: expected a JSON object")
+    return value
+
+
+def _header(path: pathlib.Path) -> dict[str, Head]:
+    try:
+        with open(path, "rb") as file:
+            start = file.read(8)
+            length = struct.unpack("<Q", start)[0] if len(start) == 8 else -1
+            size = os.fstat(file.fileno()).st_size
+            if not 0 <= length <= min(size - 8, LONGEST):
+                raise FileError(f"{path}: not a safetensors file: a header of {length} bytes in a file of {size}")
+            header = _json(file.read(length), path)
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror}") from error
+    header.pop("__metadata__", None)
+    try:
+        return {name: Head(tuple(entry["shape"]), entry["dtype"], path.name) for name, entry in header.items()}
+    except (KeyError, TypeError):
+        raise FileError(f"{path}: a tensor without `shape` or `dtype`; the file is corrupt") from None

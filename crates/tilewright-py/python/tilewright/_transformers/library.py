@@ -1,0 +1,116 @@
+"""The installed transformers, and a model without memory: parameters have shapes and element types only."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from tilewright._errors import ArgumentError, UnsupportedError
+
+__all__ = ["Library", "library", "model_of"]
+
+
+class Library:
+    """The parts of transformers and torch that are used. Internals are looked up when they are needed."""
+
+    def __init__(self, transformers: Any, torch: Any) -> None:
+        self.transformers, self.torch = transformers, torch
+        self.loading = self._internal("core_model_loading")
+        self.mapping = self._internal("conversion_mapping")
+
+    def _internal(self, name: str) -> Any:
+        try:
+            return importlib.import_module(f"transformers.{name}")
+        except ImportError:
+            version = self.transformers.__version__
+            said = f"transformers {version} has no module {name}; version 5 or later is needed: pip install -U transformers"
+            raise UnsupportedError(said) from None
+
+    @property
+    def version(self) -> str:
+        """The version of transformers."""
+        return str(self.transformers.__version__)
+
+
+def library() -> Library:
+    """Gives the installed transformers.
+
+    :raises ImportError: if transformers or torch is missing; the message says how to install them
+    """
+    try:
+        torch = importlib.import_module("torch")
+        transformers = importlib.import_module("transformers")
+    except ImportError as error:
+        said = f"{error.name} is missing; recipes of transformers need it: pip install transformers torch"
+        raise ImportError(said, name=error.name) from None
+    return Library(transformers, torch)
+
+
+@contextlib.contextmanager
+def _without_memory(lib: Library, dtype: Any) -> Iterator[None]:
+    """Makes tensors on the meta device, with this element type where none is asked for."""
+    before = lib.torch.get_default_dtype()
+    lib.torch.set_default_dtype(dtype)
+    try:
+        with lib.torch.device("meta"):
+            yield
+    finally:
+        lib.torch.set_default_dtype(before)
+
+
+def class_of(lib: Library, config: Any, name: str | None) -> Any:
+    """Gives the class of a model: by its name, or the one that the configuration names.
+
+    :raises ArgumentError: if transformers has no such class
+    """
+    names = [name] if name else list(getattr(config, "architectures", None) or [])
+    for one in names:
+        found = getattr(lib.transformers, one, None)
+        if found is not None:
+            return found
+    if not names:
+        raise ArgumentError("config.json has no `architectures`; name the class, as in --class Qwen3MoeForCausalLM")
+    said = f"transformers {lib.version} has no class {names[0]}; code of a checkpoint's folder is never run"
+    raise ArgumentError(f"{said}; name another class with --class")
+
+
+def config_of(lib: Library, folder: str) -> Any:
+    """Reads the configuration in a folder, without running code of the folder.
+
+    :raises ArgumentError: if transformers does not know the type of the model
+    """
+    try:
+        return lib.transformers.AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
+    except (ValueError, OSError) as error:
+        first = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise ArgumentError(f"{folder}: transformers {lib.version} cannot read the configuration: {first}") from error
+
+
+def _dtype(lib: Library, config: Any, dtypes: list[str]) -> Any:
+    """The element type that `from_pretrained(dtype="auto")` gives a model: the configuration's, or that of the tensors."""
+    text = getattr(config, "get_text_config", lambda: config)()
+    for one in (config, text):
+        stated = getattr(one, "dtype", None)
+        if stated is not None and not isinstance(stated, dict):
+            return getattr(lib.torch, str(stated).removeprefix("torch."), lib.torch.float32)
+    names = {"BF16": lib.torch.bfloat16, "F16": lib.torch.float16, "F32": lib.torch.float32, "F64": lib.torch.float64}
+    return next((names[one] for one in dtypes if one in names), lib.torch.float32)
+
+
+def model_of(lib: Library, model_or_config: Any, dtypes: list[str], name: str | None = None) -> Any:
+    """Gives a model without memory: of a folder with a configuration, of a configuration, or the model itself.
+
+    :param dtypes: the element types of the checkpoint's tensors, which decide if the configuration names none
+    :param name: the class; the one that the configuration names unless given
+    """
+    if hasattr(model_or_config, "state_dict"):
+        return model_or_config
+    config = model_or_config
+    if isinstance(config, (str, os.PathLike)):
+        config = config_of(lib, os.fspath(config))
+    made = class_of(lib, config, name)
+    with _without_memory(lib, _dtype(lib, config, dtypes)):
+        return made(config)

@@ -1,0 +1,112 @@
+"""``python -m tilewright recipe transformers`` and ``recipe audit``: the commands that need transformers, and thus Python."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import pathlib
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+
+from tilewright._errors import Error, FileError
+
+__all__ = ["command"]
+
+#: The name that stands for a generated recipe.
+NAME = "transformers"
+
+
+def command(arguments: Sequence[str], program: Callable[[list[str]], int]) -> int | None:
+    """Runs a command that needs transformers and gives its exit code; None for all other commands.
+
+    :param program: the program itself, which runs conversions
+    """
+    words = [word for word in arguments if not word.startswith("-")]
+    try:
+        if words[:2] == ["recipe", NAME]:
+            return _recipe(list(arguments)[2:])
+        if words[:2] == ["recipe", "audit"]:
+            return _audit(list(arguments)[2:])
+        if words[:1] == ["convert"] and _named(arguments):
+            return _convert(list(arguments), program)
+    except ImportError as error:
+        return _failed(str(error), 3)
+    except FileError as error:
+        return _failed(str(error), 3)
+    except Error as error:
+        return _failed(str(error), 2)
+    return None
+
+
+def _failed(says: str, code: int) -> int:
+    print(f"error: {says}", file=sys.stderr)
+    return code
+
+
+def _named(arguments: Sequence[str]) -> bool:
+    """True if ``--recipe transformers`` is asked for."""
+    pairs = zip(arguments, [*arguments[1:], ""])
+    return f"--recipe={NAME}" in arguments or ("--recipe", NAME) in pairs
+
+
+def _parser(name: str, says: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=f"tilewright recipe {name}", description=says)
+    parser.add_argument("folder", help="a folder with config.json and safetensors files")
+    parser.add_argument("--class", dest="cls", metavar="NAME", help="the class of transformers; default: config.json's")
+    return parser
+
+
+def _recipe(arguments: list[str]) -> int:
+    from tilewright import transformers
+
+    parser = _parser(NAME, "Write the recipe that makes transformers' tensors of a published checkpoint.")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the recipe to a file")
+    parser.add_argument("--keep", action="store_true", help="pass tensors that the class ignores; default: drop them")
+    parser.add_argument("--round", action="store_true", help="round what transformers rounds; default: keep float32")
+    asked = parser.parse_args(arguments)
+    text = transformers.recipe(asked.folder, asked.folder, cls=asked.cls, keep=asked.keep, round=asked.round)
+    if asked.output:
+        pathlib.Path(asked.output).write_text(text, encoding="utf-8")
+    else:
+        print(text, end="")
+    return 0
+
+
+def _audit(arguments: list[str]) -> int:
+    from tilewright import transformers
+
+    parser = _parser("audit", "Find what transformers would lose of a checkpoint. Exit code 1 if something would be lost.")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    asked = parser.parse_args(arguments)
+    found = transformers.audit(asked.folder, cls=asked.cls)
+    print(json.dumps(found.to_json(), indent=1) if asked.json else found)
+    return 1 if found.loses else 0
+
+
+def _convert(arguments: list[str], program: Callable[[list[str]], int]) -> int:
+    """Generates the recipe of the input, or of ``--carry``, and converts by it."""
+    from tilewright import transformers
+
+    parser = argparse.ArgumentParser(prog="tilewright convert", add_help=False, allow_abbrev=False)
+    parser.add_argument("--recipe")
+    parser.add_argument("--carry", metavar="PUBLISHED")
+    parser.add_argument("--class", dest="cls")
+    parser.add_argument("--inverse", action="store_true")
+    parser.add_argument("--round", action="store_true")
+    asked, rest = parser.parse_known_args(arguments[1:])
+    paths = [word for word in rest if not word.startswith("-")]
+    if asked.carry or asked.inverse:
+        if not (asked.carry and asked.inverse and len(paths) == 2 and len(rest) == 2):
+            said = "the way back is `convert SAVED/ OUT/ --recipe transformers --inverse --carry PUBLISHED/`"
+            return _failed(f"{said}: the published checkpoint has the names, the layout and what the class dropped", 2)
+        for says in transformers.restore(paths[0], paths[1], asked.carry, cls=asked.cls, round=asked.round):
+            print(says)
+        return 0
+    if not paths:
+        return _failed("convert --recipe transformers needs an input and an output", 2)
+    text = transformers.recipe(paths[0], paths[0], cls=asked.cls)
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "transformers.toml"
+        path.write_text(text, encoding="utf-8")
+        return program(["convert", *rest, "--recipe", str(path)])

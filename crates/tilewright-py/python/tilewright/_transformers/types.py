@@ -1,0 +1,42 @@
+"""Element types that a model keeps its parameters in, as the loader of transformers chooses them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tilewright._transformers.library import Library
+
+__all__ = ["Types", "change"]
+
+_NAMES = {"float32": "F32", "bfloat16": "BF16", "float16": "F16", "float64": "F64"}
+
+
+class Types:
+    """The element type of each parameter after loading."""
+
+    def __init__(self, lib: Library, model: Any) -> None:
+        self.meta = model.state_dict()
+        self.dtype = model.dtype
+        plan = model._get_dtype_plan(model.dtype) if hasattr(model, "_get_dtype_plan") else {}
+        self.plan = plan
+        self.search: Any = None
+        if plan:
+            self.search, self.groups = lib.loading.build_glob_alternation(list(plan))[:2]
+
+    def of(self, target: str) -> str:
+        """The element type of a parameter as safetensors spells it; empty for one that is not a float."""
+        match = self.search.search(target) if self.search is not None else None
+        if match is not None:
+            dtype = self.plan[self.groups[match.lastgroup]]
+        else:
+            found = self.meta.get(target)
+            dtype = self.dtype if found is None else found.dtype
+        return _NAMES.get(str(dtype).removeprefix("torch."), "")
+
+
+def change(before: str, after: str) -> str | None:
+    """What a change of element types is: ``widened``, ``rounded``, or None if nothing changes."""
+    sizes = {"F64": 3, "F32": 2, "BF16": 1, "F16": 1}
+    if before not in sizes or after not in sizes or before == after:
+        return None
+    return "widened" if sizes[before] < sizes[after] else "rounded"

@@ -1,0 +1,358 @@
+"""Recipes and audits of transformers, with a library of the test's own: transformers itself is asked by an oracle."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import json
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+import types
+from typing import Any
+
+import pytest
+
+import tilewright as tw
+import tilewright.transformers as tt
+from tilewright import _tilewright
+from tilewright._transformers import findings, loader, rules, text
+from tilewright._transformers.axes import Axis, Product, Space, Sum
+from tilewright._transformers.heads import Head, heads
+from tilewright._transformers.library import Library
+from tilewright._transformers.prefixes import Leaf, few
+
+HAS_TRANSFORMERS = importlib.util.find_spec("transformers") is not None
+
+
+def names_of(recipe: str, names: list[str]) -> dict[str, str]:
+    """The new names that a recipe gives, by the old ones."""
+    made, _ = _tilewright.solve_recipe(recipe, [(name, "f32", [2]) for name in names])
+    return {names[number]: head[0] for head, parts in made for number, *_ in parts if number is not None}
+
+
+# Names.
+
+
+def test_one_rule_changes_a_prefix_and_exceptions_come_first() -> None:
+    pairs = {f"vision.{part}": f"model.vision.{part}" for part in ("a.w", "b.w", "c.w")}
+    pairs |= {"vision.d.w": "model.seen.d", "head": "head"}
+    found = few(Leaf(old, new) for old, new in pairs.items())
+    assert found.rest == [("vision.{r:*}", "model.vision.{r:*}")]
+    assert found.single == [("vision.d.w", "model.seen.d")]
+    assert found.stay == ["head"]
+
+
+@pytest.mark.parametrize("way", ["few", "pattern", "all"])
+def test_all_small_changes_of_names_are_what_their_recipes_do(way: str) -> None:
+    olds = ["a.0.x", "a.1.x", "a.0.y", "a.1.y", "b.x"]
+    maps = [lambda n: n, lambda n: f"m.{n}", lambda n: n.replace("a.", "c."), lambda n: n.replace("x", "z"),
+            lambda n: n.replace("a.0", "e").replace("a.1", "o"), lambda n: re.sub(r"\d", lambda m: str(int(m[0]) + 1), n)]
+    for first, second in itertools.product(maps, repeat=2):
+        pairs = {old: second(first(old)) for old in olds}
+        made = [rules.Rule([rules.Piece(old, None)], [rules.Piece(new, None)]) for old, new in pairs.items()]
+        recipe = text.recipe(text.Said("t", "s"), made, olds, way=way)
+        assert names_of(recipe, olds) == pairs, recipe
+
+
+def test_even_and_odd_numbers_are_told_apart() -> None:
+    pairs = [(f"h.{at}.w", f"l.{at // 2}.{'mlp' if at % 2 else 'attention'}.w") for at in range(6)]
+    made = [rules.Rule([rules.Piece(old, None)], [rules.Piece(new, None)]) for old, new in pairs]
+    recipe = text.recipe(text.Said("t", "s"), made, [old for old, _ in pairs], way="pattern")
+    assert "{2L0}" in recipe and "{2L0+1}" in recipe and recipe.count("[[map]]") == 2
+    assert names_of(recipe, [old for old, _ in pairs]) == dict(pairs)
+
+
+def test_patterns_match_ignored_names_and_no_others() -> None:
+    assert text.patterns_of(["mtp.a.w", "mtp.b.w"], ["model.a.w"]) == ["mtp.*"]
+    assert text.patterns_of(["l.2.a", "l.2.b", "l.1.z"], ["l.1.a"]) == ["l.1.z", "l.2.*"]
+
+
+# Axes.
+
+
+def test_axes_are_refined_everywhere_at_once() -> None:
+    space = Space()
+    whole = space.new(12)
+    first, second = space.split(whole, [6, 6])
+    space.digits(first, [2, 3])
+    walked = space.walk(whole)
+    assert isinstance(walked, Sum) and isinstance(walked.parts[0], Product) and isinstance(walked.parts[1], Axis)
+    assert space.extent(whole) == 12
+    other = space.new(6)
+    space.unify(second, other)
+    assert space.walk(second) == space.walk(other)
+    for bad in (lambda: space.split(whole, [5, 7]), lambda: space.unify(whole, space.new(5)), lambda: space.digits(whole, [4, 3])):
+        with pytest.raises(tw.UnsupportedError):
+            bad()
+
+
+def test_numbers_with_holes_are_found() -> None:
+    assert rules.holes([0, 1, 3, 5]) == [2, 4]
+    assert rules.holes([4, 5]) == []
+
+
+# Headers.
+
+
+def write(path: pathlib.Path, tensors: dict[str, tuple[str, list[int]]]) -> None:
+    """A safetensors file of zeros."""
+    sizes = {"F32": 4, "BF16": 2}
+    header, at = {}, 0
+    for name, (dtype, shape) in tensors.items():
+        size = sizes[dtype]
+        for extent in shape:
+            size *= extent
+        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [at, at + size]}
+        at += size
+    data = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(data)) + data + bytes(at))
+
+
+def test_heads_are_read_from_folders_indexes_and_mappings(tmp_path: pathlib.Path) -> None:
+    write(tmp_path / "a.safetensors", {"x": ("BF16", [2, 3])})
+    write(tmp_path / "b.safetensors", {"y": ("F32", [])})
+    assert heads(tmp_path) == {"x": Head((2, 3), "BF16", "a.safetensors"), "y": Head((), "F32", "b.safetensors")}
+    index = {"weight_map": {"x": "a.safetensors"}}
+    (tmp_path / "model.safetensors.index.json").write_text(json.dumps(index))
+    assert list(heads(tmp_path)) == ["x"]
+    assert heads({"x": (2, 3)})["x"].elements == 6
+
+
+@pytest.mark.parametrize("data", [b"", b"123", struct.pack("<Q", 1 << 60), struct.pack("<Q", 2) + b"[]", struct.pack("<Q", 9) + b'{"x": {}}'])
+def test_broken_headers_are_refused(tmp_path: pathlib.Path, data: bytes) -> None:
+    (tmp_path / "a.safetensors").write_bytes(data)
+    with pytest.raises(tw.FileError):
+        heads(tmp_path)
+
+
+def test_pickles_and_paths_out_of_the_folder_are_refused(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "pytorch_model.bin").write_bytes(b"\x80\x04N.")
+    with pytest.raises(tw.FileError, match="pickled files .* are not read"):
+        heads(tmp_path)
+    (tmp_path / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"x": "../a.safetensors"}}))
+    with pytest.raises(tw.FileError, match="names of files beside it"):
+        heads(tmp_path)
+    write(tmp_path / "a.safetensors", {"x": ("F32", [1])})
+    write(tmp_path / "b.safetensors", {"x": ("F32", [1])})
+    (tmp_path / "model.safetensors.index.json").unlink()
+    with pytest.raises(tw.FileError, match="'x' is in a.safetensors and in b.safetensors"):
+        heads(tmp_path)
+
+
+# A library of the test's own.
+
+
+class Tensor:
+    """A tensor without data."""
+
+    def __init__(self, *shape: int, dtype: str = "float32") -> None:
+        self.shape, self.dtype = shape, dtype
+
+
+class Renaming:
+    """A change of names."""
+
+    _original_source_patterns: list[str] = []
+
+    def __init__(self, old: str, new: str) -> None:
+        self.old, self.new, self.source_patterns = old, new, [old]
+
+    def was_used(self) -> bool:
+        return True
+
+
+class MergeModulelist:
+    """Stacks a list."""
+
+    def __init__(self, dim: int = 0) -> None:
+        self.dim = dim
+
+    def get_target_pattern(self, count: int, source: str, targets: list[str]) -> str:
+        return targets[0] if count == 1 else source
+
+
+class Concatenate:
+    """Joins tensors."""
+
+    def __init__(self, dim: int = 0) -> None:
+        self.dim = dim
+
+    def get_target_pattern(self, targets: list[str]) -> str:
+        return targets[0]
+
+
+class Softmax:
+    """An operation that computes."""
+
+
+class Converter:
+    """A change of tensors: patterns with ``*`` for a number."""
+
+    _original_source_patterns: list[str] = []
+
+    def __init__(self, sources: list[str], targets: list[str], operations: list[Any]) -> None:
+        self.source_patterns, self.target_patterns, self.operations = sources, targets, operations
+
+    def was_used(self) -> bool:
+        return True
+
+
+def rename_source_key(name: str, renamings: Any, converters: Any, prefix: str, meta: Any) -> tuple[str, str | None]:
+    """As the loader of transformers: all renamings, then one converter."""
+    for one in renamings:
+        name = re.sub(one.old, one.new, name)
+    for one in converters:
+        for pattern in one.source_patterns:
+            found = re.search(pattern.replace(".", r"\.").replace("*", r"\d+"), name)
+            if found:
+                return name[: found.start()] + one.target_patterns[0] + name[found.end() :], pattern
+    return name, None
+
+
+class Model:
+    """A model without data."""
+
+    base_model_prefix = ""
+    dtype = "bfloat16"
+    all_tied_weights_keys: dict[str, str] = {}
+
+    def __init__(self, state: dict[str, Tensor], **config: Any) -> None:
+        self.state = state
+        self.config = types.SimpleNamespace(to_dict=lambda: config, **config)
+
+    def state_dict(self) -> dict[str, Tensor]:
+        return self.state
+
+    def children(self) -> list[Any]:
+        return []
+
+
+def lib_of(transforms: list[Any], saved: Any = None) -> Library:
+    """A library with this mapping; ``saved`` gives the names that it writes."""
+    loading = types.SimpleNamespace(
+        WeightRenaming=Renaming, WeightConverter=Converter, dot_natural_key=str, rename_source_key=rename_source_key,
+        MergeModulelist=MergeModulelist, Concatenate=Concatenate,
+        revert_weight_conversion=lambda model, state: saved if saved is not None else state,
+    )
+    lib = Library.__new__(Library)
+    lib.loading = loading
+    lib.mapping = types.SimpleNamespace(get_model_conversion_mapping=lambda model: list(transforms))
+    lib.transformers = types.SimpleNamespace(__version__="5.0")
+    lib.torch = types.SimpleNamespace()
+    return lib
+
+
+MOE = [
+    Renaming("^blocks", "layers"),
+    Converter(["experts.*.gate", "experts.*.up"], ["experts.gate_up"], [MergeModulelist(), Concatenate(1)]),
+    Converter(["experts.*.down"], ["experts.down"], [MergeModulelist()]),
+]
+
+
+def moe(numbers: list[int], layers: int = 2) -> tuple[Model, dict[str, Head]]:
+    """A model with experts, and its published names."""
+    state = {"norm": Tensor(4, dtype="float32")}
+    published = {"norm": Head((4,), "F32")}
+    for layer in range(layers):
+        state[f"layers.{layer}.experts.gate_up"] = Tensor(len(numbers), 6, 4)
+        state[f"layers.{layer}.experts.down"] = Tensor(len(numbers), 4, 3)
+        for number in numbers:
+            for name, shape in (("gate", (3, 4)), ("up", (3, 4)), ("down", (4, 3))):
+                published[f"blocks.{layer}.experts.{number}.{name}"] = Head(shape, "F32")
+    return Model(state), published
+
+
+def generated(lib: Library, model: Model, published: dict[str, Head]) -> str:
+    """The recipe of a model."""
+    return tt._recipe(lib, model, (model.config, published), lambda _, before: before)
+
+
+def test_a_recipe_stacks_and_joins_as_the_library_does() -> None:
+    model, published = moe([0, 1, 2])
+    recipe = generated(lib_of(MOE), model, published)
+    assert recipe.count("[[map]]") == 2 and 'pass = ["norm"]' in recipe
+    assert 'to = "layers.{L0}.experts.gate_up : e (a + a\') b"' in recipe
+    made, _ = _tilewright.solve_recipe(recipe, [(name, "f32", head.shape) for name, head in published.items()])
+    assert {head[0]: tuple(head[2]) for head, _ in made} == {name: one.shape for name, one in model.state.items()}
+
+
+def test_recipes_refuse_what_computes_holes_and_collisions() -> None:
+    model, published = moe([0, 1, 2])
+    computes = [*MOE[:2], Converter(["experts.*.down"], ["experts.down"], [MergeModulelist(), Softmax()])]
+    with pytest.raises(tw.UnsupportedError, match="Softmax: a recipe cannot say this operation"):
+        generated(lib_of(computes), model, published)
+    hole = {name.replace("experts.2", "experts.3"): head for name, head in published.items()}
+    with pytest.raises(tw.UnsupportedError, match=r"the numbers \[2\] are missing"):
+        generated(lib_of(MOE), model, hole)
+    both = published | {"layers.0.experts.down": Head((3, 4, 3), "F32")}
+    with pytest.raises(tw.UnsupportedError, match="beside the list that it is made of"):
+        generated(lib_of(MOE), model, both)
+    twice = published | {"other_norm": Head((4,), "F32")}
+    with pytest.raises(tw.UnsupportedError, match="would both become 'norm'"):
+        generated(lib_of([*MOE, Renaming("^other_", "")]), model, twice)
+
+
+def kinds(audit: findings.Audit) -> dict[str, bool]:
+    """The kinds of findings, with whether something is lost."""
+    return {one.kind: one.loses for one in audit.findings}
+
+
+def test_the_audit_names_what_would_be_lost() -> None:
+    model, published = moe([0, 1, 2])
+    same = {name: Tensor(*head.shape) for name, head in published.items()}
+    sound = findings.audited(lib_of(MOE, same), model, published)
+    assert kinds(sound) == {} and not sound.loses
+    assert str(sound).endswith("nothing would be lost")
+    hole = {name.replace("experts.2", "experts.3"): head for name, head in published.items()}
+    assert kinds(findings.audited(lib_of(MOE, same), model, hole))["hole"]
+    more = published | {"mtp.0.w": Head((1,), "F32"), "mtp.1.w": Head((1,), "F32")}
+    audit = findings.audited(lib_of(MOE, same), model, more)
+    assert kinds(audit) == {"ignored": True} and "mtp.*" in str(audit)
+    assert audit.to_json()["findings"][0]["names"] == ["mtp.0.w", "mtp.1.w"]
+    both = published | {"layers.0.experts.down": Head((3, 4, 3), "F32")}
+    assert kinds(findings.audited(lib_of(MOE, same), model, both))["collision"]
+    fewer = {name: head for name, head in published.items() if name != "norm"}
+    assert kinds(findings.audited(lib_of(MOE, same), model, fewer))["random"]
+    renamed = {f"model.{name}": tensor for name, tensor in same.items()}
+    assert kinds(findings.audited(lib_of(MOE, renamed), model, published))["renamed"]
+    turned = same | {"norm": Tensor(2, 2)}
+    assert kinds(findings.audited(lib_of(MOE, turned), model, published)) == {"reshaped": True}
+    model.state["norm"] = Tensor(4, dtype="bfloat16")
+    assert kinds(findings.audited(lib_of(MOE, same), model, published)) == {"rounded": True}
+    wide = {name: Head(head.shape, "BF16") for name, head in published.items()}
+    model.state["norm"] = Tensor(4, dtype="float32")
+    assert kinds(findings.audited(lib_of(MOE, same), model, wide)) == {"widened": False}
+
+
+def test_groups_are_the_loaders() -> None:
+    model, published = moe([0, 1])
+    found = loader.loaded(lib_of(MOE), model, [*published, "other"])
+    assert found.ignored == ["other"] and found.missing == []
+    assert len(found.groups) == 5
+
+
+# The program.
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs the program in another process."""
+    return subprocess.run([sys.executable, "-m", "tilewright", *arguments], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.skipif(HAS_TRANSFORMERS, reason="transformers is installed")
+def test_the_program_says_how_to_install_what_is_missing(tmp_path: pathlib.Path) -> None:
+    for arguments in (["recipe", "transformers", "x"], ["recipe", "audit", "x"], ["convert", "x", "y", "--recipe", "transformers"]):
+        done = run(*arguments)
+        assert (done.returncode, done.stdout) == (3, "")
+        assert "pip install transformers torch" in done.stderr
+    with pytest.raises(ImportError, match="pip install transformers torch"):
+        tt.audit(tmp_path)
+
+
+def test_the_way_back_asks_for_the_published_checkpoint() -> None:
+    done = run("convert", "saved", "out", "--recipe", "transformers", "--inverse")
+    assert done.returncode == 2
+    assert "--inverse --carry PUBLISHED/" in done.stderr
