@@ -159,6 +159,12 @@ impl Stage {
                 let out = part(out, range.start - start, range.end - range.start)?;
                 Ok(chunk.run(buffer, out, *threads)?)
             }
+            Step::Whole(range, plan) => {
+                let source = budget.grown(needed, plan.src_bytes(), *most)?;
+                read(part(source, 0, plan.src_bytes())?, 0).map_err(Failed::Place)?;
+                let out = part(out, range.start - start, range.end - range.start)?;
+                Ok(plan.run_range(range, source, out)?)
+            }
             Step::Write(..) => Ok(()),
         }
     }
@@ -199,7 +205,7 @@ impl Stage {
                     write(bytes, range.start).map_err(Failed::Place)
                 })
             }
-            Step::Read(..) => Ok(()),
+            Step::Read(..) | Step::Whole(..) => Ok(()),
         })
     }
 }

@@ -29,6 +29,8 @@ pub enum Step<'a> {
     },
     /// A range in memory that is made from reads, which are grouped into calls of at most this number of bytes.
     Read(&'a Chunk, u64),
+    /// A range in memory that is made of the whole source, which one call reads.
+    Whole(Range<u64>, &'a Plan),
     /// A range of the file that is made in memory, and the ranges in it that are written, one call each.
     Write(Range<u64>, Vec<Range<u64>>, &'a Plan),
 }
@@ -45,6 +47,7 @@ impl Step<'_> {
             Step::Run { len, .. } => (1, *len),
             Step::Read(chunk, most) => groups(chunk.reads(), *most)
                 .fold((0, 0), |(calls, bytes), group| (calls + 1, bytes + group.span)),
+            Step::Whole(_, plan) => (1, plan.src_bytes()),
             Step::Write(_, ranges, _) => {
                 (ranges.len() as u64, ranges.iter().map(|range| range.end - range.start).sum())
             }
@@ -101,6 +104,11 @@ pub(crate) fn range_reads<E>(
     most: u64,
     take: Take<'_, E>,
 ) -> Result<(), Failed<E>> {
+    // A list of reads takes longer than the bytes themselves, if most of the source is needed.
+    let len = range.end - range.start;
+    if plan.list_bytes(len) > 0 && plan.src_bytes() <= most.min(len.saturating_mul(2)) {
+        return take(Step::Whole(range, plan));
+    }
     let unit = u64::from(plan.elements().dst_bits.div_ceil(8));
     chunks(plan, range, (unit, most), &held, &mut |chunk| take(Step::Read(chunk, most)))
 }

@@ -53,6 +53,9 @@ impl ByRows {
         self.most = LEAST.min(most);
         // A list of reads is made before its length is known.
         let fits = |len: &u64| len.saturating_add(self.plan.list_bytes(*len)) <= most;
+        // A long list of reads takes longer than the rows themselves: they are made whole.
+        let whole =
+            self.plan.list_bytes(LEAST) > 0 && self.plan.src_bytes().max(self.bytes) <= most;
         for len in lengths.filter(fits) {
             // A plan that lists no reads says so when it runs.
             let Ok(cost) = cost_of_ranges(&self.plan, len) else { return };
@@ -62,6 +65,12 @@ impl ByRows {
             if is_cheap(cost.into(), self.bytes) {
                 return;
             }
+            if whole {
+                break;
+            }
+        }
+        if whole {
+            self.most = u64::MAX;
         }
     }
 
@@ -103,5 +112,8 @@ mod tests {
         assert_eq!(short.0, LEAST);
         assert!(8 * long.1 <= short.1, "{long:?} {short:?}");
         assert_eq!(reads(columns, 1000).0, 1000);
+        // No strides and no matrix of bits say this one, so reads would be listed.
+        let listed = "S<2,3,3> o (2048,2048):(1,2056)";
+        assert_eq!(reads(listed, 64 << 20).0, u64::MAX);
     }
 }
