@@ -101,7 +101,7 @@ fn marked(text: &str) -> Option<(ByteOrder, Dtype)> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Marked {
     pub(crate) order: ByteOrder,
-    /// The same text without the order, `f32[3,5]{0,1}`.
+    /// The text without the order, `f32[3,5]{0,1}`.
     pub(crate) plain: String,
     /// The length of the code with its mark, and of the name in its place.
     lengths: (usize, usize),
@@ -121,7 +121,7 @@ impl Marked {
 pub(crate) fn ordered_dims(text: &str) -> Option<Marked> {
     let code = text.get(..text.find('[')?)?.trim_end();
     let name = code.strip_prefix(['<', '>'])?;
-    // What has no code is called by its name.
+    // A type without a code is called by its name.
     let own =
         || Dtype::spelled(name).filter(|own| own.array_code().is_none() && own.block().is_none());
     let dtype = code_name(name).or_else(own)?;
@@ -138,7 +138,7 @@ pub(crate) fn in_order(text: &str, order: ByteOrder) -> Option<String> {
     let mark = if order.is_big() { '>' } else { '<' };
     let code = match dtype.array_code() {
         Some((letter, bytes)) => format!("{letter}{bytes}"),
-        // Of the names, one that is no code: `u4` behind a mark has 4 bytes.
+        // One of the names that is not a code: `u4` behind a mark has 4 bytes.
         None => dtype.spellings().find(|name| code_name(name).is_none())?.to_owned(),
     };
     Some(format!("{mark}{code}[{behind}"))
@@ -149,7 +149,7 @@ pub(crate) fn stored_order(order: ByteOrder, bits: Option<u32>) -> ByteOrder {
     if bits.is_some_and(|bits| bits <= 8) { ByteOrder::Little } else { order }
 }
 
-/// Whether elements have more than one byte, so that these have an order.
+/// Returns whether elements have more than one byte, so that these have an order.
 fn is_wide(dtype: Dtype) -> bool {
     dtype.storage_bits() > Some(8)
 }
@@ -233,7 +233,7 @@ mod tests {
         }
     }
 
-    /// An error of a text with an order is that of the text without, where this stands in it.
+    /// A text with an order gives the error of the text without, at the place of that text.
     #[test]
     fn a_span_lies_in_the_text_as_written() {
         let span = |text: &str| crate::Spec::parse(text).unwrap_err().span();

@@ -5,7 +5,7 @@ use std::fmt;
 use tilewright_core::{ParseError, Remedy};
 use tilewright_scan::Fault;
 
-/// What went wrong, as far as a caller decides by it.
+/// The kind of an error, as far as a caller decides by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Parse,
@@ -21,7 +21,7 @@ pub(crate) enum Kind {
     Undecided,
 }
 
-/// Where each kind is named for machines.
+/// The names of the kinds for machines.
 const NAMES: &[(Kind, &str)] = &[
     (Kind::Parse, "parse"),
     (Kind::Ambiguous, "ambiguous"),
@@ -36,7 +36,7 @@ const NAMES: &[(Kind, &str)] = &[
     (Kind::Undecided, "undecided"),
 ];
 
-/// Why a text is no layout, a SPEC does not fit an array, or a notation cannot say a layout.
+/// The error of a text that is not a layout, a SPEC that does not fit an array, or a layout that a notation cannot express.
 ///
 /// Decide by the predicates, show [`Error::render`].
 ///
@@ -58,7 +58,7 @@ struct Inner {
     kind: Kind,
     message: String,
     span: Option<(usize, usize)>,
-    /// What is shown of the text, and where it begins there.
+    /// The part of the text that is shown, and the offset at which it begins.
     text: Option<(String, usize)>,
 }
 
@@ -67,7 +67,7 @@ impl Error {
         Error(Box::new(Inner { kind, message: message.into(), span: None, text: None }))
     }
 
-    /// The text is no layout; `span` are the bytes at fault, the first one and the one behind the last.
+    /// Makes the error of a text that is not a layout; `span` is the bytes at fault, the first one and the one behind the last.
     ///
     /// ```
     /// use tilewright_notation::Error;
@@ -100,20 +100,20 @@ impl Error {
         Error::new(Kind::Mismatch, message)
     }
 
-    /// The same error, about these bytes of the text.
+    /// Sets the bytes of the text that the error is about.
     pub(crate) fn at(mut self, span: (usize, usize)) -> Error {
         self.0.span = Some(span);
         self
     }
 
-    /// The same error in a longer text, `by` bytes further to the right.
+    /// Moves the span `by` bytes to the right, for a longer text.
     pub(crate) fn shifted(mut self, by: usize) -> Error {
         self.0.span =
             self.0.span.map(|(from, to)| (from.saturating_add(by), to.saturating_add(by)));
         self
     }
 
-    /// The same error, with the whole text its span counts in.
+    /// Adds the whole text that the span refers to.
     pub(crate) fn in_text(mut self, text: &str) -> Error {
         if self.0.span.is_some() {
             self.0.text = Some((text.to_owned(), 0));
@@ -121,7 +121,7 @@ impl Error {
         self
     }
 
-    /// The same error, with the line of a longer text on which its span begins.
+    /// Adds the line of a longer text on which its span begins.
     #[cfg(feature = "formats")]
     pub(crate) fn in_line(mut self, text: &str) -> Error {
         let Some((from, _)) = self.0.span else { return self };
@@ -132,7 +132,7 @@ impl Error {
         self
     }
 
-    /// The same error with the sentence that says of what it speaks put first.
+    /// Puts a sentence first that names the subject of the error.
     pub(crate) fn about(mut self, subject: &str) -> Error {
         self.0.message = format!("{subject}: {}", self.0.message);
         self
@@ -142,7 +142,7 @@ impl Error {
         self.0.kind == kind
     }
 
-    /// The text is no layout: [`Error::span`] says where.
+    /// Returns whether the text is not a layout: [`Error::span`] says where.
     ///
     /// ```
     /// use tilewright_notation::Spec;
@@ -194,7 +194,7 @@ impl Error {
         self.is(Kind::NeedsDtype)
     }
 
-    /// What the caller can give so that the same SPEC is resolved.
+    /// The argument that the caller can give so that the SPEC is resolved.
     ///
     /// ```
     /// use tilewright_core::Remedy;
@@ -226,7 +226,7 @@ impl Error {
         self.is(Kind::Mismatch)
     }
 
-    /// The notation has no words for this.
+    /// Returns whether the notation cannot express this.
     ///
     /// ```
     /// use tilewright_notation::{Spec, notations};

@@ -16,7 +16,7 @@
 //! A consumer takes a `Named` and never learns how it was written; a notation is one file and knows no
 //! consumer.
 //!
-// A function that is left out has no page.
+// A function that is left out does not have a page.
 #![cfg_attr(not(feature = "formats"), doc = "[`add_formats`]: crate")]
 //!
 //! ```

@@ -1,10 +1,10 @@
-//! Where the lists of index tables come from that a SPEC names and does not hold.
+//! The source of the lists of index tables that a SPEC names and does not contain.
 
 use crate::error::Error;
 
-/// Where lists that a SPEC names come from.
+/// A source of the lists that a SPEC names.
 ///
-/// Numbers below 0 are holes. `()` has no lists: each is an error that says so.
+/// Numbers below 0 are holes. `()` is a source without lists: each is an error that says so.
 ///
 /// ```
 /// use tilewright_notation::{Error, Lists, Spec};

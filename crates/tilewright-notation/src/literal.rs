@@ -119,7 +119,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// As [`Fields::take`], where Python's `None` and C's `NULL` are no value.
+    /// As [`Fields::take`], where Python's `None` and C's `NULL` are not a value.
     pub(crate) fn take_some(&mut self, keys: &[&str]) -> Result<Option<Value<'a>>, Error> {
         Ok(self.take(keys)?.filter(|value| !value.is_null()))
     }
@@ -218,7 +218,7 @@ fn value<'a>(scan: &mut Scanner<'a>, depth: usize) -> Result<Value<'a>, Error> {
     Ok(Value { kind, span: (from, scan.at()) })
 }
 
-/// What a call makes of its one argument, `torch.Size([3, 5])` or `dtype('float32')`, is that argument.
+/// Reads a call with one argument, `torch.Size([3, 5])` or `dtype('float32')`, as that argument.
 fn call<'a>(scan: &mut Scanner<'a>, depth: usize) -> Result<Kind<'a>, Error> {
     if depth == DEEPEST {
         return Err(scan.expected("no further bracket"));

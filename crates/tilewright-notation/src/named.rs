@@ -4,11 +4,11 @@ use tilewright_core::{ByteOrder, Dtype, Fill, TensorLayout};
 
 use crate::{Quantised, reading::Resolved, storage, words::Words};
 
-/// Why words have one order of bytes.
+/// The error for words of big-endian elements: words have one order of bytes.
 pub(crate) const BIG_WORDS: &str = "words that hold elements have the lowest byte first; an array of big-endian ones is made little-endian first";
 
 /// A resolved SPEC: a [`TensorLayout`], the name it was given, and the facts about its elements that
-/// are no part of the map.
+/// are not part of the map.
 ///
 /// ```
 /// use tilewright_notation::Spec;
@@ -74,7 +74,7 @@ impl Named {
         (name, resolved, order)
     }
 
-    /// The same name, layout and storage shape, of elements of this type and stored width, with padding that holds this.
+    /// Sets the type, stored width and fill; the name, layout and storage shape stay.
     /// Words that hold the elements stay where the width does.
     ///
     /// ```
@@ -91,7 +91,7 @@ impl Named {
         if other.element_bits() == own { other } else { other.without_words() }
     }
 
-    /// The same stored under these extents, outermost first.
+    /// Sets the extents under which the array is stored, outermost first.
     ///
     /// ```
     /// use tilewright_core::{Fill, TensorLayout};
@@ -106,7 +106,7 @@ impl Named {
         self
     }
 
-    /// The same of elements whose bytes are in this order; `None` says nothing of it.
+    /// Sets the byte order of the elements; `None` leaves it unknown.
     ///
     /// ```
     /// use tilewright_core::ByteOrder;
@@ -146,7 +146,7 @@ impl Named {
         &self.name
     }
 
-    /// Where each element lives.
+    /// The map from the coordinates of the array to its storage.
     ///
     /// ```
     /// use tilewright_notation::{Spec, dtype};
@@ -163,7 +163,7 @@ impl Named {
     /// Of a format, a pattern, a tag, an order and XLA's tiles these are their digits, those of extent 1 too, so that
     /// the rank follows from the text and the array's rank. A bare map, of modes or strides, has its dims where it is
     /// row-major, its dims reversed where the first is fastest, else its digits without those of extent 1. A storage
-    /// that is no box of at most 32 digits has its length.
+    /// that is not a box of at most 32 digits has its length.
     ///
     /// ```
     /// use tilewright_notation::Spec;
@@ -180,7 +180,7 @@ impl Named {
         }
     }
 
-    /// How the storage is spelled for others: the type and the shape of the words that hold the elements; `None` where
+    /// The words that the storage is spelled as for others: their type and shape; `None` where
     /// it is spelled as the elements are.
     ///
     /// ```
@@ -193,7 +193,7 @@ impl Named {
         self.words.as_ref()
     }
 
-    /// The same without another spelling of its storage.
+    /// Removes the words that the storage is spelled as.
     ///
     /// ```
     /// use tilewright_notation::Spec;
@@ -236,7 +236,7 @@ impl Named {
         self.quantised
     }
 
-    /// Whether the notation says the storage shape.
+    /// Returns whether the notation says the storage shape.
     pub(crate) fn says_storage(&self) -> bool {
         self.storage.is_some()
     }
@@ -255,7 +255,7 @@ impl Named {
     }
 
     /// The stored width of an element in bits: what the layout says, else the whole bytes of the
-    /// dtype; `None` where neither is known, and for elements in blocks, which have no width.
+    /// dtype; `None` where neither is known, and for elements in blocks, which do not have a width.
     ///
     /// ```
     /// use tilewright_notation::Spec;
@@ -279,7 +279,7 @@ impl Named {
         self.bits
     }
 
-    /// What padding holds.
+    /// The content of padding.
     ///
     /// ```
     /// use tilewright_core::Fill;
@@ -292,7 +292,7 @@ impl Named {
         self.fill
     }
 
-    /// Whether this is a CuTe layout alone, without extents of its own or a dtype, so that an integer
+    /// Returns whether this is a CuTe layout alone, without extents of its own or a dtype, so that an integer
     /// coordinate counts colexicographically.
     ///
     /// ```

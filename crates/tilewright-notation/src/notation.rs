@@ -23,9 +23,9 @@ pub struct Notation {
     pub(crate) name: &'static str,
     /// Other names, as prefixes and for [`notation`](crate::notation).
     pub(crate) aliases: &'static [&'static str],
-    /// Whose it is and what it says, in a few words.
+    /// The library it comes from and its content, in a few words.
     pub(crate) about: &'static str,
-    /// Whether a text has its form, decided at a glance: so errors come from the dialect meant.
+    /// Returns whether a text looks like this notation, without parsing it, so that errors come from the dialect meant.
     pub(crate) claims: fn(&str) -> bool,
     /// Reads a text without spaces around it and without the prefix.
     pub(crate) read: Read,
@@ -34,7 +34,7 @@ pub struct Notation {
     /// Its words, for suggestions.
     pub(crate) words: fn() -> Vec<&'static str>,
     pub(crate) print: Print,
-    /// Whether a user added it, so that its texts mean nothing elsewhere.
+    /// True if a user added it, so that its texts mean nothing elsewhere.
     pub(crate) own: bool,
 }
 
@@ -42,7 +42,7 @@ type Read = fn(&str) -> Result<Arc<dyn Reading>, Error>;
 type ReadAmong = fn(&str, &'static [Notation]) -> Result<Arc<dyn Reading>, Error>;
 type Print = fn(&Named) -> Result<String, Error>;
 
-/// What a dialect is made of; [`dialect`](crate::dialect) has an example of one.
+/// The parts of a dialect; [`dialect`](crate::dialect) has an example of one.
 impl Notation {
     /// A notation whose texts have its name as a prefix.
     ///
@@ -138,13 +138,13 @@ impl Notation {
         self.name
     }
 
-    /// Whether this is its name or another name of it, in small letters or capitals.
+    /// Returns whether this is its name or another name of it, in small letters or capitals.
     pub(crate) fn is_called(&self, name: &str) -> bool {
         let same = |own: &&str| own.eq_ignore_ascii_case(name);
         same(&self.name) || self.aliases.iter().any(same)
     }
 
-    /// Whose notation it is and what it says of a layout, in a few words.
+    /// The library that the notation comes from and the facts of a layout that it states, in a few words.
     ///
     /// ```
     /// use tilewright_notation::notations;
@@ -177,7 +177,7 @@ impl Notation {
         (self.print)(named).or_else(|refusal| self.kept(named).ok_or(refusal))
     }
 
-    /// Reads a text by this notation, and what of it is in another one by these.
+    /// Reads a text by this notation, and the parts of it that are in other notations by `all`.
     pub(crate) fn read_among(
         &self,
         text: &str,

@@ -1,4 +1,4 @@
-//! What every notation reads a SPEC into: the seam between dialects and consumers.
+//! The value that every notation reads a SPEC into: the interface between dialects and consumers.
 
 use std::fmt;
 
@@ -47,14 +47,14 @@ use crate::{
 /// assert!(Fortran.resolve(&Given::new(None, None)).unwrap_err().needs_dims());
 /// ```
 pub trait Reading: fmt::Debug + fmt::Display + Send + Sync {
-    /// Whether it carries its extents.
+    /// Returns whether it carries its extents.
     fn is_concrete(&self) -> bool;
-    /// Whether others read this text as the same layout: a user's own names mean nothing to them.
+    /// Returns whether others read this text as the same layout: a user's own names mean nothing to them.
     #[doc(hidden)]
     fn is_known_everywhere(&self) -> bool {
         true
     }
-    /// Whether some array of this rank has this layout.
+    /// Returns whether some array of this rank has this layout.
     fn fits(&self, rank: usize) -> bool;
     /// The layout of the given array, which has its dims.
     ///
@@ -70,8 +70,8 @@ pub trait Reading: fmt::Debug + fmt::Display + Send + Sync {
     fn width(&self, given: &Given<'_>) -> Option<u32> {
         self.packs(given)
     }
-    /// What the dims of an array may be whose storage is words of this shape, `per` elements in each: whoever asks
-    /// looks whether such an array has these words.
+    /// Returns candidate dims of an array whose storage is words of this shape, `per` elements in each: the caller
+    /// checks whether such an array has these words.
     #[doc(hidden)]
     fn dims_of_words(&self, _given: &Given<'_>, shape: &[u64], per: u64) -> Vec<Vec<u64>> {
         let mut dims = shape.to_vec();
@@ -99,7 +99,7 @@ impl dyn Reading {
     }
 }
 
-/// What the caller knows of the array.
+/// The facts that the caller knows of the array.
 ///
 /// ```
 /// use tilewright_notation::dialect::Given;
@@ -149,7 +149,7 @@ impl<'a> Given<'a> {
         })
     }
 
-    /// The dtype, without which this SPEC has no `what`.
+    /// Returns the dtype, or the error that this SPEC needs it for `what`.
     ///
     /// # Errors
     /// [needs dtype](Error::needs_dtype).
@@ -242,7 +242,7 @@ pub struct Resolved {
     pub(crate) bare: bool,
     /// The dims of the storage as an array of words has them, in elements, where the notation says them.
     pub(crate) words_dims: Option<Vec<u64>>,
-    /// How the storage is spelled for others.
+    /// The words that the storage is spelled as for others.
     pub(crate) words: Option<Words>,
     /// The quantisation that it presumes, for formats of quantised weights.
     pub(crate) quantised: Option<&'static Quantised>,
@@ -296,7 +296,7 @@ impl Resolved {
         Ok(resolved.with_storage(storage.as_slice()))
     }
 
-    /// The same stored under these extents, outermost first. Without them the array is stored as that of a bare map
+    /// Sets the extents under which the array is stored, outermost first. Without them the array is stored as that of a bare map
     /// is: under its digits, those of extent 1 left out.
     ///
     /// ```
@@ -311,7 +311,7 @@ impl Resolved {
         self
     }
 
-    /// The same with elements of this type.
+    /// Sets the type of the elements.
     ///
     /// ```
     /// use tilewright_core::{Dtype, TensorLayout};
@@ -325,7 +325,7 @@ impl Resolved {
         self
     }
 
-    /// The same with elements stored in this many bits each, where that is not the whole bytes of their type.
+    /// Sets the stored width of the elements in bits, where that is not the whole bytes of their type.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -339,7 +339,7 @@ impl Resolved {
         self
     }
 
-    /// The same with padding that holds this.
+    /// Sets the content of padding.
     ///
     /// ```
     /// use tilewright_core::{Fill, TensorLayout};

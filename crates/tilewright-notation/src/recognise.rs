@@ -1,7 +1,7 @@
-//! Which names of the catalogue a layout has.
+//! Finds the names of the catalogue that a layout has.
 //!
 //! A name is found iff it gives the same map with the same padding for the same extents and elements:
-//! strides alone are no name. Where several are the same, all are listed, those without parameters and for any elements
+//! strides alone do not decide. Where several are the same, all are listed, those without parameters and for any elements
 //! first. Of two sizes of blocks that are set one is a block of the layout; the other may be 1 or the whole array. Names
 //! of the transposed array, such as `MARLIN^T`, are listed only where there is no other, and sizes of no block of the
 //! layout only where there is none of these either.
@@ -78,7 +78,7 @@ pub fn recognise(named: &Named) -> Vec<Recognised> {
     found
 }
 
-/// The names of every format, with what stands behind them: with blocks of the sizes `own`, or one of them and one of the
+/// The names of every format, with the suffix `behind`: with blocks of the sizes `own`, or one of them and one of the
 /// sizes `any`.
 fn names(named: &Named, behind: &'static str, own: &[u64], any: &[u64]) -> Vec<Recognised> {
     let asked = Asked { named, behind };
@@ -90,11 +90,11 @@ fn names(named: &Named, behind: &'static str, own: &[u64], any: &[u64]) -> Vec<R
     catalogue().filter_map(name).collect()
 }
 
-/// What a name is looked for.
+/// The layout that a name is looked for.
 #[derive(Clone, Copy)]
 struct Asked<'a> {
     named: &'a Named,
-    /// What stands behind each name that is tried.
+    /// The suffix of each name that is tried.
     behind: &'static str,
 }
 
@@ -198,7 +198,7 @@ fn matches(format: &'static Format, text: &str, asked: Asked<'_>) -> Option<Reco
     Some(Recognised { name, format, bits: width.bits() })
 }
 
-/// The same map with the same padding.
+/// Returns whether two layouts have the same map and the same padding.
 fn same(a: &TensorLayout, b: &TensorLayout) -> bool {
     a.capacity() == b.capacity() && (a == b || a.same_function(b) == Ok(true))
 }

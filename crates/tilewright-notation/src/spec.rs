@@ -74,13 +74,13 @@ pub const MAX_TABLED: usize = 4 << 20;
 pub struct Spec {
     pub(crate) reading: Arc<dyn Reading>,
     pub(crate) text: Arc<str>,
-    /// Whether others read the text as the same layout.
+    /// True if others read the text as the same layout.
     pub(crate) everywhere: bool,
     /// The text as it was written.
     written: Arc<str>,
     /// The order of an element's bytes, where the text says it.
     order: Option<ByteOrder>,
-    /// How the storage is spelled for others.
+    /// The words that the storage is spelled as for others.
     pub(crate) words: Option<Asked>,
     /// The canonical text without that.
     pub(crate) plain: Arc<str>,
@@ -107,7 +107,7 @@ impl Spec {
     }
 
     /// Reads a SPEC in one of the notations that this crate has, and in none that was
-    /// [added](crate::add_notation): for a text that stands in a file or comes from another process, where it was
+    /// [added](crate::add_notation): for a text that is stored in a file or comes from another process, where it was
     /// written without them.
     ///
     /// # Errors
@@ -184,7 +184,7 @@ impl Spec {
         }
     }
 
-    /// The same of elements in this order of bytes.
+    /// Sets the byte order of the elements.
     fn ordered(mut self, order: ByteOrder) -> Result<Spec, Error> {
         let bits = self.resolve(None, None).ok().and_then(|named| named.element_bits());
         let order = stored_order(order, bits);
@@ -241,7 +241,7 @@ impl Spec {
         Ok(Named::of(self.plain.to_string(), resolved, self.order))
     }
 
-    /// The same without words.
+    /// Resolves the SPEC without words.
     pub(crate) fn resolve_plain(
         &self,
         dims: Option<&[u64]>,
@@ -300,12 +300,12 @@ impl Spec {
         self.reading.distribution(&Given { dims, dtype })
     }
 
-    /// Whether others read the text as the same layout.
+    /// Returns whether others read the text as the same layout.
     pub(crate) fn is_known_everywhere(&self) -> bool {
         self.everywhere
     }
 
-    /// Whether the SPEC carries its extents.
+    /// Returns whether the SPEC carries its extents.
     ///
     /// ```
     /// use tilewright_notation::Spec;
@@ -316,7 +316,7 @@ impl Spec {
         self.reading.is_concrete()
     }
 
-    /// Whether some array of this rank has this layout.
+    /// Returns whether some array of this rank has this layout.
     ///
     /// ```
     /// use tilewright_notation::Spec;

@@ -31,7 +31,7 @@ impl Spec {
     /// As [`Spec::resolve`], of a layout that may have index tables. Tables that are digits become shape and strides.
     ///
     /// # Errors
-    /// As [`Spec::resolve`]; and for a list that is no table, at the table.
+    /// As [`Spec::resolve`]; and for a list that is not a table, at the table.
     ///
     /// ```
     /// use tilewright_notation::Spec;
@@ -65,7 +65,7 @@ impl Spec {
         }
     }
 
-    /// The number of entries of the lists that stand in the text: what resolving it takes memory for.
+    /// The number of entries of the lists in the text, which bounds the memory for resolving it.
     ///
     /// ```
     /// use tilewright_notation::Spec;
@@ -80,7 +80,7 @@ impl Spec {
         }
     }
 
-    /// Whether index tables stand in the text.
+    /// Returns whether the text contains index tables.
     ///
     /// ```
     /// use tilewright_notation::Spec;

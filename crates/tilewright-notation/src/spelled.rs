@@ -13,7 +13,7 @@ use crate::{
 };
 
 impl Spec {
-    /// The same with its storage spelled as these words.
+    /// Spells the storage as these words.
     pub(crate) fn spelled(mut self, words: Asked, all: dialect::All) -> Spec {
         if let Some(packed) = self.packed(all) {
             self = packed;
@@ -27,7 +27,7 @@ impl Spec {
         self
     }
 
-    /// The same with the width of its elements in the text, where these are narrower than a byte and it says none.
+    /// Adds the width of the elements to the text, where they are narrower than a byte and the text gives no width.
     fn packed(&self, all: dialect::All) -> Option<Spec> {
         let own = self.resolve_plain(None, None).ok().filter(|own| own.bits.is_none())?;
         let bits = own.dtype?.packed_bits().filter(|bits| *bits < 8)?;
@@ -50,7 +50,7 @@ impl Spec {
         self.words.as_ref().map(|words| words.dtype)
     }
 
-    /// The same with its storage spelled as words of this type, whose shape follows.
+    /// Spells the storage as words of this type, whose shape follows.
     ///
     /// # Errors
     /// [unsupported](Error::is_unsupported) for a type without whole bytes, [mismatch](Error::is_mismatch) where the
@@ -210,7 +210,7 @@ impl Spec {
 }
 
 impl Named {
-    /// The same with its storage spelled as words of this type; without extents they follow. Elements that nothing
+    /// Spells the storage as words of this type; without extents they follow. Elements that nothing
     /// says a width of are packed.
     ///
     /// # Errors

@@ -7,10 +7,10 @@
 //! | a format, a pattern, a tag, an order of dims | its digits in the order of storage, those of extent 1 too |
 //! | tiles of XLA or JAX | the extents outside the tiles, then those of the tiles, 1 included |
 //! | a bare map: modes or strides | its dims where it is row-major, its dims reversed where the first is fastest, else its digits without those of extent 1 |
-//! | storage that is no box of digits: gaps, a swizzle, a leading dimension, an alignment, more than 32 extents | its length |
+//! | storage that is not a box of digits: gaps, a swizzle, a leading dimension, an alignment, more than 32 extents | its length |
 //!
 //! So the rank follows from the text and the rank of the array, not from the extents: `TPU_8x128` of any matrix has
-//! four. A bare map is the exception: where a mode of extent 1 lies is not known from it.
+//! four. A bare map is the exception: the place of a mode of extent 1 is not known from it.
 //!
 //! Law: the product of the shape is the capacity.
 
@@ -104,7 +104,7 @@ mod tests {
                 let shape = named.storage_shape();
                 assert_eq!(shape.len(), rank, "{text} of {m}×{n}: {shape:?}");
                 assert_eq!(shape.iter().product::<u64>(), named.layout().capacity(), "{text}");
-                // What is noted of the array says the same shape.
+                // The SPEC that is recorded for the array gives the same shape.
                 let again = Spec::parse_built_in(&named.to_spec()).unwrap();
                 assert_eq!(again.resolve(None, None).unwrap().storage_shape(), shape, "{text}");
                 seen += 1;

@@ -61,7 +61,7 @@ impl Tabled {
         &self.layout
     }
 
-    /// What the tables store, as an array of its own.
+    /// The array that is stored, that is, after the tables.
     ///
     /// ```
     /// use tilewright_notation::Spec;
@@ -73,7 +73,7 @@ impl Tabled {
         &self.stored
     }
 
-    /// The same, of which more is known of the elements that are stored.
+    /// Replaces the stored array by one with more facts about its elements.
     ///
     /// ```
     /// use tilewright_core::{Dtype, Fill};
@@ -89,7 +89,7 @@ impl Tabled {
         Tabled { stored, ..self }
     }
 
-    /// Whether there are tables, which shape and strides do not say.
+    /// Returns whether there are tables, which shape and strides do not say.
     ///
     /// ```
     /// use tilewright_notation::Spec;
@@ -139,11 +139,11 @@ pub(crate) trait Stored: fmt::Debug + Send + Sync {
     fn of_dims(&self, dims: &[u64], dtype: Option<Dtype>) -> Result<Named, Error>;
     /// That of an array that is written so.
     fn of_array(&self, array: &str, dtype: Option<Dtype>) -> Result<Named, Error>;
-    /// Whether some array of this rank has the layout.
+    /// Returns whether some array of this rank has the layout.
     fn fits(&self, rank: usize) -> bool;
     /// The canonical text, and that without words.
     fn texts(&self) -> (&str, &str);
-    /// Whether others read the text as the same layout.
+    /// Returns whether others read the text as the same layout.
     fn everywhere(&self) -> bool;
 }
 
@@ -166,7 +166,7 @@ pub(crate) struct Written {
 struct Array {
     dtype: String,
     dims: Vec<u64>,
-    /// What stands behind the dims.
+    /// The text behind the dims.
     more: String,
 }
 

@@ -8,8 +8,8 @@
 //! entry  := int | int '..' int | '-'             an index, indices from one to below another, a hole
 //! ```
 //!
-//! Place i of what is stored holds index `list[i]` of the array. A path or a name with `)` in it stands in quotes. What a
-//! path or a name means is up to the [`Lists`](crate::Lists) of whoever resolves the SPEC.
+//! Place i of what is stored holds index `list[i]` of the array. A path or a name with `)` in it is quoted. The meaning of a
+//! path or a name is up to the [`Lists`](crate::Lists) of whoever resolves the SPEC.
 //!
 //! Law: the canonical text is read as the same tables.
 
@@ -39,13 +39,13 @@ pub(crate) struct Asked {
     /// The dims with the lengths of their blocks.
     pub(crate) dims: Vec<(usize, u64)>,
     pub(crate) list: List,
-    /// Where it stands in the text.
+    /// Its place in the text.
     pub(crate) span: (usize, usize),
-    /// What an inline list is, of this number of indices.
+    /// The table of an inline list and the number of indices that it was made for.
     known: OnceLock<(u64, Arc<Table>)>,
 }
 
-/// Where the entries of a table come from.
+/// The source of the entries of a table.
 #[derive(Debug)]
 pub(crate) enum List {
     Entries(Vec<Entry>),
@@ -68,7 +68,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) rest: (&'a str, usize),
 }
 
-/// Takes a text apart, if a table stands in it outside brackets and quotes.
+/// Takes a text apart, if it contains a table outside brackets and quotes.
 pub(crate) fn split(text: &str) -> Option<Result<Parts<'_>, Error>> {
     if !TABLES {
         return None;
@@ -100,13 +100,13 @@ pub(crate) fn shown(error: Error, text: &str) -> Error {
     if text.len() <= MAX_HEAD { error.in_text(text) } else { error }
 }
 
-/// Whether a table stands in the first part of a text, where the array ends.
+/// Returns whether the first part of a text contains a table, where the array ends.
 pub(crate) fn begins(text: &str) -> bool {
     let end = (0..=MAX_HEAD.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
     begin(text.get(..end.unwrap_or(0)).unwrap_or_default()).is_some()
 }
 
-/// Where the first table of a text begins.
+/// Returns the byte offset of the first table of a text.
 fn begin(text: &str) -> Option<usize> {
     let is_first = |&(at, before, c): &(usize, Option<char>, char)| {
         c == 't' && !before.is_some_and(is_name) && is_table(text.get(at..).unwrap_or_default())
@@ -263,7 +263,7 @@ fn of_numbers(count: u64, numbers: &[i64]) -> Result<Table, Error> {
     Ok(Table::new(count, numbers.iter().map(|number| u64::try_from(*number).ok()))?)
 }
 
-/// The numbers of a tensor as a table: a list, or for each index its group, as the `g_idx` of GPTQ says them. A list has no
+/// The numbers of a tensor as a table: a list, or for each index its group, as the `g_idx` of GPTQ says them. A list never has an
 /// index twice; groups have two indices and more each, all of them equally many but for the last.
 fn of_groups(count: u64, numbers: &[i64]) -> Result<Table, Error> {
     let is_each = numbers.len() as u64 == count;

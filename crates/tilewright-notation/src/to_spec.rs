@@ -28,7 +28,7 @@ impl Named {
         let Some(order) = self.byte_order() else { return said };
         let order = stored_order(order, self.element_bits());
         let shape = self.shape(self.explicit_bits(), self.fill());
-        // A name that says the element type elsewhere has no place for the order; elements that are not known have none.
+        // A name that says the element type elsewhere cannot hold the order; unknown elements have none.
         let shaped = || in_order(&self.plain(&shape), order);
         in_order(&said, order).or_else(shaped).unwrap_or(said)
     }

@@ -26,7 +26,7 @@ use crate::{
     storage,
 };
 
-/// How the storage of an array is spelled: the type and the shape of its words.
+/// The words that the storage of an array is spelled as: the type and the shape of its words.
 ///
 /// ```
 /// use tilewright_notation::Spec;
@@ -108,7 +108,7 @@ impl fmt::Display for Asked {
     }
 }
 
-/// How many elements a word holds, or how many words an element.
+/// The number of elements in a word, or of words in an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ratio {
     Elements(u64),
@@ -127,8 +127,8 @@ impl Ratio {
     }
 }
 
-/// The word ` as ` that begins the words of a text, outside brackets and quotes: where the text before it ends, and where
-/// what is behind it begins. What is behind has the form of a type with or without extents.
+/// The word ` as ` that begins the words of a text, outside brackets and quotes: the end of the text before it, and
+/// the begin of the text behind it. The text behind has the form of a type with or without extents.
 pub(crate) fn split(text: &str) -> Option<(usize, usize)> {
     let is_word = |&(_, before, c): &(usize, Option<char>, char)| {
         c == 'a' && before.is_some_and(char::is_whitespace)
@@ -141,7 +141,7 @@ pub(crate) fn split(text: &str) -> Option<(usize, usize)> {
     Some((text[..at].trim_end().len(), behind))
 }
 
-/// Whether a text is a space, a name, and perhaps a list in brackets.
+/// Returns whether a text is a space, a name, and perhaps a list in brackets.
 fn has_form(text: &str) -> bool {
     let name = text.trim_start();
     let rest = name.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || "_.<>=|".contains(c));
@@ -165,7 +165,7 @@ impl Asked {
         Ok(Asked { dtype, bits, shape: shape.map(<[u64]>::to_vec) })
     }
 
-    /// Reads what stands behind `as`.
+    /// Reads the text behind `as`.
     pub(crate) fn read(text: &str) -> Result<Asked, Error> {
         let mut scan = Scanner::new(text);
         let name = scan.take(|c| c != '[');
@@ -179,7 +179,7 @@ impl Asked {
         Asked::of(dtype, shape.as_deref()).map_err(|error| error.at((0, name.len())))
     }
 
-    /// How many elements a word holds.
+    /// Returns the number of elements in a word, or of words in an element.
     pub(crate) fn ratio(&self, bits: u32, spec: &dyn fmt::Display) -> Result<Ratio, Error> {
         Ratio::of(bits, self.bits).ok_or_else(|| {
             let (dtype, word) = (self.dtype, self.bits);

@@ -13,19 +13,19 @@ pub(super) const KN: Names = &["K", "N"];
 pub(super) const MK: Names = &["M", "K"];
 /// Scales or zero points, a row for each group of inputs.
 pub(super) const GN: Names = &["G", "N"];
-/// What there is of each output and block of inputs.
+/// Dims of an array with one entry for each output and block of inputs.
 pub(super) const NKB: Names = &["N", "K/block"];
 /// The scales of blocks of 32 inputs.
 pub(super) const NK32: Names = &["N", "K/32"];
 pub(super) const K32N: Names = &["K/32", "N"];
 
-/// What a dim counts.
+/// Returns what a dim counts.
 fn counts(dim: &str) -> &str {
     dim.split(['/', ' ']).next().unwrap_or(dim)
 }
 
 impl Format {
-    /// Whether the array is the second operand of a product or belongs to one, with the inputs (or their groups) before
+    /// Returns whether the array is the second operand of a product or belongs to one, with the inputs (or their groups) before
     /// the outputs: of a weight as PyTorch stores it, the transposed array. Of the formats that users add, nothing is said.
     ///
     /// ```

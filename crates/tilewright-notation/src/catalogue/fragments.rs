@@ -1,4 +1,4 @@
-//! What the threads of a matrix unit hold, as formats: thread-value layouts.
+//! Formats of the registers of a matrix unit's threads: thread-value layouts.
 //!
 //! The offset of an element in its tile is `thread · values + value`, the place it would have if the
 //! threads wrote their registers one after the other; tiles follow row by row. So a fragment is a

@@ -50,25 +50,25 @@ pub struct Format {
     pub name: &'static str,
     /// Other names, matched exactly.
     pub aliases: &'static [&'static str],
-    /// How it is stored, in the pattern notation; a size that is no integer is a constant. Of a format of
+    /// The storage in the pattern notation; a size that is not an integer is a constant. Of a format of
     /// elements of several widths, the pattern of the first.
     pub pattern: &'static str,
     /// The widths of elements that it is for, each with its pattern; empty where it is for any.
     pub widths: &'static [Width],
     /// The constants of the pattern.
     pub constants: &'static [&'static Constant],
-    /// Who defines it, and where.
+    /// The project or vendor that defines it, and the document or file.
     pub source: &'static str,
     /// A concrete SPEC in this format.
     pub example: &'static str,
-    /// Whether the stride of its outermost digit can be set, in elements, as in `COL[LD=8]`.
+    /// True if the stride of its outermost digit can be set, in elements, as in `COL[LD=8]`.
     pub leading: bool,
     /// The last dims of the array as the maker names and orders them, such as `["K", "N"]`; empty where they are the
     /// letters of the pattern. See [`Format::axes`].
     pub dims: &'static [&'static str],
     /// The quantisation that it presumes, for formats of quantised weights.
     pub quantised: Option<&'static Quantised>,
-    /// Whether it counts the elements of the flattened array, so that the last dim ends with its innermost digit.
+    /// True if it counts the elements of the flattened array, so that the last dim ends with its innermost digit.
     pub flat: bool,
     /// The threads that hold a tile, where it is what the threads of a matrix unit hold: thread after thread, each with
     /// its values in order.
@@ -117,7 +117,7 @@ pub struct Constant {
 pub struct Width {
     /// The width of an element, in bits.
     pub bits: u32,
-    /// How elements of this width are stored.
+    /// The storage of elements of this width, in the pattern notation.
     pub pattern: &'static str,
 }
 
@@ -161,7 +161,7 @@ pub struct Preset {
     pub name: &'static str,
     /// The values by element width.
     pub units: &'static [Units],
-    /// Where the vendor says so.
+    /// The vendor's document or file that says so.
     pub source: &'static str,
 }
 
@@ -177,9 +177,9 @@ pub struct Preset {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Group {
-    /// Who defines them.
+    /// The project or vendor that defines them.
     pub maker: &'static str,
-    /// What they are for.
+    /// The purpose of these formats.
     pub purpose: &'static str,
     /// The formats.
     pub formats: Vec<&'static Format>,
@@ -284,19 +284,19 @@ const fn sized(
     Format { widths, ..format }
 }
 
-/// How elements of one width are stored.
+/// The storage of elements of one width.
 const fn of(bits: u32, pattern: &'static str) -> Width {
     Width { bits, pattern }
 }
 
 impl Format {
-    /// The same line of a format whose pattern has these constants.
+    /// Sets the constants of the pattern.
     const fn with_constants(mut self, constants: Constants) -> Format {
         self.constants = constants;
         self
     }
 
-    /// The same line of a format whose maker names the dims.
+    /// Sets the names that the format's maker gives the dims.
     const fn with_dims(mut self, dims: Names) -> Format {
         self.dims = dims;
         self
@@ -308,19 +308,19 @@ impl Format {
         self
     }
 
-    /// The same line of what this number of threads holds.
+    /// Sets the number of threads that hold the tile.
     const fn with_threads(mut self, threads: u64) -> Format {
         self.threads = Some(threads);
         self
     }
 
-    /// The same line of a format of the flattened array.
+    /// Marks a format of the flattened array.
     const fn with_flat(mut self) -> Format {
         self.flat = true;
         self
     }
 
-    /// The same line of a format that has a leading dimension.
+    /// Marks a format that has a leading dimension.
     const fn with_leading(mut self) -> Format {
         self.leading = true;
         self

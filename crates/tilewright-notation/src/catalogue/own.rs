@@ -4,7 +4,7 @@ use std::sync::{PoisonError, RwLock};
 
 use super::Format;
 
-/// What was added; it stays as long as the process.
+/// The formats that were added; they are kept until the process ends.
 static OWN: RwLock<Vec<&'static Format>> = RwLock::new(Vec::new());
 
 /// The formats that users added.
@@ -12,7 +12,7 @@ pub(crate) fn formats() -> Vec<&'static Format> {
     OWN.read().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// Whether a format is a user's, so that its name means nothing elsewhere.
+/// Returns whether a format is a user's, so that its name means nothing elsewhere.
 pub(crate) fn is_own(format: &Format) -> bool {
     formats().iter().any(|own| std::ptr::eq(*own, format))
 }

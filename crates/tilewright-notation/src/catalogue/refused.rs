@@ -105,7 +105,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("Q6_K", "the upper bits of its values are stored apart from the lower ones"),
 ];
 
-/// Why the format of this name is no layout.
+/// Returns the reason why the format of this name is not a layout.
 pub(crate) fn refused(name: &str) -> Option<&'static str> {
     REFUSED.iter().find(|(other, _)| *other == name).map(|(_, why)| *why)
 }

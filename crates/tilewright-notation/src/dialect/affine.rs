@@ -280,7 +280,7 @@ fn product(scan: &mut Scanner<'_>, names: &[&str], depth: usize) -> Result<Sum, 
     }
 }
 
-/// What is divided by, and the bytes from the dividend on.
+/// Reads the divisor; returns it with the span of bytes that begins at the dividend.
 fn divisor(scan: &mut Scanner<'_>, from: usize) -> Result<(u64, (usize, usize)), Error> {
     scan.skip();
     let at = scan.at();

@@ -1,4 +1,4 @@
-//! What NumPy, PyTorch, DLPack and Arrow have in common: an array as dims, perhaps strides, an offset and
+//! The common part of NumPy, PyTorch, DLPack and Arrow: an array as dims, perhaps strides, an offset and
 //! an element type. They differ in what strides and offset count, and in their words.
 
 use std::{fmt, sync::Arc};
@@ -14,7 +14,7 @@ use crate::{
     reading::{Given, Reading, Resolved},
 };
 
-/// What a stride or an offset counts.
+/// The unit of a stride or an offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
     Elements,

@@ -1,6 +1,6 @@
 //! A digit that is stored backwards: `-> k1 -k0` puts the last step of `k0` first.
 //!
-//! Law: the element of step i of the digit lies where that of step size − 1 − i would lie without.
+//! Law: the element of step i of the digit has the offset that step size − 1 − i has without the reversal.
 
 use tilewright_core::{Layout, Mode, Pattern, Profile, TensorLayout};
 

@@ -1,7 +1,7 @@
-//! What dialects of tiles have in common: the numbers of the tiles outermost, one digit a dim, and inside
+//! The common part of dialects with tiles: the numbers of the tiles outermost, one digit a dim, and inside
 //! them the digits within a tile, all of a size.
 //!
-//! A dim that lies within one tile has no number of tiles; it is written as one tile then, however its
+//! A dim within one tile has no digit for the number of tiles; it is written as one tile then, however its
 //! layout came to be.
 
 use tilewright_core::{Digit, Pattern, TensorLayout};
@@ -73,7 +73,7 @@ impl Blocked {
         Some(Blocked { outer, inner })
     }
 
-    /// Whether the digits of each dim go from the most to the least significant.
+    /// Returns whether the digits of each dim go from the most to the least significant.
     pub(super) fn nested(&self) -> bool {
         self.inner.iter().enumerate().all(|(at, digit)| {
             let mut before = self.inner.iter().take(at);

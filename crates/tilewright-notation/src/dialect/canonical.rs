@@ -9,7 +9,7 @@ use tilewright_core::{Layout, Mode, Profile, TensorLayout};
 
 use crate::error::Error;
 
-/// The same map with the same capacity in its one form. What has no strides stays as it is.
+/// Returns the canonical form of a map; its capacity is kept. A layout without strides is returned unchanged.
 pub(super) fn simplified(tensor: &TensorLayout) -> Result<TensorLayout, Error> {
     if !tensor.is_strided() {
         return Ok(tensor.clone());
@@ -72,7 +72,7 @@ fn join(digits: &mut Vec<Mode>, digit: Mode) {
 }
 
 /// The digits with the sizes that fill the storage without gaps: the most significant digit of a dim takes
-/// the gap behind it, and what is left over goes to digits that only pad.
+/// the gap behind it, and the remainder goes to digits that only pad.
 fn padded(axes: &[Vec<Mode>], tensor: &TensorLayout) -> Option<Vec<Vec<Mode>>> {
     let capacity = i64::try_from(tensor.capacity()).ok()?;
     let mut order: Vec<(i64, usize, usize)> = Vec::new();
@@ -112,7 +112,7 @@ fn padded(axes: &[Vec<Mode>], tensor: &TensorLayout) -> Option<Vec<Vec<Mode>>> {
     Some(axes)
 }
 
-/// The dim whose digits explain a gap at this stride: one all of whose digits lie within it, the one with
+/// The dim whose digits explain a gap at this stride: one whose digits all fit within it, the one with
 /// the fewest first, for larger digits outside smaller ones is what most dialects can say.
 fn bearer(axes: &[Vec<Mode>], stride: i64) -> usize {
     let within = |axis: &Vec<Mode>| {

@@ -55,7 +55,7 @@ struct Cute {
     tensor: TensorLayout,
 }
 
-/// Where the words behind the layout start.
+/// Returns the byte offset of the words behind the layout.
 fn layout_end(text: &str) -> usize {
     ["valid", "capacity", "steps"]
         .iter()

@@ -73,7 +73,7 @@ const FIRST: [&str; 5] = ["make_layout", "Layout<", "ComposedLayout<", "composit
 /// Pointers by the memory they point into, as tensors print them.
 const POINTERS: [&str; 5] = ["smem_ptr", "gmem_ptr", "rmem_ptr", "tmem_ptr", "ptr"];
 
-/// Whether a text is C++, or the layout of a pointer.
+/// Returns whether a text is C++, or the layout of a pointer.
 fn claims(text: &str) -> bool {
     let text = text.strip_prefix("cute::").unwrap_or(text);
     let pointer = text.starts_with('S') && text.contains("smem_ptr");

@@ -9,12 +9,12 @@
 
 use tilewright_core::Pattern;
 
-/// The places of the bars: how many digits stand before each.
+/// The places of the bars: the number of digits before each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cuts(pub(super) Vec<usize>);
 
 impl Cuts {
-    /// The ends of the groups of digits. Leading dims that a bar follows are no group.
+    /// The ends of the groups of digits. Leading dims that a bar follows are not a group.
     fn ends(&self, digits: usize, batched: bool) -> Vec<usize> {
         let cuts = self.0.iter().copied().filter(|cut| *cut > 0 || !batched);
         cuts.chain([digits]).collect()

@@ -74,7 +74,7 @@ pub(super) const DIALECT: Notation =
         .with_form(claims)
         .with_words(words);
 
-/// What is written behind the name of a format whose last two dims are exchanged.
+/// The suffix of the name of a format whose last two dims are exchanged.
 const TRANSPOSED: &str = "^T";
 
 /// The text without the mark of a transposed format, and whether it was there.
@@ -104,7 +104,7 @@ struct Chosen {
     preset: Option<&'static str>,
     units: Vec<Unit>,
     leading: Option<u64>,
-    /// Whether the array's last two dims are exchanged.
+    /// True if the array's last two dims are exchanged.
     transposed: bool,
 }
 
@@ -127,7 +127,7 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
     Ok(Arc::new(named))
 }
 
-/// The pattern, of the transposed array if that is asked for.
+/// Returns the pattern, that of the transposed array if `transposed` is set.
 fn turned(template: Template, transposed: bool, name: &str) -> Result<Template, Error> {
     if !transposed {
         return Ok(template);
@@ -303,7 +303,7 @@ impl Chosen {
         Error::new(Kind::Mismatch, message)
     }
 
-    /// Refuses a format whose parameters have no usual value and are not set.
+    /// Refuses a format whose parameters lack a usual value and are not set.
     fn check_required(&self, end: usize) -> Result<(), Error> {
         let open = |unit: &&Unit| {
             unit.usual.or(unit.set).is_none() && unit.constant.is_none_or(|c| c.units.is_empty())

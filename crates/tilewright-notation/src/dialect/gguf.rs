@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The logical dims are the reverse, as in Python's readers, and row-major. Types of quantised blocks are refused,
-//! because their elements have no own addresses.
+//! because their elements do not have addresses of their own.
 //! Source: ggml, `docs/gguf.md`, `ggml_tensor::ne`.
 //!
 //! | text | array | layout |

@@ -44,7 +44,7 @@ const FIELDS: &[&str] = &[
     "_sub_byte_element_size_in_bits",
     "sub_byte_element_size_in_bits",
 ];
-/// What JAX calls the width of elements narrower than a byte.
+/// JAX's names for the width of elements narrower than a byte.
 const WIDTH: &[&str] = &["_sub_byte_element_size_in_bits", "sub_byte_element_size_in_bits"];
 
 fn claims(text: &str) -> bool {

@@ -1,6 +1,6 @@
 //! The leading dimension of a format: another stride for its outermost digit.
 //!
-//! Law: with the least one, what lies within one step of the digit, the layout is as without; the storage ends
+//! Law: the least leading dimension is the size of one step of the digit, and leaves the layout unchanged; the storage ends
 //! with its last element, padded ones included.
 
 use tilewright_core::{Layout, Mode, Pattern, Profile, TensorLayout};

@@ -40,7 +40,7 @@ pub(super) const DIALECT: Notation =
         .with_aliases(&["f2"])
         .with_form(claims);
 
-/// The dims of threads: a map from them spreads an array, and is no map of a memory.
+/// The dims of threads: a map from them spreads an array, and is not a map of a memory.
 const THREADS: [&str; 4] = ["register=", "lane=", "warp=", "block="];
 
 /// Braces around lists; the dicts of Python have quoted keys.

@@ -301,7 +301,7 @@ fn print(named: &Named) -> Result<String, Error> {
     Ok(Mapping { strides, ..bare(Order::Stride) }.to_string())
 }
 
-/// What `layout_stride` asks of strides.
+/// Checks what `layout_stride` requires of strides.
 fn check(strided: &Strided, tensor: &TensorLayout) -> Result<(), Error> {
     let moving = strided.dims.iter().zip(&strided.strides).filter(|(extent, _)| **extent > 1);
     if let Some((_, stride)) = moving.into_iter().find(|(_, stride)| **stride <= 0) {

@@ -65,7 +65,7 @@ fn claims(text: &str) -> bool {
         .any(|word| rest.strip_prefix(word).is_some_and(|rest| rest.trim_start().starts_with('<')))
 }
 
-/// Where the layout begins in `#map = affine_map<…>`.
+/// Returns the byte offset of the layout in `#map = affine_map<…>`.
 fn definition(text: &str) -> usize {
     let named = text.strip_prefix('#').and_then(|rest| rest.split_once('='));
     let is_name = |name: &str| name.trim().bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');

@@ -126,7 +126,7 @@ fn named(all: All, name: &str) -> Option<&'static Notation> {
     all.iter().find(|notation| notation.is_called(name))
 }
 
-/// What a text is that names no notation but is a layout.
+/// Describes a name that is not a notation's but is a layout.
 fn but_a_layout(name: &str, all: All) -> &'static str {
     if is_read(name, all) {
         ", which is a layout, and a notation is a way to write any layout"
@@ -152,7 +152,7 @@ pub(crate) struct Read {
     pub(crate) reading: Arc<dyn Reading>,
     /// The canonical text.
     pub(crate) text: String,
-    /// Whether others read that text as the same layout.
+    /// True if the text is the same layout for readers without the user's own formats and notations.
     pub(crate) everywhere: bool,
 }
 
@@ -170,7 +170,7 @@ pub(crate) fn read(text: &str, all: All) -> Result<Read, Error> {
     Ok(Read { text: spelled(dialect, reading.as_ref(), all), reading, everywhere })
 }
 
-/// Whether one of some notations reads a text that has no prefix, without the words for why not.
+/// Returns whether one of some notations reads a text that has no prefix, without an error message.
 pub(crate) fn is_read(text: &str, all: All) -> bool {
     all.iter().any(|dialect| (dialect.claims)(text) && dialect.read_among(text, all).is_ok())
 }
@@ -215,8 +215,8 @@ fn by_form(text: &str, all: All) -> Result<(&'static Notation, Arc<dyn Reading>)
     })
 }
 
-/// Whether a word of another dialect is nearer to a text than those of the one that claimed it: `NC1HWC` looks
-/// like a tag and is none.
+/// Returns whether a word of another dialect is nearer to a text than those of the one that claimed it: `NC1HWC` looks
+/// like a tag but is not one.
 fn is_nearer_elsewhere(text: &str, dialect: &Notation, all: All) -> bool {
     let own = (dialect.words)();
     if own.is_empty() {

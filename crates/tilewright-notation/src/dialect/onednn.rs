@@ -62,7 +62,7 @@ fn words() -> Vec<&'static str> {
     TAGS.to_vec()
 }
 
-/// Where the tag begins in a text such as `dnnl::memory::format_tag::nchw` or `dnnl_nchw`.
+/// Returns the byte offset of the tag in a text such as `dnnl::memory::format_tag::nchw` or `dnnl_nchw`.
 fn tag_start(text: &str) -> usize {
     let qualified = text.rfind("format_tag::").map(|at| at + "format_tag::".len());
     let macroed = text.starts_with("dnnl_").then_some("dnnl_".len());
@@ -151,7 +151,7 @@ fn read_tag(text: &str) -> Result<Arc<dyn Reading>, Error> {
     Ok(Arc::new(Tag { text, names, pattern }))
 }
 
-/// Why these letters name no dims: one twice, too many, or some left out.
+/// The error for letters that cannot name dims: one twice, too many, or some left out.
 fn no_alphabet(text: &str, head: &str) -> Error {
     let lower = head.to_ascii_lowercase();
     let nearest = did_you_mean(text, TAGS.iter().copied());
@@ -268,7 +268,7 @@ impl Reading for Tag {
 }
 
 impl Tag {
-    /// Which letters have no dim, or which dims no letter.
+    /// The error that names the letters without a dim, or the dims without a letter.
     fn wrong_rank(&self, rank: usize) -> Error {
         let own = self.names.len();
         let surplus = self.names.get(rank..).filter(|letters| !letters.is_empty());

@@ -35,7 +35,7 @@ pub(super) const TAGS: &[&str] = &[
     "gOIhw8i8o", "gOIhw16i16o", "gOIhw4i16o4i", "Goihw8g", "Goihw16g", "gOihw16o", "ldgOi32o", "ldOI32o4i",
 ];
 
-/// Kinds of memory that no tag describes, by how their names begin, and what they are.
+/// Kinds of memory that no tag describes, by the prefix of their names, with a description.
 pub(super) const OPAQUE: &[(&str, &str)] = &[
     ("wino", "filters transformed for Winograd's algorithm"),
     ("rnn_packed", "weights packed for one processor's matrix product"),

@@ -186,7 +186,7 @@ impl Pack {
     fn check_result(&self, result: &[Option<u64>], span: Span) -> Result<(), Error> {
         let Some(dims) = static_dims(self.source.as_ref()) else { return Ok(()) };
         let storage = self.pattern(dims.len()).and_then(|pattern| Ok(pattern.storage(&dims)?));
-        // What is wrong with the pack itself is told when it is asked for its layout.
+        // An error in the pack itself is reported when its layout is resolved.
         let Ok(storage) = storage else { return Ok(()) };
         let storage = storage.as_slice();
         let agree = |(known, own): (&Option<u64>, &u64)| known.is_none_or(|known| known == *own);

@@ -1,5 +1,5 @@
-//! What dialects with one stride a dim have in common: a layout as dims, strides and an offset, or the
-//! feature that such a dialect has no words for.
+//! The common part of dialects with one stride a dim: a layout as dims, strides and an offset, or the
+//! feature that such a dialect cannot express.
 
 use tilewright_core::{Layout, Mode, TensorLayout};
 
@@ -18,7 +18,7 @@ pub(super) fn unsupported(message: impl Into<String>) -> Error {
 }
 
 impl Strided {
-    /// The layout in these words; `who` is the notation that has no others.
+    /// Converts a layout to dims, strides and an offset; errors name `who`, the notation.
     pub(super) fn of(tensor: &TensorLayout, who: &str) -> Result<Strided, Error> {
         check_affine(tensor, who)?;
         let mut strides = Vec::new();
@@ -48,7 +48,7 @@ impl Strided {
         Ok(TensorLayout::of(&Layout::flat(&modes)?.with_offset(self.offset)?))
     }
 
-    /// Whether these are the strides of the dense array in row-major order. Strides of dims with at most
+    /// Returns whether these are the strides of the dense array in row-major order. Strides of dims with at most
     /// one coordinate, and of empty arrays, move nothing and may be any.
     pub(super) fn is_row_major(&self) -> bool {
         self.is_dense((0..self.dims.len()).rev())
@@ -84,7 +84,7 @@ impl Strided {
     }
 }
 
-/// Refuses what has no strides.
+/// Refuses layouts without strides.
 pub(super) fn check_affine(tensor: &TensorLayout, who: &str) -> Result<(), Error> {
     if !tensor.is_strided() {
         return Err(unsupported(format!(

@@ -45,7 +45,7 @@ pub(super) struct Template {
     order: Vec<(usize, usize)>,
     /// Which of the order are stored backwards.
     backwards: Vec<usize>,
-    /// Where bars cut the order into dims of an array of words.
+    /// The places where bars cut the order into dims of an array of words.
     cuts: Cuts,
 }
 
@@ -75,7 +75,7 @@ impl Template {
         Ok(template)
     }
 
-    /// The same storage of an array whose last two dims are exchanged; `None` where there are not two.
+    /// Exchanges the last two dims of the array and keeps the storage; `None` where there are not two.
     pub(super) fn transposed(mut self) -> Option<Template> {
         let last = self.axes.len().checked_sub(1)?;
         let before = last.checked_sub(1)?;

@@ -184,7 +184,7 @@ impl Triton {
 }
 
 impl Triton {
-    /// Where each element of an array of these extents lies.
+    /// Returns the layout of an array of these extents in memory.
     fn stored(&self, dims: &[u64], dtype: Option<Dtype>) -> Result<TensorLayout, Error> {
         let map = self.map(dims)?;
         match &self.encoding {
@@ -228,7 +228,7 @@ fn two_places(map: &LinearLayout) -> String {
     format!("; {} and {} are one element", place(&other), place(&one))
 }
 
-/// Where each element lies, if the places of `map` are stored in the order of their dims, the first fastest.
+/// Returns the layout in memory, if the places of `map` are stored in the order of their dims, the first fastest.
 fn stored(map: &LinearLayout, dims: &[u64]) -> Result<TensorLayout, Error> {
     if let Some(dim) =
         map.ins().iter().find(|dim| map.free_bits(dim.name()).is_some_and(|bits| bits != 0))

@@ -17,7 +17,7 @@ pub(super) struct Pointed {
     pub(super) layout: Layout,
 }
 
-/// What a swizzle permutes.
+/// The values that a swizzle permutes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Over {
     /// Offsets of elements.
@@ -31,7 +31,7 @@ impl Pointed {
         Pointed { swizzle: layout.swizzle(), over: Over::Offsets, layout }
     }
 
-    /// What a pointer to elements of `bits` bits points at.
+    /// Makes the target of a pointer to elements of `bits` bits.
     pub(super) fn at(bits: Option<u64>, layout: Layout) -> Result<Pointed, Error> {
         match layout.swizzle().is_identity() {
             true => Pointed::of(Swizzle::IDENTITY, bits, layout),

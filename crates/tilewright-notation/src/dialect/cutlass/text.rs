@@ -51,7 +51,7 @@ fn eat(scan: &mut Scanner<'_>, whole: &str) -> bool {
     is && name(scan, whole)
 }
 
-/// What makes a value of a type.
+/// Reads the brackets that make a value of a type.
 fn braces(scan: &mut Scanner<'_>) -> Result<(), Error> {
     if scan.eat("{") { scan.expect("}") } else { Ok(()) }
 }
@@ -101,7 +101,7 @@ fn pointer(scan: &mut Scanner<'_>) -> Result<Option<Option<u64>>, Error> {
     Ok(Some(bits))
 }
 
-/// What stands between the brackets of a `ComposedLayout` or a `composition`.
+/// Reads the text between the brackets of a `ComposedLayout` or a `composition`.
 fn composed(scan: &mut Scanner<'_>, open: &str, close: &str) -> Result<Pointed, Error> {
     scan.expect(open)?;
     let swizzle = swizzle(scan)?;
@@ -118,7 +118,7 @@ fn composed(scan: &mut Scanner<'_>, open: &str, close: &str) -> Result<Pointed, 
     }
 }
 
-/// What a swizzle permutes, and the comma behind; none where a layout follows at once.
+/// Reads what a swizzle permutes, and the comma behind; `None` where a layout follows at once.
 fn flag(scan: &mut Scanner<'_>) -> Result<Option<Over>, Error> {
     let over = if eat(scan, "smem_ptr_flag_bits") {
         scan.expect("<")?;
@@ -144,7 +144,7 @@ fn flag(scan: &mut Scanner<'_>) -> Result<Option<Over>, Error> {
     Ok(Some(over))
 }
 
-/// Whether an integer and a comma follow, and not a layout that begins with an integer.
+/// Returns whether an integer and a comma follow, and not a layout that begins with an integer.
 fn is_offset(scan: &Scanner<'_>) -> bool {
     let mut ahead = Scanner::new(scan.rest());
     integer(&mut ahead).is_ok() && braces(&mut ahead).is_ok() && ahead.peek() == Some(',')
@@ -174,7 +174,7 @@ fn nested(scan: &mut Scanner<'_>, depth: usize) -> Result<Layout, Error> {
     Ok(layout)
 }
 
-/// Whether the argument that follows is a layout and no tuple.
+/// Returns whether the argument that follows is a layout and not a tuple.
 fn is_layout(scan: &Scanner<'_>) -> bool {
     let rest = scan.rest().trim_start();
     let text = rest.strip_prefix("cute::").unwrap_or(rest);
@@ -191,7 +191,7 @@ fn joined(scan: &mut Scanner<'_>, depth: usize) -> Result<Layout, Error> {
     }
     let mut layouts = vec![nested(scan, depth + 1)?];
     while scan.eat(",") && layouts.len() <= MAX_MODES {
-        // A tuple beside a layout is no layout, though CuTe's text reads one as compact.
+        // A tuple beside a layout is not a layout, though CuTe's text reads one as compact.
         if !is_layout(scan) {
             return Err(scan.expected("a layout as the one before: a shape, `:` and strides"));
         }
@@ -251,7 +251,7 @@ fn argument(text: &str) -> usize {
     text.find(ends).unwrap_or(text.len())
 }
 
-/// A layout as CuTe prints it, up to the end or to the bracket that closes what it stands in.
+/// A layout as CuTe prints it, up to the end or to the bracket that closes the enclosing text.
 fn printed(scan: &mut Scanner<'_>) -> Result<Layout, Error> {
     scan.skip();
     let (from, rest) = (scan.at(), scan.rest());

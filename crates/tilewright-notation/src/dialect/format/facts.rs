@@ -1,4 +1,4 @@
-//! What the pattern of a format says without an array: its letters, its constants and what parameters set.
+//! Facts of a format's pattern that need no array: its letters, its constants and the sizes that parameters set.
 
 use crate::{
     Format,

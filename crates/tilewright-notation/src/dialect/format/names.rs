@@ -1,4 +1,4 @@
-//! Names of formats: the catalogue's, and what is said of those that are none of it.
+//! Names of formats: the lookup in the catalogue, and the errors for names that it lacks.
 
 use crate::{
     Format, catalogue,
@@ -21,7 +21,7 @@ pub(super) fn find(name: &str) -> Option<&'static Format> {
     catalogue().find(|format| names(format).any(|other| other == name))
 }
 
-/// Whether a name is a vendor's number, known or not: `acl:99`.
+/// Returns whether a name is a vendor's number, known or not: `acl:99`.
 pub(super) fn is_number(name: &str) -> bool {
     let Some((vendor, number)) = name.split_once(':') else { return false };
     let is_vendors = |other: &str| other.split_once(':').is_some_and(|(other, _)| other == vendor);
@@ -40,7 +40,7 @@ pub(super) fn mixed_case(name: &str) -> Option<[&'static str; 2]> {
     }
 }
 
-/// Why no format has this name.
+/// The error for a name that is not a format's.
 pub(super) fn no_format(name: &str) -> Error {
     if let Some([catlass, cann]) = mixed_case(name) {
         let same = find(cann).map_or("", |format| format.name);

@@ -41,7 +41,7 @@ pub(super) enum Encoding {
         max_phase: u64,
         order: Vec<usize>,
         blocks: Bases,
-        /// Whether the number of the block of rows is xored in, too.
+        /// True if the number of the block of rows is xored in, too.
         rotating: bool,
     },
     SharedLinear {
@@ -118,7 +118,7 @@ pub(super) fn read(text: &str, depth: usize) -> Result<Encoding, Error> {
     scan.expect("<")?;
     scan.skip();
     let from = scan.at();
-    // Where the fields end; `>` stands inside of them where they hold an encoding.
+    // The end of the fields; they contain `>` where they hold an encoding.
     let end = match kind.starts_with("tensor_memory") {
         true => text.rfind('>').filter(|&to| to >= from),
         false => text.rfind('}').map(|at| at + 1).filter(|&to| to > from),
@@ -364,7 +364,7 @@ fn read_inner(
 }
 
 impl Encoding {
-    /// Whether it places elements in memory, and not in registers.
+    /// Returns whether it places elements in memory, and not in registers.
     pub(super) fn is_memory(&self) -> bool {
         match self {
             Encoding::Blocked { .. }

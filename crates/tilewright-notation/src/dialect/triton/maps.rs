@@ -1,4 +1,4 @@
-//! What maps from places to coordinates are made of, for a tensor of given extents.
+//! Parts of maps from places to coordinates, for a tensor of given extents.
 //!
 //! Law: each coordinate is reached; the map of a tensor larger than a tile repeats the tile, more registers (or
 //! offsets) first in the order of the dims; that of a smaller one sends the bits that reach furthest to 0.
@@ -72,7 +72,7 @@ fn extent(dims: &[u64], name: &str) -> u64 {
     dim.and_then(|dim| dims.get(dim)).copied().unwrap_or(1)
 }
 
-/// How blocks share the tensor, no further than it reaches.
+/// Returns the map of blocks to parts of the tensor, cut to its extents.
 pub(super) fn block_map(blocks: &Bases, dims: &[u64]) -> Result<LinearLayout, Error> {
     let map = spanning(&[("block", blocks)], &names(dims.len()))?;
     clipped(&map, dims, false)

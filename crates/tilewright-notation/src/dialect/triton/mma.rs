@@ -1,4 +1,4 @@
-//! Encodings of matrix instructions: who holds the elements of accumulators, and of operands.
+//! Encodings of matrix instructions: the lanes and registers that hold accumulators and operands.
 //!
 //! ```text
 //! nvidia_mma   versionMajor (2 or 3), versionMinor, warpsPerCTA, instrShape [, blocks]
@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Law: a tile is a product of factors, each a number of registers or lanes along one dim, the fastest first; the
-//! warps follow. An operand has no warps along k: these hold the same.
+//! warps follow. No warp of an operand splits k: warps along k hold the same elements.
 //! Source: Triton, `LinearLayoutConversions.cpp`; the ISA manuals of the instructions.
 
 use std::fmt;

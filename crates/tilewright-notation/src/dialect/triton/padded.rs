@@ -109,7 +109,7 @@ impl Padded {
         }
     }
 
-    /// Where each element of an array of these extents lies.
+    /// Returns the layout of an array of these extents in memory.
     pub(super) fn stored(&self, dims: &[u64]) -> Result<TensorLayout, Error> {
         let places = self.map(dims)?.inverse()?;
         let blocks = places.outs().get(1).map_or(1, LinearDim::size);

@@ -39,7 +39,7 @@ pub(super) fn print(named: &Named) -> Result<String, Error> {
     Ok(Encoding::SharedLinear { offset, blocks: Vec::new(), alignment: 16 }.to_string())
 }
 
-/// Whether the two maps send every offset to the same coordinates; the first has a dim of blocks too.
+/// Returns whether the two maps send every offset to the same coordinates; the first has a dim of blocks too.
 fn same_places(other: &LinearLayout, map: &LinearLayout) -> bool {
     let bases = |map: &LinearLayout| -> Vec<_> {
         (0..).map_while(|bit| map.basis("offset", bit)).collect()

@@ -1,4 +1,4 @@
-//! What fields of encodings are: sizes, orders, bases, blocks; as values, and as text.
+//! Values of the fields of encodings: sizes, orders, bases, blocks; read from text and printed.
 
 use std::fmt;
 
@@ -81,7 +81,7 @@ pub(super) fn same_rank<'a>(
     }
 }
 
-/// How blocks share the tensor: as bases, or as their number, the number of parts and their order. Without a rank,
+/// Reads how blocks share the tensor: as bases, or as their number, the number of parts and their order. Without a rank,
 /// they say it.
 pub(super) fn blocks(fields: &mut Fields<'_>, rank: Option<usize>) -> Result<Bases, Error> {
     let wrong = |value: &Value<'_>, rank: usize| {
