@@ -1,4 +1,4 @@
-//! What a recipe comes to: every tensor of the result as parts of tensors that are there.
+//! The solution of a recipe: every tensor of the result as parts of tensors of the source.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,7 @@ use crate::{config::ConfigJson, value::models::Conditions};
 pub struct Assembly {
     /// The tensors of the result, by name.
     pub made: Vec<Made>,
-    /// What must be equal in the sources before the result may be renamed to its place.
+    /// Elements that must be equal in the sources before the result may be renamed to its place.
     pub equal: Vec<Equal>,
     /// The tensors of the source whose elements are rounded from f32 to bf16, by their places in the list.
     pub rounded: BTreeSet<usize>,
@@ -28,11 +28,11 @@ pub struct Assembly {
     pub result: Conditions,
     /// The sizes that were found, by the keys of the configuration that say them.
     pub solved: BTreeMap<String, u64>,
-    /// What the metadata of the result gets besides that of the source.
+    /// Entries of metadata that the result gets besides those of the source.
     pub metadata: Vec<(String, String)>,
-    /// What becomes of `config.json`.
+    /// The changes to `config.json`.
     pub config: ConfigJson,
-    /// Sentences about the result for the one who asked for it: what nobody has checked, or what its reader must know.
+    /// Sentences about the result for the user: facts that are not checked, and facts that readers of the result must know.
     pub notes: Vec<String>,
 }
 
@@ -60,7 +60,7 @@ pub struct Made {
     pub extents: Vec<u64>,
     /// The SPEC of its layout; row-major without.
     pub layout: Option<String>,
-    /// Where its elements come from.
+    /// The parts of the source that its elements come from.
     pub parts: Vec<Part>,
 }
 
@@ -75,7 +75,7 @@ pub struct Made {
 #[must_use]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// Where the elements come from.
+    /// The source of the elements.
     pub origin: Origin,
     /// The element of the result at digits of 0.
     pub offset: u64,
@@ -83,7 +83,7 @@ pub struct Part {
     pub digits: Vec<Digit>,
 }
 
-/// Where elements of the result come from.
+/// The source of elements of the result.
 ///
 /// ```
 /// use tilewright_recipe::Origin;
@@ -111,7 +111,7 @@ pub enum Origin {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Digit {
-    /// How many values it has.
+    /// The number of its values.
     pub extent: u64,
     /// Its stride in the source, in elements; 0 for copies and fill.
     pub source: u64,
@@ -135,11 +135,11 @@ pub struct Digit {
 pub struct Equal {
     /// The elements, in a tensor.
     pub first: Origin,
-    /// What they must be.
+    /// The elements or the fill that they must equal.
     pub second: Origin,
     /// The digits that both are walked by.
     pub digits: Vec<Digit>,
-    /// What the elements are, for the error.
+    /// A description of the elements, for the error.
     pub why: String,
 }
 

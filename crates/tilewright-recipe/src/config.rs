@@ -1,8 +1,8 @@
-//! What becomes of `config.json`, which lies beside the weights and tells a library how to load them.
+//! Changes to `config.json`, the file next to the weights that tells a library how to load them.
 
 use serde_json::{Map, Value};
 
-/// What becomes of the `config.json` of a source in its result.
+/// The changes that make the `config.json` of a result from that of its source.
 ///
 /// ```
 /// use tilewright_recipe::{ConfigJson, Recipe, Sizes};

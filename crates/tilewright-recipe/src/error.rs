@@ -1,4 +1,4 @@
-//! What is wrong with a recipe, or with tensors that it does not fit: all faults at once, each of a kind.
+//! Errors of a recipe, or of tensors that it does not fit: all faults at once, each of a kind.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -11,7 +11,7 @@ use tilewright_scan::{Alike, Fault, Pattern, thousands};
 /// The most patterns of faults that are told; of faults of others their number.
 pub(crate) const MOST_FAULTS: usize = 1000;
 
-/// What an [`Error`] is about. Kinds may be added.
+/// The subject of an [`Error`]. Kinds may be added.
 ///
 /// ```
 /// use tilewright_recipe::{Kind, Recipe};
@@ -59,7 +59,7 @@ pub enum Kind {
     Dtype,
     /// A second name of a tensor that is not there.
     Tie,
-    /// The tensors that the recipe was to be solved for are no list of tensors.
+    /// The tensors that the recipe was to be solved for are not a list of tensors.
     Input,
     /// A configuration of a model that the recipe is not for.
     Config,
@@ -68,7 +68,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Whether such a fault is that of a tensor.
+    /// Returns whether such a fault is that of a tensor.
     fn is_of_tensors(self) -> bool {
         matches!(
             self,
@@ -117,14 +117,14 @@ impl Kind {
     }
 }
 
-/// Where a text stands in the file of a recipe.
+/// The place of a text in the file of a recipe.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Place {
     /// Counted from 1.
     pub(crate) line: usize,
     /// The bytes of the text in the file.
     pub(crate) span: (usize, usize),
-    /// Whether the file holds the text as it is, so that bytes of one are bytes of the other.
+    /// True if the file holds the text as it is, so that bytes of one are bytes of the other.
     pub(crate) plain: bool,
 }
 
@@ -169,25 +169,25 @@ impl Error {
         Error::new(Kind::Expression, message).at(span)
     }
 
-    /// The same error, about these bytes.
+    /// Sets the bytes that the error is about.
     pub(crate) fn at(mut self, span: (usize, usize)) -> Error {
         self.0.span = Some(span);
         self
     }
 
-    /// The same error of another kind.
+    /// Sets the kind.
     pub(crate) fn of(mut self, kind: Kind) -> Error {
         self.0.kind = kind;
         self
     }
 
-    /// The same error, with more to say.
+    /// Adds text to the message.
     pub(crate) fn and(mut self, more: &str) -> Error {
         self.0.message.push_str(more);
         self
     }
 
-    /// The same error, about a condition that a person may allow to fail.
+    /// Adds the name by which a person may allow the condition to fail, if it has one.
     pub(crate) fn allowed_by(mut self, name: Option<&str>) -> Error {
         if let Some(name) = name {
             self = self.and(&format!("; to convert all the same, allow `{name}`"));
@@ -196,7 +196,7 @@ impl Error {
         self
     }
 
-    /// The same error about `text`, which stands at `place`. Its span counts in the file from here on.
+    /// Adds `text`, which is at `place` of the file, to the error. Its span counts in the file from here on.
     pub(crate) fn within(mut self, text: &str, place: &Place) -> Error {
         if let Some(span) = self.0.span {
             self.0.shown = Some((text.to_owned(), span));
@@ -208,14 +208,14 @@ impl Error {
         self.on(place)
     }
 
-    /// The same error, at `place` of the file; as a whole, where it names no bytes.
+    /// Sets the place in the file; an error without a span covers all of `place`.
     pub(crate) fn on(mut self, place: &Place) -> Error {
         self.0.line = Some(place.line);
         self.0.span.get_or_insert(place.span);
         self
     }
 
-    /// What it is about.
+    /// The kind of the error, by its subject.
     ///
     /// ```
     /// use tilewright_recipe::{Expression, Kind};
@@ -225,7 +225,7 @@ impl Error {
         self.0.kind
     }
 
-    /// What is wrong, without the place.
+    /// The message without the place.
     ///
     /// ```
     /// use tilewright_recipe::Expression;
@@ -307,7 +307,7 @@ impl From<Fault> for Error {
 #[derive(Clone, PartialEq, Eq)]
 pub struct Errors {
     all: Vec<Error>,
-    /// How many more there were.
+    /// The number of faults that are left out.
     more: usize,
 }
 
@@ -372,7 +372,7 @@ pub(crate) struct Faults {
 /// The most faults of one pattern that are told one by one.
 const FEW: usize = 3;
 
-/// What faults of one group have in common: kind, line and pattern.
+/// The common part of the faults of one group: kind, line and pattern.
 type Key = (Kind, Option<usize>, Pattern);
 
 /// Faults of one pattern.
@@ -451,12 +451,12 @@ impl Faults {
         by.into_iter().for_each(|error| self.push(error));
     }
 
-    /// Whether there are faults, all of this kind.
+    /// Returns whether there are faults, all of this kind.
     pub(crate) fn are_all(&self, kind: Kind) -> bool {
         !self.groups.is_empty() && self.groups.iter().all(|group| group.key.0 == kind)
     }
 
-    /// The value, if there were no faults.
+    /// Returns the value, or the faults if there are any.
     pub(crate) fn or<T>(self, value: T) -> Result<T, Errors> {
         if self.groups.is_empty() {
             return Ok(value);

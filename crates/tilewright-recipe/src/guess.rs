@@ -32,17 +32,17 @@ const MODEL: [&str; 3] = ["model_type", "architectures", "general.architecture"]
 pub struct Guess {
     /// The name of the recipe.
     pub name: &'static str,
-    /// Whether it is its inverse.
+    /// True if it is the inverse of that recipe.
     pub inverse: bool,
     /// The names of the first tensors that it makes, as a pattern.
     pub makes: String,
-    /// What the recipe is for that the configuration says too: the keys.
+    /// Conditions on the model whose keys the configuration has.
     pub known: Vec<Condition>,
-    /// What the recipe is for that no configuration says.
+    /// Conditions on the model whose keys the configuration lacks.
     pub unsettled: Vec<Condition>,
-    /// What the configuration says against it.
+    /// Values of the configuration that contradict the recipe.
     pub against: Vec<Contradiction>,
-    /// What must be given before it can be solved, or, of a recipe that does not fit, all its faults.
+    /// The sizes that must be given before it can be solved, or, of a recipe that does not fit, all its faults.
     pub open: Option<Errors>,
 }
 
@@ -55,13 +55,13 @@ pub struct Guess {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Guessed {
-    /// What the configuration says of the model: keys with their values.
+    /// Facts of the model in the configuration: keys with their values.
     pub model: Vec<(String, Value)>,
     /// Those that fit.
     pub fits: Vec<Guess>,
     /// Those that nearly fit: for this configuration, for such tensors, or for most of them.
     pub near: Vec<Guess>,
-    /// How many others there are, each direction counted.
+    /// The number of others, each direction counted.
     pub others: usize,
 }
 
@@ -106,7 +106,7 @@ pub fn guess(tensors: &[Tensor], config: Option<&Value>) -> Guessed {
     guessed
 }
 
-/// What a configuration says of the model that it is of.
+/// Returns the facts that a configuration states of its model.
 fn model(config: Option<&Value>) -> Vec<(String, Value)> {
     let said = |key: &str| Some((key.to_owned(), lookup::value(config?, key)?.clone()));
     MODEL.into_iter().filter_map(said).collect()
@@ -128,7 +128,7 @@ fn guessed_of(
 }
 
 impl Guess {
-    /// How far it is from fitting, in faults; nothing where it has little to do with the tensors.
+    /// Returns the distance from a fit, in faults; `None` where the recipe has little to do with the tensors.
     fn distance(&self, recipe: &Recipe, tensors: usize) -> Option<usize> {
         let of = |kind: Kind| {
             let errors = self.open.iter().flat_map(Errors::iter);

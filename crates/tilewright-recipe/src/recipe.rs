@@ -52,14 +52,14 @@ pub struct Recipe {
     pub(crate) inverse_serves: Option<Conditions>,
     pub(crate) require: Vec<Requirement>,
     pub(crate) note: Vec<Note>,
-    /// Sizes that a person gives where they do not follow, and what they are.
+    /// Sizes that a person gives where they do not follow, with descriptions.
     pub(crate) give: BTreeMap<String, String>,
-    /// What becomes of `config.json`, and in the inverse.
+    /// The changes to `config.json`, and those of the inverse.
     pub(crate) config: ConfigJson,
     pub(crate) config_back: ConfigJson,
     pub(crate) pass: Vec<String>,
     pub(crate) drop: Vec<String>,
-    /// What the recipe that this one undoes has dropped.
+    /// The tensors that the recipe which this one undoes has dropped.
     pub(crate) lost: Vec<String>,
     /// Second names that tensors of the result get.
     pub(crate) tie: Vec<[String; 2]>,
@@ -96,7 +96,7 @@ impl Recipe {
         required.chain(self.note.iter().filter_map(|note| note.when.as_ref()))
     }
 
-    /// The recipe that undoes this one: the two sides of every rule swapped. What is dropped does not come back.
+    /// The recipe that undoes this one: the two sides of every rule swapped. Dropped tensors do not come back.
     ///
     /// ```
     /// use tilewright_recipe::Recipe;
@@ -124,7 +124,7 @@ impl Recipe {
         }
     }
 
-    /// What a configuration says against this recipe. A key that the configuration does not have says nothing.
+    /// Returns the values of a configuration that contradict this recipe. A key that it lacks is not a contradiction.
     ///
     /// ```
     /// use serde_json::json;
@@ -138,7 +138,7 @@ impl Recipe {
         self.serves.contradictions(config)
     }
 
-    /// The same recipe for any configuration: of what the recipe is for, nothing is checked.
+    /// Removes the conditions on the model, so that the recipe serves any configuration.
     ///
     /// ```
     /// use serde_json::json;
@@ -151,7 +151,7 @@ impl Recipe {
         Recipe { serves: Conditions::default(), inverse_serves: None, ..self }
     }
 
-    /// The same recipe without the conditions of these names: a person knows better. A condition has a name where its
+    /// Removes the conditions of these names, for a person who knows better. A condition has a name where its
     /// error offers one.
     ///
     /// # Errors
@@ -203,7 +203,7 @@ impl Recipe {
         Recipe { rounding: true, ..self }
     }
 
-    /// How many rules it has.
+    /// The number of rules.
     ///
     /// ```
     /// use tilewright_recipe::Recipe;
@@ -227,7 +227,7 @@ impl Recipe {
         sides.flat_map(|side| side.layout.iter().map(String::as_str))
     }
 
-    /// What the file says the recipe is for.
+    /// The title that the file gives the recipe.
     ///
     /// ```
     /// use tilewright_recipe::Recipe;
@@ -238,7 +238,7 @@ impl Recipe {
         self.title.as_deref()
     }
 
-    /// Where the file says its facts are from.
+    /// The source of the recipe's facts, as the file states it.
     ///
     /// ```
     /// use tilewright_recipe::Recipe;

@@ -12,7 +12,7 @@ use crate::{error::Errors, recipe::Recipe};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shipped {
-    /// The name it is asked for by.
+    /// The name by which users select it.
     pub name: &'static str,
     /// The file.
     pub text: &'static str,

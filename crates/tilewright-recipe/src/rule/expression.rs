@@ -56,7 +56,7 @@ impl Axis {
         self.0.trim_end_matches('\'')
     }
 
-    /// Whether it is padding.
+    /// Returns whether the axis is padding.
     ///
     /// ```
     /// use tilewright_recipe::Expression;
@@ -280,7 +280,7 @@ impl Expression {
         self.dims.iter().flat_map(Node::axes)
     }
 
-    /// What it is when multiplied out: the axes of each term, in the order of the text.
+    /// Multiplies the expression out: the axes of each term, in the order of the text.
     ///
     /// ```
     /// use tilewright_recipe::Expression;
@@ -318,7 +318,7 @@ impl fmt::Display for Expression {
     }
 }
 
-/// What reads dimensions, and the numbers in names.
+/// A reader of dimensions and of the numbers in names.
 pub(crate) struct Reader<'a> {
     pub(crate) scanner: Scanner<'a, Error>,
     pub(crate) sizes: Sizes,
@@ -351,7 +351,7 @@ impl<'a> Reader<'a> {
         if self.scanner.eat("(") { self.brackets(depth + 1) } else { self.axis() }
     }
 
-    /// What stands behind `(`.
+    /// Reads the text behind `(`.
     fn brackets(&mut self, depth: usize) -> Result<Node, Error> {
         let mut terms = vec![self.product(depth)?];
         while self.scanner.eat("+") {
@@ -366,7 +366,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Factors until something else stands there; one alone is itself.
+    /// Reads factors until something else follows; one alone is returned as it is.
     pub(crate) fn product(&mut self, depth: usize) -> Result<Node, Error> {
         let mut factors = Vec::new();
         while self.scanner.peek().is_some_and(begins_factor) {

@@ -24,7 +24,7 @@ pub(crate) struct Rule {
     pub(crate) place: Place,
     pub(crate) from: Side,
     pub(crate) to: Side,
-    /// Whether it may take nothing.
+    /// True if it may take nothing.
     pub(crate) optional: bool,
     /// True if some layers may lack its tensors.
     pub(crate) some: bool,
@@ -42,7 +42,7 @@ pub(crate) struct Rule {
     pub(crate) round: bool,
     /// Axes whose sizes differ with a number in names.
     pub(crate) unequal: BTreeMap<String, Unequal>,
-    /// What padding holds.
+    /// The content of padding.
     pub(crate) fill: Fill,
     pub(crate) sizes: BTreeMap<String, Quantity>,
 }
@@ -64,7 +64,7 @@ pub(crate) struct Placed {
     pub(crate) term: Term,
 }
 
-/// A term on the two sides; padding stands on one.
+/// A term on the two sides; padding is on one.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Pair {
     pub(crate) from: Option<Placed>,
@@ -114,7 +114,7 @@ impl Rule {
         all.fold(first, |keys, more| keys.intersection(&more).cloned().collect())
     }
 
-    /// The axes in names that are no keys, by the names of their sizes.
+    /// The axes in names that are not keys, by the names of their sizes.
     pub(crate) fn counted(&self) -> BTreeSet<String> {
         let keys = self.keys();
         let numbers = self.references().flat_map(Reference::numbers);
@@ -197,7 +197,7 @@ impl Rule {
         Ok(terms)
     }
 
-    /// What is wrong with it besides its terms.
+    /// Returns the faults of the rule besides those of its terms.
     pub(crate) fn faults(&self, pairs: &[Pair]) -> Vec<Error> {
         let mut all = Vec::new();
         all.extend(self.stated().err());
@@ -255,7 +255,7 @@ impl Rule {
         Some(reference.error(Kind::Terms, format!("`{}` has nothing but padding", reference.text)))
     }
 
-    /// Axes of copies that both sides have or none, and axes that vary but stand in no name.
+    /// Axes of copies that both sides have or none, and axes that vary but occur in no name.
     fn unknown_axes(&self) -> Option<Error> {
         let has = |side: &Side, axis: &str| {
             side.references.iter().flat_map(Reference::axes).any(|one| one.to_string() == axis)

@@ -9,7 +9,7 @@
 //!
 //! `{2L}` and `{2L+1}` are the even and the odd numbers.
 //!
-//! Numbers are decimal without leading zeros, or with zeros up to the width. What is read is printed as the same text,
+//! Numbers are decimal without leading zeros, or with zeros up to the width. A name that is read is printed as the same text,
 //! and a name that a pattern reads in two ways is refused.
 
 use std::{
@@ -52,18 +52,18 @@ pub(crate) struct Number {
     /// The digits it is made of.
     pub(crate) node: Node,
     pub(crate) offset: Offset,
-    /// How many figures it has at least.
+    /// The least number of figures.
     pub(crate) width: usize,
 }
 
-/// What a number in a name counts from.
+/// The first value of a number in a name.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Offset {
     By(u64),
     Size(String),
 }
 
-/// What a name says: its texts by name, its numbers without their offsets.
+/// The values in a name: its texts by name, its numbers without their offsets.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Read {
     pub(crate) texts: BTreeMap<String, String>,
@@ -134,7 +134,7 @@ impl Name {
         Ok(())
     }
 
-    /// What stands between `{` and `}`.
+    /// Reads the text between `{` and `}`.
     fn field(&mut self, text: &str, span: (usize, usize)) -> Result<(), Error> {
         let named = |error: Error| error.of(Kind::Name);
         if let Some((name, rest)) = text[span.0..span.1].split_once(':')
@@ -229,7 +229,7 @@ impl Name {
         })
     }
 
-    /// What the name of a tensor says, read by this pattern; none if it is another name. Offsets that no size gives
+    /// Reads the name of a tensor by this pattern; returns `None` if it is another name. Offsets that no size gives
     /// count as 0; a number below its offset is another name.
     ///
     /// The error is that the name can be read in two ways.
@@ -330,7 +330,7 @@ struct Search<'a> {
     sizes: &'a Sizes,
     /// Pieces left and bytes read from where nothing is found.
     dead: BTreeSet<(usize, usize)>,
-    /// Where the fields read so far end.
+    /// The fields read so far.
     cuts: Vec<Field<'a>>,
     found: Vec<Read>,
 }

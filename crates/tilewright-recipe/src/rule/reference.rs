@@ -74,7 +74,7 @@ impl Reference {
         }
     }
 
-    /// What stands behind the name: ` : ` and the axes, or nothing.
+    /// The text behind the name: ` : ` and the axes, or nothing.
     pub(crate) fn axes_text(&self) -> &str {
         colon(&self.text).map_or("", |cut| &self.text[cut..])
     }
@@ -94,7 +94,7 @@ impl Reference {
         self.nodes().flat_map(Node::axes)
     }
 
-    /// Where the remaining dimensions stand among its dims.
+    /// Returns the place of the remaining dimensions among its dims.
     pub(crate) fn rest(&self) -> Option<usize> {
         self.dims.iter().position(|dim| matches!(dim, Node::Rest))
     }

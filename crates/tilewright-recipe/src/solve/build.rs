@@ -22,7 +22,7 @@ use crate::{
 /// The most parts of a result, tensors of it and comparisons among them.
 const MOST_PARTS: u64 = 1 << 23;
 
-/// What is made so far, and by whom.
+/// The tensors made so far, and the instances that made them.
 #[derive(Debug, Default)]
 pub(crate) struct Built {
     made: BTreeMap<String, Entry>,
@@ -37,7 +37,7 @@ struct Entry {
     made: Made,
     /// The element type of its sources.
     source: Dtype,
-    /// What makes it, in words.
+    /// A description of what makes it, for errors.
     by: String,
     /// The instance, the reference and the numbers of its name.
     key: (usize, usize, Vec<u64>),

@@ -1,4 +1,4 @@
-//! Who takes which tensor: every tensor is taken once.
+//! Assigns tensors to rules: every tensor is taken once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,16 +23,16 @@ pub(crate) struct Instance {
     pub(crate) found: Vec<BTreeMap<Vec<u64>, usize>>,
 }
 
-/// What tells instances of a rule apart: texts, and values of axes.
+/// The key that distinguishes instances of a rule: texts, and values of axes.
 type Key = (BTreeMap<String, String>, BTreeMap<Axis, u64>);
 
-/// What becomes of the tensors.
+/// The use of each tensor: taken by an instance, untied, passed or dropped.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Claims {
     pub(crate) instances: Vec<Instance>,
     /// Second names that go, and their first ones.
     pub(crate) untied: Vec<(usize, usize)>,
-    /// What goes through.
+    /// Tensors that are passed through.
     pub(crate) passed: Vec<usize>,
     pub(crate) dropped: Vec<usize>,
 }
@@ -43,7 +43,7 @@ struct Taken {
     read: Read,
 }
 
-/// Who takes which of the tensors, whose names are different.
+/// Assigns the tensors to rules; their names are different.
 pub(crate) fn of(
     recipe: &Recipe,
     given: &[Given],
@@ -119,7 +119,7 @@ fn is_left(recipe: &Recipe, tensor: &Tensor, claimed: Option<&(usize, usize)>) -
     }
 }
 
-/// What is dropped, and second names that go.
+/// Sets aside the tensors that are dropped, and second names that are removed.
 fn set_aside(
     recipe: &Recipe,
     tensors: &[Tensor],

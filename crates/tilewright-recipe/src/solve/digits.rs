@@ -115,7 +115,7 @@ pub(crate) fn axes_on(node: &Node, path: &Path) -> Vec<Axis> {
     }
 }
 
-/// The same digits with those of extent 1 left out, and neighbours that are one run on both sides as one.
+/// Leaves out digits of extent 1 and merges neighbours that are one run on both sides.
 pub(crate) fn merged(digits: Vec<Digit>) -> Vec<Digit> {
     let mut all: Vec<Digit> = Vec::new();
     for digit in digits.into_iter().filter(|digit| digit.extent != 1) {

@@ -37,7 +37,7 @@ struct Equation<'a> {
     total_is: String,
 }
 
-/// What the equations of an instance are made from.
+/// The input of the equations of an instance.
 struct Unsolved<'a> {
     recipe: &'a Recipe,
     rule: &'a Rule,
@@ -344,7 +344,7 @@ impl<'a> Unsolved<'a> {
         Some(equation.reference.error(Kind::Extent, says))
     }
 
-    /// Where a size is from.
+    /// Describes the origin of a size.
     fn source(&self, axis: &str) -> String {
         match self.given.from.get(axis).map(String::as_str) {
             Some("given") => " as given".to_owned(),

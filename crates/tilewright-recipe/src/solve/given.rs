@@ -17,17 +17,17 @@ use crate::{
     value::quantity::{Quantity, Scope, Value},
 };
 
-/// What is known for a rule.
+/// The sizes that are known for a rule.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Given {
     pub(crate) sizes: Sizes,
-    /// Where each of them is from.
+    /// The origin of each of them.
     pub(crate) from: BTreeMap<String, String>,
     /// Sizes of the recipe that nothing gives yet, and why.
     pub(crate) lacks: BTreeMap<String, (Quantity, String)>,
 }
 
-/// Where sizes come from besides the recipe.
+/// The sources of sizes besides the recipe.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outside<'a> {
     pub(crate) config: Option<&'a serde_json::Value>,
@@ -59,7 +59,7 @@ pub(crate) fn dims(recipe: &Recipe, tensors: &[Tensor]) -> Dims {
     dims
 }
 
-/// What is known for all rules.
+/// Returns the sizes that are known for all rules.
 pub(crate) fn of_recipe(
     recipe: &Recipe,
     (outside, axes): (Outside<'_>, &BTreeSet<String>),
@@ -81,7 +81,7 @@ pub(crate) fn of_recipe(
     given
 }
 
-/// What is known for a rule: its own sizes come before those of the recipe.
+/// Returns the sizes that are known for a rule: its own sizes come before those of the recipe.
 pub(crate) fn of_rule(
     (recipe, all): (&Recipe, &Given),
     rule: &Rule,
@@ -184,7 +184,7 @@ impl Given {
         }
     }
 
-    /// Why a size that the recipe wants from elsewhere has no value.
+    /// Returns the reason why a size that the recipe wants from elsewhere lacks a value.
     pub(crate) fn why(&self, name: &str) -> Option<String> {
         self.lacks.get(name).map(|(quantity, why)| format!("{quantity}: {why}"))
     }

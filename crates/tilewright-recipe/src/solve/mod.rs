@@ -50,11 +50,11 @@ struct Stage {
 }
 
 impl Recipe {
-    /// What the recipe makes of these tensors.
+    /// Solves the recipe for these tensors.
     ///
     /// The metadata holds, below [`RECIPE_KEY`], the recipe back with the sizes that were found: it needs no other.
     ///
-    /// `config` is what stands in `config.json` beside the weights. `sizes` come before those of the recipe and of the
+    /// `config` is the content of the `config.json` of the weights. `sizes` come before those of the recipe and of the
     /// configuration.
     ///
     /// # Errors
@@ -215,7 +215,7 @@ impl Recipe {
         Ok(Stage { solved, made, equal, sizes, rounded, told })
     }
 
-    /// Where all that is wrong is that sizes do not follow: the sizes that a person gives, in the place of the axes.
+    /// If the only faults are sizes that do not follow, asks for the sizes that a person gives instead of the axes.
     fn ask(&self, sizes: &Sizes, faults: &mut Faults) {
         let unknown = self.give.iter().filter(|(name, _)| !sizes.contains_key(*name));
         let errors: Vec<Error> = unknown
@@ -265,7 +265,7 @@ impl Recipe {
             let made = built.get(first).map(|made| Made { name: second.clone(), ..made.clone() });
             match made {
                 Some(made) => _ = faults.take(built.whole(made, "tie")),
-                // What is not made for another fault is no fault of its own.
+                // A tensor that is missing because of another fault is not a fault of its own.
                 None if !faults.is_empty() => {}
                 None => faults.push(Error::new(
                     Kind::Tie,

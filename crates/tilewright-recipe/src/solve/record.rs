@@ -28,9 +28,9 @@ const MOST_APART: usize = 4096;
 /// pieces.
 type Facts = (BTreeMap<String, u64>, Option<Dtype>, BTreeMap<String, Vec<u64>>);
 
-/// The recipe back.
+/// Returns the recipe that undoes this one.
 ///
-/// It has no conditions: they held. What changed in `config.json` is said with the values that were there.
+/// Conditions are left out, since they held. Changes of `config.json` are undone by the values that it had.
 pub(crate) fn back(
     recipe: &Recipe,
     solved: &[Solved],

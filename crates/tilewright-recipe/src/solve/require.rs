@@ -60,7 +60,7 @@ pub(crate) fn check_result<'a>(
     }
 }
 
-/// What the recipe says about a result.
+/// Returns the recipe's notes about a result.
 pub(crate) fn notes(recipe: &Recipe, scope: Scope<'_>, faults: &mut Faults) -> Vec<String> {
     let notes = recipe.note.iter().filter(|note| note.way.is_now());
     let held = notes.filter_map(|note| match &note.when {
@@ -100,7 +100,7 @@ fn with_values(say: &str, values: &str) -> String {
     if values.is_empty() { say.to_owned() } else { format!("{say} ({values})") }
 }
 
-/// `; choose T from 1, 2`: what divides everything that a size that was given must divide.
+/// `; choose T from 1, 2`: the values that divide everything that a given size must divide.
 fn choices(
     recipe: &Recipe,
     outside: Outside<'_>,

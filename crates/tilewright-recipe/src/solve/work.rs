@@ -38,7 +38,7 @@ impl<'a> Work<'a> {
         Extents { sizes: &self.solved.sizes, rest: &self.solved.rest }
     }
 
-    /// The axes of a term that stand in names, without those that number instances.
+    /// The axes of a term that occur in names, without those that number instances.
     pub(crate) fn named(&self, side: &Side, placed: &Placed) -> BTreeSet<Axis> {
         let numbers = side.references[placed.reference].numbers().zip(&placed.term.name);
         let axes = numbers.flat_map(|(number, path)| axes_on(&number.node, path));
@@ -54,7 +54,7 @@ impl<'a> Work<'a> {
         self.solved.sizes.get(axis.base()).copied().unwrap_or(0)
     }
 
-    /// How many values axes have together, at most `u64::MAX`.
+    /// The number of combinations of the values of axes, at most `u64::MAX`.
     pub(crate) fn combinations(&self, axes: &BTreeSet<Axis>) -> u64 {
         axes.iter().map(|axis| self.size(axis)).fold(1, u64::saturating_mul)
     }

@@ -1,11 +1,11 @@
 //! Patterns of whole names, in which `*` is any text and everything else itself.
 
-/// Whether one of the patterns is the name.
+/// Returns whether one of the patterns matches the name.
 pub(crate) fn matches_any(patterns: &[String], name: &str) -> bool {
     patterns.iter().any(|pattern| matches(pattern, name))
 }
 
-/// Whether the pattern is the name: its parts stand there in their order, the first and the last one at the ends.
+/// Returns whether the pattern matches the name: its parts occur in their order, the first and the last one at the ends.
 pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return pattern == name };
     let (middle, last) = rest.rsplit_once('*').unwrap_or(("", rest));

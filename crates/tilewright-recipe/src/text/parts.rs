@@ -68,7 +68,7 @@ pub(crate) fn note(file: &mut File<'_>, value: &Value<'_>) -> Option<Note> {
     Some(Note { way, when, say: say? })
 }
 
-/// Sizes that people give, and what they are.
+/// Reads the sizes that people give, with their descriptions.
 pub(crate) fn give(file: &mut File<'_>, value: &Value<'_>) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
     for (name, value) in file.free("give", value) {
@@ -78,7 +78,7 @@ pub(crate) fn give(file: &mut File<'_>, value: &Value<'_>) -> BTreeMap<String, S
     all
 }
 
-/// What becomes of `config.json`, and in the inverse.
+/// Reads the changes to `config.json`, and those of the inverse.
 pub(crate) fn configs(file: &mut File<'_>, value: &Value<'_>) -> (ConfigJson, ConfigJson) {
     let what = ("a table", &CONFIG_KEYS[..]);
     let Some(table) = file.inner("config", value, what) else { return Default::default() };

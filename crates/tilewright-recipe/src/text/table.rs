@@ -105,7 +105,7 @@ fn rows(rule: &Rule, width: usize) -> Vec<String> {
     (0..count).map(row).chain(below).collect()
 }
 
-/// What a rule says besides its two sides.
+/// Returns the notes of a rule besides its two sides.
 fn notes(rule: &Rule) -> Vec<String> {
     let list = |word: &str, axes: &std::collections::BTreeSet<String>| {
         let axes: Vec<&str> = axes.iter().map(String::as_str).collect();

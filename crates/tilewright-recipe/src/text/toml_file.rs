@@ -51,7 +51,7 @@ pub(crate) type Value<'a> = Spanned<DeValue<'a>>;
 #[derive(Debug)]
 pub(crate) struct File<'a> {
     text: &'a str,
-    /// Where each line begins.
+    /// The byte offset at which each line begins.
     lines: Vec<usize>,
     pub(crate) faults: Faults,
 }
@@ -94,7 +94,7 @@ impl<'a> File<'a> {
         self.lines.partition_point(|start| *start <= at).max(1)
     }
 
-    /// Where a value stands.
+    /// Returns the place of a value.
     fn place(&self, span: std::ops::Range<usize>) -> Place {
         Place { line: self.line(span.start), span: (span.start, span.end), plain: false }
     }
@@ -117,7 +117,7 @@ impl<'a> File<'a> {
         Table { entries, place }
     }
 
-    /// The refusal of a value that is no `what`.
+    /// Adds the fault of a value that is not a `what`.
     fn refuse(&mut self, key: &str, value: &Value<'_>, what: &str) {
         let says = format!("`{key}` is {what}, and not {}", article(value.get_ref().type_str()));
         let place = self.place(value.span());

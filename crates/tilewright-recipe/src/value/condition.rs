@@ -7,9 +7,9 @@
 //!            | "in" "[" LITERAL {"," LITERAL} "]"
 //! ```
 //!
-//! A `sum` is that of [quantities](crate::value::quantity). What is unknown decides nothing: a condition that wants a size that
-//! nobody gives, or names `config` where there is no `config.json`, neither holds nor fails. What has no value because it is
-//! wrong, as a quotient with a remainder or a text that is compared with `<`, is an error.
+//! A `sum` is that of [quantities](crate::value::quantity). An unknown value decides nothing: a condition that wants a size that
+//! nobody gives, or names `config` where `config.json` is missing, neither holds nor fails. An expression without a value because
+//! it is wrong, as a quotient with a remainder or a text that is compared with `<`, is an error.
 
 use std::{cmp::Ordering, fmt};
 
@@ -61,7 +61,7 @@ enum Comparison {
     Divides,
 }
 
-/// A longer one stands before its beginning.
+/// A longer operator precedes its prefix.
 const COMPARISONS: [(&str, Comparison); 6] = [
     ("==", Comparison::Equal),
     ("!=", Comparison::Unequal),
@@ -123,7 +123,7 @@ impl Condition {
         }
     }
 
-    /// Why it fails: the clause with the values in it.
+    /// Returns the reason why it fails: the clause with the values in it.
     pub(crate) fn fault(&self, scope: Scope<'_>) -> String {
         let failed = self.clauses.iter().find(|clause| clause.holds(scope) == Ok(false));
         failed.map_or_else(|| format!("`{}` does not hold", self.text), |one| one.fault(scope))
@@ -233,7 +233,7 @@ impl Comparison {
         }
     }
 
-    /// None where the two have no order.
+    /// `None` where the two cannot be ordered.
     fn holds(self, left: &Json, right: &Json) -> Option<bool> {
         let order = || order(left, right);
         match self {

@@ -32,7 +32,7 @@ const LISTED: usize = 8;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conditions(BTreeMap<String, Vec<Value>>);
 
-/// What a configuration says, and what the recipe is for instead.
+/// A contradiction: the value of a configuration, and the values that the recipe is for.
 ///
 /// ```
 /// use tilewright_recipe::Recipe;

@@ -12,7 +12,7 @@
 //!
 //! A KEY of digits is a place in a list. A WORD is another size; a choice waits for a size that may still become known, so that
 //! the order of computing sizes decides nothing. TEXT and GLOB are in quotes. Texts and truth values serve
-//! [conditions](crate::value::condition) and are no sizes.
+//! [conditions](crate::value::condition) and are not sizes.
 
 use std::{collections::BTreeSet, fmt};
 
@@ -52,7 +52,7 @@ pub(crate) enum Value {
     Pair(Box<Value>, Operator, Box<Value>),
 }
 
-/// What expressions are computed from.
+/// The values that expressions are computed from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scope<'a> {
     pub(crate) config: Option<&'a Json>,
@@ -101,7 +101,7 @@ impl Quantity {
         }
     }
 
-    /// Where its value is from: the choice that was taken.
+    /// Returns the choice that its value is taken from.
     pub(crate) fn taken(&self, scope: Scope<'_>) -> String {
         match self {
             Quantity::Number(number) => number.to_string(),
@@ -189,7 +189,7 @@ impl Value {
         }
     }
 
-    /// Why the operator of a pair gives no size, with the two numbers and where they are from.
+    /// Returns the reason why the operator of a pair gives no size, with the two numbers and where they are from.
     fn refused(&self, (left, right): (u64, u64), scope: Scope<'_>) -> String {
         let Value::Pair(_, operator, _) = self else { return String::new() };
         let from = self.said(scope);
@@ -358,7 +358,7 @@ fn atom(scanner: &mut Reading<'_>, depth: usize) -> Result<Value, Error> {
     }
 }
 
-/// What a word begins.
+/// Reads the value that begins with a word.
 fn named(scanner: &mut Reading<'_>, word: &str, depth: usize) -> Result<Value, Error> {
     let rounded = match word {
         "floor" => Some(Operator::Floor),

@@ -1,4 +1,4 @@
-//! What a recipe requires of its input and of its result, and what it says about a result that it makes.
+//! Requirements of a recipe on its input and its result, and notes about the result.
 
 use crate::value::condition::Condition;
 
@@ -17,14 +17,14 @@ pub(crate) struct Requirement {
     pub(crate) way: Way,
     /// The name by which a person [allows](crate::Recipe::allowing) that it does not hold.
     pub(crate) allow: Option<String>,
-    /// Where this fails or is unknown, nothing is required.
+    /// The condition of the requirement: where it fails or is unknown, nothing is required.
     pub(crate) when: Option<Condition>,
     pub(crate) must: Must,
-    /// What to say besides the values.
+    /// The text of the error besides the values.
     pub(crate) say: Option<String>,
 }
 
-/// What must hold.
+/// The content of a requirement.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Must {
     That(Condition),
@@ -63,7 +63,7 @@ impl Way {
         }
     }
 
-    /// Whether it concerns a recipe that is carried out.
+    /// Returns whether it concerns a recipe that is carried out.
     pub(crate) const fn is_now(self) -> bool {
         matches!(self, Way::Both | Way::Forth)
     }
