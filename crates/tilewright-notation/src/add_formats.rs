@@ -10,8 +10,8 @@
 //! example = "f16[20,40] mine"
 //! ```
 //!
-//! A constant that has no table is given by whoever uses the format, `mine[C0=4]`. Bars in the pattern, `-> n1 | m1 m0 n0`,
-//! say the dims of the array of words that holds packed elements, `mine as s32`.
+//! A constant that has no table is given where the format is used, `mine[C0=4]`. Bars in the pattern, `-> n1 | m1 m0 n0`,
+//! give the dims of the array of words that holds packed elements, `mine as s32`.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -34,7 +34,7 @@ const MOST_TEXT: usize = 1 << 20;
 /// The most formats of users in one process.
 const MOST_FORMATS: usize = 1000;
 
-/// Held by whoever adds, from the check of the names on.
+/// The lock of `add_formats`, held from the check of the names on.
 static ADDING: Mutex<()> = Mutex::new(());
 
 #[derive(Deserialize)]
@@ -123,7 +123,7 @@ fn example_of(format: &Format) -> Result<(), String> {
     }
 }
 
-/// An error that says its line.
+/// Makes an error whose message begins with the line.
 fn wrong(text: &str, span: (usize, usize), message: impl std::fmt::Display) -> Error {
     let line = text.get(..span.0).unwrap_or(text).matches('\n').count() + 1;
     Error::parse(span, format!("line {line}: {message}")).in_line(text)

@@ -16,7 +16,7 @@ use crate::{
 ///
 /// # Errors
 /// [parse](Error::is_parse) with the nearest names of the same kind; big-endian codes (`>f4`) are refused,
-/// because an element type says no byte order.
+/// because an element type does not have a byte order.
 ///
 /// ```
 /// use tilewright_notation::dtype;
@@ -59,7 +59,7 @@ pub fn dtype(text: &str) -> Result<Dtype, Error> {
 }
 
 /// The element type with this name, and the order of an element's bytes, where the name is a NumPy code that
-/// says it (`>f4`).
+/// gives it (`>f4`).
 ///
 /// # Errors
 /// As [`dtype`].
@@ -97,7 +97,7 @@ fn marked(text: &str) -> Option<(ByteOrder, Dtype)> {
     Some((if big { ByteOrder::Big } else { ByteOrder::Little }, dtype))
 }
 
-/// A SPEC that says an order of bytes before its dims, `>f4[3,5]{0,1}`, taken apart.
+/// The parts of a SPEC that gives an order of bytes before its dims, `>f4[3,5]{0,1}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Marked {
     pub(crate) order: ByteOrder,

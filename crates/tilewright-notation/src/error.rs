@@ -80,7 +80,8 @@ impl Error {
         error
     }
 
-    /// A notation cannot say a layout, or it is none; `message` is the property in the way.
+    /// Makes the error of a layout that a notation cannot express, or of a value that is not a layout;
+    /// `message` is the property in the way.
     ///
     /// ```
     /// use tilewright_notation::Error;
@@ -90,7 +91,7 @@ impl Error {
         Error::new(Kind::Unsupported, message)
     }
 
-    /// A layout is of other arrays than the one given.
+    /// Makes the error of a layout that is for other arrays than the given one.
     ///
     /// ```
     /// use tilewright_notation::Error;
@@ -153,7 +154,7 @@ impl Error {
         self.is(Kind::Parse)
     }
 
-    /// The text has several readings; the message lists them, each with its prefix.
+    /// Returns whether the text has several readings; the message lists them, each with its prefix.
     ///
     /// ```
     /// use tilewright_notation::Spec;
@@ -169,7 +170,7 @@ impl Error {
         self.is(Kind::Ambiguous)
     }
 
-    /// The SPEC is general and was resolved without dims.
+    /// Returns whether the SPEC is general and was resolved without dims.
     ///
     /// ```
     /// use tilewright_notation::Spec;
@@ -181,7 +182,7 @@ impl Error {
         self.is(Kind::NeedsDims)
     }
 
-    /// The SPEC depends on the element type and was resolved without one.
+    /// Returns whether the SPEC depends on the element type and was resolved without one.
     ///
     /// ```
     /// use tilewright_notation::{Spec, dtype};
@@ -213,7 +214,7 @@ impl Error {
         }
     }
 
-    /// Ranks, dims or dtypes that must agree do not.
+    /// Returns whether ranks, dims or dtypes differ that must agree.
     ///
     /// ```
     /// use tilewright_notation::{Spec, dtype};
@@ -239,7 +240,7 @@ impl Error {
         self.is(Kind::Unsupported)
     }
 
-    /// A fixed limit was passed: the length of a text, the number of dims or digits.
+    /// Returns whether a fixed limit was exceeded: the length of a text, the number of dims or digits.
     ///
     /// ```
     /// use tilewright_notation::{MAX_TEXT, Spec};
@@ -249,7 +250,7 @@ impl Error {
         self.is(Kind::Limit)
     }
 
-    /// A size, offset or capacity leaves 64 bits.
+    /// Returns whether a size, offset or capacity does not fit 64 bits.
     ///
     /// ```
     /// use tilewright_notation::Spec;

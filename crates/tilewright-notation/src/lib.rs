@@ -5,7 +5,7 @@
 //! | [`Spec`] | a layout as written, in any notation |
 //! | [`Named`] | the layout of an array, its name, and what is known of its elements |
 //! | [`Words`] | how its storage is spelled as elements of another type |
-//! | [`Tabled`] | the layout of an array with index tables, which no digits say |
+//! | [`Tabled`] | the layout of an array with index tables, which digits cannot express |
 //! | [`notations`], [`notation`] | the notations a layout is read from and printed in |
 //! | [`catalogue`] | the named formats: zN, NC1HWC0, COL32 … |
 //! | [`recognise`] | which of these names a layout has |

@@ -23,7 +23,7 @@ pub(crate) const BIG_WORDS: &str = "words that hold elements have the lowest byt
 pub struct Named {
     name: String,
     layout: TensorLayout,
-    /// The extents of the storage, where the notation says them.
+    /// The extents of the storage, where the notation gives them.
     storage: Option<Vec<u64>>,
     dtype: Option<Dtype>,
     bits: Option<u32>,
@@ -121,7 +121,7 @@ impl Named {
         self
     }
 
-    /// The order of an element's bytes, where the SPEC says it.
+    /// The order of an element's bytes, where the SPEC gives it.
     ///
     /// ```
     /// use tilewright_core::ByteOrder;
@@ -236,7 +236,7 @@ impl Named {
         self.quantised
     }
 
-    /// Returns whether the notation says the storage shape.
+    /// Returns whether the notation gives the storage shape.
     pub(crate) fn says_storage(&self) -> bool {
         self.storage.is_some()
     }
@@ -254,7 +254,7 @@ impl Named {
         self.dtype
     }
 
-    /// The stored width of an element in bits: what the layout says, else the whole bytes of the
+    /// The stored width of an element in bits: that of the layout if it gives one, else the whole bytes of the
     /// dtype; `None` where neither is known, and for elements in blocks, which do not have a width.
     ///
     /// ```
@@ -268,7 +268,7 @@ impl Named {
         self.bits.or_else(|| self.dtype?.storage_bits())
     }
 
-    /// The stored width of an element, where the layout itself says it (HLO's `E(4)`).
+    /// The stored width of an element, where the layout itself gives it (HLO's `E(4)`).
     ///
     /// ```
     /// use tilewright_notation::Spec;

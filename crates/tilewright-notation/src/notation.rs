@@ -1,4 +1,4 @@
-//! A notation: how it is recognised, read and printed. The one value a dialect is to the rest of the
+//! A notation: the functions that recognise, read and print it. A dialect is this one value to the rest of the
 //! crate.
 
 use std::{fmt, sync::Arc};
@@ -9,7 +9,7 @@ use crate::{
     reading::{Given, Reading},
 };
 
-/// A notation, and how a layout is said in it.
+/// A notation: it reads layouts from text and prints them.
 ///
 /// ```
 /// use tilewright_notation::{Spec, notations};
@@ -27,7 +27,7 @@ pub struct Notation {
     pub(crate) about: &'static str,
     /// Returns whether a text looks like this notation, without parsing it, so that errors come from the dialect meant.
     pub(crate) claims: fn(&str) -> bool,
-    /// Reads a text without spaces around it and without the prefix.
+    /// Reads a text, given without surrounding spaces and without the prefix.
     pub(crate) read: Read,
     /// Reads a text that has the text of another notation in it, which is one of those given.
     pub(crate) among: Option<ReadAmong>,
@@ -44,9 +44,9 @@ type Print = fn(&Named) -> Result<String, Error>;
 
 /// The parts of a dialect; [`dialect`](crate::dialect) has an example of one.
 impl Notation {
-    /// A notation whose texts have its name as a prefix.
+    /// Makes a notation whose texts have its name as a prefix.
     ///
-    /// `about` says in a few words whose it is and what it says of a layout. `read` is given a text without the prefix
+    /// `about` describes in a few words its origin and the facts that it states. `read` is given a text without the prefix
     /// and without spaces around it; the span of its error counts in that text. `print` gives a text that `read` reads
     /// as the same layout, or the reason why there is none; the text may have the prefix.
     ///
@@ -71,7 +71,7 @@ impl Notation {
         Notation { name, aliases: &[], about, claims, read, among: None, words, print, own: false }
     }
 
-    /// With other names, each of them a prefix too.
+    /// Adds other names, each of them a prefix too.
     ///
     /// ```
     /// use tilewright_notation::{Error, Notation, add_notation, notation};
@@ -85,7 +85,7 @@ impl Notation {
         self
     }
 
-    /// With a form: texts for which `claims` holds are read without the prefix too. It is asked about every text and
+    /// Adds a form: texts for which `claims` holds are read without the prefix too. It is asked about every text and
     /// looks at a few characters. A text that several notations claim and read is
     /// [ambiguous](Error::is_ambiguous), so a form is as narrow as it can be.
     ///
@@ -101,13 +101,13 @@ impl Notation {
         self
     }
 
-    /// With a part of its texts that any of the notations given reads.
+    /// Adds a reader for texts that contain a text of any of the given notations.
     pub(crate) const fn with_inner(mut self, among: ReadAmong) -> Notation {
         self.among = Some(among);
         self
     }
 
-    /// With words that it reads, for `did you mean`.
+    /// Adds words that it reads, for `did you mean`.
     ///
     /// ```
     /// use tilewright_notation::{Error, Notation, Spec, add_notation};
@@ -158,7 +158,7 @@ impl Notation {
     /// The layout in this notation, on one line.
     ///
     /// # Errors
-    /// [unsupported](Error::is_unsupported) with the reason why it cannot be said there.
+    /// [unsupported](Error::is_unsupported) with the reason why it cannot be expressed there.
     ///
     /// ```
     /// use tilewright_notation::{Spec, notations};
@@ -189,7 +189,7 @@ impl Notation {
         }
     }
 
-    /// The layout's name, where that is a text of this notation and still says the layout.
+    /// The layout's name, where that is a text of this notation and still describes the layout.
     fn kept(&self, named: &Named) -> Option<String> {
         let name = named.name();
         let prefixed = name.split_once(':').filter(|(prefix, _)| self.is_called(prefix));

@@ -47,7 +47,7 @@ use crate::{
 /// assert!(Fortran.resolve(&Given::new(None, None)).unwrap_err().needs_dims());
 /// ```
 pub trait Reading: fmt::Debug + fmt::Display + Send + Sync {
-    /// Returns whether it carries its extents.
+    /// Returns whether the SPEC carries its extents.
     fn is_concrete(&self) -> bool;
     /// Returns whether others read this text as the same layout: a user's own names mean nothing to them.
     #[doc(hidden)]
@@ -61,7 +61,7 @@ pub trait Reading: fmt::Debug + fmt::Display + Send + Sync {
     /// # Errors
     /// What is missing or does not agree; [`Given`] has these errors.
     fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error>;
-    /// The width below a byte in which this array's elements are stored where nothing else is said.
+    /// The width below a byte in which this array's elements are stored by default.
     fn packs(&self, _given: &Given<'_>) -> Option<u32> {
         None
     }
@@ -91,7 +91,7 @@ pub trait Reading: fmt::Debug + fmt::Display + Send + Sync {
 }
 
 impl dyn Reading {
-    /// The layout of the given array, and of no other one: a notation that a user added may answer for another.
+    /// The layout of exactly the given array: a notation that a user added may answer for another.
     pub(crate) fn of_array(&self, given: &Given<'_>) -> Result<Resolved, Error> {
         let resolved = self.resolve(given)?;
         given.agree_dims(&self, resolved.layout.extents())?;
@@ -217,7 +217,7 @@ impl<'a> Given<'a> {
     }
 }
 
-/// A layout with what was said about its elements.
+/// A layout with the facts about its elements.
 ///
 /// ```
 /// use tilewright_core::{Dtype, Fill, TensorLayout};
@@ -234,13 +234,13 @@ impl<'a> Given<'a> {
 #[derive(Clone, Debug)]
 pub struct Resolved {
     pub(crate) layout: TensorLayout,
-    /// The extents of the storage, where the notation says them.
+    /// The extents of the storage, where the notation gives them.
     pub(crate) storage: Option<Vec<u64>>,
     pub(crate) dtype: Option<Dtype>,
     pub(crate) bits: Option<u32>,
     pub(crate) fill: Fill,
     pub(crate) bare: bool,
-    /// The dims of the storage as an array of words has them, in elements, where the notation says them.
+    /// The dims of the storage as an array of words has them, in elements, where the notation gives them.
     pub(crate) words_dims: Option<Vec<u64>>,
     /// The words that the storage is spelled as for others.
     pub(crate) words: Option<Words>,
@@ -249,7 +249,7 @@ pub struct Resolved {
 }
 
 impl Resolved {
-    /// A layout of elements of the given dtype, of which nothing else was said.
+    /// A layout of elements of the given dtype, without other facts.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;

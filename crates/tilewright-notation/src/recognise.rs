@@ -36,7 +36,7 @@ pub struct Recognised {
     pub name: String,
     /// The format of that name.
     pub format: &'static Format,
-    /// The width of elements for which it is this layout, where the layout does not say their type and
+    /// The width of elements for which it is this layout, where the layout does not give their type and
     /// the format goes by it.
     pub bits: Option<u32>,
 }
@@ -139,7 +139,7 @@ fn spread(format: &'static Format, asked: Asked<'_>) -> Option<Recognised> {
 }
 
 /// The sizes that blocks may have: extents of modes, the fastest of each axis first. A block that is the
-/// whole axis says nothing.
+/// whole axis carries no information.
 fn blocks(layout: &TensorLayout) -> Vec<u64> {
     let axes = || (0..layout.layout().rank()).filter_map(|axis| layout.layout().axis(axis));
     let first = axes().filter(|modes| modes.len() > 1).filter_map(|modes| modes.first());

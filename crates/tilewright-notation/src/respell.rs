@@ -12,7 +12,7 @@ use crate::{
 };
 
 impl Asked {
-    /// Spells the storage of an array so. The elements are packed where nothing says another width.
+    /// Spells the storage of an array so. The elements are packed where no other width is given.
     pub(crate) fn apply(
         &self,
         resolved: &mut Resolved,

@@ -4,7 +4,7 @@ pub(crate) use tilewright_scan::{comma, did_you_mean, distance, nearest, tuple};
 
 use crate::error::Error;
 
-/// The characters of a text that stand outside brackets and quotes: where each is, with the one before it in the text.
+/// The characters of a text outside brackets and quotes: where each is, with the one before it in the text.
 pub(crate) fn outside(text: &str) -> impl Iterator<Item = (usize, Option<char>, char)> {
     let (mut depth, mut quote, mut before) = (0usize, None, None);
     text.char_indices().filter_map(move |(at, c)| {

@@ -50,7 +50,7 @@ pub const MAX_TABLED: usize = 4 << 20;
 /// | `tensor<16x32xf16, #ttg.linear<{register = [[0, 1], …], …}>>` | Triton, concrete |
 /// | `{row=[5,10],column=[1,2]} -> (offset:16)` | where the bits of coordinates go, concrete |
 /// | `bf16[528,200] zN`, `[8,12] col-major` | a shape before any SPEC, concrete |
-/// | `>f4[528,200] zN`, `<f4[3,5]{0,1}` | the same with NumPy's code, which says the order of an element's bytes |
+/// | `>f4[528,200] zN`, `<f4[3,5]{0,1}` | the same with NumPy's code, which gives the order of an element's bytes |
 /// | `u4[4096,4096] MARLIN as s32[256,8192]`, `GPTQ as s32` | any of these, its storage spelled as [words](crate::Words) |
 ///
 /// Sources: CuTe, CUTLASS `include/cute/layout.hpp`; HLO, XLA's `xla/hlo/parser/hlo_parser.cc`; oneDNN's
@@ -78,7 +78,7 @@ pub struct Spec {
     pub(crate) everywhere: bool,
     /// The text as it was written.
     written: Arc<str>,
-    /// The order of an element's bytes, where the text says it.
+    /// The order of an element's bytes, where the text gives it.
     order: Option<ByteOrder>,
     /// The words that the storage is spelled as for others.
     pub(crate) words: Option<Asked>,
@@ -222,7 +222,7 @@ impl Spec {
     pub fn resolve(&self, dims: Option<&[u64]>, dtype: Option<Dtype>) -> Result<Named, Error> {
         let mut resolved = self.resolve_plain(dims, dtype)?;
         if !self.everywhere {
-            // Others read another text, which says the digits of a pattern and no other shape.
+            // Others read another text, which gives the digits of a pattern and no other shape.
             let dims = resolved.layout.extents();
             let digits = Pattern::of(&resolved.layout).and_then(|pattern| pattern.storage(dims));
             let same = |own: &Vec<u64>| digits.is_ok_and(|digits| digits.as_slice() == own);
@@ -253,8 +253,8 @@ impl Spec {
         Ok(resolved)
     }
 
-    /// The width below a byte in which the elements of such an array are packed because the name says so,
-    /// while the text says no width.
+    /// The width below a byte in which the elements of such an array are packed because of the name,
+    /// while the text gives no width.
     ///
     /// ```
     /// use tilewright_notation::{Spec, dtype};

@@ -1,6 +1,6 @@
 //! SPECs with words: the storage of any layout, spelled as elements of another type, and arrays that are given so.
 //!
-//! The words are read here once, for every notation; `words.rs` says what is legal of them.
+//! The words are read here once, for every notation; `words.rs` decides which are legal.
 
 use tilewright_core::Dtype;
 
@@ -20,7 +20,7 @@ impl Spec {
         }
         self.text = format!("{} as {words}", self.plain).into();
         self.words = Some(words);
-        // A concrete text says the width of packed elements and the shape of the words.
+        // A concrete text gives the width of packed elements and the shape of the words.
         if let Ok(named) = self.resolve(None, None) {
             self.text = named.to_spec().into();
         }
@@ -38,7 +38,7 @@ impl Spec {
         Some(packed)
     }
 
-    /// The type of the words that its storage is spelled as, where the text says such.
+    /// The type of the words that its storage is spelled as, where the text gives words.
     ///
     /// ```
     /// use tilewright_core::Dtype;
@@ -54,7 +54,7 @@ impl Spec {
     ///
     /// # Errors
     /// [unsupported](Error::is_unsupported) for a type without whole bytes, [mismatch](Error::is_mismatch) where the
-    /// text says other words.
+    /// text has other words.
     ///
     /// ```
     /// use tilewright_core::Dtype;
@@ -113,7 +113,7 @@ impl Spec {
         dtype: Option<Dtype>,
     ) -> Result<Option<Named>, Error> {
         let Some(bits) = self.element_width(dims, dtype) else { return Ok(None) };
-        // Numbers with fractions hold no others, unless the text says so.
+        // Words of a floating-point type hold packed elements only where the text has words.
         let is_integer = word.is_signed_integer() || word.name().starts_with('u');
         if self.words.is_none() && (word.packed_bits() == Some(bits) || !is_integer) {
             return Ok(None);
@@ -134,7 +134,7 @@ impl Spec {
         named.with_stored_as(word, Some(shape)).map(Some)
     }
 
-    /// The width of an element, where this text is for elements of some widths or says words.
+    /// The width of an element, where this text is for elements of some widths or has words.
     fn element_width(&self, dims: Option<&[u64]>, dtype: Option<Dtype>) -> Option<u32> {
         if let Some(named) = self.resolve(None, dtype).ok().filter(|_| self.is_concrete()) {
             return named.stored_as().map_or(named.explicit_bits(), |_| named.element_bits());
@@ -143,7 +143,7 @@ impl Spec {
         own.or_else(|| self.words.as_ref().and_then(|_| dtype?.packed_bits()))
     }
 
-    /// Refuses an array of other words than the text says.
+    /// Refuses an array of other words than the text gives.
     fn check_words(&self, is: &Asked, shape: &[u64]) -> Result<(), Error> {
         let Some(words) = &self.words else { return Ok(()) };
         let other = words.shape.as_deref().is_some_and(|own| own != shape);
@@ -155,7 +155,7 @@ impl Spec {
         Err(Error::new(Kind::Mismatch, message))
     }
 
-    /// Refuses an array of words of another shape than a format that says it gives an array of these dims.
+    /// Refuses an array of words of another shape than that which the format states for an array of these dims.
     fn check_shape(
         &self,
         (asked, shape): (&Asked, &[u64]),

@@ -1,7 +1,7 @@
-//! Arrays with index tables: a SPEC in which tables stand between the array and the layout of what is stored.
+//! Arrays with index tables: a SPEC with tables between the array and the layout of what is stored.
 //!
 //! Where the tables are digits, the SPEC is one of shape and strides like any other. Else [`Spec::resolve`](crate::Spec::resolve) refuses it, and
-//! [`Spec::resolve_tabled`](crate::Spec::resolve_tabled) gives a [`Tabled`]: whoever asks for that knows that there may be tables.
+//! [`Spec::resolve_tabled`](crate::Spec::resolve_tabled) gives a [`Tabled`]: its callers know that there may be tables.
 
 use std::{fmt, sync::Arc};
 
@@ -89,7 +89,7 @@ impl Tabled {
         Tabled { stored, ..self }
     }
 
-    /// Returns whether there are tables, which shape and strides do not say.
+    /// Returns whether there are tables, which shape and strides cannot express.
     ///
     /// ```
     /// use tilewright_notation::Spec;
@@ -130,10 +130,10 @@ impl Tabled {
     }
 }
 
-/// A layout behind tables, whose kind is known to nobody here.
+/// A layout behind tables, of a kind that is not known here.
 pub(crate) type Rest = Arc<dyn Stored>;
 
-/// The layout of what tables store, as the text behind them says it.
+/// The layout of what tables store, as the text behind them gives it.
 pub(crate) trait Stored: fmt::Debug + Send + Sync {
     /// The layout of an array of these extents and this type.
     fn of_dims(&self, dims: &[u64], dtype: Option<Dtype>) -> Result<Named, Error>;
@@ -232,7 +232,7 @@ impl Written {
         self.tables.iter().map(Asked::entries).fold(0, u64::saturating_add)
     }
 
-    /// An error about a table, unless it says where itself.
+    /// Sets the place of an error about a table, unless it has one.
     fn at(&self, error: Error, asked: &Asked) -> Error {
         if error.span().is_some() {
             error
@@ -241,7 +241,7 @@ impl Written {
         }
     }
 
-    /// The layout of shape and strides that says the same, if there is one.
+    /// The layout of shape and strides that is equal, if there is one.
     #[expect(
         clippy::result_large_err,
         reason = "the second value is the layout, handed back, not an error"

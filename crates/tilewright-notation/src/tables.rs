@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Place i of what is stored holds index `list[i]` of the array. A path or a name with `)` in it is quoted. The meaning of a
-//! path or a name is up to the [`Lists`](crate::Lists) of whoever resolves the SPEC.
+//! path or a name is up to the [`Lists`](crate::Lists) of the caller that resolves the SPEC.
 //!
 //! Law: the canonical text is read as the same tables.
 
@@ -263,7 +263,7 @@ fn of_numbers(count: u64, numbers: &[i64]) -> Result<Table, Error> {
     Ok(Table::new(count, numbers.iter().map(|number| u64::try_from(*number).ok()))?)
 }
 
-/// The numbers of a tensor as a table: a list, or for each index its group, as the `g_idx` of GPTQ says them. A list never has an
+/// The numbers of a tensor as a table: a list, or for each index its group, as in the `g_idx` of GPTQ. A list never has an
 /// index twice; groups have two indices and more each, all of them equally many but for the last.
 fn of_groups(count: u64, numbers: &[i64]) -> Result<Table, Error> {
     let is_each = numbers.len() as u64 == count;

@@ -9,7 +9,7 @@ use crate::{
 
 impl Named {
     /// One concrete SPEC with dims, dtype, layout, capacity, element width and fill: parsed and
-    /// resolved, it gives the same layout. It keeps the name where the name still says the layout, to
+    /// resolved, it gives the same layout. It keeps the name where the name still describes the layout, to
     /// everybody: not that of a format that a user added.
     ///
     /// ```
@@ -28,7 +28,7 @@ impl Named {
         let Some(order) = self.byte_order() else { return said };
         let order = stored_order(order, self.element_bits());
         let shape = self.shape(self.explicit_bits(), self.fill());
-        // A name that says the element type elsewhere cannot hold the order; unknown elements have none.
+        // A name that gives the element type elsewhere cannot hold the order; unknown elements have none.
         let shaped = || in_order(&self.plain(&shape), order);
         in_order(&said, order).or_else(shaped).unwrap_or(said)
     }
@@ -36,7 +36,7 @@ impl Named {
     /// The SPEC without the order of bytes.
     fn unordered(&self) -> String {
         let shape = self.shape(self.explicit_bits(), self.fill());
-        // The name may say width and fill itself.
+        // The name may give width and fill itself.
         let short = self.shape(None, Fill::Unspecified);
         let written = self.name();
         let name = &ordered_dims(written).map_or(written.to_owned(), |marked| marked.plain);

@@ -26,7 +26,7 @@ fn counts(dim: &str) -> &str {
 
 impl Format {
     /// Returns whether the array is the second operand of a product or belongs to one, with the inputs (or their groups) before
-    /// the outputs: of a weight as PyTorch stores it, the transposed array. Of the formats that users add, nothing is said.
+    /// the outputs: of a weight as PyTorch stores it, the transposed array. Formats that users add do not state it.
     ///
     /// ```
     /// use tilewright_notation::catalogue;

@@ -1,6 +1,6 @@
 //! Values of llama.cpp's blocks, alone: as GGUF stores them, and as its repacking and KleidiAI's put them together.
 //!
-//! The deltas of a block are another region of it, so that no pattern says a whole block of both.
+//! The deltas of a block are another region of it, so that no pattern describes a whole block of both.
 
 use super::{Names, Rows, of, row, rows, sized};
 

@@ -99,7 +99,7 @@ pub struct Constant {
 }
 
 /// The order of elements of one width, in a format that is not for any width. Elements narrower than a
-/// byte are packed unless the layout says another width: `u4[32,128] MARLIN` stores two in a byte, and
+/// byte are packed unless the layout gives another width: `u4[32,128] MARLIN` stores two in a byte, and
 /// `u4[32,128]E(8) MARLIN` one.
 ///
 /// ```

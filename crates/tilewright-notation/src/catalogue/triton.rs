@@ -1,7 +1,7 @@
 //! Values and scales of triton_kernels, for Hopper, Blackwell, CDNA4 and gfx1250.
 //!
 //! The API has the values as [.., K, N] and the scales as [.., K/32, N]; a layout that it makes of the transposed array
-//! is here one of that array, so each row says its dims.
+//! is here one of that array, so each row states its dims.
 
 use super::{
     Rows,

@@ -26,7 +26,7 @@ pub(super) enum Unit {
 pub(super) struct Array {
     pub(super) dims: Vec<u64>,
     pub(super) strides: Option<(Vec<i64>, Unit)>,
-    /// Without strides: the dims, fastest first; row-major if it is not said.
+    /// Without strides: the dims, fastest first; row-major if it is not given.
     pub(super) minor_to_major: Option<Vec<u64>>,
     pub(super) offset: (i64, Unit),
     pub(super) dtype: Option<Dtype>,
@@ -166,7 +166,7 @@ pub(super) fn not_negative(strides: &Value<'_>, rank: usize, who: &str) -> Resul
     Ok(values)
 }
 
-/// The type and the bytes of an element, of a layout that is to be said in bytes.
+/// The type and the bytes of an element, of a layout that is to be expressed in bytes.
 pub(super) fn in_whole_bytes(named: &Named, who: &str) -> Result<Option<(Dtype, i64)>, Error> {
     let Some(dtype) = named.dtype() else { return Ok(None) };
     let Some(bits) = dtype.storage_bits() else { return Err(in_blocks(dtype)) };

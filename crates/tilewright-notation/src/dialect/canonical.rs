@@ -113,7 +113,7 @@ fn padded(axes: &[Vec<Mode>], tensor: &TensorLayout) -> Option<Vec<Vec<Mode>>> {
 }
 
 /// The dim whose digits explain a gap at this stride: one whose digits all fit within it, the one with
-/// the fewest first, for larger digits outside smaller ones is what most dialects can say.
+/// the fewest first, for larger digits outside smaller ones is the form that most dialects can express.
 fn bearer(axes: &[Vec<Mode>], stride: i64) -> usize {
     let within = |axis: &Vec<Mode>| {
         axis.iter().filter(|mode| mode.extent() > 1).all(|mode| mode.stride() < stride)

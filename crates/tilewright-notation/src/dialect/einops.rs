@@ -241,7 +241,7 @@ fn twice(scan: &Scanner<'_>) -> Error {
     Error::parse((scan.at() - 3, scan.at()), "`...` is written twice; a side has it once")
 }
 
-/// The places in storage order; brackets only say how the result is shaped.
+/// The places in storage order; brackets only give the shape of the result.
 fn read_order(scan: &mut Scanner<'_>, left: &Left<'_>) -> Result<Vec<Place>, Error> {
     let (mut order, mut open) = (Vec::new(), false);
     scan.skip();

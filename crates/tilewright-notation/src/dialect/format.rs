@@ -155,7 +155,7 @@ impl Chosen {
             first = false;
         }
         scan.end("the format").map_err(|error| error.shifted(at))?;
-        // A digit's own name is the more specific one, wherever it stands.
+        // A digit's own name is the more specific one, wherever it occurs.
         tilewright_core::sort_short(&mut sizes, |parameter| !self.is_digit(parameter.name));
         sizes
             .iter()
@@ -381,7 +381,7 @@ impl Reading for Chosen {
     }
 }
 
-/// The name, where it still says this layout. A format is carried, never inferred from strides.
+/// The name, where it still describes this layout. A format is carried, never inferred from strides.
 fn print(named: &Named) -> Result<String, Error> {
     let given = Given { dims: Some(named.layout().extents()), dtype: named.dtype() };
     let kept = claims(named.name()).then(|| read(named.name()).ok()).flatten();

@@ -88,7 +88,7 @@ fn tile(value: &Value<'_>) -> Result<Tile, Error> {
         .map_err(|error| Error::parse(value.span, format!("no size of a tile: {error}")))
 }
 
-/// The order and the tiles of a layout of XLA's, which says nothing else.
+/// Writes the order, the tiles and the element size of a layout of XLA's.
 fn spell(layout: &Layout) -> String {
     let order: Vec<u64> = layout.minor_to_major().iter().rev().copied().collect();
     let mut text = format!("Layout(major_to_minor={}", python_tuple(&order));

@@ -165,7 +165,7 @@ fn print(named: &Named) -> Result<String, Error> {
         )));
     }
     let map = places(tensor, size).map_err(|why| no(format!("no map linear over bits: {why}")))?;
-    // A swizzle whose sources no element reaches has a window, which the map does not say.
+    // A swizzle whose sources no element reaches has a window, which the map does not contain.
     let is_whole = |tensor: &TensorLayout| *tensor == TensorLayout::of(tensor.layout());
     if is_whole(tensor) && !is_whole(&stored(&map, tensor.extents())?) {
         return Err(no(

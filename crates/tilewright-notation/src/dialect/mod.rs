@@ -4,7 +4,7 @@
 //! is its meaning; if several do, the text is ambiguous.
 //!
 //! A crate outside [adds](crate::add_notation) a [`Notation`] made of two functions: one reads a text
-//! as a [`Reading`], which says the layout for a [`Given`] array; one prints a layout, or refuses. The example
+//! as a [`Reading`], which gives the layout for a [`Given`] array; one prints a layout, or refuses. The example
 //! `own_dialect` of the crate `tilewright` is a whole one.
 
 mod affine;

@@ -106,7 +106,7 @@ fn alphabet(letters: &str) -> Option<&'static str> {
     names.into_iter().find(|names| names.chars().all(|name| letters.contains(name)))
 }
 
-/// A tag as the pattern it stands for.
+/// A tag and the pattern that it means.
 #[derive(Debug)]
 struct Tag {
     text: String,

@@ -40,7 +40,7 @@ pub(super) const DIALECT: Notation =
         .with_form(claims)
         .with_words(words);
 
-/// Words with the SPEC they stand for.
+/// Words with the SPEC that they mean.
 const WORDS: &[(&str, &str)] = &[
     ("row-major", "row-major"),
     ("row_major", "row-major"),

@@ -38,9 +38,9 @@ pub fn notations() -> &'static [Notation] {
 }
 
 /// Adds a notation to those of this process: every text of a layout that is read from then on may be written in it,
-/// and every layout is said in it where all notations are listed.
+/// and every layout is printed in it where all notations are listed.
 ///
-/// Its texts mean nothing elsewhere: [`Named::to_spec`](crate::Named::to_spec) says such a layout in other words.
+/// Its texts mean nothing elsewhere: [`Named::to_spec`](crate::Named::to_spec) expresses such a layout in another notation.
 ///
 /// # Errors
 /// [parse](Error::is_parse) for a name that is none, or is taken; [limit](Error::is_limit) beyond 100 notations.

@@ -58,7 +58,7 @@ struct Pack {
     outer: Option<Vec<u64>>,
     positions: Vec<u64>,
     tiles: Vec<u64>,
-    /// The array, where its type is said.
+    /// The array, where its type is given.
     source: Option<Shape>,
 }
 

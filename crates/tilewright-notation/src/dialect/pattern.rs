@@ -85,7 +85,7 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
 
 impl fmt::Display for Inline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Without digits the arrow stands alone, and no space may follow it.
+        // Without digits the arrow is alone, and no space may follow it.
         f.write_str(self.0.to_string().trim())
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::error::{Error, Kind};
 
-/// `letters` are the dims of the layout; `more` says which further ones it takes.
+/// `letters` are the dims of the layout; `more` names the further ones that it takes.
 pub(super) fn misfit(what: &dyn fmt::Display, letters: &[&str], more: &str, rank: usize) -> Error {
     let wrong = match letters.get(rank..) {
         Some([missing]) => format!("{missing} is missing"),

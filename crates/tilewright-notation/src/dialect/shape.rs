@@ -150,7 +150,7 @@ pub(crate) fn spell(dtype: Option<Dtype>, dims: &[u64], bits: Option<u32>, fill:
 
 impl fmt::Display for Shaped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A width that a name implies is said, for those who do not know the name.
+        // A width that a name implies is written, for readers that do not know the name.
         let bits = self.bits.or_else(|| self.packs(&Given { dims: None, dtype: None }));
         let shape = spell(self.dtype, &self.dims, bits, self.fill);
         write!(f, "{shape} {}", self.inner.text)
@@ -202,7 +202,7 @@ impl Reading for Shaped {
     }
 }
 
-/// The array with its layout as modes and strides, which says every layout.
+/// The array with its layout as modes and strides, which can express every layout.
 fn print(named: &Named) -> Result<String, Error> {
     let dims = named.layout().extents();
     let shape = spell(named.dtype(), dims, named.explicit_bits(), named.fill());

@@ -96,7 +96,7 @@ fn claims(text: &str) -> bool {
         || (text.starts_with("tensor<") && text.contains('#'))
 }
 
-/// An encoding, with the array it is of where the text says so.
+/// An encoding, with its array where the text has one.
 #[derive(Debug)]
 struct Triton {
     encoding: Encoding,

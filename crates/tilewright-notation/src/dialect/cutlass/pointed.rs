@@ -1,4 +1,4 @@
-//! A layout behind the swizzle of a pointer, whose elements may have a width that nobody said yet.
+//! A layout behind the swizzle of a pointer, whose elements may have a width that is not known yet.
 
 use std::fmt;
 

@@ -78,7 +78,7 @@ fn swizzle(scan: &mut Scanner<'_>) -> Result<Swizzle, Error> {
         .map_err(|error| Error::parse((from, scan.at()), error.to_string()))
 }
 
-/// A pointer, if there is one, and the width of its elements if it says one.
+/// A pointer, if there is one, and the width of its elements if it has one.
 fn pointer(scan: &mut Scanner<'_>) -> Result<Option<Option<u64>>, Error> {
     if !POINTERS.iter().any(|name| eat(scan, name)) {
         return Ok(None);

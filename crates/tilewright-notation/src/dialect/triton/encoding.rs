@@ -1,4 +1,4 @@
-//! The encodings of Triton, as their texts say them.
+//! The encodings of Triton, as they are written.
 
 use std::fmt;
 
@@ -185,7 +185,7 @@ fn blocked(body: &str) -> Result<Encoding, Error> {
 fn linear(body: &str) -> Result<Encoding, Error> {
     let legal = [&LINEAR[..], &["order"]].concat();
     let mut fields = Fields::read(body, "a linear encoding", &legal, 0)?;
-    // Triton reads an order and drops it: the bases of the registers say it.
+    // Triton reads an order and drops it: the bases of the registers determine it.
     fields.take(&["order"])?.map(|value| order(&value)).transpose()?;
     let mut all: [Bases; 4] = Default::default();
     for (list, name) in all.iter_mut().zip(LINEAR) {
@@ -381,7 +381,7 @@ impl Encoding {
         }
     }
 
-    /// The rank of its tensors, where the text says it.
+    /// The rank of its tensors, where the text gives it.
     pub(super) fn rank(&self) -> Option<usize> {
         match self {
             Encoding::Blocked { order, .. } | Encoding::Swizzled { order, .. } => Some(order.len()),

@@ -157,7 +157,7 @@ fn clipped(map: &LinearLayout, dims: &[u64], drop_registers: bool) -> Result<Lin
     build(&ins, &outs)
 }
 
-/// Bases as they stand; dims that registers move fastest are repeated first.
+/// Bases in their order; dims that registers move fastest are repeated first.
 pub(super) fn linear(all: &[Bases; 4], dims: &[u64]) -> Result<LinearLayout, Error> {
     let standard = names(dims.len());
     let [register, lane, warp, block] = all;

@@ -56,7 +56,7 @@ pub(super) fn read(body: &str) -> Result<Nvmma, Error> {
 }
 
 impl Nvmma {
-    /// The rank that the blocks say.
+    /// The rank that the blocks give.
     pub(super) fn rank(&self) -> Option<usize> {
         self.blocks.first().map(Vec::len)
     }

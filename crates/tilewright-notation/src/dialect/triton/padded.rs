@@ -7,7 +7,7 @@
 //!
 //! Behind each interval of elements, a number more is left free: offset x becomes x + Σ ⌊x / interval⌋ · padding. So the
 //! bits of the offset are strides with gaps: bit b of the plain offset is worth 2^b and the padding of the intervals that it
-//! counts. Bases of several bits are xors below a sum, which no strides say.
+//! counts. Bases of several bits are xors below a sum, which no strides can express.
 //! Source: Triton, `PaddedSharedEncodingAttr`.
 
 use std::fmt;
@@ -38,7 +38,7 @@ enum Plain {
     Bases { offset: Bases, block: Bases },
 }
 
-/// Reads what stands between the angles.
+/// Reads the text between the angles.
 pub(super) fn read(body: &str) -> Result<Padded, Error> {
     let mut scan = Scanner::new(body);
     scan.expect("[")?;

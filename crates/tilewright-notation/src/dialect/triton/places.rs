@@ -15,7 +15,7 @@ use super::{
 use crate::error::{Error, Kind};
 
 impl Encoding {
-    /// The map that bases say by themselves, of the smallest tensor that holds them; of other encodings none.
+    /// The map that bases give by themselves, of the smallest tensor that holds them; of other encodings none.
     pub(super) fn own_map(&self) -> Result<Option<LinearLayout>, Error> {
         let (Encoding::Linear([register, lane, warp, block]), Some(rank)) = (self, self.rank())
         else {

@@ -16,7 +16,7 @@ fn unsupported(message: impl Into<String>) -> Error {
     Error::new(Kind::Unsupported, message)
 }
 
-/// The layout as an encoding of shared memory: a swizzled one where that says it, else a linear one.
+/// The layout as an encoding of shared memory: a swizzled one where that can express it, else a linear one.
 pub(super) fn print(named: &Named) -> Result<String, Error> {
     let (tensor, dims) = (named.layout(), named.layout().extents());
     if dims.len() > MAX_RANK {

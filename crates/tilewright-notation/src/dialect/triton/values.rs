@@ -13,7 +13,7 @@ pub(super) const MAX_RANK: usize = 16;
 /// A list of bases: the images of 1, 2, 4 …, an integer per dim.
 pub(super) type Bases = Vec<Vec<u64>>;
 
-/// The fields that say how blocks share a tensor.
+/// The fields that state how blocks share a tensor.
 pub(super) const BLOCKS: [&str; 4] = ["CTAsPerCGA", "CTASplitNum", "CTAOrder", "CGALayout"];
 
 /// A list of powers of two, one per dim.
@@ -82,7 +82,7 @@ pub(super) fn same_rank<'a>(
 }
 
 /// Reads how blocks share the tensor: as bases, or as their number, the number of parts and their order. Without a rank,
-/// they say it.
+/// the blocks give it.
 pub(super) fn blocks(fields: &mut Fields<'_>, rank: Option<usize>) -> Result<Bases, Error> {
     let wrong = |value: &Value<'_>, rank: usize| {
         Error::parse(value.span, format!("expected one per dim, {rank}"))
