@@ -26,7 +26,7 @@ pub struct Assembly {
     pub rounded: BTreeSet<usize>,
     /// The configurations that the result may have: metadata of another file must not contradict them.
     pub result: Conditions,
-    /// The sizes that were found, by the keys of the configuration that say them.
+    /// The sizes that were found, by the keys of the configuration that give them.
     pub solved: BTreeMap<String, u64>,
     /// Entries of metadata that the result gets besides those of the source.
     pub metadata: Vec<(String, String)>,

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 /// let ConfigJson::Change(change) = &assembly.config else { panic!() };
 /// assert_eq!(change.set["model_type"], "llama");
 /// assert_eq!(change.remove, ["auto_map"]);
-/// // The recipe back says what the keys held.
+/// // The inverse recipe records the old values of the keys.
 /// let back = Recipe::parse(&assembly.metadata[0].1)?;
 /// let ConfigJson::Change(change) = back.solve(&[], None, &Sizes::new())?.config else { panic!() };
 /// assert_eq!(change.set, *config.as_object().unwrap());
@@ -21,7 +21,7 @@ use serde_json::{Map, Value};
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum ConfigJson {
-    /// The recipe does not say: it is copied, and whether it describes the result is not known.
+    /// The recipe does not mention it: it is copied, and whether it describes the result is not known.
     #[default]
     Unsaid,
     /// It describes the result as it is.

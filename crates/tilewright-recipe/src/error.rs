@@ -8,7 +8,7 @@ use std::{
 use tilewright_core::ParseError;
 use tilewright_scan::{Alike, Fault, Pattern, thousands};
 
-/// The most patterns of faults that are told; of faults of others their number.
+/// The most patterns of faults that are reported; faults of further patterns are counted.
 pub(crate) const MOST_FAULTS: usize = 1000;
 
 /// The subject of an [`Error`]. Kinds may be added.
@@ -47,7 +47,7 @@ pub enum Kind {
     Unclaimed,
     /// A name that several tensors of the result would have.
     Twice,
-    /// A tensor with another number of dimensions than its rule says.
+    /// A tensor with another number of dimensions than its rule gives.
     Rank,
     /// Extents that are not the size of their expression, or do not divide.
     Extent,
@@ -356,7 +356,7 @@ impl From<Error> for Errors {
     }
 }
 
-/// Faults on their way: gathered, then told together. Those that differ in their numbers alone are told as one,
+/// A collector of faults, which are reported together. Those that differ in their numbers alone are reported as one,
 /// where they are more than a few.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
@@ -365,11 +365,11 @@ pub(crate) struct Faults {
     by_pattern: HashMap<Key, usize>,
     found: usize,
     more: usize,
-    /// The axes that are told to be unsolved.
+    /// The axes that are reported as unsolved.
     unsolved: BTreeSet<String>,
 }
 
-/// The most faults of one pattern that are told one by one.
+/// The most faults of one pattern that are reported one by one.
 const FEW: usize = 3;
 
 /// The common part of the faults of one group: kind, line and pattern.

@@ -12,10 +12,10 @@ use crate::{
     value::models::{Condition, Contradiction},
 };
 
-/// The most recipes that are told with why they do not fit.
+/// The most recipes that are listed with the reasons why they do not fit.
 const NEAR: usize = 6;
 
-/// Keys of a configuration that say which model it is of.
+/// Keys of a configuration that name its model.
 const MODEL: [&str; 3] = ["model_type", "architectures", "general.architecture"];
 
 /// A shipped recipe for a checkpoint, in one direction; see [`guess`].

@@ -1,4 +1,4 @@
-//! A recipe: rules by which the tensors of one checkpoint become those of another, as a file says them.
+//! A recipe: rules by which the tensors of one checkpoint become those of another, as a file gives them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,7 @@ use crate::{
 
 /// Rules by which the tensors of one checkpoint become those of another.
 ///
-/// A recipe is a TOML file: `[[map]]` tables with `from` and `to`, and what is said once for all of them. It prints itself
+/// A recipe is a TOML file: `[[map]]` tables with `from` and `to`, and the entries that hold for all of them. It prints itself
 /// as a table, and [`inverse`](Recipe::inverse) is the way back.
 ///
 /// ```

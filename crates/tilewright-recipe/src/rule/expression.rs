@@ -181,7 +181,7 @@ impl fmt::Display for Node {
     }
 }
 
-/// The axis that stands for the remaining dimensions in a term.
+/// The axis that means the remaining dimensions in a term.
 pub(crate) fn rest_axis() -> Axis {
     Axis::new("…")
 }
@@ -231,7 +231,7 @@ impl Expression {
     /// Reads an expression.
     ///
     /// # Errors
-    /// A text that the grammar does not say, with the bytes at fault; two sizes for one axis; more than 16 brackets within
+    /// A text that the grammar does not allow, with the bytes at fault; two sizes for one axis; more than 16 brackets within
     /// one another, 256 axes, or 1024 terms.
     ///
     /// ```
@@ -293,7 +293,7 @@ impl Expression {
         combinations(self.dims.iter()).into_iter().map(|(_, axes)| axes).collect()
     }
 
-    /// The extents by sizes; none where one is missing, where `…` stands, or where one does not fit 64 bits.
+    /// The extents by sizes; none where one is missing, where `…` occurs, or where one does not fit 64 bits.
     ///
     /// ```
     /// use tilewright_recipe::{Expression, Sizes};
@@ -398,7 +398,7 @@ impl<'a> Reader<'a> {
         Ok(Node::Axis(axis))
     }
 
-    /// The error that something else stands here, with what the writer may have meant.
+    /// The error of unexpected text here, with a suggestion of what was meant.
     fn expected(&mut self, what: &str) -> Error {
         let meant = match self.scanner.peek() {
             Some('0'..='9') => "; a dimension of 1 is `()`, an axis with a size `a:2`",

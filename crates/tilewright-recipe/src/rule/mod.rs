@@ -100,7 +100,7 @@ impl Rule {
         self.copies.contains(&axis.to_string())
     }
 
-    /// The axes that stand alone in the name of every reference: they number the instances of the rule.
+    /// The axes that are alone in the name of every reference: they number the instances of the rule.
     pub(crate) fn keys(&self) -> BTreeSet<Axis> {
         let alone = |reference: &Reference| -> BTreeSet<Axis> {
             let axis = |node: &Node| match node {
@@ -139,7 +139,7 @@ impl Rule {
 
     /// The terms of the two sides, matched by their axes.
     ///
-    /// The error names the axis that stands twice in a term, the term that stands twice on a side, or the terms that
+    /// The error names the axis that occurs twice in a term, the term that occurs twice on a side, or the terms that
     /// one side lacks.
     pub(crate) fn pairs(&self) -> Result<Vec<Pair>, Error> {
         let (mut from, to) = (self.terms(&self.from)?, self.terms(&self.to)?);

@@ -180,7 +180,7 @@ impl Name {
     }
 
     /// The text of the name with these texts and numbers in the place of their fields; none where a text has a bracket or
-    /// a blank, which no name can say.
+    /// a blank, which no name can contain.
     pub(crate) fn fixed(
         &self,
         texts: &BTreeMap<String, String>,

@@ -71,7 +71,7 @@ impl Built {
         Ok(())
     }
 
-    /// Adds a tensor as a whole: one that goes through, or one under a second name.
+    /// Adds a tensor as a whole: one that is passed through, or one under a second name.
     pub(crate) fn whole(&mut self, made: Made, by: &str) -> Result<(), Error> {
         if let Some(entry) = self.made.get(&made.name) {
             return Err(twice(&made.name, &entry.by, by));

@@ -145,7 +145,7 @@ fn set_aside(
     claims.dropped.iter().copied().chain(untied).collect()
 }
 
-/// The references of a rule that take a tensor. A number beyond the size of its axis is noted, for the case that nobody
+/// The references of a rule that take a tensor. A number beyond the size of its axis is recorded, for the case that nobody
 /// takes the tensor.
 fn takers(
     rule: &Rule,

@@ -47,7 +47,7 @@ struct Unsolved<'a> {
     equations: Vec<Equation<'a>>,
 }
 
-/// The sizes of an instance; none where faults say why not.
+/// The sizes of an instance; `None` where there are faults.
 pub(crate) fn solve(
     (recipe, given, outside): (&Recipe, &Given, Outside<'_>),
     instance: Instance,
@@ -250,10 +250,10 @@ impl<'a> Unsolved<'a> {
         Ok(true)
     }
 
-    /// Sizes that the recipe says in terms of others, and sizes of padding. A choice waits for what the rule may still tell,
+    /// Sizes that the recipe gives in terms of others, and sizes of padding. A choice waits for what the rule may still tell,
     /// as long as anything follows without it.
     ///
-    /// The error is that the shapes say another size than the recipe.
+    /// The error is that the shapes give another size than the recipe.
     fn define(&mut self) -> Result<bool, Error> {
         let axes = self.rule.references().flat_map(Reference::axes).map(Axis::base);
         let lacks = self.given.lacks.keys().map(String::as_str);
@@ -261,7 +261,7 @@ impl<'a> Unsolved<'a> {
         Ok(self.named(&later)? || self.pad()? || self.named(&BTreeSet::new())?)
     }
 
-    /// Sizes that the recipe says in terms of others and that wait for none of these.
+    /// Sizes that the recipe gives in terms of others and that wait for none of these.
     fn named(&mut self, later: &BTreeSet<String>) -> Result<bool, Error> {
         let mut found = Vec::new();
         for (name, (quantity, _)) in &self.given.lacks {

@@ -180,7 +180,7 @@ impl Recipe {
         outside: Outside<'_>,
         faults: &mut Faults,
     ) -> Result<Stage, Errors> {
-        // A condition that fails says it better than the sizes that follow.
+        // A condition that fails is a better error than those of the sizes that follow.
         let mut unmet = Faults::default();
         let axes = self.axes();
         let all = given::of_recipe(self, (outside, &axes), faults);
@@ -304,7 +304,7 @@ fn check_input(tensors: &[Tensor], faults: &mut Faults) {
     }
 }
 
-/// A tensor that goes through.
+/// A tensor that is passed through.
 fn unchanged(tensors: &[Tensor], place: usize) -> Made {
     let Tensor { name, dtype, extents } = tensors[place].clone();
     let digits = run(&extents);

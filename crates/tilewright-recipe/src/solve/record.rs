@@ -134,7 +134,7 @@ fn of(rule: &Rule, solved: &Solved, tensors: &[Tensor]) -> Facts {
     (sizes, before, pieces.collect())
 }
 
-/// The rule for one instance alone, where names can say it.
+/// The rule for one instance alone, where names can express it.
 fn alone(rule: &Rule, solved: &Solved) -> Option<Rule> {
     let side = |side: &Side| -> Option<Side> {
         let one = |reference: &Reference| {

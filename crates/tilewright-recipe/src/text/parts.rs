@@ -26,7 +26,7 @@ pub(crate) fn list<T>(
     values.into_iter().filter_map(|value| one(file, value)).collect()
 }
 
-/// A condition as a text, or a table that says more.
+/// A condition as a text, or a table with more fields.
 pub(crate) fn requirement(file: &mut File<'_>, value: &Value<'_>) -> Option<Requirement> {
     let what = "a condition as a text, or a table with `that` or `tensor`";
     if value.get_ref().as_str().is_some() {

@@ -56,7 +56,7 @@ impl Pattern {
     /// Returns true if some name is matched by both. The time grows with the product of their lengths.
     pub(crate) fn meets(&self, other: &Pattern) -> bool {
         let (one, other) = (&self.0, &other.0);
-        // row[to] says whether the first `at` tokens of the one and the first `to` of the other may be the same text.
+        // row[to] is true if the first `at` tokens of the one and the first `to` of the other may be the same text.
         let mut row = vec![false; other.len() + 1];
         row[0] = true;
         for at in 0..=one.len() {

@@ -1,4 +1,4 @@
-//! A recipe as people read it: a table of its rules, and what is said once for all of them.
+//! A recipe as people read it: a table of its rules, and the entries that hold for all of them.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use crate::{
 /// The widest left column, in characters.
 const WIDEST: usize = 78;
 
-/// The rules, `FROM  ->  TO`, a tensor a line; below each what it says besides, and in the end what holds for all.
+/// The rules, `FROM  ->  TO`, a tensor a line; below each its notes, and at the end the entries that hold for all.
 impl fmt::Display for Recipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut lines: Vec<String> = self.title.iter().chain(&self.source).cloned().collect();

@@ -20,7 +20,7 @@ use crate::{
 /// The most steps of comparing patterns with names.
 const MOST_STEPS: usize = 1 << 26;
 
-/// The most names that a misspelled one is compared with, and the most misspelled names that are told.
+/// The most names that a misspelled one is compared with, and the most misspelled names that are reported.
 const MOST_NEAR: usize = 1000;
 const MOST_TOLD: usize = 32;
 
