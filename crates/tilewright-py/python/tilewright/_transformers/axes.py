@@ -83,7 +83,8 @@ class Space:
             return self.walk(self.refined[expr]) if expr in self.refined else expr
         if isinstance(expr, Pieces):
             return expr
-        kind, parts = type(expr), []
+        kind = type(expr)
+        parts: list[Expr] = []
         for part in map(self.walk, expr.parts):
             parts.extend(part.parts if isinstance(part, kind) else [part])
         return parts[0] if len(parts) == 1 else kind(tuple(parts))

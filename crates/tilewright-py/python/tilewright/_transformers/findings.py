@@ -172,8 +172,8 @@ def _ignored(model: Any, heads: Mapping[str, Head], found: Loaded) -> Iterator[F
     gone = [name for name in found.ignored if not (quantised and name in scales)]
     if gone:
         parts = patterns_of(gone, [name for name in heads if name not in set(gone)])
-        said = f"{type(model).__name__} ignores {len(gone)} tensors, and saving would drop them: {', '.join(parts[:_NAMED])}"
-        yield Finding("ignored", said + (" and more" if len(parts) > _NAMED else ""), tuple(gone), True)
+        text = f"{type(model).__name__} ignores {len(gone)} tensors, and saving would drop them: {', '.join(parts[:_NAMED])}"
+        yield Finding("ignored", text + (" and more" if len(parts) > _NAMED else ""), tuple(gone), True)
 
 
 def _random(found: Loaded) -> Iterator[Finding]:

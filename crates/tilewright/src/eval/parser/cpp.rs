@@ -398,16 +398,16 @@ mod tests {
             ("shape((4,8):(8,1))(_,1)", (0, 18), "a tuple where a layout is expected"),
             ("((4,8):(8,1))(1,2", (17, 17), "`,` or `)`"),
             ("E<1>{}", (0, 6), "1@1 is a stride, behind a shape"),
-            ("make_layout(4, make_stride(E<4:1>{}))", (28, 31), "a position"),
+            ("make_layout(4, make_stride(E<4:1>{}))", (29, 32), "a position"),
             ("(4,8):(E<0>{},8:1)", (14, 17), "a stride"),
-            ("(4,8):(E<0>{},E<99>{})", (6, 22), "99"),
+            ("(4,8):(E<0>{},E<99>{})", (6, 22), "an integer beyond 31"),
             ("((4,8):(8,1)).size", (18, 18), "`(`"),
             ("((4,8):(8,1)).3", (14, 15), "the name of a function"),
             ("((4,8):(8,1)).sise()", (14, 18), "did you mean `size`?"),
-            ("4_cc:1", (1, 4), "behind the expression"),
+            ("4_cc:1", (1, 6), "behind the expression"),
             (&*format!("(8:2){}", ".coalesce()".repeat(100)), (523, 531), "nested deeper"),
-            ("2*(3,4)", (0, 7), "integers on both sides of `*`"),
-            ("9223372036854775807*2", (0, 21), "64 bits"),
+            ("size(2*(3,4))", (5, 12), "integers on both sides of `*`"),
+            ("gcd(9223372036854775807*2,2)", (4, 25), "64 bits"),
         ] {
             let error = evaluate(text).unwrap_err();
             assert_eq!(error.span(), Some(span), "{text}: {error}");
