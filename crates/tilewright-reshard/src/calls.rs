@@ -81,7 +81,7 @@ impl Job {
     /// ```
     /// use tilewright_reshard::{Job, Request, Rules};
     /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
-    /// Both positions hold all elements.
+    /// // Both positions hold all elements.
     /// let job = Job::prepare(Request::new(path, "out").to(Rules::new("dp=2").unwrap())).unwrap();
     /// let calls = job.calls(0..job.tasks()).unwrap();
     /// assert_eq!((calls.read_bytes, calls.written), (job.bytes(), 2 * job.bytes()));

@@ -38,8 +38,8 @@ impl HloModule {
     ///
     /// ```
     /// use tilewright_xla::HloModule;
-    /// let error = HloModule::parse("module {}").unwrap_err();
-    /// assert_eq!(error.to_string(), "line 1, column 1: expected `HloModule`\n  module {}\n  ^^^^^^");
+    /// let error = HloModule::parse("module m").unwrap_err();
+    /// assert_eq!(error.to_string(), "line 1, column 1: expected `HloModule`\n  module m\n  ^^^^^^");
     /// ```
     pub fn parse(text: &str) -> Result<HloModule, HloError> {
         module(&mut Scan::new(text)).map_err(|error| HloError::new(text, error))
