@@ -118,8 +118,8 @@ impl Sides<'_> {
                     return Ok(Some((
                         first + number * stride,
                         second + number * turn.to,
-                        bits(&is),
-                        bits(&was),
+                        number_of(&is),
+                        number_of(&was),
                     )));
                 }
             }
@@ -144,7 +144,7 @@ fn part(nest: &Nest, number: usize, start: u64, extent: u64) -> Nest {
     part
 }
 
-/// Returns the bits of a unit, as many as fit into the number.
-fn bits(bytes: &[u8]) -> u128 {
+/// Returns the first 16 bytes of a unit as a number.
+pub(super) fn number_of(bytes: &[u8]) -> u128 {
     bytes.iter().take(16).rev().fold(0, |number, byte| number << 8 | u128::from(*byte))
 }

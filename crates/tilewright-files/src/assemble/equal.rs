@@ -5,6 +5,7 @@ use tilewright_recipe::{Digit, Equal, Origin, Part};
 
 use super::{
     boxed::boxed,
+    cells::number_of,
     hands::{Failed, Hands},
     made::{Known, whole},
     stored::rows,
@@ -92,9 +93,4 @@ impl Equality {
         right.back(second);
         Ok(found)
     }
-}
-
-/// Returns the bits of a unit, as many as fit into the number.
-fn number_of(bytes: &[u8]) -> u128 {
-    bytes.iter().take(16).rev().fold(0, |number, byte| number << 8 | u128::from(*byte))
 }

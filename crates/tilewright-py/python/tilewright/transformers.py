@@ -75,6 +75,11 @@ def recipe(
     return _recipe(lib, model, (model_or_config, tensors), after, keep=keep)
 
 
+def _recipe_of(checkpoint: str | os.PathLike[str], cls: str) -> str:
+    """Returns the recipe of a folder for a class, where a parameter hides the name of :func:`recipe`."""
+    return recipe(checkpoint, checkpoint, cls=cls)
+
+
 def _recipe(
     lib: Library,
     model: Any,
@@ -132,7 +137,7 @@ def load(cls: Any, checkpoint: str | os.PathLike[str], *, recipe: str | None = N
     """
     lib, tensors = library(), heads(checkpoint)
     name = cls if isinstance(cls, str) else cls.__name__
-    text = globals()["recipe"](checkpoint, checkpoint, cls=name) if recipe is None else recipe
+    text = _recipe_of(checkpoint, name) if recipe is None else recipe
     model = model_of(lib, checkpoint, [head.dtype for head in tensors.values()], name)
     lazy = made(lib, os.fspath(checkpoint), tensors, (text, json.dumps(_stated(checkpoint, model), default=str)))
     found = getattr(lib.transformers, cls) if isinstance(cls, str) else cls

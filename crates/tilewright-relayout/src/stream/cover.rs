@@ -1,4 +1,4 @@
-//! The reads of a range of the destination: the source bytes of a box, as few long reads, and the same box over a
+//! The reads of a range of the destination: a few long ranges of the source bytes of a box, and the same box over a
 //! buffer that holds exactly those bytes.
 //!
 //! Laws: the boxes that [`cover`] yields contain the positions of `clip`, and at most twice as many. The reads of a
