@@ -18,11 +18,12 @@ import pytest
 import tilewright as tw
 import tilewright.transformers as tt
 from tilewright import _tilewright
-from tilewright._transformers import findings, loader, rules, text
+from tilewright._transformers import auditing, findings, generating, loader, rules, text
 from tilewright._transformers.axes import Axis, Product, Space, Sum
 from tilewright._transformers.heads import Head, heads
 from tilewright._transformers.library import Library
 from tilewright._transformers.prefixes import Leaf, few
+from tilewright._transformers.published import Published
 
 HAS_TRANSFORMERS = importlib.util.find_spec("transformers") is not None
 
@@ -53,14 +54,14 @@ def test_all_small_changes_of_names_are_what_their_recipes_do(way: str) -> None:
     for first, second in itertools.product(maps, repeat=2):
         pairs = {old: second(first(old)) for old in olds}
         made = [rules.Rule([rules.Piece(old, None)], [rules.Piece(new, None)]) for old, new in pairs.items()]
-        recipe = text.recipe(text.Said("t", "s"), made, olds, way=way)
+        recipe = text.recipe(text.Preamble("t", "s"), made, olds, way=way)
         assert names_of(recipe, olds) == pairs, recipe
 
 
 def test_even_and_odd_numbers_are_told_apart() -> None:
     pairs = [(f"h.{at}.w", f"l.{at // 2}.{'mlp' if at % 2 else 'attention'}.w") for at in range(6)]
     made = [rules.Rule([rules.Piece(old, None)], [rules.Piece(new, None)]) for old, new in pairs]
-    recipe = text.recipe(text.Said("t", "s"), made, [old for old, _ in pairs], way="pattern")
+    recipe = text.recipe(text.Preamble("t", "s"), made, [old for old, _ in pairs], way="pattern")
     assert "{2L0}" in recipe and "{2L0+1}" in recipe and recipe.count("[[map]]") == 2
     assert names_of(recipe, [old for old, _ in pairs]) == dict(pairs)
 
@@ -267,7 +268,17 @@ def moe(numbers: list[int], layers: int = 2) -> tuple[Model, dict[str, Head]]:
 
 def generated(lib: Library, model: Model, published: dict[str, Head]) -> str:
     """The recipe of a model."""
-    return tt._recipe(lib, model, (model.config, published), lambda _, before: before)
+    return generating.generated(published_by(lib, model, published), lambda _, before: before)
+
+
+def published_by(lib: Library, model: Model, heads: dict[str, Head]) -> Published:
+    """A checkpoint with a model."""
+    return Published(lib, model, heads, dict(model.config.to_dict()))
+
+
+def audited(lib: Library, model: Model, heads: dict[str, Head]) -> findings.Audit:
+    """The audit of a checkpoint."""
+    return auditing.audited(published_by(lib, model, heads))
 
 
 def test_a_recipe_stacks_and_joins_as_the_library_does() -> None:
@@ -303,34 +314,34 @@ def kinds(audit: findings.Audit) -> dict[str, bool]:
 def test_the_audit_names_what_would_be_lost() -> None:
     model, published = moe([0, 1, 2])
     same = {name: Tensor(*head.shape) for name, head in published.items()}
-    sound = findings.audited(lib_of(MOE, same), model, published)
+    sound = audited(lib_of(MOE, same), model, published)
     assert kinds(sound) == {} and not sound.loses
     assert str(sound).endswith("nothing would be lost")
     hole = {name.replace("experts.2", "experts.3"): head for name, head in published.items()}
-    assert kinds(findings.audited(lib_of(MOE, same), model, hole))["hole"]
+    assert kinds(audited(lib_of(MOE, same), model, hole))["hole"]
     more = published | {"mtp.0.w": Head((1,), "F32"), "mtp.1.w": Head((1,), "F32")}
-    audit = findings.audited(lib_of(MOE, same), model, more)
+    audit = audited(lib_of(MOE, same), model, more)
     assert kinds(audit) == {"ignored": True} and "mtp.*" in str(audit)
     assert audit.to_json()["findings"][0]["names"] == ["mtp.0.w", "mtp.1.w"]
     both = published | {"layers.0.experts.down": Head((3, 4, 3), "F32")}
-    assert kinds(findings.audited(lib_of(MOE, same), model, both))["collision"]
+    assert kinds(audited(lib_of(MOE, same), model, both))["collision"]
     fewer = {name: head for name, head in published.items() if name != "norm"}
-    assert kinds(findings.audited(lib_of(MOE, same), model, fewer))["random"]
+    assert kinds(audited(lib_of(MOE, same), model, fewer))["random"]
     renamed = {f"model.{name}": tensor for name, tensor in same.items()}
-    assert kinds(findings.audited(lib_of(MOE, renamed), model, published))["renamed"]
+    assert kinds(audited(lib_of(MOE, renamed), model, published))["renamed"]
     turned = same | {"norm": Tensor(2, 2)}
-    assert kinds(findings.audited(lib_of(MOE, turned), model, published)) == {"reshaped": True}
+    assert kinds(audited(lib_of(MOE, turned), model, published)) == {"reshaped": True}
     model.state["norm"] = Tensor(4, dtype="bfloat16")
-    assert kinds(findings.audited(lib_of(MOE, same), model, published)) == {"rounded": True}
+    assert kinds(audited(lib_of(MOE, same), model, published)) == {"rounded": True}
     wide = {name: Head(head.shape, "BF16") for name, head in published.items()}
     model.state["norm"] = Tensor(4, dtype="float32")
-    assert kinds(findings.audited(lib_of(MOE, same), model, wide)) == {"widened": False}
+    assert kinds(audited(lib_of(MOE, same), model, wide)) == {"widened": False}
 
 
 def test_groups_are_the_loaders() -> None:
     model, published = moe([0, 1])
     found = loader.loaded(lib_of(MOE), model, [*published, "other"])
-    assert found.ignored == ["other"] and found.missing == []
+    assert found.ignored == {"other": "other"} and found.missing == []
     assert len(found.groups) == 5
 
 

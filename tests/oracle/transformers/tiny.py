@@ -168,10 +168,32 @@ def ernie(config: Any) -> None:
         config.text_config.rope_parameters["mrope_section"] = [2, 1, 1]
 
 
+def heads_of_vision(config: Any) -> None:
+    """A head of two steps and a convolution, which the configuration leaves open."""
+    config.head_config = type(config).sub_configs["head_config"](
+        upsample_out_channels=[12, 10], upsample_kernel_sizes=[4, 4], conv_out_channels=[9], conv_kernel_sizes=[1],
+        scale_conv_out_channels=[6, 5], scale_conv_kernel_sizes=[1, 1], scale_final_input_size=20, scale_final_hidden_sizes=[7, 6],
+    )
+
+
+def words_of_images(config: Any) -> None:
+    """A vocabulary with words for pictures, and a small encoder of pictures."""
+    everywhere(base_channels=32, channel_multiplier=[1, 1], num_res_blocks=1, codebook_size=12)(config)
+    config.vocabulary_map = {"<|extra_200|>": 1, "<image>": 2, "<|visual token 000000|>": 3, "<|visual token 000001|>": 4}
+
+
+def talker(config: Any) -> None:
+    """A talker whose configuration leaves a key open that its class reads."""
+    config.talker_config.spatial_merge_size = 2
+    put(config.code2wav_config, "decoder_dim", 96)
+    put(config.talker_config.text_config, "shared_expert_intermediate_size", 28)
+
+
 INKLING = {"fix": everywhere(unpadded_vocab_size=34, text_hidden_size=24, projection_hidden_dim=18, swa_head_dim=8,
                              swa_num_attention_heads=4, rel_extent=6, d_rel=5, mel_vocab_size=4)}
 DOTS = everywhere(adapter_in_dim=16, adapter_out_dim=24, adapter_input_size=16, downsample_hidden_size=12,
                   shared_experts_intermediate_size=28, num_key_value_heads=4, sliding_window=8)
+SAPIENS = "ImageMatting NormalEstimation PointmapEstimation PoseEstimation SemanticSegmentation".split()
 DETR = {"keys": {"d_model": 64, "hidden_size": 64, "num_attention_heads": 8, "encoder_attention_heads": 8}}
 #: What types need besides small sizes: arguments, keys, and a change at the end.
 MORE: dict[str, dict[str, Any]] = {
@@ -200,10 +222,14 @@ MORE: dict[str, dict[str, Any]] = {
     "kimi_k25": {"fix": everywhere(pos_emb_height=6, pos_emb_width=6, projection_hidden_size=30)},
     "hrm_text": {"fix": everywhere(num_layers_per_stack=1)},
     "t5gemma2_encoder": {"fix": lambda config: [put(one, "dropout_rate", 0.0) for one in (config, config.text_config)]},
-    "qwen3_omni_moe": {"fix": lambda config: put(config.talker_config.text_config, "shared_expert_intermediate_size", 28)},
+    "qwen3_omni_moe": {"fix": talker},
     **dict.fromkeys(["deformable_detr", "DetrForSegmentation", "ConditionalDetrForSegmentation", "lw_detr", "rf_detr"], DETR),
     **dict.fromkeys(["RfDetrModel", "RfDetrForObjectDetection", "RfDetrForInstanceSegmentation"], DETR),
-    "MimiModel": {"keys": {"hidden_size": 64, "codebook_dim": 16, "vector_quantization_hidden_dimension": 16}},
+    **dict.fromkeys(["MimiModel", "MimiDecoderModel"], {"fix": everywhere(upsample_groups=24, num_filters=4)}),
+    **dict.fromkeys(["dots3_note_vision_encoder", "dots3_note_audio_encoder"], {"fix": DOTS}),
+    **dict.fromkeys(["VibeVoiceAsrModel", "vibevoice_asr"], {"fix": everywhere(num_filters=2, depths=[1] * 7)}),
+    **dict.fromkeys([f"Sapiens2For{head}" for head in SAPIENS], {"fix": heads_of_vision}),
+    "Emu3Model": {"fix": words_of_images},
     **dict.fromkeys(["nemo_speechlm", "gradium_phonon_tts"], {"fix": heads_of_keys}),
 }
 

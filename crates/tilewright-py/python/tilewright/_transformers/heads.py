@@ -17,6 +17,21 @@ __all__ = ["Head", "files", "heads"]
 #: The longest header that is read, in bytes.
 LONGEST = 100 << 20
 
+#: Element types by the names of torch, where safetensors has others than those in upper case.
+_NAMES = {
+    "float64": "F64",
+    "float32": "F32",
+    "bfloat16": "BF16",
+    "float16": "F16",
+    "int64": "I64",
+    "int32": "I32",
+    "int16": "I16",
+    "int8": "I8",
+    "uint8": "U8",
+    "float8_e4m3fn": "F8_E4M3",
+    "float8_e5m2": "F8_E5M2",
+}
+
 INDEX = "model.safetensors.index.json"
 
 
@@ -86,8 +101,7 @@ def _given(value: Any) -> Head:
         return value
     shape = getattr(value, "shape", value)
     dtype = str(getattr(value, "dtype", "float32")).removeprefix("torch.")
-    names = {"float32": "F32", "bfloat16": "BF16", "float16": "F16", "float64": "F64"}
-    return Head(tuple(int(extent) for extent in shape), names.get(dtype, dtype.upper()))
+    return Head(tuple(int(extent) for extent in shape), _NAMES.get(dtype, dtype.upper()))
 
 
 def _json(text: bytes, path: pathlib.Path) -> dict[str, Any]:

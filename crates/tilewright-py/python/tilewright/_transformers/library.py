@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import os
-from collections.abc import Iterator
+import pathlib
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tilewright._errors import ArgumentError, UnsupportedError
+from tilewright._transformers.heads import Head
 
-__all__ = ["Library", "library", "model_of"]
+__all__ = ["Library", "class_of", "config_of", "library", "model_of"]
 
 
 class Library:
@@ -26,8 +27,8 @@ class Library:
             return importlib.import_module(f"transformers.{name}")
         except ImportError:
             version = self.transformers.__version__
-            said = f"transformers {version} has no module {name}; version 5 or later is needed: pip install -U transformers"
-            raise UnsupportedError(said) from None
+            message = f"transformers {version} has no module {name}; version 5 or later is needed: pip install -U transformers"
+            raise UnsupportedError(message) from None
 
     @property
     def version(self) -> str:
@@ -44,8 +45,8 @@ def library() -> Library:
         torch = importlib.import_module("torch")
         transformers = importlib.import_module("transformers")
     except ImportError as error:
-        said = f"{error.name} is missing; recipes of transformers need it: pip install transformers torch"
-        raise ImportError(said, name=error.name) from None
+        message = f"{error.name} is missing; recipes of transformers need it: pip install transformers torch"
+        raise ImportError(message, name=error.name) from None
     return Library(transformers, torch)
 
 
@@ -73,11 +74,11 @@ def class_of(lib: Library, config: Any, name: str | None) -> Any:
             return found
     if not names:
         raise ArgumentError("config.json has no `architectures`; name the class, as in --class Qwen3MoeForCausalLM")
-    said = f"transformers {lib.version} has no class {names[0]}; code of a checkpoint's folder is never run"
-    raise ArgumentError(f"{said}; name another class with --class")
+    message = f"transformers {lib.version} has no class {names[0]}; code of a checkpoint's folder is never run"
+    raise ArgumentError(f"{message}; name another class with --class")
 
 
-def config_of(lib: Library, folder: str) -> Any:
+def config_of(lib: Library, folder: pathlib.Path) -> Any:
     """Reads the configuration in a folder, without running code of the folder.
 
     :raises ArgumentError: if transformers does not know the type of the model
@@ -89,7 +90,7 @@ def config_of(lib: Library, folder: str) -> Any:
         raise ArgumentError(f"{folder}: transformers {lib.version} cannot read the configuration: {first}") from error
 
 
-def _dtype(lib: Library, config: Any, dtypes: list[str]) -> Any:
+def _dtype(lib: Library, config: Any, heads: Mapping[str, Head]) -> Any:
     """The element type that `from_pretrained(dtype="auto")` gives a model: the configuration's, or that of the tensors."""
     text = getattr(config, "get_text_config", lambda: config)()
     for one in (config, text):
@@ -97,20 +98,17 @@ def _dtype(lib: Library, config: Any, dtypes: list[str]) -> Any:
         if stated is not None and not isinstance(stated, dict):
             return getattr(lib.torch, str(stated).removeprefix("torch."), lib.torch.float32)
     names = {"BF16": lib.torch.bfloat16, "F16": lib.torch.float16, "F32": lib.torch.float32, "F64": lib.torch.float64}
-    return next((names[one] for one in dtypes if one in names), lib.torch.float32)
+    return next((names[one.dtype] for one in heads.values() if one.dtype in names), lib.torch.float32)
 
 
-def model_of(lib: Library, model_or_config: Any, dtypes: list[str], name: str | None = None) -> Any:
-    """Gives a model without memory: of a folder with a configuration, of a configuration, or the model itself.
+def model_of(lib: Library, model_or_config: Any, heads: Mapping[str, Head], name: str | None = None) -> Any:
+    """Gives a model without memory: of a configuration, or the model itself.
 
-    :param dtypes: the element types of the checkpoint's tensors, which decide if the configuration names none
+    :param heads: the tensors of the checkpoint, whose element type decides if the configuration names none
     :param name: the class; the one that the configuration names unless given
     """
     if hasattr(model_or_config, "state_dict"):
         return model_or_config
-    config = model_or_config
-    if isinstance(config, (str, os.PathLike)):
-        config = config_of(lib, os.fspath(config))
-    made = class_of(lib, config, name)
-    with _without_memory(lib, _dtype(lib, config, dtypes)):
-        return made(config)
+    made = class_of(lib, model_or_config, name)
+    with _without_memory(lib, _dtype(lib, model_or_config, heads)):
+        return made(model_or_config)

@@ -24,20 +24,27 @@ class Group:
     converter: Any
     sources: dict[str, list[str]] = field(default_factory=dict)
 
+    @property
+    def names(self) -> list[str]:
+        """All names that go to the target."""
+        return [name for names in self.sources.values() for name in names]
+
 
 @dataclass
 class Loaded:
     """What becomes of the names of a checkpoint."""
 
     groups: list[Group]
-    #: Names that the class ignores.
-    ignored: list[str]
+    #: Names that the class ignores, with the names that the mapping gives them.
+    ignored: dict[str, str]
     #: Parameters of the model that get nothing.
     missing: list[str]
     #: Transforms that matched a name.
     used: list[Any]
     #: Second names of tied parameters that the checkpoint has: the name of the first, and its own.
     tied: list[tuple[str, str]] = field(default_factory=list)
+    #: Names that a quantiser reads.
+    quantised: list[str] = field(default_factory=list)
 
 
 def loaded(lib: Library, model: Any, names: Iterable[str]) -> Loaded:
@@ -49,13 +56,13 @@ def loaded(lib: Library, model: Any, names: Iterable[str]) -> Loaded:
     by_pattern = {pattern: one for one in converters for pattern in one.source_patterns}
     meta = model.state_dict()
     groups: dict[str, Group] = {}
-    ignored: list[str] = []
+    ignored: dict[str, str] = {}
     for name in sorted(names, key=loading.dot_natural_key):
         target, pattern = loading.rename_source_key(name, renamings, converters, model.base_model_prefix, meta)
         if target not in meta and name in meta:
             target, pattern = loading.rename_source_key(name, [], [], model.base_model_prefix, meta)
         if target not in meta:
-            ignored.append(name)
+            ignored[name] = target
             continue
         converter = by_pattern[pattern] if pattern else None
         group = groups.setdefault(target, Group(target, converter))
@@ -66,7 +73,7 @@ def loaded(lib: Library, model: Any, names: Iterable[str]) -> Loaded:
     used = [one for one in transforms if one.was_used()]
     tied = _tied(groups, second)
     gone = {name for _, name in tied}
-    kept = [group for group in groups.values() if not any(name in gone for some in group.sources.values() for name in some)]
+    kept = [group for group in groups.values() if gone.isdisjoint(group.names)]
     return Loaded(kept, ignored, missing, used, tied)
 
 
@@ -75,7 +82,7 @@ def _tied(groups: dict[str, Group], second: dict[str, str]) -> list[tuple[str, s
     out = []
     for target, first in second.items():
         pair = [groups.get(first), groups.get(target)]
-        names = [[name for some in one.sources.values() for name in some] for one in pair if one and one.converter is None]
+        names = [one.names for one in pair if one and one.converter is None]
         if len(names) == 2 and len(names[0]) == len(names[1]) == 1:
             out.append((names[0][0], names[1][0]))
     return out

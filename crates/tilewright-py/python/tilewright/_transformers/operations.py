@@ -194,7 +194,7 @@ def _permute(job: Job, operation: Any, state: State) -> State:
             half = space.extent(tensor[0]) // heads // 2
             order = (heads, 2, half) if operation.inverse else (heads, half, 2)
             tensor[0] = _turned(space, tensor[0], (order, operation.inverse))
-            _say_heads(space, tensor[0], (heads, operation.subconfig_key if own is not job.config else None))
+            _state_heads(space, tensor[0], (heads, operation.subconfig_key if own is not job.config else None))
         out[operation.get_target_pattern(pattern, *patterns)] = tensor
     return out
 
@@ -211,8 +211,8 @@ def _turned(space: Space, expr: Expr, order: tuple[tuple[int, int, int], bool]) 
     return Product((*short, head, other, one))
 
 
-def _say_heads(space: Space, expr: Expr, said: tuple[int, str | None]) -> None:
-    heads, key = said
+def _state_heads(space: Space, expr: Expr, stated: tuple[int, str | None]) -> None:
+    heads, key = stated
     whole = space.walk(expr)
     parts = whole.parts if isinstance(whole, Product) else (whole,)
     head = next((part for part in parts if isinstance(part, Axis) and space.extent(part) == heads), None)

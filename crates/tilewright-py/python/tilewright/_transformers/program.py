@@ -98,8 +98,8 @@ def _convert(arguments: list[str], program: Callable[[list[str]], int]) -> int:
     paths = [word for word in rest if not word.startswith("-")]
     if asked.carry or asked.inverse:
         if not (asked.carry and asked.inverse and len(paths) == 2 and len(rest) == 2):
-            said = "the way back is `convert SAVED/ OUT/ --recipe transformers --inverse --carry PUBLISHED/`"
-            return _failed(f"{said}: the published checkpoint has the names, the layout and what the class dropped", 2)
+            message = "the way back is `convert SAVED/ OUT/ --recipe transformers --inverse --carry PUBLISHED/`"
+            return _failed(f"{message}: the published checkpoint has the names, the layout and what the class dropped", 2)
         for says in transformers.restore(paths[0], paths[1], asked.carry, cls=asked.cls, round=asked.round):
             print(says)
         return 0

@@ -1,111 +1,106 @@
-"""The published checkpoint back from what transformers saved: names, layout, element types, and what the class dropped.
+"""The published checkpoint from what transformers saved: names, layout, element types, and what the class dropped.
 
-The recipe comes from the published checkpoint. What was saved may have the names of the model or those that transformers writes;
-in the second case it is read back into the names of the model first. Tensors that no rule makes are copied from the published
-checkpoint, byte for byte.
+The recipe comes from the published checkpoint, and its inverse is run on what was saved. If that has the names that transformers
+writes instead of the model's, it is converted to the names of the model first. Tensors that no rule makes are copied from the
+published checkpoint.
+
+>>> restored(published_of(library(), "MiniMax-M2/", "MiniMax-M2/"), "tuned/", "again/")  # doctest: +SKIP
+['carried model.mtp.fc.weight from MiniMax-M2']
 """
 
 from __future__ import annotations
 
-import json
-import os
 import pathlib
-import struct
-from collections.abc import Iterator, Mapping
-from typing import Any
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from tilewright._errors import FileError
-from tilewright._transformers.heads import INDEX, Head, files, heads
+from tilewright._errors import FileExistsError  # noqa: A004
+from tilewright._recast import convert_recipe
+from tilewright._transformers.copies import Place, carry, replace, same_when_rounded
+from tilewright._transformers.generating import generated
+from tilewright._transformers.heads import heads
+from tilewright._transformers.published import Published, Solved
 
-__all__ = ["carry", "replace", "same_when_rounded"]
-
-#: Bytes that are copied at a time.
-_BLOCK = 8 << 20
-
-
-def _place(path: pathlib.Path, name: str) -> tuple[int, int]:
-    """The first byte of a tensor in a safetensors file, and its length."""
-    with open(path, "rb") as file:
-        length = struct.unpack("<Q", file.read(8))[0]
-        entry = json.loads(file.read(length))[name]
-    start, end = entry["data_offsets"]
-    return 8 + length + start, end - start
+__all__ = ["Way", "restored"]
 
 
-def _bytes(checkpoint: pathlib.Path, head: Head, name: str) -> Iterator[bytes]:
-    path = next(file for file in files(checkpoint) if file.name == head.file)
-    at, left = _place(path, name)
-    with open(path, "rb") as file:
-        file.seek(at)
-        while left:
-            block = file.read(min(left, _BLOCK))
-            if not block:
-                raise FileError(f"{path}: the file ends within {name!r}")
-            left -= len(block)
-            yield block
+@dataclass(frozen=True)
+class Way:
+    """The folders of the way back."""
+
+    #: The folder that ``save_pretrained`` wrote.
+    saved: pathlib.Path
+    #: The folder that is made.
+    output: pathlib.Path
+    #: The folder of the published checkpoint.
+    published: pathlib.Path
 
 
-def same_when_rounded(published: tuple[pathlib.Path, Head, str], saved: tuple[pathlib.Path, Head, str]) -> bool:
-    """True if a tensor of float32, rounded to bfloat16, is the tensor that was saved."""
-    import numpy as np
+def restored(published: Published, way: Way, *, rounds: bool = False) -> list[str]:
+    """Makes the published checkpoint from what was saved. Gives sentences about tensors that come from the published one.
 
-    wide = np.frombuffer(b"".join(_bytes(*published)), "<u4")
-    narrow = np.frombuffer(b"".join(_bytes(*saved)), "<u2")
-    high, low = (wide >> 16).astype(np.uint32), wide & 0xFFFF
-    up = (low > 0x8000) | ((low == 0x8000) & (high & 1 == 1))
-    rounded = np.where((wide & 0x7FFFFFFF) > 0x7F800000, high | 0x40, high + up)
-    return bool(np.array_equal(rounded.astype(np.uint16), narrow))
-
-
-def replace(published: str | os.PathLike[str], folder: pathlib.Path, name: str) -> None:
-    """Overwrites a tensor in a folder by that of the published checkpoint, which has as many bytes."""
-    source, own = pathlib.Path(published), heads(folder)[name]
-    path = folder / own.file
-    at, length = _place(path, name)
-    head = heads(source)[name]
-    if (head.dtype, head.shape) != (own.dtype, own.shape):
-        raise FileError(f"{path}: {name!r} has other dims or another element type than the published tensor")
-    with open(path, "r+b") as file:
-        file.seek(at)
-        for block in _bytes(source, head, name):
-            length -= file.write(block)
-    if length:
-        raise FileError(f"{path}: {name!r} has another length than the published tensor")
+    :param rounds: rounds float32 to the published bfloat16 where a bit would be lost
+    :raises FileExistsError: if the output exists
+    """
+    if way.output.exists():
+        raise FileExistsError(f"{way.output} exists; remove it, or name another output")
+    way.output.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=way.output.parent, prefix=".tilewright-") as work:
+        folder = pathlib.Path(work)
+        native = _native(published, way.saved, folder)
+        lines = _restored(published, Way(native, folder / "out", way.published), rounds)
+        (folder / "out").rename(way.output)
+    return lines
 
 
-def carry(published: str | os.PathLike[str], folder: pathlib.Path, names: list[str]) -> None:
-    """Copies tensors of the published checkpoint into a folder that holds the others, and writes the index of both."""
-    source = pathlib.Path(published)
-    known = heads(source)
-    owners = {name: head.file for name, head in heads(folder).items()}
-    single = folder / "model.safetensors"
-    file = "model-carried.safetensors"
-    if single.exists() and not (folder / INDEX).exists():
-        first, file = "model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"
-        single.rename(folder / first)
-        owners = dict.fromkeys(owners, first)
-    _write(source, {name: known[name] for name in names}, folder / file)
-    owners |= dict.fromkeys(names, file)
-    size = sum(path.stat().st_size for path in folder.glob("*.safetensors"))
-    index: dict[str, Any] = {"metadata": {"total_size": size}, "weight_map": dict(sorted(owners.items()))}
-    (folder / INDEX).write_text(json.dumps(index, indent=1), encoding="utf-8")
+def _native(published: Published, saved: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
+    """What was saved, in the names of the model."""
+    tensors = heads(saved)
+    model = published.model
+    if set(tensors) <= set(model.state_dict()):
+        return saved
+    own = Published(published.lib, model, tensors, dict(model.config.to_dict()))
+    return _converted(saved, folder / "native", generated(own, lambda _, before: before), ())
 
 
-def _write(source: pathlib.Path, tensors: Mapping[str, Head], path: pathlib.Path) -> None:
-    """Writes a safetensors file of tensors, copied in blocks."""
-    header: dict[str, Any] = {"__metadata__": {"format": "pt"}}
-    places = {name: next(file for file in files(source) if file.name == head.file) for name, head in tensors.items()}
-    at = 0
-    for name, head in tensors.items():
-        length = _place(places[name], name)[1]
-        header[name] = {"dtype": head.dtype, "shape": list(head.shape), "data_offsets": [at, at + length]}
-        at += length
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    with open(path, "xb") as file:
-        file.write(struct.pack("<Q", len(text)) + text)
-        for name, head in tensors.items():
-            for block in _bytes(source, head, name):
-                file.write(block)
-        file.flush()
-        os.fsync(file.fileno())
+def _converted(source: pathlib.Path, out: pathlib.Path, text: str, allow: Sequence[str]) -> pathlib.Path:
+    path = out.with_suffix(".toml")
+    path.write_text(text, encoding="utf-8")
+    convert_recipe(source, out, path, allow=allow)
+    return out
+
+
+def _restored(published: Published, way: Way, rounds: bool) -> list[str]:
+    own = heads(way.saved)
+    recipe = generated(published, lambda target, before: own[target].dtype if target in own else before, rounds=rounds)
+    solved = published.solve(recipe)
+    _, back = solved
+    _converted(way.saved, way.output, back, ["round"] if rounds and "round = true" in back else [])
+    rounded = _rounded(published, way, solved)
+    for name in rounded:
+        replace(way.published, way.output, name)
+    shutil.copyfile(way.published / "config.json", way.output / "config.json")
+    carried = sorted(set(published.heads) - set(heads(way.output)))
+    if carried:
+        carry(way.published, way.output, carried)
+    return [
+        *(f"carried {name} from {way.published}" for name in carried),
+        *(f"carried {name} from {way.published}: transformers had rounded it" for name in rounded),
+    ]
+
+
+def _rounded(published: Published, way: Way, solved: Solved) -> list[str]:
+    """Published names of float32 that were saved as the bfloat16 that they round to."""
+    own, names = heads(way.saved), list(published.heads)
+    found = []
+    for (target, _, _), parts in solved[0]:
+        sources = {names[number] for number, *_ in parts if number is not None}
+        for name in sources if len(parts) == 1 else ():
+            wide, narrow = published.heads[name], own.get(target)
+            if narrow is None or (wide.dtype, narrow.dtype) != ("F32", "BF16"):
+                continue
+            if same_when_rounded(Place(way.published, name, wide), Place(way.saved, target, narrow)):
+                found.append(name)
+    return sorted(found)

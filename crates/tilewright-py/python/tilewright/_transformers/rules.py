@@ -59,8 +59,7 @@ def rules(lib: Library, model: Any, heads: Mapping[str, Head], found: Loaded) ->
     """
     for group in found.groups:
         if group.converter is None:
-            name = _only(group)
-            yield Rule([Piece(name, None)], [Piece(group.target, None)])
+            yield Rule([Piece(_only(group), None)], [Piece(group.target, None)])
             continue
         known = group.converter.source_patterns
         more = [name for pattern, names in group.sources.items() if pattern not in known for name in names]
@@ -71,10 +70,10 @@ def rules(lib: Library, model: Any, heads: Mapping[str, Head], found: Loaded) ->
 
 
 def _only(group: Group) -> str:
-    names = [name for names in group.sources.values() for name in names]
-    if len(names) > 1:
-        raise UnsupportedError(f"{names[0]!r} and {names[1]!r} would both become {group.target!r}; transformers takes the first")
-    return names[0]
+    first, *more = group.names
+    if more:
+        raise UnsupportedError(f"{first!r} and {more[0]!r} would both become {group.target!r}; transformers takes the first")
+    return first
 
 
 @dataclass

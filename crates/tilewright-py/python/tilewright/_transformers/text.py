@@ -12,7 +12,7 @@ from tilewright._transformers.axes import Axis, Expr, Pieces, Product, Space
 from tilewright._transformers.prefixes import Leaf, few
 from tilewright._transformers.rules import HOLE, Piece, Rule
 
-__all__ = ["Said", "Written", "patterns_of", "recipe"]
+__all__ = ["Preamble", "Written", "patterns_of", "recipe"]
 
 _NUMBER = re.compile(r"\d+")
 _FIELD = re.compile(r"\\\{[^}]*\\\}")
@@ -38,8 +38,8 @@ class Written:
 
 
 @dataclass
-class Said:
-    """What a recipe says besides its rules."""
+class Preamble:
+    """The keys of a recipe before its rules."""
 
     title: str
     source: str
@@ -51,7 +51,7 @@ class Said:
     untie: list[tuple[str, str]] = field(default_factory=list)
 
 
-def recipe(said: Said, rules: Iterable[Rule], names: Iterable[str], *, way: str = "few") -> str:
+def recipe(preamble: Preamble, rules: Iterable[Rule], names: Iterable[str], *, way: str = "few") -> str:
     """Gives the text of a recipe.
 
     :param names: all names of the checkpoint: a rule must not take those of another
@@ -71,13 +71,13 @@ def recipe(said: Said, rules: Iterable[Rule], names: Iterable[str], *, way: str 
     else:
         singles, rest = [pair for pair in leaves if pair[0] != pair[1]], []
         stay = [old for old, new in leaves if old == new]
-    passed = [*(_glob(name) for name in stay), *said.keep]
-    lines = [f"title = {json.dumps(said.title)}", f"source = {json.dumps(said.source)}"]
-    for key, patterns in (("pass", passed), ("drop", said.drop)):
+    passed = [*(_glob(name) for name in stay), *preamble.keep]
+    lines = [f"title = {json.dumps(preamble.title)}", f"source = {json.dumps(preamble.source)}"]
+    for key, patterns in (("pass", passed), ("drop", preamble.drop)):
         if patterns:
             lines.append(f"{key} = {json.dumps(sorted(set(patterns)))}")
-    if said.untie:
-        lines.append(f"untie = {json.dumps(said.untie)}")
+    if preamble.untie:
+        lines.append(f"untie = {json.dumps(preamble.untie)}")
     lines += [one.text() for one in written]
     lines += [Written((old,), (new,)).text() for old, new in singles]
     lines += [Written((old,), (new,), more=("rest = true",)).text() for old, new in rest]
