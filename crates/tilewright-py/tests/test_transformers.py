@@ -338,6 +338,39 @@ def test_the_audit_names_what_would_be_lost() -> None:
     assert kinds(audited(lib_of(MOE, same), model, wide)) == {"widened": False}
 
 
+def test_tensors_of_a_quantiser_are_named_and_not_judged() -> None:
+    model, published = moe([0, 1])
+    same = {name: Tensor(*head.shape) for name, head in published.items()}
+    scaled = published | {"norm_scale": Head((1,), "F32"), "blocks.0.experts.1.down_scale_inv": Head((1,), "F32")}
+    model.config.quantization_config = {"quant_method": "fp8"}
+    audit = audited(lib_of(MOE, same), model, scaled | {"mtp.w": Head((1,), "F32")})
+    assert kinds(audit) == {"operation": False, "ignored": True} and "the quantiser `fp8` reads 2 tensors" in str(audit)
+    with pytest.raises(tw.UnsupportedError, match=r"`quantization_config` \(fp8\)"):
+        generated(lib_of(MOE), model, scaled)
+
+
+def test_integers_pass() -> None:
+    model, published = moe([0, 1])
+    recipe = generated(lib_of(MOE), model, published | {"norm": Head((4,), "I64")})
+    assert 'pass = ["norm"]' in recipe
+
+
+def test_a_changed_mapping_is_noted_only_where_saving_differs() -> None:
+    model, published = moe([0, 1])
+    renaming = Renaming("^blocks", "layers")
+    renaming._original_source_patterns = ["old"]
+    lib = lib_of([renaming, *MOE[1:]])
+
+    def save(model: Model, state: dict[str, Tensor]) -> dict[str, Tensor]:
+        model._weight_conversions[0]._original_source_patterns = ["new"]
+        return {name: Tensor(*head.shape) for name, head in published.items()}
+
+    lib.loading.revert_weight_conversion = save
+    assert kinds(audited(lib, model, published)) == {}
+    lib.loading.revert_weight_conversion = lambda model, state: {f"m.{name}": one for name, one in save(model, state).items()}
+    assert kinds(audited(lib, model, published))["mapping"] is False
+
+
 def test_groups_are_the_loaders() -> None:
     model, published = moe([0, 1])
     found = loader.loaded(lib_of(MOE), model, [*published, "other"])

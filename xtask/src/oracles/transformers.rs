@@ -9,7 +9,7 @@ use super::{Verdict, command, has, libraries, sh};
 /// The page that the oracle writes.
 const PAGE: &str = "docs/reference/transformers.md";
 
-/// The table of types, and the defects. `TYPES` names types that are asked about alone; then no page is written.
+/// The table of types, the defects, and models that are loaded by recipes. `TYPES` names types that are asked about alone; then no page is written.
 pub(super) fn transformers(root: &Path) -> Verdict {
     let python = match libraries(root) {
         Ok((python, true)) => python,
@@ -30,7 +30,10 @@ pub(super) fn transformers(root: &Path) -> Verdict {
     let page = if wanted.is_empty() { &["--write", PAGE][..] } else { &[] };
     let text = python.to_string_lossy();
     super::verdict(wheel::install(root, &python).and_then(|()| {
-        sh(&mut command(root, &[&*text, "-B", "tests/oracle/transformers/defects.py"]))?;
+        for script in ["defects.py", "loads.py"] {
+            let path = format!("tests/oracle/transformers/{script}");
+            sh(&mut command(root, &[&*text, "-B", &path]))?;
+        }
         let script = [&*text, "-B", "tests/oracle/transformers/ask.py"];
         sh(command(root, &script).args(page).args(wanted.split_whitespace()))
     }))

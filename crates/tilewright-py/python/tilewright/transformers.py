@@ -108,8 +108,8 @@ def load(
         transformers would convert once more
     :raises Error: if the recipe does not fit
     """
-    lib, name = library(), cls if isinstance(cls, str) else cls.__name__
-    published = published_of(lib, checkpoint, checkpoint, name)
+    lib = library()
+    published = published_of(lib, checkpoint, checkpoint, cls)
     text = generated(published, lambda _, before: before) if recipe is None else recipe
     tensors = made(published, os.fspath(checkpoint), text, layout or {})
     refuse_second_conversion(published, tensors)

@@ -54,7 +54,7 @@ def generated(published: Published, after: After, *, keep: bool = False, rounds:
             _check(text, published, all_rules)
             return text
         except Error as error:
-            refused = refused or error
+            refused = error
     raise UnsupportedError(f"no recipe gives the tensors of {published.name} both ways: {refused}")
 
 

@@ -62,12 +62,14 @@ def _without_memory(lib: Library, dtype: Any) -> Iterator[None]:
         lib.torch.set_default_dtype(before)
 
 
-def class_of(lib: Library, config: Any, name: str | None) -> Any:
-    """Gives the class of a model: by its name, or the one that the configuration names.
+def class_of(lib: Library, config: Any, cls: Any) -> Any:
+    """Gives the class of a model: itself, by its name, or the one that the configuration names.
 
     :raises ArgumentError: if transformers has no such class
     """
-    names = [name] if name else list(getattr(config, "architectures", None) or [])
+    if isinstance(cls, type):
+        return cls
+    names = [cls] if cls else list(getattr(config, "architectures", None) or [])
     for one in names:
         found = getattr(lib.transformers, one, None)
         if found is not None:
@@ -101,14 +103,14 @@ def _dtype(lib: Library, config: Any, heads: Mapping[str, Head]) -> Any:
     return next((names[one.dtype] for one in heads.values() if one.dtype in names), lib.torch.float32)
 
 
-def model_of(lib: Library, model_or_config: Any, heads: Mapping[str, Head], name: str | None = None) -> Any:
+def model_of(lib: Library, model_or_config: Any, heads: Mapping[str, Head], cls: Any = None) -> Any:
     """Gives a model without memory: of a configuration, or the model itself.
 
     :param heads: the tensors of the checkpoint, whose element type decides if the configuration names none
-    :param name: the class; the one that the configuration names unless given
+    :param cls: the class, or its name; the one that the configuration names unless given
     """
     if hasattr(model_or_config, "state_dict"):
         return model_or_config
-    made = class_of(lib, model_or_config, name)
+    made = class_of(lib, model_or_config, cls)
     with _without_memory(lib, _dtype(lib, model_or_config, heads)):
         return made(model_or_config)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tilewright import _tilewright
+from tilewright._errors import FileError
 from tilewright._transformers.heads import Head, heads
 from tilewright._transformers.library import Library, config_of, model_of
 
@@ -60,12 +61,12 @@ class Published:
         return found
 
 
-def published_of(lib: Library, model_or_config: Any, checkpoint: Any, cls: str | None = None) -> Published:
+def published_of(lib: Library, model_or_config: Any, checkpoint: Any, cls: Any = None) -> Published:
     """Gives a checkpoint with its model.
 
     :param model_or_config: a folder with ``config.json``, a configuration, or a model
     :param checkpoint: a folder or a file of safetensors, or a mapping of names to tensors or shapes
-    :param cls: the name of the class; the one that the configuration names unless given
+    :param cls: the class, or its name; the one that the configuration names unless given
     """
     known = heads(checkpoint)
     if not isinstance(model_or_config, (str, os.PathLike)):
@@ -73,5 +74,7 @@ def published_of(lib: Library, model_or_config: Any, checkpoint: Any, cls: str |
         return Published(lib, model, known, dict(model.config.to_dict()))
     path = pathlib.Path(model_or_config)
     folder = path if path.is_dir() else path.parent
+    if not (folder / "config.json").is_file():
+        raise FileError(f"{folder}: there is no config.json, which names the type of the model; copy it beside the tensors")
     model = model_of(lib, config_of(lib, folder), known, cls)
     return Published(lib, model, known, json.loads((folder / "config.json").read_bytes()))

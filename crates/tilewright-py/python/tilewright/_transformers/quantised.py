@@ -6,7 +6,7 @@ A quantiser stores a parameter ``q_proj.weight`` as several tensors: ``q_proj.we
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import replace
 
 from tilewright._transformers.findings import Finding, finding
@@ -20,29 +20,31 @@ def without_quantised(published: Published, found: Loaded) -> tuple[list[Finding
     """Gives a note about the tensors that the quantiser reads, and what becomes of the other names."""
     if published.quantiser is None:
         return [], found
-    parts = {name: target for name, target in found.ignored.items() if _is_part(published, target)}
-    owners = {owner for target in parts.values() for owner in _owners(published, target)}
+    meta = published.model.state_dict()
+    taken = {name: group.target for group in found.groups for name in group.names}
+    owners: set[str] = set()
+    parts = []
+    for name, target in found.ignored.items():
+        own = {*_owners(target, meta), *(taken[one] for one in _owners(name, taken))}
+        owners |= own
+        parts += [name] if own else []
     message = f"the quantiser `{published.quantiser}` reads {len(parts)} tensors, which are not judged: {{names}}"
-    whole = [name for group in found.groups if group.target in owners for name in group.names]
+    whole = [name for name, target in taken.items() if target in owners]
+    gone = set(parts)
     rest = replace(
         found,
-        ignored={name: target for name, target in found.ignored.items() if name not in parts},
+        ignored={name: target for name, target in found.ignored.items() if name not in gone},
         missing=[name for name in found.missing if name not in owners],
         quantised=[*parts, *whole, *owners],
     )
     return list(finding("operation", message, parts, loses=False)), rest
 
 
-def _is_part(published: Published, target: str) -> bool:
-    return next(_owners(published, target), None) is not None
-
-
-def _owners(published: Published, target: str) -> Iterator[str]:
+def _owners(name: str, parameters: Container[str]) -> Iterator[str]:
     """The parameters that a tensor of a quantiser belongs to: its name starts with theirs, or it is in the same module."""
-    meta = published.model.state_dict()
-    for at, sign in enumerate(target):
-        if sign in "._" and target[:at] in meta:
-            yield target[:at]
-    module = target.rpartition(".")[0]
-    if f"{module}.weight" in meta:
-        yield f"{module}.weight"
+    for at, sign in enumerate(name):
+        if sign in "._" and name[:at] in parameters:
+            yield name[:at]
+    weight = f"{name.rpartition('.')[0]}.weight"
+    if weight in parameters:
+        yield weight
