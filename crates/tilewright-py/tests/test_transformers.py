@@ -129,6 +129,19 @@ def test_broken_headers_are_refused(tmp_path: pathlib.Path, data: bytes) -> None
         heads(tmp_path)
 
 
+def test_tensors_that_are_there_twice_or_cut_off_are_refused(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "a.safetensors"
+    write(path, {"x": ("F32", [2])})
+    data = path.read_bytes()
+    path.write_bytes(data[:-1])
+    with pytest.raises(tw.FileError, match="cut off: its tensors need 8 bytes, and 7 are there"):
+        heads(tmp_path)
+    header = b'{"x": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}, "x": {"dtype": "F32", "shape": [1], "data_offsets": [4, 8]}}'
+    path.write_bytes(struct.pack("<Q", len(header)) + header + bytes(8))
+    with pytest.raises(tw.FileError, match="'x' is there twice"):
+        heads(tmp_path)
+
+
 def test_pickles_and_paths_out_of_the_folder_are_refused(tmp_path: pathlib.Path) -> None:
     (tmp_path / "pytorch_model.bin").write_bytes(b"\x80\x04N.")
     with pytest.raises(tw.FileError, match="pickled files .* are not read"):

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import struct
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -104,9 +105,18 @@ def _given(value: Any) -> Head:
     return Head(tuple(int(extent) for extent in shape), _NAMES.get(dtype, dtype.upper()))
 
 
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON; a key that it has twice is an error."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        (twice, _), *_ = Counter(key for key, _ in pairs).most_common(1)
+        raise ValueError(f"{twice!r} is there twice")
+    return found
+
+
 def _json(text: bytes, path: pathlib.Path) -> dict[str, Any]:
     try:
-        value = json.loads(text)
+        value = json.loads(text, object_pairs_hook=_once)
     except ValueError as error:
         raise FileError(f"{path}: {error}") from None
     if not isinstance(value, dict):
@@ -127,6 +137,9 @@ def _header(path: pathlib.Path) -> dict[str, Head]:
         raise FileError(f"{path}: {error.strerror}") from error
     header.pop("__metadata__", None)
     try:
+        ends = [entry["data_offsets"][1] for entry in header.values()]
+        if max(ends, default=0) > size - 8 - length:
+            raise FileError(f"{path}: the file is cut off: its tensors need {max(ends)} bytes, and {size - 8 - length} are there")
         return {name: Head(tuple(entry["shape"]), entry["dtype"], path.name) for name, entry in header.items()}
-    except (KeyError, TypeError):
-        raise FileError(f"{path}: a tensor without `shape` or `dtype`; the file is corrupt") from None
+    except (KeyError, TypeError, IndexError):
+        raise FileError(f"{path}: a tensor without `shape`, `dtype` or `data_offsets`; the file is corrupt") from None

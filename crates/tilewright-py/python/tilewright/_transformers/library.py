@@ -87,8 +87,8 @@ def config_of(lib: Library, folder: pathlib.Path) -> Any:
     """
     try:
         return lib.transformers.AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
-    except (ValueError, OSError) as error:
-        first = str(error).splitlines()[0] if str(error) else type(error).__name__
+    except Exception as error:  # noqa: BLE001  (checks of configurations have exceptions of their own)
+        first = " ".join(str(error).splitlines()[:2]) or type(error).__name__
         raise ArgumentError(f"{folder}: transformers {lib.version} cannot read the configuration: {first}") from error
 
 
@@ -108,9 +108,17 @@ def model_of(lib: Library, model_or_config: Any, heads: Mapping[str, Head], cls:
 
     :param heads: the tensors of the checkpoint, whose element type decides if the configuration names none
     :param cls: the class, or its name; the one that the configuration names unless given
+    :raises ArgumentError: if the class does not take the configuration
     """
     if hasattr(model_or_config, "state_dict"):
         return model_or_config
     made = class_of(lib, model_or_config, cls)
-    with _without_memory(lib, _dtype(lib, model_or_config, heads)):
-        return made(model_or_config)
+    try:
+        with _without_memory(lib, _dtype(lib, model_or_config, heads)):
+            return made(model_or_config)
+    except ImportError:
+        raise
+    except Exception as error:  # noqa: BLE001  (a class may fail in any way on a configuration of another)
+        kind = type(model_or_config).__name__
+        message = f"transformers {lib.version} cannot make {made.__name__} of this configuration ({kind}): {error}"
+        raise ArgumentError(f"{message}; correct config.json, or name another class with --class") from error
