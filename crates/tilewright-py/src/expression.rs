@@ -53,7 +53,7 @@ impl std::hash::Hash for PyValue {
 
 #[pymethods]
 impl PyValue {
-    /// ``basis``, ``linear``, ``dims``, ``tiler``, ``slicer`` or ``padding``.
+    /// ``basis``, ``strides``, ``linear``, ``dims``, ``tiler``, ``slicer`` or ``padding``.
     #[getter]
     fn kind(&self) -> &'static str {
         self.value.kind()

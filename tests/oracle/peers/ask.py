@@ -20,7 +20,7 @@ from typing import Callable
 SAME, SAME_MAP, BOTH, THEIRS, OURS, OPEN, ONLY_THEY, ONLY_THEY_WRONG, ONLY_WE, NEITHER = (
     "same", "same map", "both right", "they err", "we err", "differ", "we refuse", "we refuse, they err", "they refuse", "neither")
 OUTCOMES = (SAME, SAME_MAP, BOTH, THEIRS, OURS, OPEN, ONLY_THEY, ONLY_THEY_WRONG, ONLY_WE, NEITHER)
-PEERS = ("pycute", "tensor_layouts", "einops", "triton")
+PEERS = ("pycute", "tensor_layouts", "einops", "triton", "cute")
 
 
 @dataclass

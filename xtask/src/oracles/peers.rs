@@ -10,7 +10,8 @@ use crate::{
 
 const FOLDER: &str = "tests/oracle/peers";
 
-/// Lists the disagreements of pycute, tensor-layouts, einops and Triton with Tilewright, and which of them is right.
+/// Lists the disagreements of pycute, tensor-layouts, einops, Triton and compiled CuTe with Tilewright, and which of them is
+/// right.
 pub(super) fn peers(root: &Path) -> Verdict {
     match environment(root) {
         Ok(python) => verdict(program(root).and_then(|program| {
@@ -26,7 +27,7 @@ pub(super) fn peers(root: &Path) -> Verdict {
 fn environment(root: &Path) -> Outcome<String> {
     let pins = root.join(FOLDER).join("requirements.txt");
     let python = python::venv(root, &target(root)?.join("oracles/peers"), &pins)?;
-    // The dependencies of CUTLASS's package are for other parts than pycute.
+    // The dependencies of CUTLASS's package are for other parts than pycute and the headers.
     sh(python::pip(root, &python).args(["--no-deps", "nvidia-cutlass==4.2.0.0"]))?;
     Ok(python.to_string_lossy().into_owned())
 }

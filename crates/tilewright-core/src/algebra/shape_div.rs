@@ -106,7 +106,7 @@ const fn consume(
             ));
         }
         values[i] = extent / left + (extent % left != 0) as i64;
-        left = if left > extent { left / extent } else { 1 };
+        left = left / extent + (left % extent != 0) as i64;
         i += 1;
     }
     Ok(())

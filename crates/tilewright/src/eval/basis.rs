@@ -1,20 +1,23 @@
-//! Maps to coordinates: their strides as text, and functions of layouts applied to each of their parts.
+//! Maps to coordinates: their strides as text, and functions of layouts applied to them.
 //!
 //! A map with basis strides is a layout for each part of a coordinate, all over one shape. A function that only chooses and
 //! arranges coordinates of its first argument, such as `zipped_divide`, therefore acts on each part.
 //! Law: `f(M, …)` at a coordinate is the tuple of the parts `f(M.part(i), …)` there.
 
-use tilewright_core::{BasisLayout, IntTuple, Layout};
+use std::fmt;
+
+use tilewright_core::{BasisLayout, IntTuple, Layout, Mode};
 
 use super::{
     functions::{Argument, Call, Refusal},
-    parser::{Expr, Node},
     value::Form,
 };
 use crate::Error;
 
 /// The functions that only choose and arrange coordinates.
-const BY_PARTS: [&str; 12] = [
+const BY_PARTS: [&str; 14] = [
+    "slice",
+    "dice",
     "A o B",
     "composition",
     "coalesce",
@@ -29,42 +32,83 @@ const BY_PARTS: [&str; 12] = [
     "group",
 ];
 
-/// Returns the map of the answers for each part of a map in the first argument; `None` for other arguments and functions.
+/// Returns the answer for a map in the first argument, or behind the coordinate of a slice; `None` for other arguments and
+/// functions.
+///
+/// The map becomes one layout of integers, whose digits are the components: modes then merge only where all components do.
 pub(super) fn by_parts(
     name: &str,
     arguments: &[Argument],
     span: (usize, usize),
     run: fn(&Call<'_>) -> Result<Form, Refusal>,
 ) -> Option<Result<Form, Refusal>> {
-    let Form::Basis(map) = &arguments.first()?.form else { return None };
+    let at = usize::from(matches!(name, "slice" | "dice"));
+    let Form::Basis(map) = &arguments.get(at)?.form else { return None };
     BY_PARTS.contains(&name).then(|| {
-        let mut parts = Vec::new();
-        for part in (0..map.components()).map_while(|i| map.part(i)) {
+        let base = base(map).ok_or_else(|| {
+            let message = format!("the components of {map} do not fit 63 bits together");
+            Refusal::Said("unsupported", message)
+        })?;
+        let answer = |layout: Layout| {
             let mut own = arguments.to_vec();
-            own[0].form = Form::Layout(Box::new(part));
-            match run(&Call::new(name, &own, span))? {
-                Form::Layout(part) => parts.push(*part),
-                _ => return Call::new(name, arguments, span).is_not(0, "a layout"),
+            own[at].form = Form::Layout(Box::new(layout));
+            run(&Call::new(name, &own, span))
+        };
+        match answer(packed(map, base)?) {
+            Ok(Form::Layout(layout)) => unpacked(map, base, &layout),
+            Ok(_) => Call::new(name, arguments, span).is_not(at, "a layout"),
+            Err(refusal) => {
+                // The refusal of a component has the numbers of the component.
+                parts(map).try_for_each(|part| answer(part).map(|_| ()))?;
+                Err(refusal)
             }
         }
-        joined(map, &parts)
     })
 }
 
-/// The map whose parts are these layouts, at the places of the parts of `map`.
-fn joined(map: &BasisLayout, parts: &[Layout]) -> Result<Form, Refusal> {
-    let shape = parts.first().map_or_else(|| map.shape().clone(), Layout::shape);
-    if parts.iter().any(|part| part.shape() != shape) {
-        let message = "the parts of this map get different shapes".to_owned();
-        return Err(Refusal::Said("unsupported", message));
-    }
+fn parts(map: &BasisLayout) -> impl Iterator<Item = Layout> {
+    (0..map.components()).map_while(|i| map.part(i))
+}
+
+/// Returns a base in which each component of a coordinate is one digit, from -base/2 to base/2.
+fn base(map: &BasisLayout) -> Option<i64> {
+    let reach = |part: Layout| {
+        let far = |mode: &Mode| {
+            mode.stride().checked_abs()?.checked_mul(i64::try_from(mode.extent().max(1)).ok()?)
+        };
+        part.modes().iter().try_fold(1i64, |sum, mode| sum.checked_add(far(mode)?))
+    };
+    let reaches = parts(map).map(reach).collect::<Option<Vec<i64>>>()?;
+    let base = reaches.into_iter().max()?.checked_mul(2)?;
+    base.checked_pow(map.components() as u32)?;
+    Some(base)
+}
+
+/// Returns the layout of the numbers whose digits are the components.
+fn packed(map: &BasisLayout, base: i64) -> Result<Layout, Refusal> {
+    let parts: Vec<Layout> = parts(map).collect();
     let stride = |leaf: usize| {
-        let terms = parts.iter().enumerate().filter_map(|(i, part)| {
-            let stride = part.modes().get(leaf)?.stride();
-            let path = map.path(i)?.iter().rev().map(|step| format!("@{step}"));
-            (stride != 0).then(|| format!("{stride}{}", path.collect::<String>()))
-        });
-        let terms: Vec<String> = terms.collect();
+        let digits = parts.iter().rev().map(|part| part.modes()[leaf].stride());
+        digits.fold(0, |number, digit| number * base + digit)
+    };
+    let shape = map.shape();
+    let strides: Vec<i64> = (0..shape.values().len()).map(stride).collect();
+    Ok(Layout::from_shape_stride(shape, &IntTuple::new(&strides, shape.profile())?)?)
+}
+
+/// Returns the map whose components are the digits of a layout, at the places of the components of `map`.
+fn unpacked(map: &BasisLayout, base: i64, layout: &Layout) -> Result<Form, Refusal> {
+    let shape = layout.shape();
+    let stride = |leaf: usize| {
+        let (mut rest, mut terms) = (layout.modes()[leaf].stride(), Vec::new());
+        for path in (0..map.components()).map_while(|i| map.path(i)) {
+            let digit = (rest + base / 2).rem_euclid(base) - base / 2;
+            rest = (rest - digit) / base;
+            if digit != 0 {
+                let path: String = path.iter().rev().map(|step| format!("@{step}")).collect();
+                terms.push(format!("{digit}{path}"));
+            }
+        }
         if terms.is_empty() { "0".to_owned() } else { terms.join("+") }
     };
     let strides: Vec<String> = (0..shape.values().len())
@@ -73,28 +117,74 @@ fn joined(map: &BasisLayout, parts: &[Layout]) -> Result<Form, Refusal> {
             "(".repeat(opened) + &stride(leaf) + &")".repeat(closed)
         })
         .collect();
-    parsed(&shape, &strides.join(",")).map_err(|message| Refusal::Said("unsupported", message))
+    let strides = Strides(strides.join(","));
+    strides.over(&shape).map_err(|message| Refusal::Said("unsupported", message))
 }
 
-/// The strides of a layout whose strides name bases, as core reads them; `None` where none does.
-pub(super) fn strides(expr: &Expr<'_>) -> Result<Option<String>, Error> {
-    if expr.names_basis() { text(expr).map(Some) } else { Ok(None) }
+/// Returns the shape of the smallest box of coordinates from 0 that holds all values.
+pub(super) fn coshape(map: &BasisLayout) -> Result<IntTuple, Refusal> {
+    let is_below = |part: Layout| part.modes().iter().any(|mode| mode.stride() < 0);
+    if parts(map).any(is_below) {
+        let message = format!("{map} has a stride below 0; take the parts of the coordinate apart");
+        return Err(Refusal::Said("unsupported", message));
+    }
+    let last = map.coord_at(&IntTuple::integer(map.shape().product()? - 1))?;
+    let extents: Vec<i64> = last.values().iter().map(|value| value + 1).collect();
+    Ok(IntTuple::new(&extents, last.profile())?)
 }
 
-fn text(expr: &Expr<'_>) -> Result<String, Error> {
-    let parts = match &expr.node {
-        Node::Unit { value, path } => return Ok(format!("{value}{path}")),
-        Node::Integer(value) => return Ok(value.to_string()),
-        Node::Tuple(parts) => parts.as_slice(),
-        Node::Group(inner) => std::slice::from_ref(&**inner),
-        _ => return Err(Error::parse(expr.span, "expected a stride such as `E<0>` or `1@0`")),
-    };
-    let parts: Result<Vec<String>, Error> = parts.iter().map(text).collect();
-    Ok(format!("({})", parts?.join(",")))
+/// Strides that name bases, such as `(1@0,1@1)`, as the text that core reads behind a shape.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Strides(String);
+
+impl Strides {
+    /// One stride such as `1@0`.
+    pub(super) fn unit(text: &str) -> Strides {
+        Strides(text.to_owned())
+    }
+
+    /// The strides of a map.
+    pub(super) fn of(map: &BasisLayout) -> Strides {
+        let text = map.to_string();
+        Strides(text.split_once(':').map_or("", |(_, strides)| strides).to_owned())
+    }
+
+    /// The tuple of these parts, if one of them names a basis; the others are integers or tuples.
+    pub(super) fn tuple(parts: &[Argument]) -> Option<Result<Strides, Error>> {
+        let mut named = parts.iter().filter(|part| matches!(part.form, Form::Strides(_)));
+        named.next()?;
+        let text = |part: &Argument| match &part.form {
+            Form::Strides(Strides(text)) => Ok(text.clone()),
+            Form::Tuple(tuple) => Ok(tuple.to_string()),
+            other => {
+                let message = format!("{} among strides such as 1@0", other.described());
+                Err(Error::at("arguments", part.span, message))
+            }
+        };
+        let texts: Result<Vec<String>, Error> = parts.iter().map(text).collect();
+        Some(texts.map(|texts| Strides(format!("({})", texts.join(",")))))
+    }
+
+    /// A sum of single strides.
+    pub(super) fn plus(&self, other: &Strides) -> Strides {
+        Strides(format!("{self}+{other}"))
+    }
+
+    /// A single stride times an integer.
+    pub(super) fn times(&self, by: i64) -> Option<Strides> {
+        let (value, path) = self.0.split_once('@').filter(|_| !self.0.contains(['+', '(']))?;
+        Some(Strides(format!("{}@{path}", value.parse::<i64>().ok()?.checked_mul(by)?)))
+    }
+
+    /// The map of a shape with these strides, or what core says of them.
+    pub(super) fn over(&self, shape: &IntTuple) -> Result<Form, String> {
+        let map = BasisLayout::parse(&format!("{shape}:{self}"));
+        map.map(|map| Form::Basis(Box::new(map))).map_err(|error| error.to_string())
+    }
 }
 
-/// The map of this shape with these strides, or what core says of them.
-pub(super) fn parsed(shape: &IntTuple, strides: &str) -> Result<Form, String> {
-    let map = BasisLayout::parse(&format!("{shape}:{strides}"));
-    map.map(|map| Form::Basis(Box::new(map))).map_err(|error| error.to_string())
+impl fmt::Display for Strides {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
 }

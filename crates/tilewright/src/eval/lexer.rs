@@ -18,7 +18,7 @@ pub(super) enum Word<'a> {
     Linear(&'a str),
     /// The text between brackets: the names of dims.
     Dims(&'a str),
-    /// One of `( ) < > , : + - @ ; . *`, or `m` for the minus of `_m4`.
+    /// One of `( ) < > , : + - * / % @ ; .`, or `m` for the minus of `_m4`.
     Sign(char),
     /// The end of the text.
     End,
@@ -56,7 +56,7 @@ fn next(text: &str, from: usize) -> Result<Token<'_>, Error> {
     let word = |word, len: usize| Ok(Token { word, span: (from, from + len) });
     let Some(first) = rest.chars().next() else { return word(Word::End, 0) };
     match first {
-        '(' | ')' | '<' | '>' | ',' | ':' | '+' | '-' | '@' | ';' | '.' | '*' => {
+        '(' | ')' | '<' | '>' | ',' | ':' | '+' | '-' | '@' | ';' | '.' | '*' | '/' | '%' => {
             word(Word::Sign(first), 1)
         }
         '"' | '\'' => match rest[1..].find(first) {
@@ -67,6 +67,10 @@ fn next(text: &str, from: usize) -> Result<Token<'_>, Error> {
             Some(len) => word(Word::Linear(&rest[..len]), len),
             None => Err(unclosed(from, text, '}')),
         },
+        '[' if rest.starts_with("[](") || rest.starts_with("[&](") => Err(Error::parse(
+            (from, text.len()),
+            "a function of C++ is not evaluated; write the tuple that it returns",
+        )),
         '[' => match rest.find(']') {
             Some(len) => word(Word::Dims(&rest[1..len]), len + 1),
             None => Err(unclosed(from, text, ']')),

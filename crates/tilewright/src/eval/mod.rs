@@ -14,7 +14,8 @@
 //! - Functions that rearrange parts return a tuple for a tuple: `flatten((4,(2,3)))` is `(4,2,3)`.
 //! - Coordinates are integers (colexicographic), nested like the layout, or any mixture.
 //! - `_4` is 4, `(3,)` a tuple of one. CuTe's C++ is accepted: `cute::`, `Int<4>{}`, `make_shape(…)`, `Layout<…>`,
-//!   `LayoutRight{}`, `size<0>(L)`, `L(_,1)`, a `;` at the end; and TLA's `tla::MakeLayout(…)`.
+//!   `LayoutRight{}`, `size<0>(L)`, `L(_,1)`, `E<0>{}`, a `;` at the end; and TLA's `tla::MakeLayout(…)`.
+//! - `+ - * / %` calculate with integers; `L+3` moves a layout.
 //!
 //! Only the operations of the algebra canonicalise values, and every question has an exact answer or an error. Text, nesting and
 //! lists are bounded: [`MAX_TEXT`], [`MAX_NESTING`], [`MAX_NODES`], [`MAX_LIST`].

@@ -2,9 +2,12 @@
 //!
 //! ```text
 //! expr     := operand { 'o' operand }                        composition, from the left
-//! operand  := primary [ ':' primary ] { ('+' | '-') digits } [ 'valid' tuple ] [ 'capacity' digits ]
-//! primary  := integer | '_' | '(' expr ')' | tuple | tiler | swizzle | call | '"' SPEC '"' | linear | dims
-//! integer  := [ '-' ] [ '_' ] digits [ '_c' ] | '_m' digits | integer '*' integer
+//! operand  := layout { ('+' | '-') product } [ 'valid' tuple ] [ 'capacity' digits ]
+//! layout   := product [ ':' product ]
+//! product  := primary { ('*' | '/' | '%') primary }
+//! primary  := integer | unit | '_' | '(' expr ')' | tuple | tiler | swizzle | call | '"' SPEC '"' | linear | dims
+//! integer  := [ '-' ] [ '_' ] digits [ '_c' ] | '_m' digits
+//! unit     := integer '@' digits { '@' digits }                a stride that names a basis
 //! tuple    := '(' [ expr { ',' expr } [ ',' ] ] ')'
 //! tiler    := '<' [ expr { ',' expr } [ ',' ] ] '>'
 //! swizzle  := ('Sw' | 'S') '<' integer ',' integer ',' integer '>' | 'F2' '<' integer { ',' integer } '>'
@@ -13,7 +16,8 @@
 //! call     := name '(' [ expr { ',' expr } [ ',' ] ] ')'
 //! ```
 //!
-//! `(` expr `)` around an integer, a tuple or `_` is a tuple of one; around any other value it groups. A tuple with a layout in
+//! The signs are arithmetic on integers, with C++'s `/` and `%`; a sum with a layout on the left moves the layout, and a product
+//! may scale a stride such as `1@0`. `(` expr `)` around an integer, a tuple or `_` is a tuple of one; around any other value it groups. A tuple with a layout in
 //! it is a tiler.
 //!
 //! CuTe's C++ has other words for some of these, which `cpp.rs` reads.
@@ -25,6 +29,7 @@ mod cpp;
 
 use super::{
     error::shortened,
+    functions::refused,
     lexer::{Token, Word, words},
     limits::{MAX_NESTING, MAX_NODES},
 };
@@ -35,6 +40,16 @@ use crate::Error;
 pub(super) struct Expr<'a> {
     pub(super) node: Node<'a>,
     pub(super) span: (usize, usize),
+}
+
+impl Expr<'_> {
+    /// Returns the expression within brackets that group.
+    pub(super) fn within(&self) -> &Self {
+        match &self.node {
+            Node::Group(inner) => inner.within(),
+            _ => self,
+        }
+    }
 }
 
 /// Kinds of expressions.
@@ -48,11 +63,8 @@ pub(super) enum Node<'a> {
     Tiler(Vec<Expr<'a>>),
     /// Three integers, not yet checked.
     Swizzle([i64; 3]),
-    /// A stride that names a basis: `1@0` has the path `@0`.
-    Unit {
-        value: i64,
-        path: String,
-    },
+    /// A stride that names a basis, as text: `E<0>` is `1@0`.
+    Unit(String),
     /// The images of 1, 2, 4 …, not yet checked.
     Images(Vec<i64>),
     /// A SPEC between quotes.
@@ -81,8 +93,8 @@ pub(super) enum Node<'a> {
         layout: Box<Expr<'a>>,
         coord: Box<Expr<'a>>,
     },
-    /// A layout moved by an offset in elements.
-    Moved(Box<Expr<'a>>, i64),
+    /// The first value, and the values that follow with their signs, from the left; the sign `@` moves a layout by an offset.
+    Arithmetic(Box<Expr<'a>>, Vec<(char, Expr<'a>)>),
     /// A layout with its valid extents and the length of its storage.
     Valid {
         layout: Box<Expr<'a>>,
@@ -172,14 +184,34 @@ impl<'a> Parser<'a> {
 
     fn operand(&mut self) -> Result<Expr<'a>, Error> {
         let (from, first) = (self.here().span.0, self.at);
-        let mut expr = self.primary()?;
+        let mut expr = self.product()?;
         if self.eat(Word::Sign(':')) {
             expr = self.strides(expr, from, first)?;
         }
-        while let Some(step) = self.step()? {
-            expr = self.node(Node::Moved(Box::new(expr), step), from)?;
-        }
+        expr = self.arithmetic(expr, &['+', '-'], Parser::product)?;
         self.valid(expr, from)
+    }
+
+    fn product(&mut self) -> Result<Expr<'a>, Error> {
+        let first = self.primary()?;
+        self.arithmetic(first, &['*', '/', '%'], Parser::primary)
+    }
+
+    /// Parses the values that follow `first`, each behind one of these signs.
+    fn arithmetic(
+        &mut self,
+        first: Expr<'a>,
+        signs: &[char],
+        value: fn(&mut Self) -> Result<Expr<'a>, Error>,
+    ) -> Result<Expr<'a>, Error> {
+        let (from, mut rest) = (first.span.0, Vec::new());
+        while let Some(&sign) = signs.iter().find(|&&sign| self.eat(Word::Sign(sign))) {
+            rest.push((sign, value(self)?));
+        }
+        match rest.is_empty() {
+            true => Ok(first),
+            false => self.node(Node::Arithmetic(Box::new(first), rest), from),
+        }
     }
 
     /// Parses the strides after the `:` of a layout.
@@ -208,23 +240,8 @@ impl<'a> Parser<'a> {
             return self.node(Node::Basis(text), from);
         }
         self.at = open;
-        let stride = self.primary()?;
+        let stride = self.product()?;
         self.node(Node::Layout(Box::new(shape), Box::new(stride)), from)
-    }
-
-    /// Parses `+3` or `-3` after a layout.
-    fn step(&mut self) -> Result<Option<i64>, Error> {
-        let minus = match self.here().word {
-            Word::Sign('+') => false,
-            Word::Sign('-') => true,
-            _ => return Ok(None),
-        };
-        self.take();
-        let Word::Integer(value) = self.here().word else {
-            return self.expected("an offset: an integer");
-        };
-        let token = self.take();
-        signed(value, minus, token.span).map(Some)
     }
 
     /// Parses `valid (2,3) capacity 64`, or nothing.
@@ -255,7 +272,10 @@ impl<'a> Parser<'a> {
             Word::Integer(_) | Word::Sign('-' | 'm') => {
                 let integer = self.integer()?;
                 self.braces();
-                Node::Integer(integer)
+                match self.here().word {
+                    Word::Sign('@') => self.path(integer)?,
+                    _ => Node::Integer(integer),
+                }
             }
             Word::Keep => {
                 self.take();
@@ -281,13 +301,6 @@ impl<'a> Parser<'a> {
                 return self.expected("a layout, an integer, a tuple or a function");
             }
         };
-        if self.here().word == Word::Sign('@') {
-            return Err(Error::parse(
-                (from, self.here().span.1),
-                "a basis stride such as 1@0 comes after a shape: (2,2):(1@0,1@1)",
-            ));
-        }
-        let node = if self.eat(Word::Sign('*')) { self.product(node, from)? } else { node };
         let may_be_layout = cpp::may_be_layout(&node);
         let mut expr = self.node(node, from)?;
         let depth = self.depth;
@@ -303,25 +316,6 @@ impl<'a> Parser<'a> {
             return self.node(call, from);
         }
         Ok(expr)
-    }
-
-    /// An integer, or a stride that names a basis, times what comes next.
-    fn product(&mut self, left: Node<'a>, from: usize) -> Result<Node<'a>, Error> {
-        self.deeper()?;
-        let right = self.primary()?;
-        self.depth -= 1;
-        let span = (from, right.span.1);
-        let times = |a: i64, b: i64| {
-            a.checked_mul(b).ok_or_else(|| Error::parse(span, "the integer does not fit 64 bits"))
-        };
-        match (left, right.node) {
-            (Node::Integer(a), Node::Integer(b)) => times(a, b).map(Node::Integer),
-            (Node::Unit { value, path }, Node::Integer(by))
-            | (Node::Integer(by), Node::Unit { value, path }) => {
-                Ok(Node::Unit { value: times(value, by)?, path })
-            }
-            _ => Err(Error::parse(span, "expected integers on both sides of `*`")),
-        }
     }
 
     /// Counts one more expression inside another.
@@ -347,10 +341,13 @@ impl<'a> Parser<'a> {
                 Ok(Node::Call { name, name_span, arguments: self.list('(', ')')? })
             }
             _ => {
-                let name = shortened(name);
-                let message = format!(
-                    "`{name}` is a function only before `(`; put a SPEC within an expression in quotes: \"{name}\""
-                );
+                let named = shortened(name);
+                let message = match refused(name) {
+                    Some(reason) => format!("`{named}` {reason}"),
+                    None => format!(
+                        "`{named}` is a function only before `(`; put a SPEC within an expression in quotes: \"{named}\""
+                    ),
+                };
                 Err(Error::parse(name_span, message))
             }
         }

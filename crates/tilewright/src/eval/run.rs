@@ -5,7 +5,7 @@ use tilewright_core::{BasisLayout, Coord, IntTuple, Layout, LinearLayout, Swizzl
 use tilewright_notation::{Named, Spec};
 
 use super::{
-    basis,
+    basis::{self, Strides},
     dims::Dims,
     functions::{self, Argument, Call},
     items::Items,
@@ -38,24 +38,33 @@ pub(super) fn run(expr: &Expr<'_>) -> Result<Form, Error> {
             let function = functions::named(name, *name_span)?;
             function.call(&evaluated(name, arguments)?, expr.span)
         }
-        Node::Unit { value, path } => Err(Error::at(
-            "arguments",
-            expr.span,
-            format!("{value}{path} is a stride, behind a shape: make_layout(4, E<0>{{}})"),
-        )),
+        Node::Unit(path) => Ok(Form::Strides(Strides::unit(path))),
         Node::Layout(shape, stride) => {
-            if let Some(strides) = basis::strides(stride)? {
-                return basis::parsed(&integers(shape, "a shape")?, &strides)
-                    .map_err(|message| Error::parse(stride.span, message));
+            let shape = integers(shape, "a shape")?;
+            match run(stride)? {
+                Form::Strides(strides) => {
+                    strides.over(&shape).map_err(|message| Error::parse(stride.span, message))
+                }
+                strides => Layout::from_shape_stride(
+                    &shape,
+                    &integers_of(strides, stride.span, "strides")?,
+                )
+                .map(layout)
+                .map_err(refused),
             }
-            let (shape, stride) = (integers(shape, "a shape")?, integers(stride, "strides")?);
-            Layout::from_shape_stride(&shape, &stride).map(layout).map_err(refused)
         }
         Node::Compact { shape, strides, strides_span } => {
             compact(expr.span, shape, functions::named(strides, *strides_span)?, *strides_span)
         }
         Node::At { layout, coord } => at(expr.span, layout, coord),
-        Node::Moved(inner, by) => moved(expr, inner, *by),
+        Node::Arithmetic(first, rest) => {
+            let mut value = placed(first.within())?;
+            for (sign, right) in rest {
+                let (right, span) = (placed(right.within())?, expr.span);
+                value = Argument { form: arithmetic(&value, *sign, &right, span)?, span };
+            }
+            Ok(value.form)
+        }
         Node::Valid { layout, extents, capacity } => {
             valid(expr, layout, extents.as_deref(), *capacity)
         }
@@ -125,6 +134,9 @@ pub(super) fn argument(name: &str, argument: Argument) -> Result<Argument, Error
 
 /// Returns integers, tuples and `_` under one more bracket; with a layout among them, a tiler.
 pub(super) fn tuple(parts: Vec<Argument>, span: (usize, usize)) -> Result<Form, Error> {
+    if let Some(strides) = Strides::tuple(&parts) {
+        return strides.map(Form::Strides);
+    }
     let items = |part: &Argument| match &part.form {
         Form::Tuple(tuple) => Some(Items::of(tuple)),
         Form::Slicer(items) => Some(items.clone()),
@@ -145,7 +157,7 @@ pub(super) fn tuple(parts: Vec<Argument>, span: (usize, usize)) -> Result<Form, 
 fn grouped(inner: &Expr<'_>, span: (usize, usize)) -> Result<Form, Error> {
     let inner = placed(inner)?;
     match &inner.form {
-        Form::Tuple(_) | Form::Slicer(_) => tuple(vec![inner], span),
+        Form::Tuple(_) | Form::Slicer(_) | Form::Strides(_) => tuple(vec![inner], span),
         _ => Ok(inner.form),
     }
 }
@@ -227,28 +239,85 @@ pub(super) fn named(named: Named) -> Form {
 
 /// Evaluates an expression that must be a tuple of integers, as a part of a layout's text.
 fn integers(expr: &Expr<'_>, what: &str) -> Result<IntTuple, Error> {
-    match run(expr)? {
+    integers_of(run(expr)?, expr.span, what)
+}
+
+fn integers_of(form: Form, span: (usize, usize), what: &str) -> Result<IntTuple, Error> {
+    match form {
         Form::Tuple(tuple) => Ok(tuple),
         other => Err(Error::at(
             "arguments",
-            expr.span,
+            span,
             format!("{} for {what}; expected an integer or a tuple of integers", other.described()),
         )),
     }
 }
 
-/// Evaluates `layout + 3`.
-fn moved(expr: &Expr<'_>, inner: &Expr<'_>, by: i64) -> Result<Form, Error> {
-    let Form::Layout(from) = run(inner)? else {
-        let message = "`+` and `-` put an offset behind a layout, such as (4,8):(8,1)+3";
-        return Err(Error::at("arguments", inner.span, message));
+/// Evaluates a sign between two values: integers; a layout and the offset that moves it; a stride that names a basis, scaled.
+fn arithmetic(
+    left: &Argument,
+    sign: char,
+    right: &Argument,
+    span: (usize, usize),
+) -> Result<Form, Error> {
+    let integer = |form: &Form| match form {
+        Form::Tuple(tuple) => tuple.as_integer(),
+        _ => None,
     };
+    match (sign, &left.form, integer(&left.form), &right.form, integer(&right.form)) {
+        // The offset in the middle of `composition(A, 8, B)`: B in place of a layout, whatever it is.
+        ('@', _, _, _, Some(by)) => moved(&left.layout("composition")?, by, span),
+        (_, _, Some(a), _, Some(b)) => {
+            let value = calculated(a, sign, b).ok_or_else(|| {
+                let message = format!("`{a} {sign} {b}` divides by 0 or does not fit 64 bits");
+                Error::at("overflow", span, message)
+            });
+            Ok(Form::Tuple(IntTuple::integer(value?)))
+        }
+        ('+', Form::Layout(from) | Form::Cut(from), _, _, Some(by)) => moved(from, by, span),
+        ('-', Form::Layout(from) | Form::Cut(from), _, _, Some(by)) => {
+            moved(from, by.saturating_neg(), span)
+        }
+        ('+', Form::Strides(left), _, Form::Strides(right), _) => {
+            Ok(Form::Strides(left.plus(right)))
+        }
+        ('*', Form::Strides(unit), _, _, Some(by)) | ('*', _, Some(by), Form::Strides(unit), _) => {
+            let scaled = unit.times(by).map(Form::Strides);
+            scaled.ok_or_else(|| {
+                let message =
+                    format!("{unit} times {by}; give one stride and an integer that fit 64 bits");
+                Error::at("illegal", span, message)
+            })
+        }
+        _ => Err(Error::at(
+            "arguments",
+            span,
+            format!(
+                "{} {sign} {}; give integers, or a layout and the offset that moves it: (4,8):(8,1)+3",
+                left.form.described(),
+                right.form.described(),
+            ),
+        )),
+    }
+}
+
+fn calculated(a: i64, sign: char, b: i64) -> Option<i64> {
+    match sign {
+        '+' => a.checked_add(b),
+        '-' => a.checked_sub(b),
+        '*' => a.checked_mul(b),
+        '/' => a.checked_div(b),
+        _ => a.checked_rem(b),
+    }
+}
+
+/// Returns a layout moved by an offset.
+fn moved(from: &Layout, by: i64, span: (usize, usize)) -> Result<Form, Error> {
     let offset = from
         .offset()
         .checked_add(by)
-        .ok_or_else(|| Error::at("overflow", expr.span, "the offsets add up beyond 64 bits"))?;
-    let moved = from.with_offset(offset);
-    moved.map(layout).map_err(|error| Error::core(expr.span, "", &error))
+        .ok_or_else(|| Error::at("overflow", span, "the offsets add up beyond 64 bits"))?;
+    from.with_offset(offset).map(layout).map_err(|error| Error::core(span, "", &error))
 }
 
 /// Evaluates `layout valid (2,3) capacity 64`.
@@ -287,31 +356,20 @@ fn natural(tuple: &IntTuple, span: (usize, usize)) -> Result<Vec<u64>, Error> {
 
 /// Evaluates `A o B o C` from the left. `Sw<…> o 16 o L` is L at offset 16 under the swizzle.
 fn chain(operands: &[Expr<'_>]) -> Result<Form, Error> {
-    let first = run(&operands[0])?;
-    let (mut value, mut rest) = (Argument { form: first, span: operands[0].span }, &operands[1..]);
-    if let (Form::Swizzle(_), [offset, inner, behind @ ..]) = (&value.form, rest)
-        && let Node::Integer(by) = offset.node
-    {
-        let shifted = Argument { form: moved_layout(inner, by)?, span: inner.span };
-        value = composed(value, shifted)?;
-        rest = behind;
-    }
-    for operand in rest {
-        let right = Argument { form: run(operand)?, span: operand.span };
+    let mut value = placed(&operands[0])?;
+    let mut rest = operands[1..].iter();
+    while let Some(operand) = rest.next() {
+        let mut right = placed(operand)?;
+        if let (Form::Swizzle(_), Form::Tuple(offset)) = (&value.form, &right.form)
+            && let Some(by) = offset.as_integer()
+            && let Some(inner) = rest.next()
+        {
+            let inner = placed(inner)?;
+            right = Argument { form: moved(&inner.layout("A o B")?, by, inner.span)?, ..inner };
+        }
         value = composed(value, right)?;
     }
     Ok(value.form)
-}
-
-fn moved_layout(inner: &Expr<'_>, by: i64) -> Result<Form, Error> {
-    let argument = Argument { form: run(inner)?, span: inner.span };
-    let from = argument.layout("A o B")?;
-    let offset = from
-        .offset()
-        .checked_add(by)
-        .ok_or_else(|| Error::at("overflow", inner.span, "the offsets add up beyond 64 bits"))?;
-    let moved = from.with_offset(offset);
-    moved.map(layout).map_err(|error| Error::core(inner.span, "", &error))
 }
 
 fn composed(left: Argument, right: Argument) -> Result<Argument, Error> {

@@ -6,7 +6,7 @@ use tilewright_core::{BasisLayout, IntTuple, Layout, LayoutTile, LinearLayout, S
 use tilewright_notation::{self as notation, Named, Spec};
 
 pub(super) use super::part::Part;
-use super::{dims::Dims, items::Items};
+use super::{basis::Strides, dims::Dims, items::Items};
 
 /// Value of an expression. `Display` prints it as the answer.
 ///
@@ -33,6 +33,8 @@ pub(super) enum Form {
     Cut(Box<Layout>),
     Tile(Box<LayoutTile>),
     Basis(Box<BasisLayout>),
+    /// The strides of such a map, alone.
+    Strides(Strides),
     /// A map that is linear over bits.
     Linear(Box<LinearLayout>),
     /// The names of a linear layout's dims.
@@ -62,6 +64,7 @@ impl Form {
             Form::Layout(_) | Form::Cut(_) => "a layout",
             Form::Tile(_) => "a tile",
             Form::Basis(_) => "a map to coordinates",
+            Form::Strides(_) => "strides such as 1@0",
             Form::Linear(_) => "a linear layout",
             Form::Dims(_) => "a list of dims",
             Form::Tiler(_) => "a tiler",
@@ -75,8 +78,8 @@ impl Form {
 
 impl Value {
     /// The kind of the value: `boolean`, `integer`, `tuple`, `slicer` (with `_`), `layout` (also with an offset or valid
-    /// extents), `basis` (a map to coordinates), `linear` (a linear layout), `dims` (names of its dims), `tiler`, `swizzle`,
-    /// `list`, `padding`.
+    /// extents), `basis` (a map to coordinates), `strides` (those of such a map, alone), `linear` (a linear layout), `dims` (names
+    /// of its dims), `tiler`, `swizzle`, `list`, `padding`.
     ///
     /// ```
     /// use tilewright::eval::evaluate;
@@ -92,6 +95,7 @@ impl Value {
             Form::Slicer(_) => "slicer",
             Form::Layout(_) | Form::Cut(_) | Form::Tile(_) | Form::Spec(_) => "layout",
             Form::Basis(_) => "basis",
+            Form::Strides(_) => "strides",
             Form::Linear(_) => "linear",
             Form::Dims(_) => "dims",
             Form::Tiler(_) => "tiler",
@@ -303,6 +307,7 @@ impl fmt::Display for Value {
             Form::Cut(layout) => cut(f, layout),
             Form::Tile(tile) => write!(f, "{tile}"),
             Form::Basis(map) => write!(f, "{map}"),
+            Form::Strides(strides) => write!(f, "{strides}"),
             Form::Linear(map) => write!(f, "{map}"),
             Form::Dims(dims) => write!(f, "{dims}"),
             Form::Tiler(parts) => f.write_str(&Part::text(parts)),

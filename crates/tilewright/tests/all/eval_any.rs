@@ -108,7 +108,8 @@ fn expression() -> impl Strategy<Value = String> {
             .prop_map(|(name, arguments)| format!("{name}({})", arguments.join(", ")));
         prop_oneof![
             4 => call,
-            1 => prop::collection::vec(part, 2..4).prop_map(|parts| parts.join(" o ")),
+            1 => (prop::sample::select(vec!["o", "+", "-", "*", "/", "%"]), prop::collection::vec(part, 2..4))
+                .prop_map(|(sign, parts)| parts.join(&format!(" {sign} "))),
         ]
     })
 }
@@ -117,7 +118,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4_000))]
 
     #[test]
-    fn any_text_is_an_expression_or_an_error(text in "[-_()<>{}\\[\\]=0-9:,+@oSw\"' aé]{0,40}|\\PC{0,60}") {
+    fn any_text_is_an_expression_or_an_error(text in "[-_()<>{}\\[\\]=0-9:,+*/%@oSw\"' aé]{0,40}|\\PC{0,60}") {
         check(&text);
     }
 
@@ -243,7 +244,12 @@ fn what_is_given_in_the_wrong_place_is_named() {
             "(1,2):(_,1)",
             "!arguments a coordinate with `_` for strides; expected an integer or a tuple of integers",
         ),
-        ("4 + 3", "!arguments `+` and `-` put an offset behind a layout, such as (4,8):(8,1)+3"),
+        ("4 + 3", "7"),
+        (
+            "(4,8) + 3",
+            "!arguments a tuple + an integer; give integers, or a layout and the offset that moves it: (4,8):(8,1)+3",
+        ),
+        ("7 / (2 - 2)", "!overflow `7 / 0` divides by 0 or does not fit 64 bits"),
         (
             "F2<1,2,3> o 8:1",
             "!illegal offsets 4 and 3 have one image, 3; no image is the xor of others",

@@ -29,12 +29,19 @@ pub(super) static FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "filter",
-        arguments: "L",
-        doc: "Modes of stride 0 dropped, then coalesced: the same offsets, fewer coordinates.",
-        python: "(layout: LayoutLike, /) -> Layout",
+        arguments: "L[, profile]",
+        doc: "Modes of stride 0 dropped, then coalesced: the same offsets, fewer coordinates; with a profile, within each of its parts.",
+        python: "(layout: LayoutLike, profile: Shape | None = None, /) -> Layout",
         example: "(4,3):(0,1)",
-        counts: (1, 1),
-        run: |call| layout(call.layout(0)?.filter()?),
+        counts: (1, 2),
+        run: |call| match call.count() {
+            1 => layout(call.layout(0)?.filter()?),
+            // A mode of stride 0 has one coordinate, so that coalescing drops it.
+            _ => {
+                let once = call.layout(0)?.filter_zeros()?;
+                layout(once.coalesce_by(call.profile(1)?.profile())?)
+            }
+        },
     },
     Function {
         name: "filter_zeros",

@@ -182,6 +182,14 @@ impl<'a> Call<'a> {
         }
     }
 
+    /// Returns an integer, a tuple or a coordinate with `_`.
+    pub(super) fn items(&self, i: usize) -> Result<Items, Refusal> {
+        match self.form(i)? {
+            Form::Slicer(items) => Ok(items.clone()),
+            _ => Ok(Items::of(&self.tuple(i)?)),
+        }
+    }
+
     /// Returns a linear layout, also from a layout that is linear over bits.
     pub(super) fn linear(&self, i: usize) -> Result<LinearLayout, Refusal> {
         match self.form(i)? {

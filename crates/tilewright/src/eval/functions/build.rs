@@ -3,8 +3,10 @@
 use tilewright_core::{BasisLayout, IntTuple, Layout, LayoutTv, TensorLayout};
 use tilewright_notation::Named;
 
-use super::{Answer, Call, Function, Refusal, coordinates::array, structure::layout};
-use crate::eval::value::Form;
+use super::{
+    Answer, Call, Function, Refusal, coordinates::array, observe::integer, structure::layout,
+};
+use crate::eval::{basis::Strides, value::Form};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     Function {
@@ -63,6 +65,18 @@ pub(super) static FUNCTIONS: &[Function] = &[
         example: "(2,3)",
         counts: (1, 1),
         run: identity,
+    },
+    Function {
+        name: "make_basis_like",
+        arguments: "shape",
+        doc: "The strides of make_identity_layout(shape).",
+        python: "(shape: Shape, /) -> Value | Shape",
+        example: "(2,(3,4))",
+        counts: (1, 1),
+        run: |call| match identity(call)? {
+            Form::Basis(map) => Ok(Form::Strides(Strides::of(&map))),
+            _ => integer(1),
+        },
     },
     Function {
         name: "compact_col_major",

@@ -6,7 +6,9 @@ use tilewright_core::IntTuple;
 #[cfg(feature = "banks")]
 use tilewright_core::{LinearLayout, Swizzle, TensorLayout};
 
-use super::{Answer, Call, Function, Refusal, coordinates::array, structure::parts_of};
+use super::{
+    Answer, Call, Function, Refusal, coordinates::array, structure::parts_of, tuples::padded,
+};
 use crate::{
     comparison::{Comparison, compare},
     eval::value::Form,
@@ -80,11 +82,14 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "ceil_div",
         arguments: "a, b",
-        doc: "Shape a by shape b, rounded up, part by part.",
+        doc: "Shape a by shape b, rounded up, part by part; parts that b lacks stay.",
         python: "(a: Shape, b: Shape, /) -> Shape",
         example: "(12,7), (5,3)",
         counts: (2, 2),
-        run: |call| Ok(Form::Tuple(call.shape(0)?.ceil_div(&call.shape(1)?)?)),
+        run: |call| {
+            let (a, b) = (call.shape(0)?, call.shape(1)?);
+            Ok(Form::Tuple(a.ceil_div(&padded(&a, &b)?)?))
+        },
     },
 ];
 

@@ -48,16 +48,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         python: "(layout: LayoutLike, offset: int, /) -> Any",
         example: "(4,(2,4)):(8,(4,1)), 14",
         counts: (2, 2),
-        run: |call| {
-            let layout = call.layout(0)?;
-            let (shape, coord) = (layout.shape(), hierarchical(&layout, call.integer(1)?)?);
-            if shape.rank() == 1 {
-                return integer(shape.crd2idx(&coord)?);
-            }
-            let axis = |i| shape.get(&[i])?.crd2idx(&coord.get(&[i])?);
-            let axes = (0..shape.rank()).map(axis).collect::<Result<Vec<i64>, _>>()?;
-            Ok(Form::Tuple(IntTuple::flat(&axes)?))
-        },
+        run: |call| Ok(Form::Tuple(flat_coord(&call.layout(0)?, call.integer(1)?)?)),
     },
     Function {
         name: "get_1d_coord",
@@ -174,6 +165,16 @@ fn hierarchical(layout: &Layout, offset: i64) -> Result<IntTuple, Refusal> {
         "the digits of offset {offset} in {layout} have another offset; the layout is not compact, or the offset beyond it"
     );
     Err(Refusal::Said("out-of-range", message))
+}
+
+/// The coordinate at an offset of a compact layout, with an integer for each axis; of one axis, the integer.
+pub(super) fn flat_coord(layout: &Layout, offset: i64) -> Result<IntTuple, Refusal> {
+    let (shape, coord) = (layout.shape(), hierarchical(layout, offset)?);
+    if shape.rank() == 1 {
+        return Ok(IntTuple::integer(shape.crd2idx(&coord)?));
+    }
+    let axis = |i| shape.get(&[i])?.crd2idx(&coord.get(&[i])?);
+    Ok(IntTuple::flat(&(0..shape.rank()).map(axis).collect::<Result<Vec<i64>, _>>()?)?)
 }
 
 /// Returns the result of `slice` or `dice`, which is a tuple for a tuple.

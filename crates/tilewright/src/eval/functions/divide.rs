@@ -2,8 +2,10 @@
 
 use tilewright_core::{Error, Layout, Tiler};
 
-use super::{Answer, Call, Function, arguments::By, structure::layout};
-use crate::eval::part::with_tilers;
+use super::{
+    Answer, Call, Function, Refusal, arguments::By, coordinates::flat_coord, structure::layout,
+};
+use crate::eval::{items::Items, part::with_tilers, value::Form};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     Function {
@@ -42,7 +44,60 @@ pub(super) static FUNCTIONS: &[Function] = &[
         counts: (2, 2),
         run: |call| by_layout_or_mode(call, Layout::flat_divide, Layout::flat_divide_tiler),
     },
+    Function {
+        name: "local_tile",
+        arguments: "L, tiler, coord",
+        doc: "The tile at a coordinate of the rest of zipped_divide(L, tiler): layout+offset; parts of the rest at `_` stay.",
+        python: "(layout: LayoutLike, tiler: TilerLike, coord: Slicer, /) -> Layout",
+        example: "(8,8):(8,1), <2,4>, (1,1)",
+        counts: (3, 3),
+        run: local_tile,
+    },
+    Function {
+        name: "local_partition",
+        arguments: "L, T, i",
+        doc: "The elements of each tile of T's shape at T's coordinate with offset i: layout+offset.",
+        python: "(layout: LayoutLike, threads: LayoutLike, index: int, /) -> Layout",
+        example: "(8,8):(8,1), (2,4):(4,1), 3",
+        counts: (3, 3),
+        run: local_partition,
+    },
 ];
+
+fn local_tile(call: &Call<'_>) -> Answer {
+    let divided = by_layout_or_mode(call, Layout::zipped_divide, Layout::zipped_divide_tiler)?;
+    let Form::Layout(tiled) = divided else { return Ok(divided) };
+    cut(&tiled, [kept(&tiled, 0)?, filled(call.items(2)?, &tiled, 1)?])
+}
+
+fn local_partition(call: &Call<'_>) -> Answer {
+    let (whole, threads) = (call.layout(0)?, call.layout(1)?);
+    let tile = Items::of(&threads.shape().product_each()?).parts().unwrap_or_default();
+    let tiled = with_tilers(&tile, |by| whole.zipped_divide_tiler(by))?;
+    let thread = Items::of(&flat_coord(&threads, call.integer(2)?)?);
+    cut(&tiled, [filled(thread, &tiled, 0)?, kept(&tiled, 1)?])
+}
+
+/// Returns the slice at a coordinate of (tile, rest).
+fn cut(tiled: &Layout, coord: [Items; 2]) -> Answer {
+    let slicer = Items::tuple(coord.to_vec())?.slicer()?;
+    Ok(Form::Cut(Box::new(tiled.slice_and_offset(&slicer)?)))
+}
+
+/// Returns `_` for each part of a position.
+fn kept(tiled: &Layout, position: usize) -> Result<Items, Refusal> {
+    filled(Items::tuple(vec![Items::leaf(None)])?, tiled, position)
+}
+
+/// Returns a coordinate with `_` for the parts of a position that it lacks.
+fn filled(coord: Items, tiled: &Layout, position: usize) -> Result<Items, Refusal> {
+    if coord.is_leaf() {
+        return Ok(coord);
+    }
+    let mut parts = coord.split();
+    parts.resize(parts.len().max(tiled.get(&[position])?.rank()), Items::leaf(None));
+    Ok(Items::tuple(parts)?)
+}
 
 /// Divides A by B: as a whole by a layout, axis by axis by a tiler.
 pub(super) fn by_layout_or_mode(

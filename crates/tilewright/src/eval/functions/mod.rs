@@ -182,10 +182,38 @@ const TRITON: [(&str, &str); 23] = [
     ("zeros1D", "zeros"),
 ];
 
+/// Names of CuTe that are refused, with the reason and what to write.
+const REFUSED: [(&[&str], &str); 4] = [
+    (
+        &["make_fragment_like", "make_fragment"],
+        "is a layout of registers, which the compiler chooses; write make_layout_like(L)",
+    ),
+    (
+        &["transform", "transform_leaf", "transform_apply", "fold", "for_each", "any_of", "all_of"],
+        "takes a function of C++, which is not evaluated; write the tuple that it returns",
+    ),
+    (
+        &["is_static", "is_constant", "is_integral", "is_tuple", "bool_constant", "decltype"],
+        "asks for a type of C++; every integer here is a constant, so leave it out",
+    ),
+    (
+        &["make_tensor", "make_counting_tensor", "make_identity_tensor"],
+        "is memory with a layout; write its layout alone",
+    ),
+];
+
+/// Returns why a name of CuTe is refused, and what to write instead.
+pub(super) fn refused(name: &str) -> Option<&'static str> {
+    REFUSED.iter().find(|(names, _)| names.contains(&name)).map(|&(_, reason)| reason)
+}
+
 /// Finds the function of this name, or of this name in Triton.
 pub(super) fn named(name: &str, span: (usize, usize)) -> Result<&'static Function, Error> {
     let own = TRITON.iter().find(|(other, _)| *other == name).map_or(name, |&(_, own)| own);
     functions().find(|function| function.name == own).ok_or_else(|| {
+        if let Some(reason) = refused(name) {
+            return Error::parse(span, format!("`{name}` {reason}"));
+        }
         let hint = nearest(name).map(|near| format!("; did you mean `{near}`?"));
         let name = shortened(name);
         let message = format!("no function is called `{name}`{}", hint.unwrap_or_default());

@@ -3,7 +3,11 @@
 use tilewright_core::{IntTuple, Layout};
 
 use super::{Answer, Call, Function, Refusal};
-use crate::eval::{limits::MAX_LIST, value::Form};
+use crate::eval::{
+    basis::{self, Strides},
+    limits::MAX_LIST,
+    value::Form,
+};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     Function {
@@ -49,16 +53,46 @@ pub(super) static FUNCTIONS: &[Function] = &[
         python: "(x: Any, /, *path: int) -> Shape",
         example: "((4,2),3):((1,12),4)",
         counts: (1, usize::MAX),
-        run: |call| Ok(Form::Tuple(call.layout(0)?.get(&call.path(1)?)?.stride())),
+        run: |call| match call.form(0)? {
+            Form::Basis(map) if call.count() == 1 => Ok(Form::Strides(Strides::of(map))),
+            _ => Ok(Form::Tuple(call.layout(0)?.get(&call.path(1)?)?.stride())),
+        },
     },
     Function {
         name: "cosize",
-        arguments: "L",
-        doc: "1 + the largest offset reached; 0 of an empty layout.",
-        python: "(layout: LayoutLike, /) -> int",
+        arguments: "L[, i, j, …]",
+        doc: "1 + the largest offset reached, by the part at a path where one is given; 0 of an empty layout.",
+        python: "(layout: LayoutLike, /, *path: int) -> int",
         example: "(4,8):(16,1)",
+        counts: (1, usize::MAX),
+        run: |call| match call.count() {
+            1 => integer(call.layout(0)?.cosize()),
+            _ => integer(call.layout(0)?.get(&call.path(1)?)?.cosize()),
+        },
+    },
+    Function {
+        name: "coshape",
+        arguments: "L",
+        doc: "The shape of the smallest box of the values: of a layout its cosize.",
+        python: "(layout: LayoutLike | Value, /) -> Shape",
+        example: "make_identity_layout((2,3))",
         counts: (1, 1),
-        run: |call| integer(call.layout(0)?.cosize()),
+        run: |call| match call.form(0)? {
+            Form::Basis(map) => Ok(Form::Tuple(basis::coshape(map)?)),
+            _ => integer(call.layout(0)?.cosize()),
+        },
+    },
+    Function {
+        name: "coprofile",
+        arguments: "L",
+        doc: "The brackets of the values, with 0 for each integer: of a layout 0.",
+        python: "(layout: LayoutLike | Value, /) -> Shape",
+        example: "make_identity_layout((2,3))",
+        counts: (1, 1),
+        run: |call| match call.form(0)? {
+            Form::Basis(map) => Ok(Form::Tuple(map.coord_at(&IntTuple::integer(0))?)),
+            _ => call.layout(0).and_then(|_| integer(0)),
+        },
     },
     Function {
         name: "span",

@@ -227,6 +227,11 @@ fn grouped(call: &Call<'_>) -> Answer {
 }
 
 fn made(call: &Call<'_>) -> Answer {
+    if let (2, Form::Tuple(shape)) = (call.count(), call.form(0)?)
+        && let Form::Strides(strides) = call.form(1)?
+    {
+        return strides.over(shape).map_err(|message| Refusal::Said("parse", message));
+    }
     let all = (0..call.count()).map(|i| match call.form(i)? {
         Form::Tuple(tuple) => Ok(Err(tuple.clone())),
         _ => call.layout(i).map(Ok),

@@ -124,6 +124,33 @@ pub(super) static FUNCTIONS: &[Function] = &[
         run: zip,
     },
     Function {
+        name: "repeat_like",
+        arguments: "a, x",
+        doc: "x in place of each integer of a.",
+        python: "(a: Shape, x: Shape, /) -> Any",
+        example: "(2,(3,4)), 1",
+        counts: (2, 2),
+        run: |call| repeated(&call.tuple(0)?, &call.tuple(1)?).map(tuple),
+    },
+    Function {
+        name: "product_like",
+        arguments: "a, guide",
+        doc: "The product of each part of a that is an integer in the guide.",
+        python: "(a: Shape, guide: Shape, /) -> Any",
+        example: "((2,3),(4,(5,6))), (1,(1,1))",
+        counts: (2, 2),
+        run: |call| product_like(&call.tuple(0)?, &call.tuple(1)?).map(tuple),
+    },
+    Function {
+        name: "flatten_to_tuple",
+        arguments: "a",
+        doc: "The integers of a tuple; of an integer, a tuple of one.",
+        python: "(a: Shape, /) -> Any",
+        example: "(2,(3,4))",
+        counts: (1, 1),
+        run: |call| Ok(tuple(IntTuple::flat(call.tuple(0)?.values())?)),
+    },
+    Function {
         name: "wrap",
         arguments: "a",
         doc: "An integer as a tuple of one; a tuple itself.",
@@ -208,13 +235,45 @@ fn inner_product(a: &IntTuple, b: &IntTuple) -> Result<i64, Refusal> {
         .try_fold(0i64, |sum, (a, b)| sum.checked_add(inner_product(a, b)?).ok_or_else(too_large))
 }
 
+fn repeated(a: &IntTuple, one: &IntTuple) -> Result<IntTuple, Refusal> {
+    match a.as_integer() {
+        Some(_) => Ok(one.clone()),
+        None => {
+            let all: Result<Vec<_>, _> = parts_of(a)?.iter().map(|a| repeated(a, one)).collect();
+            joined(&all?)
+        }
+    }
+}
+
+fn product_like(a: &IntTuple, guide: &IntTuple) -> Result<IntTuple, Refusal> {
+    match guide.as_integer() {
+        Some(_) => Ok(IntTuple::integer(a.product()?)),
+        None => {
+            let pairs = pairs(a, guide)?;
+            let all: Result<Vec<_>, _> = pairs.iter().map(|(a, b)| product_like(a, b)).collect();
+            joined(&all?)
+        }
+    }
+}
+
+/// Returns b with 1 for each part that a has and b lacks.
+pub(super) fn padded(a: &IntTuple, b: &IntTuple) -> Result<IntTuple, Refusal> {
+    if a.as_integer().is_some() || b.as_integer().is_some() || b.rank() > a.rank() {
+        return Ok(b.clone());
+    }
+    let one = IntTuple::integer(1);
+    let tiles = parts_of(b)?;
+    let tiles = tiles.iter().chain(std::iter::repeat(&one));
+    let all: Result<Vec<_>, _> =
+        parts_of(a)?.iter().zip(tiles).map(|(a, b)| padded(a, b)).collect();
+    joined(&all?)
+}
+
 fn round_up(a: &IntTuple, b: &IntTuple) -> Result<IntTuple, Refusal> {
     match (a.as_integer(), b.as_integer()) {
         (Some(value), Some(step)) => Ok(IntTuple::integer(multiple(value, step)?)),
         (None, None) => {
-            let mut steps = parts_of(b)?;
-            steps.resize(steps.len().max(a.rank()), IntTuple::integer(1));
-            let parts = pairs(a, &joined(&steps)?)?;
+            let parts = pairs(a, &padded(a, b)?)?;
             let made: Result<Vec<IntTuple>, Refusal> =
                 parts.iter().map(|(a, b)| round_up(a, b)).collect();
             joined(&made?)

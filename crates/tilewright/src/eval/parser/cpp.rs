@@ -13,6 +13,8 @@
 //!           | ('make_composed_layout' | 'composition') '(' a ',' integer ',' b ')' | 'ComposedLayout' '<' a ',' integer ',' b '>'
 //!           | 'make_layout' '(' shape ',' order ')'
 //!           | name '<' integer { ',' integer } '>' '(' list ')'      a call: the integers follow the first argument
+//!           | 'recast_layout' '<' type ',' type '>' '(' list ')'     `recast` with the bits of the types
+//!           | 'compact_major' '<' order '>' '(' list ')'             `compact_col_major`, `compact_row_major`
 //! method   := (call | '(' layout ')') '.' name '(' list ')'      a call: the value before it is the first argument
 //! at       := (method | call | '(' layout ')') '(' list ')'     the offset of a coordinate, or with `_` the slice
 //! order    := ('LayoutLeft' | 'GenColMajor' | 'LayoutRight' | 'GenRowMajor') [ '{' '}' ]
@@ -23,11 +25,39 @@
 
 use super::{Error, Expr, Node, Parser, Word};
 
+/// The last position of a coordinate.
+const MOST: i64 = tilewright_core::MAX_MODES as i64 - 1;
+
 /// The functions that take integers between `<` and `>`: `size<0>(L)` is `size(L, 0)`.
 const TEMPLATES: [&str; 16] = [
     "size", "rank", "depth", "shape", "stride", "get", "layout", "select", "take", "group",
     "replace", "upcast", "downcast", "cosize", "append", "prepend",
 ];
+
+/// Returns the text of a position within the path of a stride.
+fn at(position: i64, span: (usize, usize)) -> Result<String, Error> {
+    if (0..=MOST).contains(&position) {
+        return Ok(format!("@{position}"));
+    }
+    let message = format!("position {position} of a coordinate; give 0 to {MOST}");
+    Err(Error::parse(span, message))
+}
+
+/// Returns the bits of a type of C++, CUTLASS or AscendC.
+fn bits(name: &str) -> Option<i64> {
+    Some(match name {
+        "double" | "int64_t" | "uint64_t" => 64,
+        "float" | "int" | "int32_t" | "uint32_t" | "tfloat32_t" => 32,
+        "half_t" | "bfloat16_t" | "int16_t" | "uint16_t" | "half" => 16,
+        "int8_t" | "uint8_t" | "char" | "float_e4m3_t" | "float_e5m2_t" | "float_ue8m0_t" => 8,
+        "float_e2m3_t" | "float_e3m2_t" => 6,
+        "int4b_t" | "uint4b_t" | "int4_t" | "uint4_t" | "float_e2m1_t" => 4,
+        "int2b_t" | "uint2b_t" => 2,
+        "uint1b_t" => 1,
+        "uint128_t" => 128,
+        _ => return None,
+    })
+}
 
 /// Returns the name of the function that computes the compact strides of this order.
 fn order(name: &str) -> Option<&'static str> {
@@ -88,6 +118,8 @@ impl<'a> Parser<'a> {
                 let name_span = self.tokens[self.at - 1].span;
                 Node::Call { name: "tile", name_span, arguments: self.list('(', ')')? }
             }
+            ("recast_layout", Word::Sign('<')) => self.recast()?,
+            ("compact_major", Word::Sign('<')) => self.compact_major()?,
             (_, Word::Sign('<')) if TEMPLATES.contains(&name) => self.template(name)?,
             _ => return Ok(None),
         };
@@ -127,28 +159,87 @@ impl<'a> Parser<'a> {
 
     /// `<0,1>` of `E<0,1>`.
     fn unit(&mut self) -> Result<Node<'a>, Error> {
-        let mut path = String::new();
+        let mut stride = String::from("1");
         for position in self.list('<', '>')?.iter().rev() {
             match position.node {
-                Node::Integer(position) => path += &format!("@{position}"),
+                Node::Integer(value) => stride += &at(value, position.span)?,
                 _ => return Err(Error::parse(position.span, "expected a position: an integer")),
             }
         }
-        Ok(Node::Unit { value: 1, path })
+        Ok(Node::Unit(stride))
+    }
+
+    /// Parses the `@1@0` of `4@1@0`.
+    pub(super) fn path(&mut self, value: i64) -> Result<Node<'a>, Error> {
+        let mut stride = value.to_string();
+        while self.eat(Word::Sign('@')) {
+            let span = self.here().span;
+            stride += &at(self.integer()?, span)?;
+        }
+        Ok(Node::Unit(stride))
     }
 
     /// A, an offset and B: A of B moved by the offset. Of two, A of B.
     fn composed(&mut self, (open, close): (char, char)) -> Result<Node<'a>, Error> {
         let name_span = self.tokens[self.at - 1].span;
         let mut arguments = self.list(open, close)?;
-        if let [_, Expr { node: Node::Integer(by), .. }, _] = arguments[..]
+        if arguments.len() == 3
             && let Some(b) = arguments.pop()
+            && let Some(by) = arguments.pop()
         {
             let span = b.span;
-            arguments[1] = Expr { node: Node::Moved(Box::new(b), by), span };
+            arguments.push(Expr { node: Node::Arithmetic(Box::new(b), vec![('@', by)]), span });
             return Ok(Node::Chain(arguments));
         }
         Ok(Node::Call { name: "composition", name_span, arguments })
+    }
+
+    /// Parses the `<half_t,float>(L)` of `recast_layout<half_t,float>(L)`.
+    fn recast(&mut self) -> Result<Node<'a>, Error> {
+        let name_span = self.tokens[self.at - 1].span;
+        let (from, to) = (self.bits('<')?, self.bits(',')?);
+        let mut arguments = self.behind_template()?;
+        arguments.extend([from, to]);
+        Ok(Node::Call { name: "recast", name_span, arguments })
+    }
+
+    /// Takes a sign and a type, and returns the bits of the type.
+    fn bits(&mut self, sign: char) -> Result<Expr<'a>, Error> {
+        if !self.eat(Word::Sign(sign)) {
+            return self.expected(&format!("`{sign}`"));
+        }
+        self.qualifier();
+        let bits = if let Word::Name(name) = self.here().word { bits(name) } else { None };
+        let Some(bits) = bits else {
+            return self
+                .expected("a type of CUTLASS, such as `half_t`; recast(L, 16, 32) takes bits");
+        };
+        let span = self.take().span;
+        Ok(Expr { node: Node::Integer(bits), span })
+    }
+
+    /// Parses the `<LayoutRight>(shape)` of `compact_major<LayoutRight>(shape)`.
+    fn compact_major(&mut self) -> Result<Node<'a>, Error> {
+        self.take();
+        let Some((name, name_span)) = self.order() else {
+            return self.expected("`LayoutLeft` or `LayoutRight`");
+        };
+        Ok(Node::Call { name, name_span, arguments: self.behind_template()? })
+    }
+
+    /// Parses the `>(…)` at the end of a call with template arguments.
+    fn behind_template(&mut self) -> Result<Vec<Expr<'a>>, Error> {
+        match self.eat(Word::Sign('>')) {
+            true => self.arguments(),
+            false => self.expected("`>`"),
+        }
+    }
+
+    fn arguments(&mut self) -> Result<Vec<Expr<'a>>, Error> {
+        match self.here().word {
+            Word::Sign('(') => self.list('(', ')'),
+            _ => self.expected("`(`"),
+        }
     }
 
     /// The call behind a `.`, of the value before it.
@@ -157,10 +248,7 @@ impl<'a> Parser<'a> {
         let Word::Name(name) = self.take().word else {
             return Err(Error::parse(name_span, "expected the name of a function"));
         };
-        if self.here().word != Word::Sign('(') {
-            return self.expected("`(`");
-        }
-        let mut arguments = self.list('(', ')')?;
+        let mut arguments = self.arguments()?;
         arguments.insert(0, value);
         let name = if name == "compose" { "composition" } else { name };
         Ok(Node::Call { name, name_span, arguments })
@@ -170,10 +258,7 @@ impl<'a> Parser<'a> {
     fn template(&mut self, name: &'a str) -> Result<Node<'a>, Error> {
         let name_span = self.tokens[self.at - 1].span;
         let integers = self.list('<', '>')?;
-        if self.here().word != Word::Sign('(') {
-            return self.expected("`(`");
-        }
-        let mut arguments = self.list('(', ')')?;
+        let mut arguments = self.arguments()?;
         let behind = arguments.len().min(1);
         arguments.splice(behind..behind, integers);
         let name = match name {
@@ -217,12 +302,6 @@ impl<'a> Parser<'a> {
                 return self.expected(&format!("`,` or `{close}`"));
             }
         }
-        if arguments.len() == 2
-            && arguments[1].names_basis()
-            && let (Some(strides), Some(shape)) = (arguments.pop(), arguments.pop())
-        {
-            return Ok(Node::Layout(Box::new(shape), Box::new(strides)));
-        }
         Ok(Node::Call { name: "make_layout", name_span, arguments })
     }
 
@@ -239,18 +318,6 @@ impl<'a> Parser<'a> {
         self.take();
         self.braces();
         Some((function, (self.tokens[from].span.0, here.span.1)))
-    }
-}
-
-impl Expr<'_> {
-    /// Returns true if a stride in the expression names a basis.
-    pub(in crate::eval) fn names_basis(&self) -> bool {
-        match &self.node {
-            Node::Unit { .. } => true,
-            Node::Tuple(parts) => parts.iter().any(Expr::names_basis),
-            Node::Group(inner) => inner.names_basis(),
-            _ => false,
-        }
     }
 }
 
@@ -344,8 +411,33 @@ mod tests {
             ("ComposedLayout<Swizzle<2,1,3>,_0,Layout<Shape<_8,_8>>>{}", "Sw<2,1,3> o (8,8)"),
             ("composition(Swizzle<2,1,3>{}, Int<0>{}, (8,8):(8,1))", "Sw<2,1,3> o (8,8):(8,1)"),
             ("composition(16:2, 3, 4:1)", "4:2+6"),
+            ("composition(64:2, 3, 4)", "4:2+6"),
             ("make_layout(make_shape(4,8)).get_hier_coord(13)", "(1,3)"),
             ("((4,8):(8,1)).compose(4:2)(1)", "16"),
+            ("E<0,1>{}*_4{}", "4@1@0"),
+            ("stride(make_identity_layout((4,(2,3))))", "(1@0,(1@0@1,1@1@1))"),
+            ("stride((2,3):(1@0,2@0+4@1))", "(1@0,2@0+4@1)"),
+            (
+                "make_layout((4,(2,3)), make_basis_like((4,(2,3))))",
+                "make_identity_layout((4,(2,3)))",
+            ),
+            ("(_2{} + _3{}) * _4{} - 9 / _2{} % 3", "19"),
+            ("make_layout(size((2,3)) * _2{}, 1 + 1)", "12:2"),
+            ("size<0>((4,8):(8,1)) * size<1>((4,8):(8,1))", "32"),
+            ("composition(Swizzle<2,1,3>{}, _2{}*_2{}, 64:1)", "Sw<2,1,3> o 4 o 64:1"),
+            ("Sw<2,1,3> o 2+2 o 64:1", "Sw<2,1,3> o 4 o 64:1"),
+            ("recast_layout<cute::half_t,float>((4,8))", "recast((4,8), 16, 32)"),
+            ("compact_major<LayoutRight>(make_shape(_4{},_8{}), _3{})", "(24,3)"),
+            ("make_identity_layout((4,8))(_,3)", "(4):(1@0)"),
+            ("cosize<1>((4,8):(8,2))", "15"),
+            ("local_tile((8,8):(8,1), make_tile(_2{},_4{}), make_coord(1,1))", "(2,4):(8,1)+20"),
+            (
+                "local_tile((8,8):(8,1), make_tile(_2{},_4{}), make_coord(1,_))",
+                "(2,4,2):(8,1,4)+16",
+            ),
+            ("local_tile((8,8):(8,1), make_tile(_2{},_4{}), 3)", "(2,4):(8,1)+48"),
+            ("local_partition((8,8):(8,1), Layout<Shape<_2,_4>>{}, 3)", "(4,2):(16,4)+9"),
+            ("local_partition((8,8):(8,1), (2,4):(4,1), 3)", "(4,2):(16,4)+3"),
         ] {
             let answer = |text| evaluate(text).map(|value| value.to_string());
             assert_eq!(answer(cpp).unwrap(), answer(own).unwrap(), "{cpp}");
@@ -397,17 +489,29 @@ mod tests {
             ("size((4,8):(8,1))(2)", (0, 17), "an integer where a layout is expected"),
             ("shape((4,8):(8,1))(_,1)", (0, 18), "a tuple where a layout is expected"),
             ("((4,8):(8,1))(1,2", (17, 17), "`,` or `)`"),
-            ("E<1>{}", (0, 6), "1@1 is a stride, behind a shape"),
             ("make_layout(4, make_stride(E<4:1>{}))", (29, 32), "a position"),
-            ("(4,8):(E<0>{},8:1)", (14, 17), "a stride"),
-            ("(4,8):(E<0>{},E<99>{})", (6, 22), "an integer beyond 31"),
+            ("(4,8):(E<0>{},8:1)", (14, 17), "a layout among strides such as 1@0"),
+            ("(4,8):(E<0>{},8)", (6, 16), "basis and integer strides do not mix"),
+            ("E<99>{}", (2, 4), "position 99 of a coordinate; give 0 to 31"),
+            ("(4,8):(E<0>{},E<-1>{})", (16, 18), "position -1"),
+            ("(E<0>{},E<1>{})*2", (0, 17), "give one stride"),
+            ("recast_layout<half_t,flout>(8:1)", (21, 26), "a type of CUTLASS"),
+            ("recast_layout<half_t>(8:1)", (20, 21), "`,`"),
+            ("compact_major<(0,1)>((4,8))", (14, 15), "`LayoutRight`"),
+            ("make_fragment_like(8:1)", (0, 18), "write make_layout_like(L)"),
+            ("is_static<decltype((4,8))>::value", (0, 9), "every integer here is a constant"),
+            ("transform_leaf((4,2), [](auto x){return x+1;})", (22, 46), "a function of C++"),
+            ("transform((4,2), 1)", (0, 9), "takes a function of C++"),
             ("((4,8):(8,1)).size", (18, 18), "`(`"),
             ("((4,8):(8,1)).3", (14, 15), "the name of a function"),
             ("((4,8):(8,1)).sise()", (14, 18), "did you mean `size`?"),
             ("4_cc:1", (1, 6), "behind the expression"),
             (&*format!("(8:2){}", ".coalesce()".repeat(100)), (523, 531), "nested deeper"),
-            ("size(2*(3,4))", (5, 12), "integers on both sides of `*`"),
+            ("size(2*(3,4))", (5, 12), "an integer * a tuple"),
             ("gcd(9223372036854775807*2,2)", (4, 25), "64 bits"),
+            ("7/(3-3)", (0, 7), "divides by 0"),
+            ("(8:1)*2", (0, 7), "a layout * an integer"),
+            ("(8:1)+(8:1)", (0, 11), "the offset that moves it"),
         ] {
             let error = evaluate(text).unwrap_err();
             assert_eq!(error.span(), Some(span), "{text}: {error}");
