@@ -104,6 +104,18 @@ pub(crate) fn range_reads<E>(
     most: u64,
     take: Take<'_, E>,
 ) -> Result<(), Failed<E>> {
+    let program = plan.program();
+    if let Some(regions) = straight(program).filter(|_| program.padding() == 0) {
+        return all_runs(regions, &mut |src, dst, len| {
+            let (low, high) = (dst.max(range.start), (dst + len).min(range.end));
+            let run = Step::Run {
+                file: src + low.saturating_sub(dst),
+                memory: low,
+                len: high.max(low) - low,
+            };
+            if low < high { take(run) } else { Ok(()) }
+        });
+    }
     // A list of reads takes longer than the bytes themselves, if most of the source is needed.
     let len = range.end - range.start;
     if plan.list_bytes(len) > 0 && plan.src_bytes() <= most.min(len.saturating_mul(2)) {

@@ -1,7 +1,7 @@
 //! Prepares the assembly of a result by a recipe: every decision is made before a byte is written.
 
 use std::{
-    collections::{BTreeSet, HashMap, HashSet},
+    collections::{BTreeSet, HashSet},
     path::Path,
 };
 
@@ -11,8 +11,7 @@ use super::{
     equal::Equality,
     made::{self, Known},
     packaging::{self, Messages, Packaging},
-    stored::{Take, ToRows},
-    whole::{Way, Whole},
+    whole::Whole,
 };
 use crate::{
     Conversion, Error, Input, Request, Tensor,
@@ -59,14 +58,13 @@ use crate::{
 #[derive(Debug)]
 pub struct Assembling<'a> {
     pub(crate) source: &'a Input,
+    pub(crate) assembly: Assembly,
     /// The result, as an input that holds its tensors.
     pub(crate) made: Input,
     pub(crate) frame: packaging::Frame,
     pub(crate) wholes: Vec<Whole>,
     pub(crate) equal: Vec<Equality>,
     pub(crate) rows: Vec<Row>,
-    /// The ways to the rows of the tensors that are read so.
-    pub(crate) to_rows: HashMap<usize, ToRows>,
     /// Messages about the recipe, the configuration and the metadata.
     messages: Messages,
 }
@@ -166,12 +164,10 @@ impl<'a> Assembling<'a> {
         messages.cautions.splice(0..0, assembly.notes.iter().cloned());
         messages.cautions.extend(packaging::misplaced(frame.format, assembly));
         messages.cautions.extend(made.opened.container.cautions());
-        let (rows, to_rows) = (Vec::new(), HashMap::new());
-        let mut job =
-            Assembling { source: input, made, frame, wholes, equal, rows, to_rows, messages };
-        job.to_rows = job.ways_to_rows()?;
-        job.settle();
-        Ok(job)
+        let each = made.tensors().iter().zip(&wholes);
+        let rows = each.map(|(tensor, whole)| row(input, tensor, whole)).collect();
+        let (source, assembly) = (input, assembly.clone());
+        Ok(Assembling { source, assembly, made, frame, wholes, equal, rows, messages })
     }
 
     /// Checks that each tensor of an assembly can be made, as [`prepare`](Assembling::prepare) does.
@@ -195,29 +191,6 @@ impl<'a> Assembling<'a> {
     pub fn check(input: &Input, assembly: &Assembly) -> Result<(), Error> {
         let known = known(input, assembly);
         assembly.made.iter().try_for_each(|made| made::made(made, &known).map(drop))
-    }
-
-    /// Returns the tensors that are read.
-    pub(crate) fn taken(&self) -> impl Iterator<Item = Take> {
-        self.wholes.iter().flat_map(Whole::taken).chain(self.equal_tensors())
-    }
-
-    fn ways_to_rows(&self) -> Result<HashMap<usize, ToRows>, Error> {
-        let numbers: HashSet<usize> =
-            self.taken().filter(|take| take.rows).map(|take| take.tensor).collect();
-        let tensor = |number| Some((number, self.source.tensors().get(number)?));
-        let each = numbers.into_iter().filter_map(tensor);
-        each.map(|(number, tensor)| Ok((number, ToRows::of(tensor)?))).collect()
-    }
-
-    /// Chooses the boxes, and describes each tensor.
-    pub(crate) fn settle(&mut self) {
-        let rooms = self.rooms();
-        let wholes = std::mem::take(&mut self.wholes);
-        self.wholes =
-            wholes.into_iter().map(|whole| whole.settled(rooms.out, rooms.rows)).collect();
-        let tensors = self.made.tensors().iter().zip(&self.wholes);
-        self.rows = tensors.map(|(tensor, whole)| row(self.source, tensor, whole)).collect();
     }
 
     /// Returns the descriptions of the tensors of the result, in the order of the assembly.
@@ -300,15 +273,17 @@ impl<'a> Assembling<'a> {
         names.map(|name| name.to_string_lossy().into_owned())
     }
 
-    /// Returns the conversion that has these files: each tensor of the result in its layout there.
-    pub(crate) fn conversion(&self) -> Conversion<'_> {
+    /// Returns the conversion that has these files, within `memory` bytes: each tensor of the result in its layout there.
+    pub(crate) fn conversion(&self, memory: u64) -> Conversion<'_> {
         let frame = &self.frame;
+        let mut request = frame.request.clone();
+        request.memory = memory;
         Conversion {
             input: &self.made,
             out: frame.out.clone(),
             streamed: false,
             format: frame.format,
-            request: frame.request.clone(),
+            request,
             jobs: packaging::jobs(self.made.tensors()),
             targets: frame.targets.clone(),
             note: None,
@@ -335,10 +310,7 @@ fn row(source: &Input, tensor: &Tensor, whole: &Whole) -> Row {
     let mut seen = HashSet::new();
     let names = numbers.filter(|number| seen.insert(*number));
     let names = names.filter_map(|number| Some(source.tensors().get(number)?.name.clone()));
-    let how = match whole.way {
-        Way::Runs => "copy",
-        Way::Boxes(_) | Way::ByRows(_) => "relayout",
-    };
+    let how = if whole.is_runs() { "copy" } else { "relayout" };
     let (name, spec) = (tensor.name.clone(), tensor.held.spec());
     Row { name, spec, sources: names.collect(), bytes: tensor.len, how }
 }

@@ -2,6 +2,7 @@
 //! recorded recipe uses it.
 
 use super::{
+    exact::Exact,
     nest::{Nest, Turn},
     pieces::{Give, Piece},
     sums::{self, FROM, Read, TO},
@@ -50,7 +51,7 @@ impl Sides<'_> {
     pub(crate) fn first(
         &self,
         nest: &Nest,
-        [one, other]: [&mut Vec<u8>; 2],
+        [one, other]: [&mut [u8]; 2],
     ) -> Result<Option<Apart>, Error> {
         let Some((inner, outer)) = nest.turns.split_last() else {
             return self.run(
@@ -84,7 +85,7 @@ impl Sides<'_> {
         &self,
         (from, to): (u64, u64),
         turn: Turn,
-        [one, other]: [&mut Vec<u8>; 2],
+        [one, other]: [&mut [u8]; 2],
     ) -> Result<Option<Apart>, Error> {
         let given = self.piece.give.width();
         let fill = matches!(self.piece.give, Give::Fill(_));
@@ -104,22 +105,29 @@ impl Sides<'_> {
             (self.from)(was, first * given)?;
             let is = other.get_mut(..is).ok_or_else(short)?;
             (self.to)(is, second * self.width)?;
+            let (is, was) = (&*is, &*was);
             for number in 0..count {
-                let unit = |bytes: &[u8], stride: u64, width: u64| {
+                let unit = |stride: u64, width: u64| {
                     let start = (number * stride * width) as usize;
-                    bytes.get(start..start + width as usize).unwrap_or_default().to_vec()
+                    start..start + width as usize
                 };
-                let is = unit(is, turn.to, self.width);
-                let mut expected = vec![0; self.width as usize];
-                let was = unit(was, stride, given);
-                let exact = self.piece.exact.apply(&was, &mut expected).is_ok();
+                let is = is.get(unit(turn.to, self.width)).unwrap_or_default();
+                let was = was.get(unit(stride, given)).unwrap_or_default();
+                let (mut room, exact) = ([0; 4], self.piece.exact);
+                let (exact, expected) = match exact {
+                    Exact::Same => (true, was),
+                    exact => {
+                        let to = room.get_mut(..self.width as usize).ok_or_else(short)?;
+                        (exact.apply(was, to).is_ok(), &*to)
+                    }
+                };
                 if !exact || is != expected {
                     let was = if exact { expected } else { was };
                     return Ok(Some((
                         first + number * stride,
                         second + number * turn.to,
-                        number_of(&is),
-                        number_of(&was),
+                        number_of(is),
+                        number_of(was),
                     )));
                 }
             }

@@ -1,26 +1,33 @@
-//! Conditions on the source: names of the same array, copies, and padding must be equal. Both sides are read in the same boxes
-//! and compared before anything is written.
+//! Conditions on the source: names of the same array, copies, and padding must be equal. Both sides are read as arrays in the same
+//! order and compared before anything is written.
 
 use tilewright_recipe::{Digit, Equal, Origin, Part};
 
 use super::{
-    boxed::boxed,
-    cells::number_of,
-    hands::{Failed, Hands},
+    assembling::Assembling,
     made::{Known, whole},
-    stored::rows,
-    whole::{Way, Whole},
+    moved::{Moved, Reads, Rooms},
+    stored::{Places, Take, rows},
+    whole::Whole,
 };
-use crate::Error;
+use crate::{
+    Error,
+    open::origin::{Made as _, Origin as Bytes},
+    transfer::run::Means,
+    verify::{
+        compare,
+        crew::{Crew, Quiet},
+    },
+};
 
 /// Elements of the source that must be equal.
 #[derive(Debug)]
 pub(crate) struct Equality {
     /// The two sides, as arrays in the order of the digits.
-    pub(crate) sides: [Whole; 2],
-    pub(crate) equal: Equal,
+    sides: [Whole; 2],
+    equal: Equal,
     /// The number of the first tensor in the input.
-    pub(crate) tensor: usize,
+    tensor: usize,
 }
 
 impl Equality {
@@ -54,8 +61,13 @@ impl Equality {
         Ok(Equality { sides, equal: equal.clone(), tensor })
     }
 
+    /// Iterates over the tensors that are compared.
+    pub(crate) fn taken(&self) -> impl Iterator<Item = Take> {
+        self.sides.iter().flat_map(Whole::taken)
+    }
+
     /// Returns the position, in rows of the first tensor, of an element given in the order of the digits.
-    pub(crate) fn place(&self, number: u64) -> u64 {
+    fn place(&self, number: u64) -> u64 {
         let Origin::Source { offset, .. } = self.equal.first else { return 0 };
         let step = |(rest, at): (u64, u64), digit: &Digit| {
             (rest / digit.extent.max(1), at + rest % digit.extent.max(1) * digit.source)
@@ -64,33 +76,51 @@ impl Equality {
     }
 }
 
-impl Equality {
-    /// Returns the first element of a box that differs, and both values.
-    pub(crate) fn differs(
-        &self,
-        hands: &mut [Hands<'_, '_>; 2],
-        sides: [&Whole; 2],
-        number: u64,
-    ) -> Result<Option<(u64, [u128; 2])>, Error> {
-        let Way::Boxes(grid) = &sides[0].way else { return Ok(None) };
-        let Some(part) = grid.part(number, sides[0].units) else { return Ok(None) };
-        let [left, right] = hands;
-        let first = boxed(left, sides[0], &part).map_err(Failed::told)?;
-        let second = boxed(right, sides[1], &part).map_err(Failed::told)?;
-        let width = sides[0].width as usize;
-        let mut found = None;
-        for (at, to, len) in grid.runs(&part, sides[0].units) {
-            let range = at as usize * width..(at + len) as usize * width;
-            let pair = first.get(range.clone()).zip(second.get(range));
-            let Some((one, other)) = pair.filter(|(one, other)| one != other) else { continue };
-            let mut units = one.chunks_exact(width).zip(other.chunks_exact(width)).zip(to..);
-            found = units
-                .find(|((one, other), _)| one != other)
-                .map(|((one, other), at)| (at, [one, other].map(number_of)));
-            break;
+impl Assembling<'_> {
+    /// Returns the error of the first condition that is violated.
+    pub(crate) fn check_equal<'c>(
+        &'c self,
+        places: &Places<'c>,
+        rooms: &'c Rooms,
+        means: &Means<'_>,
+    ) -> Result<(), Error> {
+        let quiet = Quiet(means.watch);
+        let crew = Crew::new(&quiet, &means.budget, self.frame.request.threads);
+        for equality in &self.equal {
+            let name = equality.equal.why.as_str();
+            let moved = |whole: &Whole| {
+                let (plan, joined) = whole.planned((name, &self.source.path), places)?;
+                let from = Reads::Joined(joined);
+                Ok::<_, Error>(Moved { name, plan, from, unit: 1, narrow: None, rooms })
+            };
+            let sides = [moved(&equality.sides[0])?, moved(&equality.sides[1])?];
+            let whole = &equality.sides[0];
+            let (len, unit) = (whole.units.saturating_mul(whole.width), whole.width.max(1));
+            let each = sides.each_ref().map(|side| (Bytes::Made(side), 0));
+            if let Some(at) = compare::unequal(each, (len, unit), crew)? {
+                let mut bytes = [[0; 16]; 2];
+                for (side, bytes) in sides.iter().zip(&mut bytes) {
+                    side.read(bytes.get_mut(..unit.min(16) as usize).unwrap_or_default(), at)?;
+                }
+                return Err(self.unequal(equality, at / unit, bytes.map(u128::from_le_bytes)));
+            }
         }
-        left.back(first);
-        right.back(second);
-        Ok(found)
+        Ok(())
+    }
+
+    fn unequal(&self, equality: &Equality, number: u64, [first, second]: [u128; 2]) -> Error {
+        let (why, place) = (&equality.equal.why, equality.place(number));
+        let tensor = self.source.tensors().get(equality.tensor);
+        let coord = tensor.map_or(String::new(), |tensor| {
+            let extents = tensor.dims().iter().rev();
+            let (_, mut coord) = extents.fold((place, Vec::new()), |(rest, mut coord), extent| {
+                coord.push(rest % extent.max(&1));
+                (rest / extent.max(&1), coord)
+            });
+            coord.reverse();
+            format!("tensor {:?} at {coord:?}", tensor.name)
+        });
+        let said = format!("{why}: {coord} has {first:#x}, expected {second:#x}");
+        Error::corrupt(&self.source.path, said)
     }
 }

@@ -97,6 +97,37 @@ impl Exact {
         if self == Exact::Narrow(Half::Bf16) { Exact::Round } else { self }
     }
 
+    /// Widens the elements of 16 bits in the second half of `bytes` to f32, which fill all of it.
+    pub(crate) fn widen_in_place(self, bytes: &mut [u8]) {
+        let (Exact::Widen(half) | Exact::Narrow(half)) = self else { return };
+        let middle = bytes.len() / 2;
+        for number in 0..bytes.len() / 4 {
+            let from = bytes.get(middle + 2 * number..).and_then(<[u8]>::first_chunk).copied();
+            let wide = half.widened(u16::from_le_bytes(from.unwrap_or_default()));
+            if let Some(to) = bytes.get_mut(4 * number..4 * number + 4) {
+                to.copy_from_slice(&wide.to_le_bytes());
+            }
+        }
+    }
+
+    /// Returns the change to f32 of which this is the opposite.
+    pub(crate) fn back(self) -> Exact {
+        match self {
+            Exact::Narrow(half) => Exact::Widen(half),
+            Exact::Round => Exact::Widen(Half::Bf16),
+            Exact::Same | Exact::Widen(_) => Exact::Same,
+        }
+    }
+
+    /// Returns the change of a tensor with such elements: rounded elements narrow without loss.
+    pub(crate) fn narrow(self) -> Option<Exact> {
+        match self {
+            Exact::Narrow(_) => Some(self),
+            Exact::Round => Some(Exact::Narrow(Half::Bf16)),
+            Exact::Same | Exact::Widen(_) => None,
+        }
+    }
+
     /// Writes the elements of `src` to `dst`; the error is the number of the first that would lose a bit.
     pub(crate) fn apply(self, src: &[u8], dst: &mut [u8]) -> Result<(), usize> {
         match self {
@@ -120,6 +151,13 @@ impl Exact {
             }
         }
         Ok(())
+    }
+}
+
+/// Replaces each f32 in `bytes` by the nearest one that is a bf16.
+pub(crate) fn round_in_place(bytes: &mut [u8]) {
+    for bytes in bytes.as_chunks_mut::<4>().0 {
+        *bytes = (u32::from(rounded(u32::from_le_bytes(*bytes))) << 16).to_le_bytes();
     }
 }
 

@@ -1,34 +1,36 @@
-//! Runs an assembly: threads share the tasks of each file, and compare its bytes the same way.
+//! Runs an assembly: threads share the parts of each file, which plans make of the input, and a comparison by the recipe verifies
+//! them.
 
-use std::{collections::hash_map::Entry, fs::File};
+use std::{
+    collections::{BTreeMap, hash_map::Entry},
+    fs::File,
+    panic::AssertUnwindSafe,
+};
 
 use tilewright_fingerprint::Fingerprint;
-use tilewright_transfer::cores;
+use tilewright_relayout::{Plan, Program, Region};
 
 use super::{
     assembling::Assembling,
-    boxed::boxed,
-    exact::Exact,
-    hands::{Failed, Hands, Lost, Rooms},
-    prints, rows,
-    stored::{Places, Stored},
-    tasks::{self, Task, What},
-    whole::{Way, Whole},
+    making::{Maker, Making, What},
+    moved::{Moved, Narrow, Reads, Rooms},
+    recorded::Remade,
+    stored::{Places, Stored, Take, in_rows},
+    whole::Whole,
 };
 use crate::{
     Error, Report, Watch,
     commit::{disk, temporary::Temporary},
     container::{Section, Target},
     layout::held::Held,
+    open::origin::Made as _,
     transfer::{
         budget::Budget,
+        job::{self, unplanned},
         run::{self, Filling, Means, Written},
     },
-    verify::crew::Crew,
+    verify::{self, crew::Crew},
 };
-
-/// The least memory of each thread; with less in total, fewer threads run.
-const LEAST: u64 = 256 << 10;
 
 impl Assembling<'_> {
     /// Writes the result to temporary files, which are synced, verified on request, and renamed. Conditions on the source are
@@ -58,207 +60,156 @@ impl Assembling<'_> {
     /// ```
     pub fn run(&self, watch: &dyn Watch) -> Result<Report, Error> {
         self.source.check_sums(watch)?;
-        let conversion = self.conversion();
+        let (rooms, memory) = self.rooms();
+        let places = self.places(&rooms)?;
+        let made = self.makings(&places, &rooms)?;
+        let conversion = self.conversion(memory);
         let means = Means::new(&conversion, watch);
-        self.check_equal(&means)?;
-        let verified = run::filled(&conversion, &means, &Filled(self))?;
+        self.check_equal(&places, &rooms, &means)?;
+        let filled = Filled { job: self, conversion: &conversion, made: &made };
+        let verified = run::filled(&conversion, &means, &filled)?;
         let read = |whole: &Whole| {
             let pieces = whole.pieces.iter();
             pieces.map(|piece| piece.nest.size().saturating_mul(piece.give.width())).sum::<u64>()
         };
         let bytes_read = self.wholes.iter().map(read).fold(0, u64::saturating_add);
-        Ok(Report { bytes_read, bytes_written: means.bytes, verified, peak: means.budget.peak() })
+        let peak = means.budget.peak().saturating_add(rooms.peak());
+        Ok(Report { bytes_read, bytes_written: means.bytes, verified, peak })
     }
 
-    /// Returns the number of threads.
-    pub(crate) fn lanes(&self) -> u64 {
-        let request = &self.frame.request;
-        let asked = if request.threads == 0 { cores() } else { request.threads } as u64;
-        asked.min(request.memory / LEAST).clamp(1, 1024)
+    /// Iterates over the tensors that are read.
+    fn taken(&self) -> impl Iterator<Item = Take> {
+        let made = self.wholes.iter().flat_map(Whole::taken);
+        made.chain(self.equal.iter().flat_map(|equality| equality.taken()))
     }
 
-    /// Returns the memory of each thread.
-    pub(crate) fn rooms(&self) -> Rooms {
-        let pieces = || self.wholes.iter().flat_map(|whole| &whole.pieces);
-        let by_rows = |whole: &Whole| matches!(whole.way, Way::ByRows(_));
-        let by_rows = self.wholes.iter().any(by_rows) || self.taken().any(|take| take.rows);
-        let casts = pieces().any(|piece| piece.exact != Exact::Same);
-        let width = self.wholes.iter().map(|whole| whole.width);
-        let width = width.chain(pieces().map(|piece| piece.give.width())).max();
-        Rooms::of(self.frame.request.memory / self.lanes(), (casts, by_rows), width.unwrap_or(1))
+    /// Returns the rooms for bytes that are made, which get half of the memory if there are any, and the memory of the conversion.
+    fn rooms(&self) -> (Rooms, u64) {
+        let (memory, threads) = (self.frame.request.memory, self.frame.request.threads);
+        let is_made = |whole: &Whole| whole.layout.is_some() || whole.narrow().is_some();
+        let made = self.wholes.iter().any(is_made) || self.taken().any(|take| take.rows);
+        let own = if made || !self.equal.is_empty() { memory / 2 } else { 0 };
+        let left = memory - own;
+        let threads = Crew::new(&(), &Budget::new(left), threads).members(u64::MAX);
+        (Rooms::new(Budget::new(own), threads), left)
     }
 
-    /// Returns the tensors that are read, each with its place; rows of them are made in buffers of `most` bytes.
-    pub(crate) fn places(&self, budget: &Budget, most: u64) -> Result<Places<'_>, Error> {
+    /// Fills a file: threads make its parts and write them to their places.
+    fn fill(
+        &self,
+        target: &Target,
+        file: &File,
+        (made, means): (&[Making<'_>], &Means<'_>),
+    ) -> Result<(), Error> {
+        let failed = |cause| Error::io(&target.path, "write", cause);
+        let len = |section: &Section| match section {
+            Section::Tensor(number) => made.get(*number).map_or(0, Making::len),
+            other => other.len(),
+        };
+        let all = target.sections.iter().map(len).fold(0, u64::saturating_add);
+        disk::extend(file, all).map_err(failed)?;
+        let crew = Crew::new(means.watch, &means.budget, self.frame.request.threads);
+        let (threads, limit) = (crew.members(u64::MAX), means.budget.limit());
+        // A thread has two buffers of a stage, one of a tile's source, and one of a result.
+        let most = (limit / threads as u64 / 4).max(1);
+        let (mut at, mut each) = (0, Vec::new());
+        for section in &target.sections {
+            if let Section::Bytes(bytes) = section {
+                disk::place(file, bytes, at).map_err(failed)?;
+            }
+            if let Section::Tensor(number) = section
+                && let Some(making) = made.get(*number)
+            {
+                each.push((making, at, making.parts(most)?));
+            }
+            at += len(section);
+        }
+        let each = each
+            .into_iter()
+            .flat_map(|(making, at, parts)| making.each(parts).map(move |what| (making, at, what)));
+        let size = |(_, _, what): &(&Making<'_>, u64, What)| what.len();
+        let tells = made.iter().map(Making::len).fold(0, u64::saturating_add);
+        let budget = &means.budget;
+        let join = || {
+            let mut maker = Maker::new(budget, most);
+            Ok(move |(making, at, what): &(&Making<'_>, u64, What)| {
+                maker.make(making, what, (file, *at))?.map_err(failed)?;
+                Ok(None::<()>)
+            })
+        };
+        crew.first(threads, each, (size, tells, tells), join).map(drop)
+    }
+
+    /// Returns the tensors that are read, each with its place.
+    fn places<'c>(&'c self, rooms: &'c Rooms) -> Result<Places<'c>, Error> {
         let mut places = Places::new();
         for take in self.taken() {
             if let Entry::Vacant(entry) = places.entry(take)
                 && let Some(tensor) = self.source.tensors().get(take.tensor)
             {
-                let rows = self.to_rows.get(&take.tensor).filter(|_| take.rows).cloned();
-                entry.insert(Stored::of(self.source, tensor, rows, (budget, most))?);
+                entry.insert(Stored::of(self.source, tensor, take.rows, rooms)?);
             }
         }
         Ok(places)
     }
 
-    /// Runs all tasks of a file.
-    fn fill(&self, target: &Target, file: &File, means: &Means<'_>) -> Result<(), Error> {
-        let failed = |cause| Error::io(&target.path, "write", cause);
-        let length = tasks::length(target, &self.wholes);
-        disk::extend(file, length).map_err(failed)?;
-        let mut at = 0;
-        for section in &target.sections {
-            if let Section::Bytes(bytes) = section {
-                disk::place(file, bytes, at).map_err(failed)?;
+    /// Returns the plan and the source of each tensor of the result.
+    fn makings<'c>(
+        &'c self,
+        places: &'c Places<'c>,
+        rooms: &'c Rooms,
+    ) -> Result<Vec<Making<'c>>, Error> {
+        let each = self.made.tensors().iter().zip(&self.wholes);
+        each.map(|(tensor, whole)| {
+            let name = tensor.name.as_str();
+            let (plan, joined) = whole.planned((name, &self.source.path), places)?;
+            let zeros = whole.fill.iter().all(|byte| *byte == 0);
+            let narrow = whole.narrow().map(|exact| {
+                let lost = move |unit| self.lost((name, &tensor.held), (whole, unit), places);
+                Narrow { exact, lost: AssertUnwindSafe(Box::new(lost)) }
+            });
+            if narrow.is_none() && whole.layout.is_none() {
+                let copied = whole.is_runs();
+                return Ok(Making::new((name, plan), Box::new(joined), (copied, zeros)));
             }
-            at += match section {
-                Section::Tensor(number) => self.wholes.get(*number).map_or(0, Whole::bytes),
-                other => other.len(),
-            };
-        }
-        self.each(target, means, &|hands, task, whole| {
-            self.write(hands, (task, whole), file)
-                .map_err(|failed| self.told(task.made, failed))?
-                .map_err(failed)
-        })
-    }
-
-    /// Calls `work` with every task of a file, from threads with separate buffers.
-    fn each(
-        &self,
-        target: &Target,
-        means: &Means<'_>,
-        work: &(dyn Fn(&mut Hands<'_, '_>, &Task, &Whole) -> Result<(), Error> + Sync),
-    ) -> Result<(), Error> {
-        let rooms = self.rooms();
-        let places = self.places(&means.budget, rooms.rows)?;
-        let crew = Crew::new(means.watch, &means.budget, self.lanes() as usize);
-        let placed = tasks::placed(target, &self.wholes);
-        let known = |task: &Task| self.wholes.get(task.made);
-        let size = |task: &Task| known(task).map_or(0, |whole| task.bytes(whole));
-        let all = length_of(&placed, &self.wholes);
-        let budget = &means.budget;
-        let join = || {
-            let mut hands = Hands::new(&places, budget, rooms);
-            Ok(move |task: &Task| {
-                known(task).map_or(Ok(()), |whole| work(&mut hands, task, whole))?;
-                Ok(None::<()>)
-            })
-        };
-        let tasks = tasks::of(placed, &self.wholes);
-        crew.first(self.lanes() as usize, tasks, (size, all, all), join).map(drop)
-    }
-
-    /// Runs one task; the inner error is that of the written file.
-    fn write(
-        &self,
-        hands: &mut Hands<'_, '_>,
-        (task, whole): (&Task, &Whole),
-        file: &File,
-    ) -> Result<std::io::Result<()>, Failed> {
-        match (&task.what, &whole.way) {
-            (What::Copy { take, from, to, len }, _) => {
-                Ok(hands.copy((*take, *from), (file, task.at + to), *len)?)
-            }
-            (What::Box(number), Way::Boxes(grid)) => {
-                let Some(part) = grid.part(*number, whole.units) else { return Ok(Ok(())) };
-                let mut out = boxed(hands, whole, &part)?;
-                let written = grid.runs(&part, whole.units).try_for_each(|(at, to, len)| {
-                    let bytes = super::hands::part(&mut out, at * whole.width, len * whole.width);
-                    let bytes = bytes.map_err(std::io::Error::other)?;
-                    disk::place(file, bytes, task.at + to * whole.width)
-                });
-                hands.back(out);
-                Ok(written)
-            }
-            (What::Range(range), Way::ByRows(by_rows)) => {
-                let mut out = hands.range((whole, by_rows), range.clone())?;
-                let bytes = super::hands::part(&mut out, 0, range.end - range.start)?;
-                let written = disk::place(file, bytes, task.at + range.start);
-                hands.back(out);
-                Ok(written)
-            }
-            (What::Box(_) | What::Range(_), _) => Err(stray().into()),
-        }
-    }
-
-    /// Compares the bytes of one task with the file, and returns the position of the first byte that differs.
-    fn compare(
-        &self,
-        hands: &mut Hands<'_, '_>,
-        (task, whole): (&Task, &Whole),
-        file: &File,
-    ) -> Result<std::io::Result<Option<u64>>, Failed> {
-        match (&task.what, &whole.way) {
-            (What::Copy { take, from, to, len }, _) => Ok(hands
-                .differs((*take, *from), (file, task.at + to), *len)?
-                .map(|at| at.map(|at| to + at))),
-            (What::Box(number), Way::Boxes(grid)) => {
-                let Some(part) = grid.part(*number, whole.units) else { return Ok(Ok(None)) };
-                let mut out = boxed(hands, whole, &part)?;
-                let mut found = Ok(None);
-                for (at, to, len) in grid.runs(&part, whole.units) {
-                    let bytes = super::hands::part(&mut out, at * whole.width, len * whole.width)?;
-                    found = hands.apart(bytes, (file, task.at + to * whole.width))?;
-                    if let Ok(None) = found {
-                        continue;
-                    }
-                    found = found.map(|at| at.map(|at| to * whole.width + at));
-                    break;
+            let from = Reads::Joined(joined);
+            let source = Box::new(Moved { name, plan, from, unit: 1, narrow, rooms });
+            let plan = match &whole.layout {
+                Some(held) => {
+                    let rows = in_rows(held).map_err(Error::usage)?;
+                    job::program(name, &rows, held, job::stored_fill(name, held)?)
                 }
-                hands.back(out);
-                Ok(found)
-            }
-            // `rows::check` compares these.
-            (What::Range(_), Way::ByRows(_)) => Ok(Ok(None)),
-            (What::Box(_) | What::Range(_), _) => Err(stray().into()),
-        }
-    }
-
-    /// Reads a file again and compares every byte of its tensors.
-    fn compared(&self, target: &Target, file: &File, means: &Means<'_>) -> Result<(), Error> {
-        let failed = |cause| Error::io(&target.path, "read it back", cause);
-        self.each(target, means, &|hands, task, whole| {
-            let found = self.compare(hands, (task, whole), file);
-            let found = found.map_err(|failed| self.told(task.made, failed))?.map_err(failed)?;
-            found.map_or(Ok(()), |byte| {
-                let coord = self
-                    .made
-                    .tensors()
-                    .get(task.made)
-                    .map_or(String::new(), |tensor| at(&tensor.held, byte));
-                let name = self.made.tensors().get(task.made).map_or("", |tensor| &tensor.name);
-                let said = format!(
-                    "verification failed: tensor {name:?} is not what it was made of, {coord}"
-                );
-                Err(Error::corrupt(&target.path, said))
-            })
+                None => {
+                    unchanged((whole.units, whole.width)).map_err(|error| unplanned(name, &error))
+                }
+            };
+            Ok(Making::new((name, Plan::of(plan?)), source, (false, false)))
         })
+        .collect()
     }
 
-    /// Returns the error of a task.
-    fn told(&self, made: usize, failed: Failed) -> Error {
-        let lost = match failed {
-            Failed::Error(error) => return error,
-            Failed::Lost(lost) => lost,
-        };
-        let Lost { take, unit } = lost;
-        let (to, from) = (self.made.tensors().get(made), self.source.tensors().get(take.tensor));
-        let (Some(to), Some(from)) = (to, from) else { return Error::usage("no such tensor") };
-        let mut bytes = [0; 4];
-        let memory = (&Budget::new(self.frame.request.memory), self.rooms().rows);
-        let rows = self.to_rows.get(&take.tensor).filter(|_| take.rows).cloned();
-        let read = Stored::of(self.source, from, rows, memory).and_then(|stored| {
-            stored.read(&mut bytes, unit * 4)?;
-            stored.held(&from.held)
+    /// Returns the error of a unit of a tensor that would lose a bit.
+    fn lost(
+        &self,
+        (name, held): (&str, &Held),
+        (whole, unit): (&Whole, u64),
+        places: &Places<'_>,
+    ) -> Error {
+        let found = whole.pieces.iter().find_map(|piece| match piece.give {
+            super::pieces::Give::Tensor(take, _) => Some((take, piece.nest.source_at(unit)?)),
+            super::pieces::Give::Fill(_) => None,
         });
-        let held = match read {
-            Ok(held) => held,
+        let found = found.and_then(|(take, unit)| {
+            Some((unit, places.get(&take)?, self.source.tensors().get(take.tensor)?))
+        });
+        let Some((unit, stored, from)) = found else { return Error::usage("no such element") };
+        let mut bytes = [0; 4];
+        let read = stored.read(&mut bytes, unit * 4).and_then(|()| stored.held(&from.held));
+        let own = match read {
+            Ok(own) => own,
             Err(error) => return error,
         };
-        let (name, dtype, place) = (&to.name, to.held.dtype, at(&held, unit * 4));
-        let bits = u32::from_le_bytes(bytes);
+        let (dtype, place, bits) = (held.dtype, at(&own, unit * 4), u32::from_le_bytes(bytes));
         let said = format!(
             "tensor {name:?} of {dtype} would lose bits: {:?} of {} has {bits:#010x} {place}, which no {dtype} is",
             from.name, from.held.dtype
@@ -267,34 +218,17 @@ impl Assembling<'_> {
     }
 }
 
-/// Returns the error for a task that does not belong to its tensor.
-fn stray() -> Error {
-    Error::usage("a task of another tensor")
-}
-
-impl Task {
-    /// Returns the number of bytes of the result that the task writes.
-    fn bytes(&self, whole: &Whole) -> u64 {
-        match (&self.what, &whole.way) {
-            (What::Copy { len, .. }, _) => *len,
-            (What::Box(number), Way::Boxes(grid)) => {
-                let part = grid.part(*number, whole.units);
-                part.map_or(0, |part| part.size().saturating_mul(whole.width)).min(whole.bytes())
-            }
-            (What::Range(range), _) => range.end - range.start,
-            (What::Box(_), _) => 0,
-        }
-    }
-}
-
-/// Returns the number of bytes of tensors.
-fn length_of(placed: &[(usize, u64)], wholes: &[Whole]) -> u64 {
-    let bytes = placed.iter().filter_map(|(number, _)| Some(wholes.get(*number)?.bytes()));
-    bytes.fold(0, u64::saturating_add)
+/// Returns the program that moves this number of units unchanged.
+fn unchanged((units, width): (u64, u64)) -> Result<Program, tilewright_relayout::Error> {
+    let len = units.saturating_mul(width);
+    let run = Region { packed: false, src: 0, dst: 0, run: len, loops: Vec::new() };
+    let regions = if len > 0 { vec![run] } else { Vec::new() };
+    let bits = u32::try_from(width.saturating_mul(8)).unwrap_or(u32::MAX);
+    Program::of_regions(regions, (len, len), bits, 0)
 }
 
 /// Returns the place of a byte of a stored tensor as text.
-pub(crate) fn at(held: &Held, byte: u64) -> String {
+fn at(held: &Held, byte: u64) -> String {
     let layout = held.layout();
     let bits = u64::from(held.bits).max(1);
     let element = byte.saturating_mul(8) / bits;
@@ -304,10 +238,14 @@ pub(crate) fn at(held: &Held, byte: u64) -> String {
     }
 }
 
-/// Fills the files of a result.
-struct Filled<'a>(&'a Assembling<'a>);
+/// Fills and compares the files of a result.
+struct Filled<'a, 'c> {
+    job: &'a Assembling<'a>,
+    conversion: &'a crate::Conversion<'c>,
+    made: &'a [Making<'c>],
+}
 
-impl Filling for Filled<'_> {
+impl Filling for Filled<'_, '_> {
     fn write(
         &self,
         target: &Target,
@@ -315,7 +253,7 @@ impl Filling for Filled<'_> {
         means: &Means<'_>,
     ) -> Result<Written, Error> {
         let file = temporary.writer()?;
-        self.0.fill(target, &file, means)?;
+        self.job.fill(target, &file, (self.made, means))?;
         disk::sync(&file)
             .map_err(|cause| Error::io(&target.path, "bring it to the disk", cause))?;
         Ok(Written::default())
@@ -324,20 +262,21 @@ impl Filling for Filled<'_> {
     fn check(
         &self,
         done: &[Temporary],
-        _: &std::collections::BTreeMap<usize, Fingerprint>,
+        _: &BTreeMap<usize, Fingerprint>,
         means: &Means<'_>,
     ) -> Result<Option<u64>, Error> {
-        let job = self.0;
+        let job = self.job;
         let mut bytes = None;
         if job.frame.request.verify {
-            for (target, temporary) in job.frame.targets.iter().zip(done) {
-                let file = temporary.reader()?;
-                job.compared(target, &file, means)?;
-                rows::check(job, target, temporary, means)?;
-                prints::check(job, target, &file, means)?;
-                let placed = tasks::placed(target, &job.wholes);
-                bytes = Some(bytes.unwrap_or(0) + length_of(&placed, &job.wholes));
+            let wrong = |said: String| {
+                Error::corrupt(&job.frame.out, format!("verification failed: {said}"))
+            };
+            let out = verify::opened_again(self.conversion, done, means.watch)?.map_err(wrong)?;
+            let crew = Crew::new(means.watch, &means.budget, job.frame.request.threads);
+            if let Some(found) = Remade::new(&out, job.source, &job.assembly).difference(crew)? {
+                return Err(wrong(found.to_string()));
             }
+            bytes = Some(out.tensors().iter().map(|tensor| tensor.len).sum());
         }
         job.source.check_unchanged()?;
         Ok(bytes)

@@ -116,7 +116,6 @@ fn run(
     let mut job = Assembling::prepare(input, assembly, out, request, &packaging)
         .map_err(|error| error.to_string())?;
     job.frame.request.memory = memory;
-    job.settle();
     let report = job.run(&()).map_err(|error| error.to_string())?;
     assert!(report.peak_memory() <= memory, "{} of {memory}", report.peak_memory());
     Ok(())

@@ -11,7 +11,7 @@ use super::{
     nest::Nest,
     pieces::{self, Give, Piece, Unit},
     stored::{Take, in_rows, rows},
-    whole::{Way, Whole},
+    whole::Whole,
 };
 use crate::{
     Error, Tensor,
@@ -57,7 +57,8 @@ pub(crate) fn made(made: &Made, known: &Known<'_>) -> Result<(Tensor, Whole), Er
         None => held(made, known)?,
     };
     let whole = whole(&made.parts, &held, known).map_err(wrong)?;
-    let (storage, len) = (held.named.storage_shape(), whole.bytes());
+    let len = held.bytes().ok_or_else(|| wrong("takes more than 2^63 bytes".into()))?;
+    let storage = held.named.storage_shape();
     let pieces = vec![Stored::whole(0, 0, len, &held)];
     let (name, file_dtype) = (made.name.clone(), IN_MEMORY.to_owned());
     let (file_dims, noted, refusal) = (None, None, None);
@@ -93,7 +94,7 @@ pub(crate) fn copied(name: &str, number: usize, tensor: &Tensor) -> (Tensor, Who
     let take = Take { tensor: number, rows: false };
     let piece = Piece { give: Give::Tensor(take, 1), exact: Exact::Same, nest };
     let pieces = if len > 0 { vec![piece] } else { Vec::new() };
-    let whole = Whole { width: 1, units: len, fill: vec![0], pieces, way: Way::Runs };
+    let whole = Whole { width: 1, units: len, fill: vec![0], pieces, layout: None };
     let stored = Stored::whole(0, 0, len, &tensor.held);
     // Its own type is kept only if no other names it: its note is written anew.
     let file_dtype = match tensor.refusal {
@@ -144,7 +145,8 @@ pub(crate) fn whole(parts: &[Part], held: &Held, known: &Known<'_>) -> Result<Wh
         Some(own) => return own,
         None => {}
     }
-    direct(parts, &in_rows(held)?, known)?.by_rows(held)
+    let rows = direct(parts, &in_rows(held)?, known)?;
+    Ok(Whole { layout: Some(held.clone()), ..rows })
 }
 
 /// Returns a tensor whose layout loops describe.
@@ -171,7 +173,7 @@ fn direct(parts: &[Part], held: &Held, known: &Known<'_>) -> Result<Whole, Strin
         return Err(format!("has {size} elements, and its parts give {given}"));
     }
     pieces.sort_by_key(|piece| piece.nest.to);
-    Ok(Whole { width: unit.bytes, units, fill: fill(held, unit)?, pieces, way: Way::Runs })
+    Ok(Whole { width: unit.bytes, units, fill: fill(held, unit)?, pieces, layout: None })
 }
 
 /// Returns the pieces of a part over storage.

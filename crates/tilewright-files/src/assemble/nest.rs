@@ -4,8 +4,8 @@
 //! element i0, i1 … of a nest   is at  from + Σ iₖ·fromₖ  in the one array and at  to + Σ iₖ·toₖ  in the other
 //! ```
 //!
-//! Laws: `split` and `within` visit the elements of the nest (`within`: those in the range), each once. Loops are sorted by `to`,
-//! largest first, and loops that continue one another on both sides are merged.
+//! Law: `split` visits the elements of the nest, each once. Loops are sorted by `to`, largest first, and loops that continue one
+//! another on both sides are merged.
 
 /// One loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -68,28 +68,14 @@ impl Nest {
         Nest::new(self.to, self.from, turns)
     }
 
-    /// Returns the nest in two steps: its elements packed in the order of the loops, and from there to their places.
-    pub(crate) fn packed(&self) -> (Nest, Nest) {
-        let mut inner = 1u64;
-        let (mut packed, mut placed) = (Vec::new(), Vec::new());
-        for &Turn { extent, from, to } in self.turns.iter().rev() {
-            packed.push(Turn { extent, from, to: inner });
-            placed.push(Turn { extent, from: inner, to });
-            inner = inner.saturating_mul(extent);
-        }
-        packed.reverse();
-        placed.reverse();
-        // Loops keep their number, because `source_of` counts by them.
-        let packed = Nest { from: 0, to: 0, turns: packed };
-        (packed, Nest::new(0, self.to, placed))
-    }
-
-    /// Returns the place in the first array of the element of this number, in the order of the turns.
-    pub(crate) fn source_of(&self, number: u64) -> u64 {
+    /// Returns the place in the first array of the element at a place of the second; the loops must be nested.
+    pub(crate) fn source_at(&self, to: u64) -> Option<u64> {
         let step = |(rest, at): (u64, u64), turn: &Turn| {
-            (rest / turn.extent.max(1), at + rest % turn.extent.max(1) * turn.from)
+            let digit = (rest / turn.to.max(1)).min(turn.extent.saturating_sub(1));
+            (rest - digit * turn.to, at + digit * turn.from)
         };
-        self.turns.iter().rev().fold((number, self.from), step).1
+        let (rest, at) = self.turns.iter().fold((to.checked_sub(self.to)?, self.from), step);
+        (rest == 0 && self.size() > 0).then_some(at)
     }
 
     /// Returns whether every loop steps over everything that the loops inside it reach, so that no place of the second array
@@ -220,54 +206,6 @@ impl Nest {
         }
         Ok(())
     }
-
-    /// Adds the elements in a range of the second array, measured by `key`, which is linear over the nest: the place, its row, or
-    /// its column.
-    pub(crate) fn within(
-        &self,
-        key: &dyn Fn(u64) -> u64,
-        (low, high): (u64, u64),
-        out: &mut Vec<Nest>,
-    ) {
-        let steps: Vec<u64> = self.turns.iter().map(|turn| key(turn.to)).collect();
-        let outer = (0..steps.len()).filter(|number| steps.get(*number).is_some_and(|it| *it > 0));
-        let reach = |skip: Option<usize>| {
-            let others = self.turns.iter().zip(&steps).enumerate();
-            let others = others.filter(|(number, _)| Some(*number) != skip);
-            others
-                .map(|(_, (turn, step))| step * turn.extent.saturating_sub(1))
-                .fold(0, u64::saturating_add)
-        };
-        let (least, all) = (key(self.to), reach(None));
-        if high <= least || least.saturating_add(all) < low || self.size() == 0 {
-            return;
-        }
-        if low <= least && least.saturating_add(all) < high {
-            return out.push(self.clone());
-        }
-        let outer = outer.max_by_key(|number| steps.get(*number));
-        let Some((number, turn)) = outer.and_then(|it| Some((it, self.turns.get(it)?))) else {
-            return;
-        };
-        let (step, rest) = (key(turn.to), reach(Some(number)));
-        // The values whose elements are all inside, and at most one value on each side with only some inside.
-        let full = low.saturating_sub(least).div_ceil(step);
-        let end = match high.checked_sub(least + rest + 1) {
-            Some(room) => (room / step + 1).min(turn.extent),
-            None => 0,
-        };
-        let first = low.saturating_sub(least) / step;
-        let last = ((high - 1 - least) / step).min(turn.extent - 1);
-        if first < full.min(turn.extent) && first < last.max(first + 1) {
-            self.only(number, first, 1).within(key, (low, high), out);
-        }
-        if full < end {
-            out.push(self.only(number, full, end - full));
-        }
-        if last >= end && last >= full && !(last == first && first < full) {
-            self.only(number, last, 1).within(key, (low, high), out);
-        }
-    }
 }
 
 /// Returns the greatest common divisor; that of 0 and n is n.
@@ -337,43 +275,14 @@ pub(crate) mod tests {
         }
 
         #[test]
-        fn a_nest_is_its_elements_packed_and_placed(offset in 0u64..40, turns in turns()) {
-            let nest = nested(offset, &turns);
-            let (packed, placed) = nest.packed();
-            let first = visited(std::slice::from_ref(&packed));
-            for ((to, from), number) in first.iter().zip(0..) {
-                prop_assert_eq!((*to, *from), (number, packed.source_of(number)));
-            }
-            let second = visited(&[placed]);
-            let both = second.iter().map(|(to, at)| (*to, nest.from + first[*at as usize].1));
-            prop_assert_eq!(both.collect::<Vec<_>>(), visited(&[nest]));
-        }
-
-        #[test]
-        fn what_is_within_a_range_is_found_once(
-            offset in 0u64..40, turns in turns(), radix in 1u64..50, low in 0u64..80, len in 0u64..60,
-        ) {
+        fn the_source_of_a_place_is_found(offset in 0u64..40, turns in turns()) {
             let nest = nested(offset, &turns);
             prop_assert!(nest.is_nested());
             let all = visited(std::slice::from_ref(&nest));
-            let high = low + len;
-            let mut found = Vec::new();
-            nest.within(&|place| place, (low, high), &mut found);
-            let inside = all.iter().filter(|(to, _)| (low..high).contains(to));
-            prop_assert_eq!(visited(&found), inside.copied().collect::<Vec<_>>());
-            // Rows of a split nest, and columns of these.
-            let (mut rows, mut found) = (Vec::new(), Vec::new());
-            for nest in nest.split(radix).unwrap() {
-                nest.within(&|to| to / radix, (low / 4, high / 3), &mut rows);
+            for to in 0..all.last().map_or(0, |(to, _)| to + 2) {
+                let expected = all.iter().find(|(own, _)| *own == to).map(|(_, from)| *from);
+                prop_assert_eq!(nest.source_at(to), expected);
             }
-            for nest in &rows {
-                nest.within(&|to| to % radix, (low / 2, high), &mut found);
-            }
-            let is_inside = |to: &u64| {
-                (low / 4..high / 3).contains(&(to / radix)) && (low / 2..high).contains(&(to % radix))
-            };
-            let inside = all.iter().filter(|(to, _)| is_inside(to));
-            prop_assert_eq!(visited(&found), inside.copied().collect::<Vec<_>>());
         }
 
         #[test]

@@ -5,6 +5,7 @@
 //! digits that both share; pieces with different sums are halved until one element is left.
 
 use std::{
+    borrow::Cow,
     collections::{HashMap, HashSet},
     path::PathBuf,
     sync::{Mutex, PoisonError},
@@ -17,18 +18,19 @@ use super::{
     cells::Sides,
     exact::Exact,
     made::{self, Known},
+    moved::Rooms,
     packaging,
     pieces::{Give, Piece},
-    stored::{Stored, Take, ToRows},
-    whole::{Way, Whole},
+    stored::{Stored, Take},
+    whole::Whole,
 };
 use crate::{
     Difference, Error, Input, Reading, Request, Tensor, Verdict, Watch,
     container::Format,
     layout::held::Held,
-    open::{folder, globs::Pattern, open_with, place::Place, source::Source},
+    open::{folder, globs::Pattern, open_with, origin::Made as _, place::Place, source::Source},
     transfer::{
-        budget::{self, Budget, zeros},
+        budget::{self, Budget, Buffer},
         request,
     },
     verify::{
@@ -44,7 +46,7 @@ const ROOM: u64 = 1 << 20;
 pub(crate) struct Remade<'a> {
     out: &'a Input,
     against: &'a Input,
-    forth: Assembly,
+    forth: Cow<'a, Assembly>,
 }
 
 /// The difference between a tensor of a result and the one that its recipe makes.
@@ -77,9 +79,10 @@ pub(crate) struct Cell {
 
 /// The buffers of a comparing thread.
 struct Buffers<'a> {
-    rooms: [Vec<u8>; 2],
-    /// A budget for rows, and the largest number of bytes of one of their buffers.
-    budget: Budget,
+    rooms: [Buffer; 2],
+    made: &'a Rooms,
+    budget: &'a Budget,
+    /// The largest number of bytes of the buffers for comparing rows with storage.
     most: u64,
     /// The tensors of the source whose rows were already compared with their storage.
     read: &'a Mutex<HashSet<Take>>,
@@ -93,8 +96,7 @@ impl Buffers<'_> {
 
     /// Compares the rows of a tensor with its storage.
     fn check(&self, (input, tensor): (&Input, &Tensor), stored: &Stored<'_>) -> Result<(), Error> {
-        // A quarter of a thread's memory is for rooms, a quarter for rows, and half for this comparison.
-        let budget = Budget::new(self.budget.limit() * 2);
+        let (budget, _held) = (Budget::new(self.most), self.budget.held(self.most)?);
         let crew = Crew::new(&(), &budget, 1);
         stored.misread((input, tensor), crew)?.map_or(Ok(()), |found| {
             Err(Error::corrupt(&input.path, format!("its rows are wrong: {found}")))
@@ -192,11 +194,8 @@ fn compared(
     if let Some(found) = found.into_iter().next() {
         return Ok(Some(Verdict::Differs(found.into())));
     }
-    for tensor in remade.padded(&meant) {
-        go_on(watch)?;
-        if let Some(found) = compare::padding(out, tensor, crew)? {
-            return Ok(Some(Verdict::Differs(found)));
-        }
+    if let Some(found) = remade.unpadded(&meant, crew)? {
+        return Ok(Some(Verdict::Differs(found)));
     }
     let config = &remade.forth.config;
     let go_along =
@@ -216,7 +215,7 @@ impl<'a> Remade<'a> {
         let forth = back.and_then(|back| {
             back.inverse().rounding().solve(&against.recipe_tensors(), None, &Sizes::new())
         });
-        let made = forth.map(|forth| Remade { out, against, forth });
+        let made = forth.map(|forth| Remade { out, against, forth: Cow::Owned(forth) });
         Some(made.map_err(|errors| {
             format!(
                 "the recipe that {} records was not made for {}: {}",
@@ -225,6 +224,35 @@ impl<'a> Remade<'a> {
                 errors.first()
             )
         }))
+    }
+
+    /// Returns the comparison of a result with the source and the assembly from which it was made.
+    pub(crate) fn new(out: &'a Input, against: &'a Input, forth: &'a Assembly) -> Remade<'a> {
+        Remade { out, against, forth: Cow::Borrowed(forth) }
+    }
+
+    /// Returns the first difference in elements or padding.
+    pub(crate) fn difference(&self, crew: Crew<'_>) -> Result<Option<Difference>, Error> {
+        let all = |_: &str, _: &[&str]| true;
+        match self.differences(&all, 1, crew)?.into_iter().next() {
+            Some(found) => Ok(Some(found.into())),
+            None => self.unpadded(&all, crew),
+        }
+    }
+
+    /// Returns the first padding that the recipe does not write.
+    fn unpadded(
+        &self,
+        meant: &dyn Fn(&str, &[&str]) -> bool,
+        crew: Crew<'_>,
+    ) -> Result<Option<Difference>, Error> {
+        for tensor in self.padded(meant) {
+            go_on(crew.watch())?;
+            if let Some(found) = compare::padding(self.out, tensor, crew)? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
     }
 
     /// Returns the tensors that differ, at most `most`; `meant` selects tensors by name and by the names of their sources.
@@ -249,17 +277,20 @@ impl<'a> Remade<'a> {
         let found = Mutex::new(more.collect::<Vec<Found>>());
         let full = || found.lock().unwrap_or_else(PoisonError::into_inner).len() >= most;
         let lanes = crew.members(self.out.tensors().iter().map(|tensor| tensor.len).sum());
-        let room = (crew.budget().limit() / lanes as u64 / 8).clamp(64, ROOM);
+        let room = (crew.budget().limit() / lanes as u64 / 8).clamp(16, ROOM);
         let made = self.forth.made.iter().filter(|made| meant(&made.name, &self.sources(made)));
         let tensor = |made: &Made| {
             let name = made.name.as_str();
             own.get(name).or_else(|| tied.get(name)).copied()
         };
         let size = |made: &&Made| tensor(made).map_or(0, |tensor| tensor.len);
-        let (read, share) = (Mutex::new(HashSet::new()), crew.budget().limit() / lanes as u64);
+        // A quarter of the memory is for both sides, a quarter for rows, and half to compare these with their storage.
+        let (read, limit) = (Mutex::new(HashSet::new()), crew.budget().limit());
+        let (budget, most) = (crew.budget(), limit / 2 / lanes as u64);
+        let made_rows = Rooms::within(budget.clone(), (limit / 4, lanes));
         let join = || {
-            let (rooms, budget) = ([zeros(room)?, zeros(room)?], Budget::new(share / 4));
-            let mut buffers = Buffers { rooms, budget, most: share / 8, read: &read };
+            let rooms = [budget.buffer(room)?, budget.buffer(room)?];
+            let mut buffers = Buffers { rooms, made: &made_rows, budget, most, read: &read };
             let (known, found, full, tensor) = (&known, &found, &full, &tensor);
             Ok(move |made: &&Made| {
                 if full() {
@@ -321,9 +352,8 @@ impl<'a> Remade<'a> {
             return Ok(Some(Unlike::Dtype { is, was }));
         }
         let whole = self.whole(made, tensor, known)?;
-        let by_rows = matches!(whole.way, Way::ByRows(_));
-        let rows = by_rows.then(|| ToRows::of(tensor)).transpose()?;
-        let out = Stored::of(self.out, tensor, rows, (&buffers.budget, buffers.most))?;
+        let by_rows = whole.layout.is_some();
+        let out = Stored::of(self.out, tensor, by_rows, buffers.made)?;
         if by_rows {
             buffers.check((self.out, tensor), &out)?;
         }
@@ -364,10 +394,8 @@ impl<'a> Remade<'a> {
         let source = match piece.give {
             Give::Tensor(take, _) => {
                 let tensor = self.against.tensors().get(take.tensor);
-                let memory = (&buffers.budget, buffers.most);
                 let of = |it| {
-                    let rows = take.rows.then(|| ToRows::of(it)).transpose()?;
-                    Ok::<_, Error>((it, Stored::of(self.against, it, rows, memory)?))
+                    Ok::<_, Error>((it, Stored::of(self.against, it, take.rows, buffers.made)?))
                 };
                 let found = tensor.map(of).transpose()?;
                 if let Some((tensor, stored)) = &found

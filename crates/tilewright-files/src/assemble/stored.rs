@@ -6,13 +6,13 @@
 //!
 //! Law: the bytes in rows are those that a conversion to row-major writes.
 
-use std::{collections::HashMap, fs::File, path::Path};
+use std::{collections::HashMap, path::Path, sync::Arc};
 
 use tilewright_core::{Dtype, Fill};
 use tilewright_notation::Spec;
 use tilewright_relayout::Plan;
-use tilewright_transfer::Stage;
 
+use super::moved::{Moved, Reads, Rooms};
 use crate::{
     Difference, Error, Input, Tensor,
     layout::held::{Held, width},
@@ -20,10 +20,7 @@ use crate::{
         origin::{Made, Origin},
         source::Source,
     },
-    transfer::{
-        budget::Budget,
-        job::{program, reversed, unplanned},
-    },
+    transfer::job::{program, reversed},
     verify::{
         compare::{self, side, side_at},
         crew::Crew,
@@ -41,39 +38,14 @@ pub(crate) struct Take {
 pub(crate) type Places<'c> = HashMap<Take, Stored<'c>>;
 
 /// A tensor that can be read.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Stored<'c> {
     source: &'c Source,
     /// The position of its storage's first byte.
     at: u64,
-    name: &'c str,
-    rows: Option<Rows>,
-}
-
-/// The way from the storage of a tensor to its rows.
-#[derive(Clone, Debug)]
-pub(crate) struct ToRows {
-    plan: Plan,
-    /// The number of bytes whose order is reversed.
-    unit: usize,
-}
-
-impl ToRows {
-    pub(crate) fn of(tensor: &Tensor) -> Result<ToRows, Error> {
-        let (name, held) = (&tensor.name, &tensor.held);
-        let to = in_rows(held).map_err(Error::usage)?;
-        let plan = Plan::of(program(name, held, &to, 0)?);
-        Ok(ToRows { plan, unit: reversed(held, &to) })
-    }
-}
-
-/// The way to rows, and the buffers in which they are made.
-#[derive(Debug)]
-struct Rows {
-    way: ToRows,
-    budget: Budget,
-    /// The largest number of bytes of either buffer of a stage.
-    most: u64,
+    rows: Option<Arc<Moved<'c>>>,
+    /// The number of bytes of the storage, or of the rows.
+    pub(crate) len: u64,
 }
 
 /// Returns an array in rows of elements of `bits` bits; without `bits`, of the width of their type.
@@ -92,16 +64,24 @@ pub(crate) fn in_rows(held: &Held) -> Result<Held, String> {
 }
 
 impl<'c> Stored<'c> {
-    /// Returns a tensor of an input, in its storage or in rows, which are made in buffers of `most` bytes.
+    /// Returns a tensor of an input, in its storage or in rows, which are made in these rooms.
     pub(crate) fn of(
         input: &'c Input,
         tensor: &'c Tensor,
-        rows: Option<ToRows>,
-        (budget, most): (&Budget, u64),
+        rows: bool,
+        rooms: &'c Rooms,
     ) -> Result<Self, Error> {
         let (source, at) = input.place(tensor)?;
-        let rows = rows.map(|way| Rows { way, budget: budget.clone(), most });
-        Ok(Stored { source, at, name: &tensor.name, rows })
+        let (name, held) = (tensor.name.as_str(), &tensor.held);
+        let moved = || {
+            let to = in_rows(held).map_err(Error::usage)?;
+            let (plan, unit) = (Plan::of(program(name, held, &to, 0)?), reversed(held, &to));
+            let from = Reads::Tensor(source, at);
+            Ok::<_, Error>(Arc::new(Moved { name, plan, from, unit, narrow: None, rooms }))
+        };
+        let rows = rows.then(moved).transpose()?;
+        let len = rows.as_ref().map_or(tensor.len, |rows| rows.plan.dst_bytes());
+        Ok(Stored { source, at, rows, len })
     }
 
     /// Returns the layout of the elements that are read, of a tensor with this one.
@@ -112,23 +92,6 @@ impl<'c> Stored<'c> {
         }
     }
 
-    /// Fills `bytes` from byte `from` of the storage, or of the rows.
-    pub(crate) fn read(&self, bytes: &mut [u8], from: u64) -> Result<(), Error> {
-        let mut stored =
-            |bytes: &mut [u8], from: u64| self.source.read(bytes, self.at.saturating_add(from));
-        let Some(Rows { way: ToRows { plan, unit }, budget, most }) = &self.rows else {
-            return stored(bytes, from);
-        };
-        let range = from..from.saturating_add(bytes.len() as u64);
-        let read = Stage::new(budget, *most).read_range(plan, range, bytes, &mut stored);
-        read.map_err(|failed| {
-            let outside =
-                |end| Error::usage(format!("byte {end} of {:?} lies outside it", self.name));
-            failed.into_error(|error| unplanned(self.name, error), outside)
-        })?;
-        Origin::File(self.source).reverse(self.name, bytes, (from, *unit))
-    }
-
     /// Compares the rows of a tensor with its storage, each element at the place of the layout, and returns the first difference.
     pub(crate) fn misread(
         &self,
@@ -136,24 +99,25 @@ impl<'c> Stored<'c> {
         crew: Crew<'_>,
     ) -> Result<Option<Difference>, Error> {
         let own = self.held(&tensor.held)?;
-        let len = own.bytes().unwrap_or(0);
-        let to = side_at((Origin::Made(self), 0, len), &tensor.name, &own, (0, false))?;
+        let to = side_at((Origin::Made(self), 0, self.len), &tensor.name, &own, (0, false))?;
         let from = side((input, None), tensor, &tensor.held, Fill::Unspecified)?;
         compare::tensors(&to, &from, crew)
-    }
-
-    /// Returns the file, and the position of the storage in it.
-    pub(crate) fn file(&self) -> (&File, u64) {
-        (self.source.file(), self.at)
     }
 }
 
 impl Made for Stored<'_> {
     fn read(&self, bytes: &mut [u8], at: u64) -> Result<(), Error> {
-        Stored::read(self, bytes, at)
+        match &self.rows {
+            Some(rows) => rows.read(bytes, at),
+            None => self.source.read(bytes, self.at.saturating_add(at)),
+        }
     }
 
     fn path(&self) -> &Path {
         self.source.path()
+    }
+
+    fn in_file(&self, at: u64) -> Option<(&Source, u64)> {
+        self.rows.is_none().then(|| (self.source, self.at.saturating_add(at)))
     }
 }

@@ -6,6 +6,8 @@ use std::ops::Range;
 use tilewright_core::{Dtype, Layout, Mode, TensorLayout};
 use tilewright_fingerprint::{Array, Fingerprint, Key};
 
+use tilewright_transfer::part;
+
 use super::nest::{Nest, Turn};
 use crate::Error;
 
@@ -40,7 +42,7 @@ pub(crate) fn of(
     let mut sum = Fingerprint::default();
     for window in windows.map_err(|error| wrong(&error))? {
         let Range { start, end } = window.bytes();
-        let bytes = super::hands::part(buffer, 0, end - start)?;
+        let bytes = part::<Error>(buffer, 0, end - start).map_err(|_| wrong(&"a window"))?;
         read(bytes, first(nest) * width + start)?;
         sum += window.fingerprint(bytes);
     }

@@ -1,52 +1,36 @@
-//! A stored tensor of the result: its pieces, and the way they are made. Tasks, verification and comparison by a recorded recipe
-//! use it.
+//! A tensor of the result: its pieces, and the plan that moves them from their sources to its storage. Running an assembly and
+//! comparing by a recorded recipe use it.
 //!
-//! If loops do not describe the layout, the pieces are those of the rows, and a plan moves ranges of them to their places.
+//! If loops do not describe the layout, the pieces are those of its rows, and another plan moves the rows to their places.
 
-use std::sync::Arc;
+use std::{collections::HashMap, path::Path};
 
+use tilewright_relayout::{Loop, Plan, Program, Region};
 use tilewright_transfer::LONG;
 
 use super::{
-    by_rows::{ByRows, LEAST},
-    grid::{Grid, TRIED, split},
+    exact::Exact,
+    moved::{Joined, Member},
     pieces::{Give, Piece},
-    stored::Take,
+    stored::{Places, Take},
 };
-use crate::{layout::held::Held, transfer::shares::is_cheap};
+use crate::{Error, layout::held::Held, transfer::job::unplanned};
 
 /// A tensor of the result.
 #[derive(Debug)]
 pub(crate) struct Whole {
     /// The number of bytes of a unit.
     pub(crate) width: u64,
-    /// The number of units of its storage.
+    /// The number of units of its storage, or of its rows.
     pub(crate) units: u64,
     /// The value of padding: the bytes of a unit.
     pub(crate) fill: Vec<u8>,
     pub(crate) pieces: Vec<Piece>,
-    pub(crate) way: Way,
-}
-
-/// The way a tensor is made.
-#[derive(Clone, Debug)]
-pub(crate) enum Way {
-    /// Its runs are copied from file to file.
-    Runs,
-    /// Boxes are made in memory.
-    Boxes(Arc<Grid>),
-    /// Rows are made in memory, and moved to their places.
-    ByRows(Arc<ByRows>),
+    /// The layout that the rows are moved to, if the pieces are those of rows.
+    pub(crate) layout: Option<Held>,
 }
 
 impl Whole {
-    pub(crate) fn bytes(&self) -> u64 {
-        match &self.way {
-            Way::ByRows(by_rows) => by_rows.bytes,
-            Way::Runs | Way::Boxes(_) => self.units.saturating_mul(self.width),
-        }
-    }
-
     /// Iterates over the tensors from which it is made.
     pub(crate) fn taken(&self) -> impl Iterator<Item = Take> {
         self.pieces.iter().filter_map(|piece| match piece.give {
@@ -55,109 +39,98 @@ impl Whole {
         })
     }
 
-    /// Returns these rows, moved to a layout.
-    pub(crate) fn by_rows(mut self, held: &Held) -> Result<Whole, String> {
-        let by_rows = ByRows::new(held, self.one_row(self.pieces.clone()))?;
-        self.way = Way::ByRows(Arc::new(by_rows));
-        Ok(self)
-    }
-
-    /// Returns one box of all units.
-    fn one_row(&self, pieces: Vec<Piece>) -> Grid {
-        Grid { radix: self.units.max(1), rows: 1, columns: self.units.max(1), pieces }
-    }
-
-    /// Returns the number of units that the pieces give.
-    pub(crate) fn given(&self) -> u64 {
-        self.pieces.iter().map(|piece| piece.nest.size()).fold(0, u64::saturating_add)
-    }
-
-    /// Chooses the way it is made, with boxes of up to `most` bytes, or ranges of rows of up to `rows`; before, it is
-    /// [`Way::Runs`].
-    pub(crate) fn settled(mut self, most: u64, rows: u64) -> Whole {
-        if let Way::ByRows(by_rows) = &mut self.way {
-            Arc::make_mut(by_rows).settle(most.min(rows));
-        } else if !self.is_runs() {
-            self.way = Way::Boxes(Arc::new(self.grid((most / self.width.max(1)).max(1))));
-        }
-        self
-    }
-
-    /// Returns the tensor made in boxes of up to `most` bytes.
-    pub(crate) fn boxed_by(&self, most: u64) -> Whole {
-        let grid = self.grid((most / self.width.max(1)).max(1));
-        let (fill, pieces) = (self.fill.clone(), self.pieces.clone());
-        Whole { fill, pieces, way: Way::Boxes(Arc::new(grid)), ..*self }
-    }
-
-    /// Returns the tensor made in the boxes of another of the same size; `None` if these cut it into too many parts.
-    pub(crate) fn like(&self, other: &Whole) -> Option<Whole> {
-        let Way::Boxes(grid) = &other.way else { return None };
-        let pieces = split(&self.pieces, grid.radix)?;
-        let grid = Grid { pieces, ..**grid };
-        let (fill, pieces) = (self.fill.clone(), self.pieces.clone());
-        Some(Whole { fill, pieces, way: Way::Boxes(Arc::new(grid)), ..*self })
+    /// Returns the change of its elements from f32, if some become narrower.
+    pub(crate) fn narrow(&self) -> Option<Exact> {
+        self.pieces.iter().find_map(|piece| piece.exact.narrow())
     }
 
     /// Returns whether copies of runs make it: long ones, or a single one.
-    fn is_runs(&self) -> bool {
+    pub(crate) fn is_runs(&self) -> bool {
         let alone = self.pieces.len() == 1;
         let is_long = |piece: &Piece| {
             let run = piece.nest.run();
             let copied = matches!(piece.give, Give::Tensor(take, width) if width == self.width && !take.rows);
             let long = run.saturating_mul(self.width) >= LONG || alone && run == piece.nest.size();
-            copied && long && piece.exact == super::exact::Exact::Same
+            copied && long && piece.exact == Exact::Same
         };
-        let zero = self.fill.iter().all(|byte| *byte == 0);
-        (zero || self.given() == self.units) && self.pieces.iter().all(is_long)
+        let given = self.pieces.iter().map(|piece| piece.nest.size()).fold(0, u64::saturating_add);
+        self.layout.is_none() && given == self.units && self.pieces.iter().all(is_long)
     }
 
-    /// Returns the cut with the least cost, with boxes of up to `most` units.
-    fn grid(&self, most: u64) -> Grid {
-        let whole = |pieces| self.one_row(pieces);
-        if self.bytes() <= LEAST && self.units <= most {
-            return whole(self.pieces.clone());
-        }
-        let mut best: Option<(u128, u64, u64, u64)> = None;
-        let larger = |units: &u64| units.checked_mul(4).filter(|units| *units / 4 < most);
-        let least = (LEAST / self.width.max(1)).clamp(1, most);
-        for room in std::iter::successors(Some(least), larger).map(|room| room.min(most)) {
-            for radix in self.radices() {
-                let Some(pieces) = split(&self.pieces, radix) else { continue };
-                let mut grid = Grid { radix, rows: 1, columns: 1, pieces };
-                for (rows, columns) in grid.sizes(self.units, room) {
-                    (grid.rows, grid.columns) = (rows, columns);
-                    let cost = grid.cost((self.units, self.width));
-                    if best.as_ref().is_none_or(|(least, ..)| cost < *least) {
-                        best = Some((cost, radix, rows, columns));
-                    }
+    /// Returns the plan of the pieces, and the source that it reads. If elements narrow, those of the plan are f32.
+    pub(crate) fn planned<'c>(
+        &self,
+        (name, path): (&str, &'c Path),
+        places: &Places<'c>,
+    ) -> Result<(Plan, Joined<'c>), Error> {
+        let narrow = self.narrow();
+        let unit = if narrow.is_some() { 4 } else { self.width };
+        let wide = |bytes: &[u8]| match narrow {
+            None => bytes.to_vec(),
+            Some(exact) => {
+                let mut all = [[0; 2].as_slice(), bytes].concat();
+                exact.widen_in_place(&mut all);
+                all
+            }
+        };
+        let (mut joined, mut begins) = (Joined::new(path), HashMap::new());
+        let mut regions = Vec::with_capacity(self.pieces.len());
+        for piece in &self.pieces {
+            let from = match &piece.give {
+                Give::Fill(bytes) => joined.add(Member::Fill(wide(bytes)), unit),
+                Give::Tensor(take, own) => {
+                    let (low, begin) = match begins.get(take) {
+                        Some(known) => *known,
+                        None => {
+                            let stored = places.get(take).cloned();
+                            let stored =
+                                stored.ok_or_else(|| Error::usage("a tensor without a place"))?;
+                            let (low, high) = self.reach(*take);
+                            let member = match (*own == unit, piece.exact) {
+                                (true, Exact::Round) => Member::Rounded(stored, low * own),
+                                (true, _) => Member::Tensor(stored, low * own),
+                                (false, Exact::Same) => Member::Wide(
+                                    stored,
+                                    low * own,
+                                    narrow.unwrap_or(Exact::Same).back(),
+                                ),
+                                (false, exact) => Member::Wide(stored, low * own, exact),
+                            };
+                            let begin = joined.add(member, (high - low) * unit);
+                            begins.insert(*take, (low, begin));
+                            (low, begin)
+                        }
+                    };
+                    begin + (piece.nest.from - low) * unit
                 }
-            }
-            // If calls cost little compared with the bytes, a box in the cache is preferred.
-            if best.as_ref().is_some_and(|(cost, ..)| is_cheap(*cost, self.bytes())) {
-                break;
-            }
+            };
+            regions.push(region(piece, from, unit));
         }
-        let made = best.and_then(|(_, radix, rows, columns)| {
-            Some(Grid { radix, rows, columns, pieces: split(&self.pieces, radix)? })
-        });
-        made.unwrap_or_else(|| Grid {
-            columns: most.min(self.units.max(1)),
-            ..whole(self.pieces.clone())
-        })
+        let fill = wide(&self.fill).into_iter().take(16).rev();
+        let fill = fill.fold(0, |all: u128, byte| all << 8 | u128::from(byte));
+        let sides = (joined.len(), self.units.saturating_mul(unit));
+        let bits = u32::try_from(unit * 8).unwrap_or(u32::MAX);
+        let program = Program::of_regions(regions, sides, bits, fill);
+        Ok((Plan::of(program.map_err(|error| unplanned(name, &error))?), joined))
     }
 
-    /// Returns the strides that rows may have: those of the pieces, and the whole.
-    fn radices(&self) -> Vec<u64> {
-        let turns = self.pieces.iter().flat_map(|piece| &piece.nest.turns);
-        let ends = turns.flat_map(|turn| [turn.to, turn.to.saturating_mul(turn.extent)]);
-        let mut all: Vec<u64> = ends.filter(|end| *end > 1 && *end < self.units).collect();
-        all.push(self.units.max(1));
-        all.sort_unstable();
-        all.dedup();
-        // Largest first: of equal costs the first is chosen, and its runs are the longest.
-        all.reverse();
-        let step = all.len().div_ceil(TRIED).max(1);
-        all.into_iter().step_by(step).collect()
+    /// Returns the range of units of a tensor from the first to the last that is taken.
+    fn reach(&self, take: Take) -> (u64, u64) {
+        let own = |piece: &&Piece| matches!(piece.give, Give::Tensor(own, _) if own == take);
+        let ends = |piece: &Piece| (piece.nest.from, piece.nest.from + piece.nest.reach().0 + 1);
+        let all = self.pieces.iter().filter(own).map(ends);
+        all.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or_default()
     }
+}
+
+/// Returns the loops of a piece in bytes; its source begins at byte `from`.
+fn region(piece: &Piece, from: u64, unit: u64) -> Region {
+    let turn = |turn: &super::nest::Turn| Loop {
+        extent: turn.extent,
+        src: (turn.from * unit) as i64,
+        dst: (turn.to * unit) as i64,
+    };
+    let loops = piece.nest.turns.iter().map(turn).collect();
+    let (src, dst) = (from as i64, (piece.nest.to * unit) as i64);
+    Region { packed: false, src, dst, run: unit, loops }
 }

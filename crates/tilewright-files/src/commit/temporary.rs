@@ -52,11 +52,6 @@ impl Temporary {
         self.file.try_clone().map_err(|cause| Error::io(&self.out, "write", cause))
     }
 
-    /// Returns another handle on the file, for reading it back.
-    pub(crate) fn reader(&self) -> Result<File, Error> {
-        File::open(&self.path).map_err(|cause| Error::io(&self.out, "read it back", cause))
-    }
-
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

@@ -28,6 +28,12 @@ pub(crate) trait Made: Sync + RefUnwindSafe {
 
     /// Returns the path of the file from which they are computed, for messages.
     fn path(&self) -> &Path;
+
+    /// Returns the file that has byte `at` and the following ones unchanged, and their position in it.
+    fn in_file(&self, at: u64) -> Option<(&Source, u64)> {
+        let _ = at;
+        None
+    }
 }
 
 impl fmt::Debug for dyn Made + '_ {

@@ -1,5 +1,7 @@
 //! Divides the bound on memory among reading, moving and writing. Jobs, lanes and the output use it.
 
+use std::ops::Range;
+
 use tilewright_relayout::{CALL, Chunk, Plan, Tiles};
 use tilewright_transfer::LONG;
 
@@ -23,13 +25,20 @@ pub(crate) enum Parts {
 const TILE: u64 = 32 << 20;
 
 /// Returns the total cost of calls and bytes, in bytes.
-fn cost((calls, bytes): (u64, u64)) -> u64 {
+pub(crate) fn cost((calls, bytes): (u64, u64)) -> u64 {
     calls.saturating_mul(CALL).saturating_add(bytes)
 }
 
 /// Returns the cost of reading and writing ranges of `len` bytes, estimated from the first.
 pub(crate) fn cost_of_ranges(plan: &Plan, len: u64) -> Result<u64, tilewright_relayout::Error> {
-    let Some(range) = plan.ranges(len).next() else { return Ok(0) };
+    plan.ranges(len).next().map_or(Ok(0), |range| cost_of_range(plan, range))
+}
+
+/// Returns the cost of reading and writing ranges like this one.
+pub(crate) fn cost_of_range(
+    plan: &Plan,
+    range: Range<u64>,
+) -> Result<u64, tilewright_relayout::Error> {
     let times = plan.dst_bytes().div_ceil((range.end - range.start).max(1));
     let chunk = plan.chunk(range)?;
     let (calls, bytes) = (chunk.reads().count() as u64 + 1, chunk.buffer_len() as u64);

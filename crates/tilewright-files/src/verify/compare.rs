@@ -18,7 +18,7 @@ use crate::{
         loops,
         loops::Loops,
         padding,
-        patch::{Patch, Places, Side, comparing, element, words},
+        patch::{self, Patch, Places, Side, comparing, element, words},
         rows::{Rows, Stretch},
     },
 };
@@ -74,42 +74,53 @@ fn check(side: &Side<'_>) -> Result<(), Error> {
 }
 
 fn same_bytes(to: &Side<'_>, from: &Side<'_>, crew: Crew<'_>) -> Result<bool, Error> {
-    if to.len != from.len {
-        return Ok(false);
-    }
-    let (budget, members) = (crew.budget(), crew.members(to.len));
     // The pieces are whole elements.
     let unit = u64::from(to.held.bits / 8).max(1);
-    let step = to.len.min(budget.limit() / 2 / members as u64).clamp(1, MOST);
+    let sides = [(to.source, to.at), (from.source, from.at)];
+    Ok(to.len == from.len && unequal(sides, (to.len, unit), crew)?.is_none())
+}
+
+/// Returns the position of the first of `len` bytes that differs in two sources, each read from its position on in whole units of
+/// `unit` bytes; the result is that of a unit.
+pub(crate) fn unequal(
+    sides: [(Origin<'_>, u64); 2],
+    (len, unit): (u64, u64),
+    crew: Crew<'_>,
+) -> Result<Option<u64>, Error> {
+    let (budget, members) = (crew.budget(), crew.members(len));
+    let step = len.min(budget.limit() / 2 / members as u64).clamp(1, MOST);
     let step = (step / unit * unit).max(unit);
-    let pieces = (0..to.len.div_ceil(step)).map(|i| i * step..to.len.min((i + 1) * step));
+    let pieces = (0..len.div_ceil(step)).map(|i| i * step..len.min((i + 1) * step));
     let join = || {
-        let (mut a, mut b) = (budget.buffer(step)?, budget.buffer(step)?);
+        let mut buffers = [budget.buffer(step)?, budget.buffer(step)?];
         Ok(move |piece: &Range<u64>| {
             let len = (piece.end - piece.start) as usize;
-            let (a, b) =
-                (a.get_mut(..len).unwrap_or_default(), b.get_mut(..len).unwrap_or_default());
-            to.source.read(a, to.at + piece.start)?;
-            from.source.read(b, from.at + piece.start)?;
-            Ok((a != b).then_some(()))
+            for (buffer, (source, at)) in buffers.iter_mut().zip(&sides) {
+                source.read(buffer.get_mut(..len).unwrap_or_default(), at + piece.start)?;
+            }
+            let [a, b] = &buffers;
+            let (a, b) = (a.get(..len).unwrap_or_default(), b.get(..len).unwrap_or_default());
+            let first = || a.iter().zip(b).position(|(a, b)| a != b).unwrap_or(0) as u64;
+            Ok((a != b).then(|| piece.start + first() / unit * unit))
         })
     };
-    Ok(crew.first(members, pieces, (|_: &_| 1, 1, 0), join)?.is_none())
+    crew.first(members, pieces, (|_: &_| 1, 1, 0), join)
 }
 
 /// Returns the first element that differs, box by box.
 fn elements(to: &Side<'_>, from: &Side<'_>, crew: Crew<'_>) -> Result<Option<Difference>, Error> {
-    // Of the memory of each thread, the bytes of either side get three eighths, the list of either side one sixteenth, and the
-    // ranges of a row the rest.
+    // Of the memory of each thread, the ranges of a row get one eighth, the list of either side one sixteenth or what it needs,
+    // and the bytes of both sides the rest.
     let (budget, members) = (crew.budget(), crew.members(to.len));
     let limit = budget.limit() / members as u64;
-    let room = (limit / 8 * 3).min(MOST);
+    let list = (limit / 16).min(MOST).max(patch::LEAST);
+    let room = ((limit - limit / 8).saturating_sub(2 * list) / 2).min(MOST);
     let (a, b) = (to.held.layout(), from.held.layout());
     let (held, was) = (&to.held, &from.held);
     let kept = (held.bits, held.order) == (was.bits, was.order) && loops::is_swept(held.bits);
     let join = || {
         let most_kept = ((limit / 8).min(MOST) / size_of::<Stretch>() as u64) as usize;
-        let (list, stretches) = ((limit / 16).min(MOST), (most_kept * size_of::<Stretch>()) as u64);
+        let stretches = (most_kept * size_of::<Stretch>()) as u64;
         let mut pair = Pair {
             _kept: budget.held(stretches)?,
             loops: kept.then(|| Loops::new([a, b])).flatten(),

@@ -378,17 +378,31 @@ pub(crate) fn written(
 ) -> Result<u64, Error> {
     let wrong =
         |said: &str| Error::corrupt(&conversion.out, format!("verification failed: {said}"));
-    let expected = |(number, job): (usize, &Job)| Expected {
-        data: data.get(&number).copied(),
-        ..Expected::of(job.clone())
-    };
-    let expected: Vec<Expected> = conversion.jobs.iter().enumerate().map(expected).collect();
+    let expected = all_expected(conversion, data);
     let out = reopened(conversion, done, &expected, crew.watch())?.map_err(|said| wrong(&said))?;
     let pairs = paired(&out, conversion.input, &expected).map_err(|said| wrong(&said))?;
     match compared(&out, (conversion.input, conversion.arrays), &pairs, None, crew)? {
         Verdict::Same { bytes } => Ok(bytes),
         Verdict::Differs(found) => Err(wrong(&found.to_string())),
     }
+}
+
+/// Returns what is expected of the tensors that a conversion has written.
+fn all_expected(conversion: &Conversion<'_>, data: &BTreeMap<usize, Fingerprint>) -> Vec<Expected> {
+    let expected = |(number, job): (usize, &Job)| Expected {
+        data: data.get(&number).copied(),
+        ..Expected::of(job.clone())
+    };
+    conversion.jobs.iter().enumerate().map(expected).collect()
+}
+
+/// Opens the files that a conversion has written at their temporary paths; the inner error describes how they differ from it.
+pub(crate) fn opened_again(
+    conversion: &Conversion<'_>,
+    done: &[Temporary],
+    watch: &dyn Watch,
+) -> Result<Result<Input, String>, Error> {
+    reopened(conversion, done, &all_expected(conversion, &BTreeMap::new()), watch)
 }
 
 /// Opens the written files at their temporary paths.

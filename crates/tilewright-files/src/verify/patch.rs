@@ -45,6 +45,9 @@ struct Span {
     at: u64,
 }
 
+/// The least number of bytes of a patch's list.
+pub(crate) const LEAST: u64 = 4 * size_of::<Span>() as u64;
+
 pub(crate) struct Patch<'s> {
     side: &'s Side<'s>,
     digits: Option<Digits>,
@@ -67,7 +70,7 @@ impl<'s> Patch<'s> {
         budget: &Budget,
     ) -> Result<Patch<'s>, Error> {
         let bytes = budget.buffer(room.max(u64::from(side.held.bits.div_ceil(8))))?;
-        let most = ((list / size_of::<Span>() as u64) as usize).max(4);
+        let most = (list.max(LEAST) / size_of::<Span>() as u64) as usize;
         let memory = budget.held((most * size_of::<Span>()) as u64)?;
         let layout = side.held.layout();
         let digits = is_additive(layout).then(|| Digits::new(layout.layout()));

@@ -12,6 +12,7 @@ pub(crate) mod digits;
 mod display;
 pub(crate) mod gaps;
 pub(crate) mod list;
+mod listed;
 pub(crate) mod ops;
 mod part;
 mod ranges;
@@ -70,6 +71,8 @@ pub struct Program {
     part: Part,
     /// The index tables of both sides, if either side has any.
     tables: Option<Tables>,
+    /// True if the regions were given, and the layouts do not describe them.
+    listed: bool,
     /// `None` if there are too many.
     regions: Option<Vec<Region>>,
     digits: OnceLock<Box<Digits>>,
@@ -189,6 +192,7 @@ impl Program {
             dst_bytes,
             part,
             tables,
+            listed: false,
             regions,
             digits,
             gaps,
@@ -378,6 +382,9 @@ impl Program {
     /// assert_eq!(part.destination_ranges().collect::<Vec<_>>(), [96..104, 112..120]);
     /// ```
     pub fn source_ranges(&self) -> impl Iterator<Item = Range<u64>> + use<> {
+        if self.listed {
+            return Ranges::of_cells(self.cells(|region| region.src, |turn| turn.src));
+        }
         let bits = self.elements.src_bits;
         match self.tables() {
             Some(tables) => Ranges::of_tabled(&self.src, &tables.src, bits),
@@ -397,6 +404,9 @@ impl Program {
     /// assert_eq!(program.destination_ranges().collect::<Vec<_>>(), [0..5, 8..13, 16..21]);
     /// ```
     pub fn destination_ranges(&self) -> impl Iterator<Item = Range<u64>> + use<> {
+        if self.listed {
+            return Ranges::of_cells(self.cells(|region| region.dst, |turn| turn.dst));
+        }
         let bits = self.elements.dst_bits;
         match self.tables() {
             Some(tables) => Ranges::of_tabled(&self.dst, &tables.dst, bits),

@@ -45,13 +45,7 @@ impl Ranges {
             return Ranges::of(&plain, &origin, plain.extents(), bits);
         }
         let found = match boxes_of_part(side, origin, extents) {
-            Some(boxes) => {
-                let first = |(i, cells): (usize, &Cells)| {
-                    next_run(cells, 0).map(|run| Reverse((run.start, run.end, i)))
-                };
-                let heap = boxes.iter().enumerate().filter_map(first).collect();
-                Found::Boxes(boxes, heap)
-            }
+            Some(boxes) => return Ranges { bits: u64::from(bits), ..Ranges::of_cells(boxes) },
             None => {
                 let origin = origin.as_slice();
                 let digits = Digits::new(side, side, &Part::new(origin, origin, extents));
@@ -60,6 +54,15 @@ impl Ranges {
             }
         };
         Ranges { bits: u64::from(bits), found, held: None }
+    }
+
+    /// Returns the ranges of cells, which count bytes.
+    pub(crate) fn of_cells(boxes: Vec<Cells>) -> Ranges {
+        let first = |(i, cells): (usize, &Cells)| {
+            next_run(cells, 0).map(|run| Reverse((run.start, run.end, i)))
+        };
+        let heap = boxes.iter().enumerate().filter_map(first).collect();
+        Ranges { bits: 8, found: Found::Boxes(boxes, heap), held: None }
     }
 
     /// Returns the ranges of a whole array whose axes are permuted by index tables before `side` places them.

@@ -78,6 +78,7 @@ impl Program {
             dst_bytes,
             part,
             tables: Some(tables),
+            listed: false,
             regions: None,
             digits: OnceLock::new(),
             gaps: OnceLock::new(),

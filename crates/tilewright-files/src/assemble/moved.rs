@@ -1,0 +1,283 @@
+//! Bytes of an array that a plan makes when they are read. Sources of an assembly are such bytes: rows of a stored tensor, rows of
+//! a tensor of the result, and elements that narrow. A plan reads one file, or several tensors joined into one source.
+//!
+//! Law: the bytes of a range are those that a run of the whole plan writes there.
+
+use std::{
+    panic::AssertUnwindSafe,
+    path::Path,
+    sync::{Mutex, PoisonError},
+};
+
+use tilewright_relayout::Plan;
+use tilewright_transfer::{Stage, part};
+
+use super::{
+    exact::{self, Exact},
+    stored::Stored,
+};
+use crate::{
+    Error,
+    open::{
+        origin::{Made, Origin},
+        source::Source,
+    },
+    transfer::{
+        budget::{Budget, Buffer},
+        job::unplanned,
+    },
+};
+
+/// The buffers in which threads make bytes. A thread takes a room for each read, and returns it.
+#[derive(Debug)]
+pub(crate) struct Rooms {
+    budget: Budget,
+    /// The largest number of bytes of a buffer.
+    most: u64,
+    idle: Mutex<Vec<Room>>,
+}
+
+/// The buffers of one read.
+#[derive(Debug)]
+struct Room {
+    stage: Stage,
+    wide: Option<Buffer>,
+}
+
+/// The number of rooms that a thread uses at the same time: made bytes may be read from made bytes.
+const LEVELS: u64 = 2;
+
+/// The number of buffers of a room: two of the stage, and one for wide elements.
+const BUFFERS: u64 = 3;
+
+impl Rooms {
+    /// Returns rooms for `threads` threads that read at the same time, within this budget.
+    pub(crate) fn new(budget: Budget, threads: usize) -> Rooms {
+        let limit = budget.limit();
+        Rooms::within(budget, (limit, threads))
+    }
+
+    /// Returns rooms for `threads` threads that may use `limit` bytes of this budget.
+    pub(crate) fn within(budget: Budget, (limit, threads): (u64, usize)) -> Rooms {
+        let most = (limit / (threads.max(1) as u64 * LEVELS * BUFFERS)).max(1);
+        Rooms { budget, most, idle: Mutex::default() }
+    }
+
+    /// Returns the largest number of bytes that were allocated at the same time.
+    pub(crate) fn peak(&self) -> u64 {
+        self.budget.peak()
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&mut Room) -> Result<T, Error>) -> Result<T, Error> {
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = idle().pop();
+        let made = || Room { stage: Stage::new(&self.budget, self.most), wide: None };
+        let mut room = taken.unwrap_or_else(made);
+        let done = work(&mut room)?;
+        idle().push(room);
+        Ok(done)
+    }
+}
+
+/// The source of a plan.
+#[derive(Debug)]
+pub(crate) enum Reads<'c> {
+    /// A tensor of a file, with the position of its first byte.
+    Tensor(&'c Source, u64),
+    Joined(Joined<'c>),
+}
+
+/// The destination of a plan, which makes the bytes that are read.
+#[derive(Debug)]
+pub(crate) struct Moved<'c> {
+    /// The name of the tensor, for messages.
+    pub(crate) name: &'c str,
+    pub(crate) plan: Plan,
+    pub(crate) from: Reads<'c>,
+    /// The number of bytes whose order is reversed; 1 for none.
+    pub(crate) unit: usize,
+    pub(crate) narrow: Option<Narrow<'c>>,
+    pub(crate) rooms: &'c Rooms,
+}
+
+/// The change of elements of 32 bits, which the plan makes, to those of 16 bits, which are read.
+pub(crate) struct Narrow<'c> {
+    pub(crate) exact: Exact,
+    /// Returns the error of an element that would lose a bit, by its number in the storage.
+    pub(crate) lost: AssertUnwindSafe<Lost<'c>>,
+}
+
+/// Returns the error of an element by its number.
+pub(crate) type Lost<'c> = Box<dyn Fn(u64) -> Error + Send + Sync + 'c>;
+
+impl std::fmt::Debug for Narrow<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Narrow({:?})", self.exact)
+    }
+}
+
+impl Moved<'_> {
+    /// Fills `bytes` with those of the plan from byte `at` on.
+    fn planned(&self, stage: &mut Stage, bytes: &mut [u8], at: u64) -> Result<(), Error> {
+        let range = at..at.saturating_add(bytes.len() as u64);
+        let mut read = |bytes: &mut [u8], at: u64| match &self.from {
+            Reads::Tensor(source, begin) => source.read(bytes, begin.saturating_add(at)),
+            Reads::Joined(joined) => joined.read(bytes, at),
+        };
+        let done = stage.read_range(&self.plan, range, bytes, &mut read);
+        done.map_err(|failed| {
+            failed.into_error(|error| unplanned(self.name, error), |end| outside(self.name, end))
+        })?;
+        Origin::Made(self).reverse(self.name, bytes, (at, self.unit))
+    }
+
+    /// Fills `bytes` with narrow elements from byte `at` on.
+    fn narrowed(&self, narrow: &Narrow<'_>, bytes: &mut [u8], at: u64) -> Result<(), Error> {
+        if !at.is_multiple_of(2) || !bytes.len().is_multiple_of(2) {
+            return Err(outside(self.name, at));
+        }
+        self.rooms.with(|Room { stage, wide }| {
+            let step = (self.rooms.most / 4 * 2).max(2) as usize;
+            for (number, bytes) in (0..).zip(bytes.chunks_mut(step)) {
+                let (at, len) = (at + number * step as u64, 2 * bytes.len() as u64);
+                let wide = self.rooms.budget.grown(wide, len, self.rooms.most)?;
+                let wide = part::<Error>(wide, 0, len).map_err(|_| outside(self.name, at))?;
+                self.planned(stage, wide, 2 * at)?;
+                let done = narrow.exact.apply(wide, bytes);
+                done.map_err(|number| (narrow.lost)(at / 2 + number as u64))?;
+            }
+            Ok(())
+        })
+    }
+}
+
+impl Made for Moved<'_> {
+    fn read(&self, bytes: &mut [u8], at: u64) -> Result<(), Error> {
+        match &self.narrow {
+            Some(narrow) => self.narrowed(narrow, bytes, at),
+            None => self.rooms.with(|room| self.planned(&mut room.stage, bytes, at)),
+        }
+    }
+
+    fn path(&self) -> &Path {
+        match &self.from {
+            Reads::Tensor(source, _) => source.path(),
+            Reads::Joined(joined) => joined.path,
+        }
+    }
+}
+
+fn outside(name: &str, at: u64) -> Error {
+    Error::usage(format!("byte {at} of {name:?} lies outside it"))
+}
+
+/// Tensors and fills that follow one another, as the source of one plan.
+#[derive(Debug)]
+pub(crate) struct Joined<'c> {
+    /// The members, each with the position of its first byte.
+    members: Vec<(u64, Member<'c>)>,
+    len: u64,
+    /// The path of the input, for messages.
+    path: &'c Path,
+}
+
+/// A part of a joined source.
+#[derive(Clone, Debug)]
+pub(crate) enum Member<'c> {
+    /// The bytes of one unit.
+    Fill(Vec<u8>),
+    /// A tensor, from a byte of it on.
+    Tensor(Stored<'c>, u64),
+    /// A tensor of f32, from a byte of it on, each rounded to the nearest bf16.
+    Rounded(Stored<'c>, u64),
+    /// A tensor of elements of 16 bits, from a byte of it on, as f32.
+    Wide(Stored<'c>, u64, Exact),
+}
+
+impl<'c> Joined<'c> {
+    pub(crate) fn new(path: &'c Path) -> Joined<'c> {
+        Joined { members: Vec::new(), len: 0, path }
+    }
+
+    /// Adds a member of `len` bytes, and returns the position of its first byte.
+    pub(crate) fn add(&mut self, member: Member<'c>, len: u64) -> u64 {
+        let begin = self.len;
+        self.members.push((begin, member));
+        self.len = self.len.saturating_add(len);
+        begin
+    }
+
+    /// Returns the number of bytes of all members.
+    pub(crate) fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Returns the member with a byte, the position of its first byte, and that of the next member.
+    fn member(&self, at: u64) -> Option<(&Member<'c>, u64, u64)> {
+        let next = self.members.partition_point(|(begin, _)| *begin <= at);
+        let (begin, member) = self.members.get(next.checked_sub(1)?)?;
+        let end = self.members.get(next).map_or(self.len, |(begin, _)| *begin);
+        (at < end).then_some((member, *begin, end))
+    }
+}
+
+impl Made for Joined<'_> {
+    fn read(&self, mut bytes: &mut [u8], mut at: u64) -> Result<(), Error> {
+        while !bytes.is_empty() {
+            let found = self.member(at).ok_or_else(|| outside("a part", at))?;
+            let (member, begin, end) = found;
+            let len = usize::try_from(end - at).unwrap_or(usize::MAX).min(bytes.len());
+            let (now, rest) = bytes.split_at_mut(len);
+            member.read(now, at - begin)?;
+            (bytes, at) = (rest, at + len as u64);
+        }
+        Ok(())
+    }
+
+    fn path(&self) -> &Path {
+        self.path
+    }
+
+    fn in_file(&self, at: u64) -> Option<(&Source, u64)> {
+        match self.member(at)? {
+            (Member::Tensor(stored, first), begin, _) => stored.in_file(at - begin + first),
+            (Member::Fill(_) | Member::Rounded(..) | Member::Wide(..), ..) => None,
+        }
+    }
+}
+
+/// Checks that a read consists of whole elements of 32 bits.
+fn check_whole(bytes: &[u8], at: u64) -> Result<(), Error> {
+    match at.is_multiple_of(4) && bytes.len().is_multiple_of(4) {
+        true => Ok(()),
+        false => Err(outside("an element of 32 bits", at)),
+    }
+}
+
+impl Member<'_> {
+    fn read(&self, bytes: &mut [u8], at: u64) -> Result<(), Error> {
+        match self {
+            Member::Fill(unit) => {
+                let unit = unit.iter().cycle().skip(at as usize);
+                bytes.iter_mut().zip(unit).for_each(|(to, from)| *to = *from);
+                Ok(())
+            }
+            Member::Tensor(stored, first) => stored.read(bytes, first + at),
+            Member::Rounded(stored, first) => {
+                check_whole(bytes, at)?;
+                stored.read(bytes, first + at)?;
+                exact::round_in_place(bytes);
+                Ok(())
+            }
+            Member::Wide(stored, first, exact) => {
+                check_whole(bytes, at)?;
+                // The halves are read to the end of the buffer, and none is overwritten before it is widened.
+                let half = bytes.len() / 2;
+                let tail = bytes.get_mut(half..).unwrap_or_default();
+                stored.read(tail, first + at / 2)?;
+                exact.widen_in_place(bytes);
+                Ok(())
+            }
+        }
+    }
+}
