@@ -91,7 +91,7 @@ fn tables() -> Answer<Vec<Named>> {
         let stored = TensorLayout::row_major(along.stored_extents())?;
         let listed = TabledLayout::new(&extents, vec![along], &stored)?;
         let plain = TabledLayout::of(&TensorLayout::row_major(&extents)?);
-        let program = Program::tabled(&listed, &plain, Elements::same(16), 0)?;
+        let program = Program::of_arrays(&listed, &plain, Elements::same(16), 0)?;
         Ok((format!("list-{count}"), program, Alignment::default()))
     });
     tables.collect()

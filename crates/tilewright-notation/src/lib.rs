@@ -5,7 +5,7 @@
 //! | [`Spec`] | a layout as written, in any notation |
 //! | [`Named`] | the layout of an array, its name, and what is known of its elements |
 //! | [`Words`] | how its storage is spelled as elements of another type |
-//! | [`Tabled`] | the layout of an array with index tables, which digits cannot express |
+//! | [`ArrayLayout`] | the layout of an array with index tables, which digits cannot express |
 //! | [`notations`], [`notation`] | the notations a layout is read from and printed in |
 //! | [`catalogue`] | the named formats: zN, NC1HWC0, COL32 … |
 //! | [`recognise`] | which of these names a layout has |
@@ -41,6 +41,7 @@
 
 #[cfg(feature = "formats")]
 mod add_formats;
+mod array_layout;
 mod axes;
 mod catalogue;
 pub mod dialect;
@@ -55,16 +56,16 @@ mod recognise;
 mod respell;
 mod scan;
 mod spec;
-mod spec_tabled;
+mod spec_array;
 mod spelled;
 mod storage;
-mod tabled;
 mod tables;
 mod to_spec;
 mod words;
 
 #[cfg(feature = "formats")]
 pub use add_formats::add_formats;
+pub use array_layout::ArrayLayout;
 pub use catalogue::{
     Allowed, Constant, Format, Group, Preset, Quantised, Units, Width, catalogue, groups,
 };
@@ -76,6 +77,5 @@ pub use named::Named;
 pub use notation::Notation;
 pub use recognise::{Recognised, recognise};
 pub use spec::{MAX_TABLED, MAX_TEXT, Spec};
-pub use tabled::Tabled;
 pub use tilewright_table::{Along, MAX_ENTRIES, TABLES, Table, TabledLayout};
 pub use words::Words;

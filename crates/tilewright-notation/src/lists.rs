@@ -18,9 +18,9 @@ use crate::error::Error;
 ///     }
 /// }
 /// let spec = Spec::parse("f16[3,8] table(0; tensor order) row-major").unwrap();
-/// let tabled = spec.resolve_tabled(None, None, &Own).unwrap();
+/// let tabled = spec.array_layout(None, None, &Own).unwrap();
 /// assert_eq!(tabled.to_spec(), "f16[3,8] table(0; 2,-,0,1) row-major");
-/// assert!(spec.resolve_tabled(None, None, &()).unwrap_err().is_unsupported());
+/// assert!(spec.array_layout(None, None, &()).unwrap_err().is_unsupported());
 /// ```
 pub trait Lists {
     /// The numbers of a file.

@@ -6,12 +6,13 @@ use tilewright_core::{ByteOrder, Dtype, LinearLayout, Pattern};
 use tilewright_table::TABLES;
 
 use crate::{
-    Named, dialect,
+    Named,
+    array_layout::{Rest, Written},
+    dialect,
     dtype::{in_order, ordered_dims, stored_order},
     error::{Error, Kind},
     named::BIG_WORDS,
     reading::{Given, Reading, Resolved},
-    tabled::{Rest, Written},
     tables,
     words::{self, Asked},
 };

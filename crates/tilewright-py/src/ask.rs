@@ -2,7 +2,7 @@
 //! parse their arguments with it.
 
 use pyo3::{prelude::*, types::PyString};
-use tilewright::{Dtype, Named, Spec, Tabled, files::FileLists, notation};
+use tilewright::{ArrayLayout, Dtype, Named, Spec, files::FileLists, notation};
 
 use crate::{
     integer::{Integer, Integers, given},
@@ -69,14 +69,14 @@ impl Wanted {
     }
 
     /// Returns the layout for these dims and this element type, with its index tables if it has any.
-    pub(crate) fn tabled(
+    pub(crate) fn array_layout(
         &self,
         dims: Option<&[u64]>,
         dtype: Option<Dtype>,
-    ) -> Result<Tabled, notation::Error> {
+    ) -> Result<ArrayLayout, notation::Error> {
         match self.spec().filter(Spec::has_tables) {
-            Some(spec) => spec.resolve_tabled(dims, dtype, &FileLists::default()),
-            None => self.resolve(dims, dtype).map(|named| Tabled::of(&named)),
+            Some(spec) => spec.array_layout(dims, dtype, &FileLists::default()),
+            None => self.resolve(dims, dtype).map(|named| ArrayLayout::of(&named)),
         }
     }
 

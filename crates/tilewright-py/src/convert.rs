@@ -205,9 +205,9 @@ fn described<'py>(py: Python<'py>, job: &Job) -> PyResult<Bound<'py, PyDict>> {
     let row = PyDict::new(py);
     row.set_item("name", job.name())?;
     row.set_item("action", action)?;
-    let (from, to) = job.tabled();
-    row.set_item("from_", layout_of(py, job.from(), from)?)?;
-    row.set_item("to", layout_of(py, job.to(), to)?)?;
+    let (from, to) = job.array_layouts();
+    row.set_item("from_", layout_of(py, &from)?)?;
+    row.set_item("to", layout_of(py, &to)?)?;
     row.set_item("bytes_in", job.bytes_in())?;
     row.set_item("bytes_out", job.bytes_out())?;
     row.set_item("padding_bytes", job.padding())?;
@@ -258,7 +258,7 @@ fn info<'py>(
     let row = |tensor: &Tensor| {
         let row = PyDict::new(py);
         row.set_item("name", tensor.name())?;
-        row.set_item("layout", layout_of(py, tensor.layout(), tensor.tabled())?)?;
+        row.set_item("layout", layout_of(py, &tensor.array_layout())?)?;
         Ok(row)
     };
     let rows = opened.tensors().iter().map(row).collect::<PyResult<_>>()?;

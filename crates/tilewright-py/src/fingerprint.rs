@@ -94,18 +94,18 @@ fn fingerprint_of(
     let (side, source) = prepare::read(&ask, &memory.facts)?;
     plan::expected(&source, &memory, "array")?;
     let bytes = memory.bytes()?;
-    let Some(dtype) = side.named.dtype() else {
+    let Some(dtype) = side.stored().dtype() else {
         return Err(refused("needs-dtype", "the element type is not known; give dtype="));
     };
     let elements = Elements { extend: extend(dtype), ..Elements::same(side.bits) };
     let narrow = Narrow::of(elements, Some(dtype), Some(memory.facts.dtype), false)?;
     if let Some(narrow) = &narrow {
-        py.detach(|| narrow.check(side.named.layout(), bytes))?;
+        py.detach(|| narrow.check(side.stored().layout(), bytes))?;
     }
     let order = if memory.facts.swapped { ByteOrder::Big } else { ByteOrder::Little };
     let origin = Integers::given("origin", origin)?;
     let made = || {
-        let array = Array::new(side.named.layout(), dtype)?;
+        let array = Array::new(side.stored().layout(), dtype)?;
         let array = match dtype.block() {
             Some(_) => array,
             None => array.bits(side.bits)?,

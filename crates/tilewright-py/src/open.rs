@@ -193,7 +193,7 @@ impl PyCheckpoint {
     ) -> PyResult<Bound<'py, PyAny>> {
         let held = self.held()?;
         let tensor = held.tensor(name)?;
-        layout_of(py, tensor.layout(), tensor.tabled())
+        layout_of(py, &tensor.array_layout())
     }
 
     /// Returns the names of the tensors, in the order of their bytes.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::{prelude::*, types::PyType};
 
-use tilewright::{Named, Tabled, relayout::Plan};
+use tilewright::relayout::Plan;
 
 use crate::{
     ask::{Ask, Wanted},
@@ -124,13 +124,13 @@ impl PyPlan {
     /// The layout of the source.
     #[getter]
     fn from_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        layout_of(py, &self.0.from, self.0.tables[0].as_ref())
+        layout_of(py, &self.0.from)
     }
 
     /// The layout of the destination.
     #[getter]
     fn to<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        layout_of(py, &self.0.to, self.0.tables[1].as_ref())
+        layout_of(py, &self.0.to)
     }
 
     /// The shape of a new result: the extents of the storage, outermost first; with ``order="F"`` innermost first.
@@ -144,21 +144,17 @@ impl PyPlan {
     }
 
     fn __repr__(&self) -> String {
-        let spec = |named: &Named, tables: &Option<Tabled>| match tables {
-            Some(tabled) => tabled.to_spec(),
-            None => named.to_spec(),
-        };
-        let [own, others] = &self.0.tables;
-        let (from, to) = (spec(&self.0.from, own), spec(&self.0.to, others));
+        let (from, to) = (self.0.from.to_spec(), self.0.to.to_spec());
         format!("<Plan: {from} to {to}, {}>", self.0.plan.kernel_name())
     }
 
     /// Returns the plan as text, and a picture of the move.
     fn _repr_html_(&self) -> String {
-        if self.0.tables.iter().any(Option::is_some) {
+        let (from, to) = (&self.0.from, &self.0.to);
+        if from.has_tables() || to.has_tables() {
             return format!("<pre>{}</pre>", html(&self.0.plan.to_string()));
         }
-        PyDrawing::below(&self.0.plan.to_string(), &self.0.from, &self.0.to)
+        PyDrawing::below(&self.0.plan.to_string(), from.stored(), to.stored())
     }
 }
 
@@ -195,7 +191,7 @@ pub(crate) fn run<'py>(
     }
     let (from, to) = (source.bytes()?, target.bytes_mut()?);
     if let Some(narrow) = &prepared.narrow {
-        py.detach(|| narrow.check(prepared.from.layout(), from))?;
+        py.detach(|| narrow.check(prepared.from.stored().layout(), from))?;
     }
     moved(py, &prepared.plan(), (from, to), threads)?;
     Ok(result)
@@ -271,7 +267,7 @@ fn fits(prepared: &Prepared, py: Python<'_>, source: &Memory, out: &Memory) -> P
         return Err(refused("overlap", says));
     }
     if prepared.own_order {
-        return match out.layout()? == *prepared.to.layout() {
+        return match out.layout()? == *prepared.to.stored().layout() {
             true => Ok(()),
             false => Err(refused("mismatch", "the output lies otherwise than the one of the plan")),
         };

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use pyo3::prelude::*;
 use tilewright::{
-    Dtype, Fill, Named, Tabled, TabledLayout, TensorLayout,
+    ArrayLayout, Dtype, Fill, Named, TensorLayout,
     cuda::Move,
     layouts::ByteOrder,
     relayout::{Elements, Extend, Plan, Program},
@@ -33,10 +33,8 @@ pub(crate) struct Prepared {
     pub(crate) plan: Plan,
     pub(crate) source: Source,
     pub(crate) form: Form,
-    pub(crate) from: Named,
-    pub(crate) to: Named,
-    /// The index tables of either side.
-    pub(crate) tables: [Option<Tabled>; 2],
+    pub(crate) from: ArrayLayout,
+    pub(crate) to: ArrayLayout,
     /// The check of elements that lose bits.
     pub(crate) narrow: Option<Narrow>,
     /// True if the destination is the output's own layout, not a storage.
@@ -57,45 +55,31 @@ pub(crate) enum Source {
 
 /// One side of a move: the layout, and the stored width of its elements.
 pub(crate) struct Side {
-    pub(crate) named: Named,
+    pub(crate) array: ArrayLayout,
     pub(crate) bits: u32,
-    /// The index tables, whose storage `named` describes.
-    pub(crate) tables: Option<Tabled>,
 }
 
 impl Side {
+    /// Returns a side without index tables.
     fn of(named: Named, bits: u32) -> Side {
-        Side { named, bits, tables: None }
+        Side { array: ArrayLayout::of(&named), bits }
     }
 
-    /// Returns the side with index tables, if there are any.
-    fn with(self, tabled: Tabled) -> Side {
-        Side { tables: Some(tabled).filter(Tabled::has_tables), ..self }
-    }
-
-    /// Returns the layout with its index tables.
-    fn tabled(&self) -> TabledLayout {
-        match &self.tables {
-            Some(tabled) => tabled.layout().clone(),
-            None => TabledLayout::of(self.named.layout()),
-        }
-    }
-
-    /// Returns the extents of the array.
-    fn extents(&self) -> &[u64] {
-        self.tables.as_ref().map_or(self.named.layout().extents(), |it| it.layout().extents())
+    /// Returns the layout of what is stored: below the index tables, if there are any.
+    pub(crate) fn stored(&self) -> &Named {
+        self.array.stored()
     }
 }
 
 impl Source {
     fn storage(side: &Side, facts: Option<&Facts>) -> PyResult<Source> {
         let swapped = facts.is_some_and(|facts| facts.swapped);
-        if let Some(words) = side.named.stored_as() {
+        if let Some(words) = side.stored().stored_as() {
             let (dtype, bits, shape) = (Some(words.dtype()), words.bits(), words.shape().to_vec());
             return Ok(Source::Storage { bytes: bytes(side)?, shape, dtype, bits, swapped });
         }
-        let (dtype, bits) = (side.named.dtype(), side.bits);
-        let mut shape = side.named.storage_shape();
+        let (dtype, bits) = (side.stored().dtype(), side.bits);
+        let mut shape = side.stored().storage_shape();
         // Elements without whole bytes are passed as bytes, and any others may be.
         if facts.map_or(bits % 8 != 0, |facts| facts.bits() != bits) {
             shape = packed(&shape, bits);
@@ -131,42 +115,27 @@ impl Prepared {
             let says = "big-endian elements keep their width; make the array little-endian first";
             return Err(refused("unsupported", says));
         }
-        let extend = from.named.dtype().map_or(Extend::Zero, extend);
+        let extend = from.stored().dtype().map_or(Extend::Zero, extend);
         let elements = Elements { src_bits: from.bits, dst_bits: to.bits, extend };
         let own = facts.map(|facts| facts.dtype);
-        let narrow = Narrow::of(elements, from.named.dtype(), own, ask.bits.is_some())?;
+        let narrow = Narrow::of(elements, from.stored().dtype(), own, ask.bits.is_some())?;
         let fill = fill(ask, &from, &to)?;
         if swapped && fill != 0 {
             let says = "padding of big-endian elements is zero; make the array little-endian first";
             return Err(refused("unsupported", says));
         }
-        let plan = match (&from.tables, &to.tables) {
-            (None, None) => Plan::new(from.named.layout(), to.named.layout(), elements, fill),
-            _ => Program::tabled(&from.tabled(), &to.tabled(), elements, fill).map(Plan::of),
-        };
-        let plan = plan.raised()?;
-        let form = Form::of(facts, from.named.dtype(), to.bits, &to.named, ask.order);
+        let program = Program::of_arrays(from.array.layout(), to.array.layout(), elements, fill);
+        let plan = program.map(Plan::of).raised()?;
+        let form = Form::of(facts, from.stored().dtype(), to.bits, to.stored(), ask.order);
         if form.loses_order() {
             let says = "big-endian elements keep their type; make the array little-endian first";
             return Err(refused("unsupported", says));
         }
         let generation = forks::generation();
         let own_order = ask.to.is_none();
-        let tables = [from.tables, to.tables];
-        let (from, to) = (from.named, to.named);
+        let (from, to) = (from.array, to.array);
         let kernels = OnceLock::new();
-        Ok(Prepared {
-            plan,
-            source,
-            form,
-            from,
-            to,
-            tables,
-            narrow,
-            own_order,
-            kernels,
-            generation,
-        })
+        Ok(Prepared { plan, source, form, from, to, narrow, own_order, kernels, generation })
     }
 
     /// Returns the plan, with threads of this process.
@@ -225,12 +194,12 @@ fn stored(wanted: &Wanted, ask: &Ask, facts: Option<&Facts>) -> PyResult<Side> {
         _ => None,
     };
     let dims = ask.dims.as_deref().or(listed.as_deref());
-    let tabled = match (wanted.tabled(dims, ask.dtype), facts.and_then(|facts| facts.dtype)) {
-        (Err(error), Some(dtype)) if error.needs_dtype() => wanted.tabled(dims, Some(dtype)),
+    let array = match (wanted.array_layout(dims, ask.dtype), facts.and_then(|facts| facts.dtype)) {
+        (Err(error), Some(dtype)) if error.needs_dtype() => wanted.array_layout(dims, Some(dtype)),
         (resolved, _) => resolved,
     };
-    let tabled = tabled.raised()?;
-    let named = tabled.stored().clone();
+    let array = array.raised()?;
+    let named = array.stored().clone();
     let width = facts.map(Facts::bits);
     let Some(bits) = named.element_bits().or(width).or(ask.bits) else {
         let says = "the width of an element is not known; give dtype=, or a layout that says it";
@@ -246,7 +215,7 @@ fn stored(wanted: &Wanted, ask: &Ask, facts: Option<&Facts>) -> PyResult<Side> {
     let dtype = named.dtype().or(ask.dtype).or(facts.and_then(|facts| facts.dtype));
     let (odd, fill) = (named.explicit_bits(), named.fill());
     let named = named.with_elements(dtype, odd, fill);
-    Ok(Side::of(named, bits).with(tabled))
+    Ok(Side { array: array.with_stored(named), bits })
 }
 
 /// Returns the layout of an array whose stored elements are words that hold the layout's elements.
@@ -312,8 +281,8 @@ fn ordered(wanted: &Wanted, facts: &Facts, dtype: Option<Dtype>) -> Option<Vec<u
 
 /// Returns the destination of the elements: the requested layout, else the layout of the output.
 fn target(ask: &Ask, from: &Side, out: Option<&Memory>) -> PyResult<Side> {
-    let extents = from.extents();
-    let dtype = from.named.dtype();
+    let extents = from.array.layout().extents();
+    let dtype = from.stored().dtype();
     let Some(wanted) = &ask.to else {
         let Some(out) = out else {
             return Err(refused(
@@ -326,8 +295,8 @@ fn target(ask: &Ask, from: &Side, out: Option<&Memory>) -> PyResult<Side> {
         let named = Named::new("", layout, dtype, Some(bits), Fill::Unspecified);
         return Ok(Side::of(named, bits));
     };
-    let tabled = wanted.tabled(Some(extents), dtype).raised()?;
-    let named = tabled.stored().clone();
+    let array = wanted.array_layout(Some(extents), dtype).raised()?;
+    let named = array.stored();
     let words = named.stored_as().and(named.element_bits());
     if let (Some(asked), Some(own)) = (ask.bits, words)
         && asked != own
@@ -340,7 +309,7 @@ fn target(ask: &Ask, from: &Side, out: Option<&Memory>) -> PyResult<Side> {
     }
     let said = words.or(named.explicit_bits()).or_else(|| wanted.dtype_bits());
     let bits = ask.bits.or(said).unwrap_or(from.bits);
-    Ok(Side::of(named, bits).with(tabled))
+    Ok(Side { array, bits })
 }
 
 /// Returns the layout of an output, all of whose bytes must be its elements, because a run writes every one of them.
@@ -361,13 +330,13 @@ fn whole(out: &Memory) -> PyResult<TensorLayout> {
 
 /// Returns the number of bytes of a storage.
 fn bytes(side: &Side) -> PyResult<u64> {
-    let bits = u128::from(side.named.layout().capacity()) * u128::from(side.bits);
+    let bits = u128::from(side.stored().layout().capacity()) * u128::from(side.bits);
     u64::try_from(bits.div_ceil(8)).map_err(|_| refused("overflow", "the storage leaves 64 bits"))
 }
 
 /// Returns the bits of an element of padding.
 fn fill(ask: &Ask, from: &Side, to: &Side) -> PyResult<u128> {
-    let own = to.named.fill();
+    let own = to.stored().fill();
     let fill = match ask.fill.as_deref().map(parsed_fill).transpose()? {
         Some(asked) if own != Fill::Unspecified && own != asked => {
             let says = format!("fill={asked} where the layout says {own}");
@@ -376,7 +345,7 @@ fn fill(ask: &Ask, from: &Side, to: &Side) -> PyResult<u128> {
         Some(asked) => asked,
         None => own,
     };
-    match (fill, from.named.dtype()) {
+    match (fill, from.stored().dtype()) {
         (Fill::Unspecified | Fill::Unknown | Fill::Zero, None) => Ok(0),
         (Fill::Bits(bits), None) => Ok(bits),
         (Fill::One | Fill::Lowest | Fill::Highest, None) => {

@@ -1,7 +1,7 @@
 //! `relayout`: moves one array, and keeps the plan for the next array with the same facts.
 
 use pyo3::{prelude::*, types::PyTuple};
-use tilewright::{Dtype, Fill, Named};
+use tilewright::{ArrayLayout, Dtype, Fill};
 
 use crate::{
     ask::Ask,
@@ -88,9 +88,10 @@ fn relayout_form<'py>(
 }
 
 /// Returns the SPEC of a layout whose padding may have any value.
-fn unfilled(side: &Named) -> String {
-    let (dtype, bits) = (side.dtype(), side.explicit_bits());
-    side.clone().with_elements(dtype, bits, Fill::Unspecified).to_spec()
+fn unfilled(side: &ArrayLayout) -> String {
+    let stored = side.stored().clone();
+    let (dtype, bits) = (stored.dtype(), stored.explicit_bits());
+    side.clone().with_stored(stored.with_elements(dtype, bits, Fill::Unspecified)).to_spec()
 }
 
 /// Returns the hits, the misses, the number of plans in the cache, and the largest number that it keeps.

@@ -95,14 +95,14 @@ fn named(array: &Bound<'_, PyAny>, memory: &Memory, ask: &Ask) -> PyResult<Named
     }
     let (side, source) = prepare::read(ask, &memory.facts)?;
     plan::expected(&source, memory, "array")?;
-    let Some(dtype) = side.named.dtype() else {
+    let Some(dtype) = side.stored().dtype() else {
         let says = "elements of a type that layouts cannot name; view them as numbers, or as bytes";
         return Err(refused("dtype", says));
     };
     let odd = (dtype.storage_bits() != Some(side.bits)).then_some(side.bits);
-    let (bits, fill) = (odd.or(side.named.explicit_bits()), side.named.fill());
+    let (bits, fill) = (odd.or(side.stored().explicit_bits()), side.stored().fill());
     let order = memory.facts.swapped.then_some(ByteOrder::Big);
-    Ok(side.named.with_elements(Some(dtype), bits, fill).with_byte_order(order))
+    Ok(side.stored().clone().with_elements(Some(dtype), bits, fill).with_byte_order(order))
 }
 
 /// The name of torch's type for pairs of 4-bit floats.

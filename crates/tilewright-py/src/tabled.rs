@@ -4,7 +4,7 @@ use pyo3::{
     prelude::*,
     types::{PyAny, PyString, PyTuple},
 };
-use tilewright::{Tabled, ask::TabledExplanation, compare_tabled, files::FileLists};
+use tilewright::{ArrayLayout, ask::TabledExplanation, compare, files::FileLists};
 
 use crate::{
     errors::Raised,
@@ -20,31 +20,27 @@ use crate::{
 type Table<'py> = (Bound<'py, PyTuple>, Vec<Option<u64>>);
 
 /// Returns the layout of an argument, with its index tables if it has any.
-pub(crate) fn tabled(
+pub(crate) fn array_layout(
     argument: &str,
     value: &Bound<'_, PyAny>,
     dims: Option<&[u64]>,
     dtype: Option<tilewright::Dtype>,
-) -> PyResult<Tabled> {
+) -> PyResult<ArrayLayout> {
     if let Ok(own) = value.cast::<PyTabledLayout>() {
         return Ok(own.get().0.clone());
     }
     if let (Ok(own), None, None) = (value.cast::<PyTensorLayout>(), dims, dtype) {
-        return Ok(Tabled::of(&own.get().0));
+        return Ok(ArrayLayout::of(&own.get().0));
     }
     let spec = spec_of(argument, value)?;
-    spec.resolve_tabled(dims, dtype, &FileLists::default()).raised()
+    spec.array_layout(dims, dtype, &FileLists::default()).raised()
 }
 
 /// Returns the layout of a tensor of a file, or of one side of a conversion: a `TensorLayout` if it does not have index tables.
-pub(crate) fn layout_of<'py>(
-    py: Python<'py>,
-    plain: &tilewright::Named,
-    tabled: Option<&Tabled>,
-) -> PyResult<Bound<'py, PyAny>> {
-    Ok(match tabled {
-        Some(tabled) => Bound::new(py, PyTabledLayout(tabled.clone()))?.into_any(),
-        None => Bound::new(py, PyTensorLayout(plain.clone()))?.into_any(),
+pub(crate) fn layout_of<'py>(py: Python<'py>, array: &ArrayLayout) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match array.has_tables() {
+        true => Bound::new(py, PyTabledLayout(array.clone()))?.into_any(),
+        false => Bound::new(py, PyTensorLayout(array.stored().clone()))?.into_any(),
     })
 }
 
@@ -59,7 +55,7 @@ impl PyTabledLayout {
     ) -> PyResult<PyTabledLayout> {
         let dtype = dtype.map(dtype_of).transpose()?;
         let dims = Integers::given("dims", dims)?;
-        tabled("spec", spec, dims.as_deref(), dtype).map(PyTabledLayout)
+        array_layout("spec", spec, dims.as_deref(), dtype).map(PyTabledLayout)
     }
 
     /// One SPEC with the whole layout, including the entries of the tables.
@@ -143,9 +139,9 @@ impl PyTabledLayout {
     /// Returns whether another layout is the same map over the same dims; if not, with the first difference.
     fn same(&self, other: &Bound<'_, PyAny>) -> PyResult<PyComparison> {
         let (dims, dtype) = (self.0.layout().extents(), self.0.stored().dtype());
-        let other = tabled("other", other, None, None)
-            .or_else(|_| tabled("other", other, Some(dims), dtype))?;
-        PyComparison::of_tabled(&self.0, &other)
+        let other = array_layout("other", other, None, None)
+            .or_else(|_| array_layout("other", other, Some(dims), dtype))?;
+        PyComparison::between(&self.0, &other)
     }
 
     /// Explains the layout in words and numbers.
@@ -156,7 +152,7 @@ impl PyTabledLayout {
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
         other.cast::<PyTabledLayout>().is_ok_and(|other| {
             let other = &other.get().0;
-            let alike = compare_tabled(&self.0, other).is_ok_and(|it| it.to_string() == "same");
+            let alike = compare(&self.0, other).is_ok_and(|it| it.to_string() == "same");
             alike && self.0.to_spec() == other.to_spec()
         })
     }

@@ -5,7 +5,7 @@ use pyo3::{
     types::{PyAny, PyTuple, PyType},
 };
 use tilewright::{
-    Dtype, Fill, Named, TensorLayout,
+    ArrayLayout, Dtype, Fill, Named, TensorLayout,
     ask::{Look, Shown},
     layouts::Place,
     notation,
@@ -21,7 +21,7 @@ use crate::{
     spelling::{html, quoted},
     text::Text,
     values::{PyLayout, PyTensorLayout, alone},
-    words::{PyComparison, PyExplanation, compared},
+    words::{PyComparison, PyExplanation},
 };
 
 #[pymethods]
@@ -209,11 +209,9 @@ impl PyTensorLayout {
     /// Returns whether another layout is the same map over the same dims; if not, with the first difference.
     fn same(&self, other: &Bound<'_, PyAny>) -> PyResult<PyComparison> {
         let (dims, dtype) = (self.0.layout().extents(), self.0.dtype());
-        compared(
-            &self.0,
-            &resolve("other", other, None, None)
-                .or_else(|_| resolve("other", other, Some(dims), dtype))?,
-        )
+        let other = resolve("other", other, None, None)
+            .or_else(|_| resolve("other", other, Some(dims), dtype))?;
+        PyComparison::between(&ArrayLayout::of(&self.0), &ArrayLayout::of(&other))
     }
 
     /// Returns the names of this layout in the catalogue.

@@ -4,7 +4,7 @@ use pyo3::{
     prelude::*,
     types::{PyAny, PyTuple},
 };
-use tilewright::{Layout, Named, Tabled, layouts::IntTuple};
+use tilewright::{ArrayLayout, Layout, Named, layouts::IntTuple};
 
 use crate::errors::Raised;
 
@@ -63,7 +63,7 @@ pub(crate) struct PyTensorLayout(pub(crate) Named);
 /// ([(((0, 1),), [2, None, 0, 1])], TensorLayout('f16[4,8] row-major'))
 #[pyclass(name = "TabledLayout", module = "tilewright", frozen)]
 #[derive(Clone)]
-pub(crate) struct PyTabledLayout(pub(crate) Tabled);
+pub(crate) struct PyTabledLayout(pub(crate) ArrayLayout);
 
 /// Returns a coordinate that is given as arguments: one argument is the coordinate itself, several are its parts.
 pub(crate) fn alone<'py>(coord: &Bound<'py, PyTuple>) -> Bound<'py, PyAny> {

@@ -2,10 +2,10 @@
 
 use pyo3::{prelude::*, types::PyTuple};
 use tilewright::{
-    Comparison, Explanation, Named, Tabled,
-    ask::{Answer as _, Inferred, Known, compare, compare_tabled},
+    ArrayLayout, Comparison, Explanation, Named,
+    ask::{Answer as _, Inferred, Known, compare},
     files::FileLists,
-    input::both_tabled,
+    input::both,
     picture::Limits,
 };
 
@@ -188,19 +188,12 @@ impl PyComparison {
         }
     }
 
-    /// Compares two layouts that may have index tables.
-    pub(crate) fn of_tabled(a: &Tabled, b: &Tabled) -> PyResult<PyComparison> {
-        if !a.has_tables() && !b.has_tables() {
-            return compared(a.stored(), b.stored());
-        }
-        Ok(PyComparison::of(compare_tabled(a, b).raised()?, None))
+    /// Compares two layouts. Both are drawn in HTML unless they have index tables.
+    pub(crate) fn between(a: &ArrayLayout, b: &ArrayLayout) -> PyResult<PyComparison> {
+        let strided = !a.has_tables() && !b.has_tables();
+        let both = strided.then(|| [a.stored().clone(), b.stored().clone()]);
+        Ok(PyComparison::of(compare(a, b).raised()?, both))
     }
-}
-
-/// Compares two layouts of arrays.
-pub(crate) fn compared(a: &Named, b: &Named) -> PyResult<PyComparison> {
-    let both = Some([a.clone(), b.clone()]);
-    Ok(PyComparison::of(compare(a, b).raised()?, both))
 }
 
 /// Returns whether two layouts are the same map over the same dims, decided without enumerating the elements. If one does not
@@ -225,8 +218,8 @@ fn same(
     let dims = Integers::given("dims", dims)?;
     let dtype = dtype.map(dtype_of).transpose()?;
     let specs = [&spec_of("a", a)?, &spec_of("b", b)?];
-    let [left, right] = both_tabled(specs, dims.as_deref(), dtype, &FileLists::default());
-    PyComparison::of_tabled(&left.raised()?, &right.raised()?)
+    let [left, right] = both(specs, dims.as_deref(), dtype, &FileLists::default());
+    PyComparison::between(&left.raised()?, &right.raised()?)
 }
 
 /// Returns the map from registers, lanes, warps and blocks to coordinates, as text, for a layout that distributes an array over

@@ -236,7 +236,7 @@ fn check(tensor: &Tensor) -> Result<(), Error> {
     if let Some(why) = tensor.refusal() {
         return refused(name, why);
     }
-    if tensor.tabled().is_some() {
+    if tensor.array_layout().has_tables() {
         return refused(name, "its storage order has index tables; convert it to row-major first");
     }
     let bits = named.element_bits().unwrap_or(0);

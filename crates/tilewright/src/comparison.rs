@@ -1,9 +1,9 @@
 //! Comparison of two layouts as maps, for questions and for expressions.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use tilewright_core::{self as core, Coord, Difference, TensorLayout};
-use tilewright_notation::{Named, Tabled};
+use tilewright_notation::{ArrayLayout, Named};
 
 use crate::Error;
 
@@ -46,10 +46,11 @@ pub enum Comparison {
 }
 
 /// Compares two layouts as maps over equal logical extents. Two bare layouts of equal size and different shape are compared as
-/// maps of their colexicographic index. The elements are not enumerated.
+/// maps of their colexicographic index. The elements are not enumerated. Either may have index tables.
 ///
 /// # Errors
-/// [undecided](Error::is_undecided), in the field `b`, as [`TensorLayout::any_difference`].
+/// [undecided](Error::is_undecided), in the field `b`, as [`TensorLayout::any_difference`] and
+/// [`TabledLayout::first_difference`](crate::notation::TabledLayout::first_difference).
 ///
 /// ```
 /// use tilewright::{Comparison, Spec, compare};
@@ -58,44 +59,34 @@ pub enum Comparison {
 /// assert!(matches!(compare(&a, &b)?, Comparison::Same { .. }));
 /// let c = Spec::parse("(2,3):(3,1)")?.resolve(None, None)?;
 /// assert_eq!(compare(&a, &c)?.to_string(), "differ at (0,1): 2 vs 1");
+/// # if !cfg!(feature = "tables") { return Ok::<(), tilewright::Error>(()); }
+/// let sorted = Spec::parse("f16[4,8] table(0; 0,2,3,1) row-major")?.array_layout(None, None, &())?;
+/// let rows = Spec::parse("f16[4,8] row-major")?.resolve(None, None)?;
+/// assert_eq!(compare(&sorted, &rows)?.to_string(), "differ at (1,0): 24 vs 8");
 /// # Ok::<(), tilewright::Error>(())
 /// ```
-pub fn compare(a: &Named, b: &Named) -> Result<Comparison, Error> {
-    compared(a, b).map_err(|error| Error::from(error).in_field("b"))
+pub fn compare<'a>(
+    a: impl Into<Cow<'a, ArrayLayout>>,
+    b: impl Into<Cow<'a, ArrayLayout>>,
+) -> Result<Comparison, Error> {
+    let (a, b) = (a.into(), b.into());
+    let answer = match a.has_tables() || b.has_tables() {
+        true => compared_through_tables(&a, &b),
+        false => compared(a.stored(), b.stored()),
+    };
+    answer.map_err(|error| Error::from(error).in_field("b"))
 }
 
-/// Compares two layouts that may have index tables; without tables as [`compare`].
-///
-/// # Errors
-/// [undecided](Error::is_undecided), in the field `b`, as
-/// [`TabledLayout::first_difference`](crate::notation::TabledLayout::first_difference).
-///
-/// ```
-/// # if !cfg!(feature = "tables") { return Ok::<(), tilewright::Error>(()); }
-/// use tilewright::{Spec, compare_tabled};
-/// let of = |text| Spec::parse(text).unwrap().resolve_tabled(None, None, &()).unwrap();
-/// let rows = of("f16[4,8] table(0; 0,2,3,1) row-major");
-/// assert_eq!(compare_tabled(&rows, &rows)?.to_string(), "same");
-/// let answer = compare_tabled(&rows, &of("f16[4,8] row-major"))?;
-/// assert_eq!(answer.to_string(), "differ at (1,0): 24 vs 8");
-/// # Ok::<(), tilewright::Error>(())
-/// ```
-pub fn compare_tabled(a: &Tabled, b: &Tabled) -> Result<Comparison, Error> {
-    if !a.has_tables() && !b.has_tables() {
-        return compare(a.stored(), b.stored());
-    }
+fn compared_through_tables(a: &ArrayLayout, b: &ArrayLayout) -> Result<Comparison, core::Error> {
     let (left, right) = (a.layout(), b.layout());
-    let answer = || {
-        if left.extents() != right.extents() {
-            let (left, right) = (Coord::new(left.extents())?, Coord::new(right.extents())?);
-            return Ok(Comparison::Extents { left, right });
-        }
-        Ok(match left.first_difference(right)? {
-            Some(difference) => Comparison::Differ(difference),
-            None => Comparison::Same { notes: notes(a.stored(), b.stored()) },
-        })
-    };
-    answer().map_err(|error: core::Error| Error::from(error).in_field("b"))
+    if left.extents() != right.extents() {
+        let (left, right) = (Coord::new(left.extents())?, Coord::new(right.extents())?);
+        return Ok(Comparison::Extents { left, right });
+    }
+    Ok(match left.first_difference(right)? {
+        Some(difference) => Comparison::Differ(difference),
+        None => Comparison::Same { notes: notes(a.stored(), b.stored()) },
+    })
 }
 
 fn compared(a: &Named, b: &Named) -> Result<Comparison, core::Error> {

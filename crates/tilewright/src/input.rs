@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use tilewright_core::Dtype;
-use tilewright_notation::{self as notation, Lists, Named, Spec, Tabled};
+use tilewright_notation::{self as notation, ArrayLayout, Lists, Named, Spec};
 use tilewright_sharded::is_sharded;
 
 use crate::{
@@ -83,7 +83,10 @@ impl Array {
     pub fn layouts(&self, a: &str, b: &str) -> Result<[Named; 2], Error> {
         let first = read(a).map_err(|error| error.in_field("a"))?;
         let second = read(b).map_err(|error| error.in_field("b"))?;
-        let [a, b] = both([&first, &second], self.dims.as_deref(), self.dtype);
+        let resolve = |spec: &Spec, dims: Option<&[u64]>, dtype| spec.resolve(dims, dtype);
+        let array = |other: &Named| (other.layout().extents().to_vec(), other.dtype());
+        let given = (self.dims.as_deref(), self.dtype);
+        let [a, b] = pair([&first, &second], given, resolve, array);
         let refused = |field| move |error| Error::from(error).in_field(field);
         Ok([a.map_err(refused("a"))?, b.map_err(refused("b"))?])
     }
@@ -94,47 +97,52 @@ impl Array {
     /// in it.
     ///
     /// # Errors
-    /// As [`read`] and [`Spec::resolve_tabled`], in this `field` of a question.
+    /// As [`read`] and [`Spec::array_layout`], in this `field` of a question.
     ///
     /// ```
     /// # if !cfg!(feature = "tables") { return Ok::<(), tilewright::Error>(()); }
     /// use tilewright::input::Array;
     /// let array = Array::read(Some("4,8"), Some("f16"))?;
-    /// let tabled = array.tabled("spec", "table(0; 0,2,3,1) zN", &())?;
+    /// let tabled = array.array_layout("spec", "table(0; 0,2,3,1) zN", &())?;
     /// assert_eq!(tabled.to_spec(), "f16[4,8] table(0; 0,2,3,1) zN");
-    /// let error = array.tabled("spec", "table(0; 0,2,3,4) zN", &()).unwrap_err();
+    /// let error = array.array_layout("spec", "table(0; 0,2,3,4) zN", &()).unwrap_err();
     /// assert_eq!((error.field(), error.span()), (Some("spec"), Some((0, 17))));
     /// # Ok::<(), tilewright::Error>(())
     /// ```
-    pub fn tabled(
+    pub fn array_layout(
         &self,
         field: &'static str,
         text: &str,
         lists: &dyn Lists,
-    ) -> Result<Tabled, Error> {
+    ) -> Result<ArrayLayout, Error> {
         let spec = read(text).map_err(|error| error.in_field(field))?;
-        let tabled = spec.resolve_tabled(self.dims.as_deref(), self.dtype, lists);
-        tabled.map_err(|error| Error::from(error).in_field(field))
+        let array = spec.array_layout(self.dims.as_deref(), self.dtype, lists);
+        array.map_err(|error| Error::from(error).in_field(field))
     }
 
     /// Returns two layouts of this array that may have index tables. Each takes what it lacks from the other.
     ///
     /// # Errors
-    /// As [`Array::tabled`], in the fields `a` and `b`.
+    /// As [`Array::array_layout`], in the fields `a` and `b`.
     ///
     /// ```
     /// # if !cfg!(feature = "tables") { return Ok::<(), tilewright::Error>(()); }
     /// use tilewright::input::Array;
-    /// let [a, b] = Array::default().both_tabled("f16[4,9] table(0; 0,2,3,1) zN", "row-major", &())?;
+    /// let [a, b] = Array::default().array_layouts("f16[4,9] table(0; 0,2,3,1) zN", "row-major", &())?;
     /// assert_eq!(a.layout().extents(), b.layout().extents());
-    /// let error = Array::default().both_tabled("table(0; 1,0) zN", "row-major", &()).unwrap_err();
+    /// let error = Array::default().array_layouts("table(0; 1,0) zN", "row-major", &()).unwrap_err();
     /// assert_eq!(error.field(), Some("a"));
     /// # Ok::<(), tilewright::Error>(())
     /// ```
-    pub fn both_tabled(&self, a: &str, b: &str, lists: &dyn Lists) -> Result<[Tabled; 2], Error> {
+    pub fn array_layouts(
+        &self,
+        a: &str,
+        b: &str,
+        lists: &dyn Lists,
+    ) -> Result<[ArrayLayout; 2], Error> {
         let first = read(a).map_err(|error| error.in_field("a"))?;
         let second = read(b).map_err(|error| error.in_field("b"))?;
-        let [a, b] = both_tabled([&first, &second], self.dims.as_deref(), self.dtype, lists);
+        let [a, b] = both([&first, &second], self.dims.as_deref(), self.dtype, lists);
         let refused = |field| move |error| Error::from(error).in_field(field);
         Ok([a.map_err(refused("a"))?, b.map_err(refused("b"))?])
     }
@@ -202,48 +210,29 @@ pub fn expression(text: &str) -> Option<&str> {
     }
 }
 
-/// Resolves two layouts of one array. A SPEC takes from the other only what it needs and is not given: what a concrete SPEC
-/// states about its elements is not a part of the map.
+/// Resolves two layouts of one array, which may have index tables. A SPEC takes from the other only what it needs and is not
+/// given: what a concrete SPEC states about its elements is not a part of the map.
 ///
 /// # Errors
-/// As [`Spec::resolve`], for each.
+/// As [`Spec::array_layout`], for each.
 ///
 /// ```
+/// # if !cfg!(feature = "tables") { return; }
 /// use tilewright::{Spec, input::both};
-/// let [rows, zn] = ["f16[32,48] row-major", "zN"].map(|text| Spec::parse(text).unwrap());
-/// let [rows, zn] = both([&rows, &zn], None, None).map(Result::unwrap);
-/// assert_eq!((rows.layout().extents(), zn.layout().capacity()), (&[32, 48][..], 1536));
+/// let specs = ["f16[4,8] table(0; 0,2,3,1) row-major", "zN"].map(|text| Spec::parse(text).unwrap());
+/// let [rows, zn] = both([&specs[0], &specs[1]], None, None, &()).map(Result::unwrap);
+/// assert_eq!(rows.layout().extents(), zn.layout().extents());
 /// ```
 pub fn both(
     specs: [&Spec; 2],
     dims: Option<&[u64]>,
     dtype: Option<Dtype>,
-) -> [Result<Named, notation::Error>; 2] {
-    let resolve = |spec: &Spec, dims: Option<&[u64]>, dtype| spec.resolve(dims, dtype);
-    pair(specs, (dims, dtype), resolve, |other| (other.layout().extents(), other.dtype()))
-}
-
-/// Resolves two layouts of one array that may have index tables; else as [`both`].
-///
-/// # Errors
-/// As [`Spec::resolve_tabled`], for each.
-///
-/// ```
-/// # if !cfg!(feature = "tables") { return; }
-/// use tilewright::{Spec, input::both_tabled};
-/// let specs = ["f16[4,8] table(0; 0,2,3,1) row-major", "zN"].map(|text| Spec::parse(text).unwrap());
-/// let [rows, zn] = both_tabled([&specs[0], &specs[1]], None, None, &()).map(Result::unwrap);
-/// assert_eq!(rows.layout().extents(), zn.layout().extents());
-/// ```
-pub fn both_tabled(
-    specs: [&Spec; 2],
-    dims: Option<&[u64]>,
-    dtype: Option<Dtype>,
     lists: &dyn Lists,
-) -> [Result<Tabled, notation::Error>; 2] {
-    let resolve =
-        |spec: &Spec, dims: Option<&[u64]>, dtype| spec.resolve_tabled(dims, dtype, lists);
-    pair(specs, (dims, dtype), resolve, |other| (other.layout().extents(), other.stored().dtype()))
+) -> [Result<ArrayLayout, notation::Error>; 2] {
+    let resolve = |spec: &Spec, dims: Option<&[u64]>, dtype| spec.array_layout(dims, dtype, lists);
+    pair(specs, (dims, dtype), resolve, |other| {
+        (other.layout().extents().to_vec(), other.stored().dtype())
+    })
 }
 
 /// Resolves two SPECs with the given dims and element type. A SPEC that needs more takes it from the array of the other.
@@ -251,13 +240,13 @@ fn pair<T: Clone>(
     specs: [&Spec; 2],
     (dims, dtype): (Option<&[u64]>, Option<Dtype>),
     resolve: impl Fn(&Spec, Option<&[u64]>, Option<Dtype>) -> Result<T, notation::Error>,
-    array: impl Fn(&T) -> (&[u64], Option<Dtype>),
+    array: impl Fn(&T) -> (Vec<u64>, Option<Dtype>),
 ) -> [Result<T, notation::Error>; 2] {
     let alone = specs.map(|spec| resolve(spec, dims, dtype));
     [0, 1].map(|side| match (&alone[side], &alone[1 - side]) {
         (Err(error), Ok(other)) if error.needs_dims() || error.needs_dtype() => {
             let (extents, other) = array(other);
-            resolve(specs[side], dims.or(Some(extents)), dtype.or(other))
+            resolve(specs[side], dims.or(Some(&extents)), dtype.or(other))
         }
         (own, _) => own.clone(),
     })

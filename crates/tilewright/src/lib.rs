@@ -144,7 +144,7 @@ pub use tilewright_xla as xla;
 
 #[cfg(feature = "questions")]
 pub use ask::Explanation;
-pub use comparison::{Comparison, compare, compare_tabled};
+pub use comparison::{Comparison, compare};
 pub use error::Error;
 pub use front::parse;
 #[cfg(feature = "files")]
@@ -152,7 +152,7 @@ pub use front::{convert, open};
 #[cfg(feature = "questions")]
 pub use in_shards::InShards;
 pub use tilewright_core::{Dtype, Fill, Layout, Remedy, TensorLayout, expect_const, layout};
-pub use tilewright_notation::{Lists, Named, Spec, Tabled, TabledLayout, recognise};
+pub use tilewright_notation::{ArrayLayout, Lists, Named, Spec, TabledLayout, recognise};
 #[cfg(feature = "relayout")]
 pub use tilewright_relayout::{Elements, Plan};
 

@@ -48,7 +48,7 @@ fn moved(args: &Emit, target: &str, out: &mut Output) -> Result<ExitCode, Failur
         return Err(Failure::usage(says));
     }
     let array = Array::read(args.dims.as_deref(), args.dtype.as_deref())?;
-    let [from, to] = array.both_tabled(&args.spec, target, &FileLists::default())?;
+    let [from, to] = array.array_layouts(&args.spec, target, &FileLists::default())?;
     let kernels = Kernels::between(&from, &to)?;
     let code = kernels.print(runtime, args.name.as_deref())?;
     let one = |kernel: &Kernel| {

@@ -18,7 +18,7 @@ use crate::{
 };
 
 pub(super) fn explain(args: &Explain, out: &mut Output) -> Result<ExitCode, Failure> {
-    let tabled = args.array.read()?.tabled("spec", &args.spec, &FileLists::default())?;
+    let tabled = args.array.read()?.array_layout("spec", &args.spec, &FileLists::default())?;
     if tabled.has_tables() {
         return Ok(out.say(&TabledExplanation::of(&tabled))?);
     }
@@ -63,7 +63,7 @@ pub(super) fn recognise(args: &Recognise, out: &mut Output) -> Result<ExitCode, 
 }
 
 pub(super) fn index(args: &Index, out: &mut Output) -> Result<ExitCode, Failure> {
-    let of = args.array.read()?.tabled("spec", &args.spec, &FileLists::default())?;
+    let of = args.array.read()?.array_layout("spec", &args.spec, &FileLists::default())?;
     let question = match (&args.coord, args.offset) {
         (Some(coord), _) => Question::Offset { of, coord: spec::integers("coord", coord)? },
         (None, Some(offset)) => Question::Contents { of, offset },
@@ -73,7 +73,7 @@ pub(super) fn index(args: &Index, out: &mut Output) -> Result<ExitCode, Failure>
 }
 
 pub(super) fn same(args: &Same, out: &mut Output) -> Result<ExitCode, Failure> {
-    let [a, b] = args.array.read()?.both_tabled(&args.a, &args.b, &FileLists::default())?;
+    let [a, b] = args.array.read()?.array_layouts(&args.a, &args.b, &FileLists::default())?;
     ask(&Question::Same(a, b), out)
 }
 

@@ -159,12 +159,12 @@ fn kernels_move_what_plans_move() {
         let option =
             |name: &str| words.iter().position(|word| *word == name).map(|at| words[at + 1]);
         let array = Array::read(option("--dims"), option("--dtype")).unwrap();
-        let [from, to] = array.both_tabled(words[0], words[1], &()).unwrap();
+        let [from, to] = array.array_layouts(words[0], words[1], &()).unwrap();
         let bits = from.stored().element_bits().unwrap();
         let one = if words[1].contains("one") { 0x3F80_0000 } else { 0 };
         let elements = tilewright::Elements::same(bits);
         let program =
-            tilewright::relayout::Program::tabled(from.layout(), to.layout(), elements, one)
+            tilewright::relayout::Program::of_arrays(from.layout(), to.layout(), elements, one)
                 .unwrap();
         let plan = Plan::of(program);
         let source: Vec<u8> =

@@ -401,9 +401,9 @@ fn index_tables_with_holes() {
         for holes in [0, 3] {
             let tabled = stored(&extents, holes);
             let elements = Elements::same(bits);
-            let program = Program::tabled(&plain, &tabled, elements, 0x77).unwrap();
+            let program = Program::of_arrays(&plain, &tabled, elements, 0x77).unwrap();
             cases.push(Case::new(format!("{extents:?} into {holes} holes"), program));
-            let program = Program::tabled(&tabled, &plain, elements, 0).unwrap();
+            let program = Program::of_arrays(&tabled, &plain, elements, 0).unwrap();
             cases.push(Case::new(format!("{extents:?} out of {holes} holes"), program));
         }
     }

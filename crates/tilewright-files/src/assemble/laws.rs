@@ -53,7 +53,7 @@ pub(crate) fn numbered(path: &Path, tensors: &[(&str, &[u64])]) {
 fn elements(input: &Input, number: usize) -> Vec<Vec<u8>> {
     let tensor = &input.tensors()[number];
     let (bytes, piece) = (fs::read(input.files().next().unwrap()).unwrap(), &tensor.pieces()[0]);
-    let (width, layout) = (u64::from(tensor.bits() / 8), tensor.held.tabled());
+    let (width, layout) = (u64::from(tensor.bits() / 8), tensor.held.map());
     let at = |index| {
         let digit = |rest: &mut u64, extent: &u64| {
             let digit = *rest % extent;

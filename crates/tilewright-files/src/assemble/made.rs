@@ -83,7 +83,8 @@ pub(crate) fn unchanged<'a>(made: &Made, known: &Known<'a>) -> Option<(usize, &'
     let nest = Nest::new(0, 0, turns);
     let plain =
         made.layout.is_none() && tensor.dtype() == made.dtype && tensor.dims() == made.extents;
-    let own = tensor.name == made.name || tensor.refusal.is_some() || tensor.tabled().is_some();
+    let own =
+        tensor.name == made.name || tensor.refusal.is_some() || tensor.held.tables().is_some();
     (plain && own && nest.size() == size && nest.run() == size).then_some((number, tensor))
 }
 

@@ -373,7 +373,7 @@ impl<'a> Remade<'a> {
         if let Some((number, own)) = made::unchanged(made, known) {
             let stored = own.len == tensor.len && own.storage == tensor.storage;
             let turned = own.held.order.is_big();
-            if (own.refusal.is_some() || own.tabled().is_some() && !turned) && stored {
+            if (own.refusal.is_some() || own.held.tables().is_some() && !turned) && stored {
                 return Ok(made::copied(&made.name, number, own).1);
             }
         }

@@ -67,7 +67,7 @@ impl Note<'_> {
         if entries > most {
             return Err(format!(" is {text:?}: index tables of {entries} entries for {len} bytes"));
         }
-        let tabled = spec.resolve_tabled(None, None, &());
+        let tabled = spec.array_layout(None, None, &());
         let tabled = tabled.map_err(|error| format!(" is {text:?}: {error}"))?;
         let named = match tabled.has_tables() {
             true => tabled.stored().clone(),

@@ -84,7 +84,7 @@ fn held(source: &Source, reading: &Reading) -> Result<Held, Error> {
         }
     };
     let tabled = spec
-        .resolve_tabled(dims, reading.dtype, &ListFiles)
+        .array_layout(dims, reading.dtype, &ListFiles)
         .map_err(|error| wrong(error.to_string()).with(error.remedy().as_slice()))?;
     let named = tabled.stored();
     let (Some(dtype), Some(bits)) = (named.dtype(), width_in(named)) else {

@@ -8,7 +8,7 @@
 use std::fmt;
 
 use tilewright_core::TensorLayout;
-use tilewright_notation::Tabled;
+use tilewright_notation::ArrayLayout;
 use tilewright_relayout::{Elements, Plan, Program};
 use tilewright_table::TabledLayout;
 
@@ -16,7 +16,7 @@ use crate::{Error, open::source::Source, transfer::budget::zeros};
 
 /// The layout of a tensor with index tables, and the plan that gathers its row-major elements.
 pub(crate) struct Gathered {
-    pub(crate) tabled: Tabled,
+    pub(crate) array: ArrayLayout,
     /// The layout of the row-major elements.
     rows: TabledLayout,
     bits: u32,
@@ -25,12 +25,12 @@ pub(crate) struct Gathered {
 
 impl Gathered {
     /// Returns the reader of elements of `bits` bits in this layout.
-    pub(crate) fn new(tabled: Tabled, bits: u32) -> Result<Gathered, String> {
-        let layout = TensorLayout::row_major(tabled.layout().extents());
+    pub(crate) fn new(array: ArrayLayout, bits: u32) -> Result<Gathered, String> {
+        let layout = TensorLayout::row_major(array.layout().extents());
         let rows = TabledLayout::of(&layout.map_err(|error| error.to_string())?);
-        let program = Program::tabled(tabled.layout(), &rows, Elements::same(bits), 0);
+        let program = Program::of_arrays(array.layout(), &rows, Elements::same(bits), 0);
         let plan = Plan::of(program.map_err(|error| error.to_string())?);
-        Ok(Gathered { tabled, rows, bits, plan })
+        Ok(Gathered { array, rows, bits, plan })
     }
 
     /// Returns the layout of the row-major elements.
@@ -80,11 +80,11 @@ impl Gathered {
         let failed = |error: tilewright_relayout::Error| {
             Error::unsupported(source.path(), format!("an index table: {error}"))
         };
-        let (layout, bits) = (self.tabled.layout(), self.bits);
+        let (layout, bits) = (self.array.layout(), self.bits);
         if layout.padding() == 0 {
             return Ok(None);
         }
-        let program = Program::tabled(&self.rows, layout, Elements::same(bits), fill);
+        let program = Program::of_arrays(&self.rows, layout, Elements::same(bits), fill);
         let plan = Plan::of(program.map_err(failed)?);
         for range in plan.ranges(WINDOW) {
             let (len, chunk) =
@@ -119,6 +119,6 @@ impl Gathered {
 
 impl fmt::Debug for Gathered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Gathered({:?})", self.tabled.layout())
+        write!(f, "Gathered({:?})", self.array.layout())
     }
 }

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use tilewright_core::{ByteOrder, Dtype, ElementBlock, Fill, TensorLayout};
-use tilewright_notation::{Named, Tabled};
+use tilewright_notation::{ArrayLayout, Named};
 use tilewright_table::{TABLES, TabledLayout};
 
 use crate::layout::{dtype, gathered::Gathered, order};
@@ -108,21 +108,21 @@ impl Held {
 
     /// Returns the layout with the lowest byte first.
     pub(crate) fn little(&self) -> Result<Held, String> {
-        let tabled = self.tables().map(|tables| tables.tabled.clone());
+        let array = self.tables().map(|tables| tables.array.clone());
         let bare = Held { tables: None, ..self.clone() }.ordered(ByteOrder::Little)?;
-        tabled.map_or(Ok(bare.clone()), |tabled| bare.with_tables(&tabled))
+        array.map_or(Ok(bare.clone()), |array| bare.with_tables(&array))
     }
 
-    /// Returns the layout with the index tables of `tabled`, whose storage it describes.
-    pub(crate) fn with_tables(mut self, tabled: &Tabled) -> Result<Held, String> {
-        if !TABLES || !tabled.has_tables() {
+    /// Returns the layout with the index tables of `array`, whose storage it describes.
+    pub(crate) fn with_tables(mut self, array: &ArrayLayout) -> Result<Held, String> {
+        if !TABLES || !array.has_tables() {
             return Ok(self);
         }
         if self.together() > 1 {
             return Err(format!("blocks of {} cannot have index tables", self.dtype));
         }
         let gathered =
-            Gathered::new(tabled.clone().with_stored(Named::clone(&self.named)), self.bits)?;
+            Gathered::new(array.clone().with_stored(Named::clone(&self.named)), self.bits)?;
         let (layout, fill) = (gathered.rows().clone(), Fill::Unspecified);
         let rows = Held::new("row-major", layout, self.dtype, self.bits, fill);
         self.tables = Some(Arc::new(Tables { gathered, rows: rows.ordered(self.order)? }));
@@ -139,10 +139,18 @@ impl Held {
         if TABLES { self.tables.as_ref().map_or(self, |tables| &tables.rows) } else { self }
     }
 
-    /// Returns the layout with its index tables.
-    pub(crate) fn tabled(&self) -> TabledLayout {
+    /// Returns the layout of the elements with its name, and its index tables if it has any.
+    pub(crate) fn array_layout(&self) -> ArrayLayout {
         match self.tables() {
-            Some(tables) => tables.tabled.layout().clone(),
+            Some(tables) => tables.array.clone(),
+            None => ArrayLayout::of(&self.named),
+        }
+    }
+
+    /// Returns the map of the moved units, through the index tables if there are any.
+    pub(crate) fn map(&self) -> TabledLayout {
+        match self.tables() {
+            Some(tables) => tables.array.layout().clone(),
             None => TabledLayout::of(self.layout()),
         }
     }
@@ -160,7 +168,7 @@ impl Held {
     /// Returns one SPEC with all of the information.
     pub(crate) fn spec(&self) -> String {
         match self.tables() {
-            Some(tables) => tables.tabled.to_spec(),
+            Some(tables) => tables.array.to_spec(),
             None => self.named.to_spec(),
         }
     }
@@ -180,7 +188,7 @@ impl Held {
         if self.dims() != other.dims() {
             return Ok(false);
         }
-        Ok(self.tabled().first_difference(&other.tabled())?.is_none())
+        Ok(self.map().first_difference(&other.map())?.is_none())
     }
 
     /// Returns the layout of the moved units: elements, or blocks of elements. With index tables it is the layout of their
@@ -197,7 +205,7 @@ impl Held {
     /// Returns the logical dims.
     pub(crate) fn dims(&self) -> &[u64] {
         match self.tables() {
-            Some(tables) => tables.tabled.layout().extents(),
+            Some(tables) => tables.array.layout().extents(),
             None => self.named.layout().extents(),
         }
     }
@@ -214,7 +222,7 @@ impl Held {
 
     pub(crate) fn padding_bytes(&self) -> u64 {
         let padding = match self.tables() {
-            Some(tables) => tables.tabled.layout().padding(),
+            Some(tables) => tables.array.layout().padding(),
             None => self.layout().padding(),
         };
         bytes_of(padding, self.bits).unwrap_or(0)

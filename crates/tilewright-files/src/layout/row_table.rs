@@ -93,7 +93,7 @@ impl<'a> Tables<'a> {
         to: &Held,
     ) -> Result<Option<String>, Error> {
         // The storage of a target with index tables has its rows in another order.
-        let sorted = to.tables().map(|tables| tables.tabled.layout());
+        let sorted = to.tables().map(|tables| tables.array.layout());
         let (from, to) = (&*from.named, &*to.named);
         let keeps = |own: &&str| to.row_table() == Some(*own) || order::is_plain(to);
         let Some(table) = from.row_table().filter(|own| !keeps(own)) else { return Ok(None) };

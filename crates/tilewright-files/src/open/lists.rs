@@ -18,7 +18,7 @@ use crate::{
 /// let path = folder.path().join("order.txt");
 /// std::fs::write(&path, "2 - 0\n3, 1\n").unwrap();
 /// let text = format!("f16[4,8] table(0; @{}) row-major", path.display());
-/// let tabled = Spec::parse(&text).unwrap().resolve_tabled(None, None, &FileLists::default()).unwrap();
+/// let tabled = Spec::parse(&text).unwrap().array_layout(None, None, &FileLists::default()).unwrap();
 /// assert_eq!(tabled.to_spec(), "f16[4,8] table(0; 2,-,0,3,1) row-major");
 ///
 /// let error = FileLists::default().file("no/such/file.npy").unwrap_err();

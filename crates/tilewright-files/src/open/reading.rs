@@ -159,7 +159,7 @@ pub(crate) fn reread(
             // With index tables, the text gives the type of the elements of words.
             let own_words = spec.has_tables() && spec.is_concrete();
             let given = if own_words { reading.dtype } else { Some(dtype) };
-            let tabled = spec.resolve_tabled(dims, given, lists).map_err(wrong)?;
+            let tabled = spec.array_layout(dims, given, lists).map_err(wrong)?;
             let named = tabled.stored();
             let dtype = named.dtype().unwrap_or(dtype);
             let bits = named.explicit_bits().unwrap_or(own_bits(own, dtype));

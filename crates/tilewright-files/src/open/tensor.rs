@@ -2,7 +2,7 @@
 
 use tilewright_core::{Dtype, Fill, TensorLayout};
 use tilewright_fingerprint::Fingerprint;
-use tilewright_notation::{Named, Tabled};
+use tilewright_notation::{ArrayLayout, Named};
 use tilewright_relayout::{Elements, Plan};
 
 use crate::layout::{held::Held, record::Recorded};
@@ -276,16 +276,16 @@ impl Tensor {
         self.held.spec()
     }
 
-    /// Returns the layout with its index tables, if it has any; in this case [`Tensor::layout`] is the layout of their storage.
+    /// Returns the layout with its index tables; if it has any, [`Tensor::layout`] is the layout of their storage.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
     /// # let input = open(path, &Reading::default()).unwrap();
-    /// assert!(input.tensors()[0].tabled().is_none());
+    /// assert!(!input.tensors()[0].array_layout().has_tables());
     /// ```
-    pub fn tabled(&self) -> Option<&Tabled> {
-        self.held.tables().map(|tables| &tables.tabled)
+    pub fn array_layout(&self) -> ArrayLayout {
+        self.held.array_layout()
     }
 
     /// Returns the shape under which the file stores the tensor.

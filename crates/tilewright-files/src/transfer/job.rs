@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use tilewright_core::{ByteOrder, Fill, Remedy};
-use tilewright_notation::{Lists, Named, Spec, Tabled};
+use tilewright_notation::{ArrayLayout, Lists, Named, Spec};
 use tilewright_relayout::{Elements, Extend, Plan, Program};
 
 use crate::{
@@ -352,7 +352,7 @@ impl Job {
         (self.from.spec(), self.to.spec())
     }
 
-    /// Returns the layouts in which it is read and written with their index tables, if they have any.
+    /// Returns the layouts in which it is read and written, with their index tables if they have any.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Reading, Request, open};
@@ -363,10 +363,10 @@ impl Job {
     /// let request = Request::new().rule("mask.bool", Spec::parse("table(0; 4,1,0,2,3) row-major").unwrap());
     /// let conversion = Conversion::prepare(&input, &out, request).unwrap();
     /// let job = conversion.jobs().iter().find(|job| job.name() == "mask.bool").unwrap();
-    /// assert!(job.tabled().0.is_none() && job.tabled().1.is_some());
+    /// assert!(!job.array_layouts().0.has_tables() && job.array_layouts().1.has_tables());
     /// ```
-    pub fn tabled(&self) -> (Option<&Tabled>, Option<&Tabled>) {
-        (self.from.tables().map(|it| &it.tabled), self.to.tables().map(|it| &it.tabled))
+    pub fn array_layouts(&self) -> (ArrayLayout, ArrayLayout) {
+        (self.from.array_layout(), self.to.array_layout())
     }
 }
 
@@ -471,7 +471,7 @@ pub(crate) fn target(
             "tensor {name:?} of dims {dims:?} has rank {rank}, which {spec} does not fit"
         )));
     }
-    let tabled = match spec.resolve_tabled(Some(dims), Some(from.dtype), lists) {
+    let tabled = match spec.array_layout(Some(dims), Some(from.dtype), lists) {
         Ok(tabled) => tabled,
         // A format may lack constants for such elements.
         Err(error) if error.is_mismatch() || from.together() > 1 => {
@@ -520,7 +520,7 @@ pub(crate) fn target(
 /// Returns whether a SPEC names an element type: `s4[6,48]{1,0}` does, `{1,0}` and `(6,48):(48,1)` do not.
 fn names_dtype(spec: &Spec) -> bool {
     spec.is_concrete()
-        && spec.resolve_tabled(None, None, &()).is_ok_and(|it| it.stored().dtype().is_some())
+        && spec.array_layout(None, None, &()).is_ok_and(|it| it.stored().dtype().is_some())
 }
 
 /// Returns the fill of padding from those of the layout and of the request.
@@ -552,7 +552,7 @@ pub(crate) fn total_bytes(jobs: &[Job]) -> u64 {
 pub(crate) fn program(name: &str, from: &Held, to: &Held, fill: u128) -> Result<Program, Error> {
     let program = match (from.tables(), to.tables()) {
         (None, None) => Program::new(from.layout(), to.layout(), elements(from, to), fill),
-        _ => Program::tabled(&from.tabled(), &to.tabled(), elements(from, to), fill),
+        _ => Program::of_arrays(&from.map(), &to.map(), elements(from, to), fill),
     };
     program.map_err(|error| unplanned(name, &error))
 }

@@ -121,7 +121,7 @@ fn a_conversion_there_and_back() {
         assert!(results.windows(2).all(|pair| pair[0] == pair[1]), "{rest}");
         // The bytes of the definition.
         let tabled = spec(&inline)
-            .resolve_tabled(Some(&[rows as u64, columns as u64]), Some(Element::F16), &())
+            .array_layout(Some(&[rows as u64, columns as u64]), Some(Element::F16), &())
             .unwrap();
         let mut expected = vec![0; tabled.layout().stored().capacity() as usize * 2];
         for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)))
@@ -216,7 +216,7 @@ fn tables_on_both_sides() {
             .unwrap();
     };
     there(&raw, &from, &out, &to);
-    let resolved = |text: &str| spec(text).resolve_tabled(None, None, &()).unwrap();
+    let resolved = |text: &str| spec(text).array_layout(None, None, &()).unwrap();
     let (a, b) = (resolved(&from), resolved(&to));
     let moved = std::fs::read(&out).unwrap();
     for (row, column) in (0..12).flat_map(|row| (0..40).map(move |column| (row, column))) {

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use tilewright_core::{Dtype, Place};
-use tilewright_notation::{Error, Lists, MAX_TEXT, Spec, Tabled};
+use tilewright_notation::{ArrayLayout, Error, Lists, MAX_TEXT, Spec};
 
 /// One tensor and one file of numbers.
 struct Numbers(Vec<i64>);
@@ -20,9 +20,9 @@ impl Lists for Numbers {
     }
 }
 
-fn tabled(text: &str) -> Tabled {
+fn layout(text: &str) -> ArrayLayout {
     let spec = Spec::parse(text).unwrap_or_else(|error| panic!("{}", error.render()));
-    spec.resolve_tabled(None, None, &()).unwrap_or_else(|error| panic!("{}", error.render()))
+    spec.array_layout(None, None, &()).unwrap_or_else(|error| panic!("{}", error.render()))
 }
 
 /// Stored index i of the dim holds index `list[i]` of the array.
@@ -42,7 +42,7 @@ fn the_definition_holds_over_every_layout_behind() {
         let Ok(plain) = Spec::parse(&format!("{array} {rest}")) else { continue };
         let plain = plain.resolve(None, None).unwrap();
         let text = list.map(|index| index.to_string()).join(",");
-        let tabled = tabled(&format!("{array} table(0; {text}) {rest}"));
+        let tabled = layout(&format!("{array} table(0; {text}) {rest}"));
         assert!(tabled.has_tables());
         for (place, index) in list.iter().enumerate() {
             for column in 0..16 {
@@ -91,11 +91,11 @@ fn texts_are_read_and_printed() {
         assert_eq!(Spec::parse(&spec.to_string()).unwrap().to_string(), spec.to_string());
         assert!(spec.has_tables());
         if spec.is_concrete() {
-            let tabled = spec.resolve_tabled(None, None, &()).unwrap();
-            let again = self::tabled(&tabled.to_spec());
+            let tabled = spec.array_layout(None, None, &()).unwrap();
+            let again = layout(&tabled.to_spec());
             assert_eq!(again.layout(), tabled.layout(), "{text}");
             assert_eq!(again.to_spec(), tabled.to_spec());
-            let facts = |it: &Tabled| {
+            let facts = |it: &ArrayLayout| {
                 let stored = it.stored();
                 (
                     stored.dtype(),
@@ -115,22 +115,22 @@ fn texts_are_read_and_printed() {
 fn a_general_text_is_of_any_array_that_fits() {
     let spec = Spec::parse("table(0; 0,2,3,1) zN").unwrap();
     assert!(!spec.is_concrete() && spec.fits(2) && !spec.fits(1));
-    assert!(spec.resolve_tabled(None, None, &()).unwrap_err().needs_dims());
-    assert!(spec.resolve_tabled(Some(&[4, 8]), None, &()).unwrap_err().needs_dtype());
-    let tabled = spec.resolve_tabled(Some(&[4, 8]), Some(Dtype::F16), &()).unwrap();
+    assert!(spec.array_layout(None, None, &()).unwrap_err().needs_dims());
+    assert!(spec.array_layout(Some(&[4, 8]), None, &()).unwrap_err().needs_dtype());
+    let tabled = spec.array_layout(Some(&[4, 8]), Some(Dtype::F16), &()).unwrap();
     assert_eq!(tabled.to_spec(), "f16[4,8] table(0; 0,2,3,1) zN");
     // Two dims become one.
     let blocks = Spec::parse("table(0,1; 5..10,0..5) row-major").unwrap();
-    let tabled = blocks.resolve_tabled(Some(&[2, 5]), Some(Dtype::F16), &()).unwrap();
+    let tabled = blocks.array_layout(Some(&[2, 5]), Some(Dtype::F16), &()).unwrap();
     assert!(!tabled.has_tables(), "halves that change places are digits");
-    let error = spec.resolve_tabled(Some(&[5, 8]), Some(Dtype::F16), &()).unwrap_err();
+    let error = spec.array_layout(Some(&[5, 8]), Some(Dtype::F16), &()).unwrap_err();
     assert!(error.to_string().starts_with("index 4 of the array is stored nowhere"), "{error}");
 }
 
 /// The definition of blocks: what is stored at place i of the merged dim is block `list[i]`, row-major.
 #[test]
 fn blocks_of_several_dims() {
-    let tabled = tabled("f16[16,32] table(0/8,1/16; 3,0,2,1) row-major");
+    let tabled = layout("f16[16,32] table(0/8,1/16; 3,0,2,1) row-major");
     let list = [3u64, 0, 2, 1];
     for (m, n) in (0..16u64).flat_map(|m| (0..32u64).map(move |n| (m, n))) {
         let block = m / 8 * 2 + n / 16;
@@ -152,7 +152,7 @@ fn tables_that_are_digits_are_layouts_like_any_other() {
         let named = Spec::parse(text).unwrap().resolve(None, None).unwrap();
         assert_eq!(named.layout().layout().to_string(), modes, "{text}");
         assert_eq!(named.to_spec(), text);
-        assert!(!tabled(text).has_tables());
+        assert!(!layout(text).has_tables());
     }
     let swapped = Spec::parse("u4[64,16]E(4) table(0; 32..64,0..32) AWQ as s32").unwrap();
     let named = swapped.resolve(None, None).unwrap();
@@ -171,7 +171,7 @@ fn tables_that_are_digits_are_layouts_like_any_other() {
 fn lists_come_from_a_file_or_a_tensor() {
     let spec = Spec::parse("f16[4,2] table(0; tensor model.g_idx) row-major").unwrap();
     let of = |numbers: &[i64]| {
-        spec.resolve_tabled(None, None, &Numbers(numbers.to_vec())).map(|tabled| tabled.to_spec())
+        spec.array_layout(None, None, &Numbers(numbers.to_vec())).map(|tabled| tabled.to_spec())
     };
     assert_eq!(of(&[3, 0, 2, 1]).unwrap(), "f16[4,2] table(0; 3,0,2,1) row-major");
     assert_eq!(of(&[3, -1, 0, 2, 1]).unwrap(), "f16[4,2] table(0; 3,-,0,2,1) row-major");
@@ -185,7 +185,7 @@ fn lists_come_from_a_file_or_a_tensor() {
     );
     assert!(of(&[0, 0, 0, 1, 1]).is_err());
     let file = Spec::parse("f16[4,2] table(0; @\"a (b).npy\") row-major").unwrap();
-    let listed = file.resolve_tabled(None, None, &Numbers(vec![3, 0, 2, 1])).unwrap();
+    let listed = file.array_layout(None, None, &Numbers(vec![3, 0, 2, 1])).unwrap();
     assert_eq!(listed.to_spec(), "f16[4,2] table(0; 3,0,2,1) row-major");
     // The same number of indices in each group, and fewer in the last, of up to four groups of up to three.
     for (each, groups) in (2..4u64).flat_map(|each| (1..5u64).map(move |groups| (each, groups))) {
@@ -200,7 +200,7 @@ fn lists_come_from_a_file_or_a_tensor() {
             let count = numbers.len();
             let spec = Spec::parse(&format!("f16[{count}] table(0; tensor model.g_idx) row-major"))
                 .unwrap();
-            let found = spec.resolve_tabled(None, None, &Numbers(numbers.clone())).unwrap();
+            let found = spec.array_layout(None, None, &Numbers(numbers.clone())).unwrap();
             let mut order: Vec<u64> = (0..count as u64).collect();
             order.sort_by_key(|index| numbers[*index as usize]);
             for (place, index) in order.into_iter().enumerate() {
@@ -209,12 +209,12 @@ fn lists_come_from_a_file_or_a_tensor() {
         }
     }
     assert!(
-        spec.resolve_tabled(None, None, &())
+        spec.array_layout(None, None, &())
             .unwrap_err()
             .to_string()
             .contains("a file of tensors is read")
     );
-    assert!(file.resolve_tabled(None, None, &()).unwrap_err().is_unsupported());
+    assert!(file.array_layout(None, None, &()).unwrap_err().is_unsupported());
 }
 
 #[test]
@@ -321,9 +321,9 @@ fn long_lists_are_read() {
     };
     let text = list(100_000);
     assert!(text.len() > MAX_TEXT);
-    let read = tabled(&text);
+    let read = layout(&text);
     assert_eq!(read.layout().offset(&[7, 1]), Ok(3));
-    assert_eq!(tabled(&read.to_spec()).layout(), read.layout());
+    assert_eq!(layout(&read.to_spec()).layout(), read.layout());
     assert!(Spec::parse(&list(1_000_000)).unwrap_err().is_limit());
     // A text without tables stays within the bound of others.
     assert!(Spec::parse(&format!("row-major{}", " ".repeat(MAX_TEXT))).unwrap_err().is_limit());
@@ -356,7 +356,7 @@ proptest! {
             let again = Spec::parse(&spec.to_string());
             prop_assert!(again.is_ok(), "{text}: {spec}");
             prop_assert_eq!(again.unwrap().to_string(), spec.to_string());
-            let _ = spec.resolve_tabled(Some(&[4, 8]), Some(Dtype::F16), &());
+            let _ = spec.array_layout(Some(&[4, 8]), Some(Dtype::F16), &());
         }
     }
 
@@ -379,7 +379,7 @@ proptest! {
         let entries: Vec<String> =
             list.iter().map(|entry| entry.map_or("-".to_owned(), |index| index.to_string())).collect();
         let text = format!("f16[{extent},3] table(0; {}) col-major", entries.join(","));
-        let read = tabled(&text);
+        let read = layout(&text);
         for (place, index) in list.iter().enumerate() {
             if let Some(index) = index {
                 let offset = 2 * list.len() as i64 + place as i64;
@@ -387,7 +387,7 @@ proptest! {
             }
         }
         if read.has_tables() {
-            let again = tabled(&read.to_spec());
+            let again = layout(&read.to_spec());
             prop_assert_eq!(again.layout(), read.layout());
         }
     }

@@ -387,7 +387,7 @@ impl Program {
         }
         let bits = self.elements.src_bits;
         match self.tables() {
-            Some(tables) => Ranges::of_tabled(&self.src, &tables.src, bits),
+            Some(tables) => Ranges::with_tables(&self.src, &tables.src, bits),
             None => Ranges::of(&self.src, &self.part.src, self.extents(), bits),
         }
     }
@@ -409,7 +409,7 @@ impl Program {
         }
         let bits = self.elements.dst_bits;
         match self.tables() {
-            Some(tables) => Ranges::of_tabled(&self.dst, &tables.dst, bits),
+            Some(tables) => Ranges::with_tables(&self.dst, &tables.dst, bits),
             None => Ranges::of(&self.dst, &self.part.dst, self.extents(), bits),
         }
     }
@@ -429,7 +429,7 @@ impl Program {
     pub fn digits(&self) -> &Digits {
         let made = || {
             if let Some(tables) = self.tables() {
-                return Digits::tabled(&self.src, &self.dst, tables);
+                return Digits::with_tables(&self.src, &self.dst, tables);
             }
             let straight = if self.is_part() { None } else { straight(&self.src, &self.dst) };
             match straight {

@@ -66,7 +66,7 @@ impl Ranges {
     }
 
     /// Returns the ranges of a whole array whose axes are permuted by index tables before `side` places them.
-    pub(crate) fn of_tabled(side: &TensorLayout, tables: &[Along], bits: u32) -> Ranges {
+    pub(crate) fn with_tables(side: &TensorLayout, tables: &[Along], bits: u32) -> Ranges {
         if tables.iter().all(|along| along.table().holes() == 0) {
             let zeros = vec![0; side.rank()];
             let origin = Coord::new(&zeros).unwrap_or(Coord::EMPTY);
@@ -74,7 +74,7 @@ impl Ranges {
         }
         let extents = tables.first().map_or(side.extents(), Along::extents).to_vec();
         let both = Tables { src: tables.to_vec(), dst: tables.to_vec(), extents };
-        let digits = Box::new(Digits::tabled(side, side, &both));
+        let digits = Box::new(Digits::with_tables(side, side, &both));
         let end = side.capacity() as i64;
         let found = Found::Windows { digits, next: 0, end, runs: Vec::new() };
         Ranges { bits: u64::from(bits), found, held: None }

@@ -34,20 +34,23 @@ impl Program {
     /// let along = Along::new(&[(0, 1)], &[3, 2], Arc::new(Table::new(3, list).unwrap())).unwrap();
     /// let stored = TensorLayout::row_major(&[4, 2]).unwrap();
     /// let sorted = TabledLayout::new(&[3, 2], vec![along], &stored).unwrap();
-    /// let program = Program::tabled(&rows, &sorted, Elements::same(8), 9).unwrap();
+    /// let program = Program::of_arrays(&rows, &sorted, Elements::same(8), 9).unwrap();
     /// let mut out = [0; 8];
     /// Plan::of(program).run(&[1, 2, 3, 4, 5, 6], &mut out, 1).unwrap();
     /// assert_eq!(out, [5, 6, 9, 9, 1, 2, 3, 4]);
     ///
     /// let other = TabledLayout::of(&TensorLayout::row_major(&[2, 3]).unwrap());
-    /// assert!(Program::tabled(&rows, &other, Elements::same(8), 0).unwrap_err().is_mismatch());
+    /// assert!(Program::of_arrays(&rows, &other, Elements::same(8), 0).unwrap_err().is_mismatch());
     /// ```
-    pub fn tabled(
+    pub fn of_arrays(
         src: &TabledLayout,
         dst: &TabledLayout,
         elements: Elements,
         fill: u128,
     ) -> Result<Program, Error> {
+        if !TABLES {
+            return Program::new(src.stored(), dst.stored(), elements, fill);
+        }
         elements.check()?;
         let plain = |side: &TabledLayout| side.tables().is_empty().then(|| side.stored().clone());
         let folded = |side: &TabledLayout| plain(side).or_else(|| side.fold());

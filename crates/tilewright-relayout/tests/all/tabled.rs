@@ -134,7 +134,7 @@ fn noise(len: u64, numbers: &mut Numbers) -> Vec<u8> {
 /// Checks a run, a run with threads, and chunks that read only the bytes that they list.
 fn check(src: &TabledLayout, dst: &TabledLayout, bits: u32, numbers: &mut Numbers) {
     let fill = u128::from(numbers.below(1 << 31));
-    let program = Program::tabled(src, dst, Elements::same(bits), fill).unwrap();
+    let program = Program::of_arrays(src, dst, Elements::same(bits), fill).unwrap();
     let source = noise(program.src_bytes(), numbers);
     let wanted = expected(src, dst, bits, fill, &source);
     let holds = dst.stored().capacity() - src.size();
@@ -216,7 +216,7 @@ fn long_tables_move_all_elements() {
                 TabledLayout::new(&extents, tables, &stored(&now, kind)).unwrap()
             });
             let [src, dst] = sides;
-            let program = Program::tabled(&src, &dst, Elements::same(16), 3).unwrap();
+            let program = Program::of_arrays(&src, &dst, Elements::same(16), 3).unwrap();
             let source = noise(program.src_bytes(), &mut numbers);
             let mut out = vec![0; program.dst_bytes() as usize];
             Plan::of(program).run(&source, &mut out, 2).unwrap();
@@ -232,7 +232,8 @@ fn tables_of_a_leaf_are_bounded() {
     let along = Along::new(&[(1, 1)], &[1 << 20, 4096], shuffled(4096, 0, &mut numbers)).unwrap();
     let rows = TensorLayout::row_major(&[1 << 20, 4096]).unwrap();
     let src = TabledLayout::new(rows.extents(), vec![along], &rows).unwrap();
-    let program = Program::tabled(&src, &TabledLayout::of(&rows), Elements::same(16), 0).unwrap();
+    let program =
+        Program::of_arrays(&src, &TabledLayout::of(&rows), Elements::same(16), 0).unwrap();
     assert!(program.has_tables() && program.digits().table_bytes() <= 16 * (64 + 1024));
     assert!(program.to_string().contains("index tables, so by digits"), "{program}");
 }
@@ -244,11 +245,11 @@ fn what_cannot_be_moved_is_refused() {
     let broadcast = TensorLayout::of(&Layout::parse("(5):(0)").unwrap());
     let dst = TabledLayout::new(&[5], vec![along], &broadcast).unwrap();
     let src = TabledLayout::of(&TensorLayout::row_major(&[5]).unwrap());
-    let error = Program::tabled(&src, &dst, Elements::same(8), 0).unwrap_err();
+    let error = Program::of_arrays(&src, &dst, Elements::same(8), 0).unwrap_err();
     assert!(error.is_unsupported() && error.to_string().contains("share storage"), "{error}");
-    let plan = Plan::of(Program::tabled(&dst, &src, Elements::same(8), 0).unwrap());
+    let plan = Plan::of(Program::of_arrays(&dst, &src, Elements::same(8), 0).unwrap());
     assert!(plan.in_place_within(1 << 20).is_err());
     let other = TabledLayout::of(&TensorLayout::row_major(&[6]).unwrap());
-    let error = Program::tabled(&dst, &other, Elements::same(8), 0).unwrap_err();
+    let error = Program::of_arrays(&dst, &other, Elements::same(8), 0).unwrap_err();
     assert!(error.is_mismatch(), "{error}");
 }

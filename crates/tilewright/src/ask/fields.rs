@@ -1,7 +1,7 @@
 //! Readers for the fields of a question in JSON.
 
 use serde_json::Value;
-use tilewright_notation::{Named, TABLES, Tabled};
+use tilewright_notation::{ArrayLayout, Named, TABLES};
 
 use crate::{
     Error,
@@ -138,41 +138,41 @@ impl<'a> Fields<'a> {
     /// Returns the layout of that array in this field, which may have index tables. No file is read for them.
     ///
     /// # Errors
-    /// As [`Array::tabled`].
+    /// As [`Array::array_layout`].
     ///
     /// ```
     /// # if !cfg!(feature = "tables") { return Ok::<(), tilewright::Error>(()); }
     /// # use tilewright::ask::Fields;
     /// let question = serde_json::json!({ "spec": "f16[4] table(0; 0,2,3,1) row-major" });
-    /// assert!(Fields(&question).tabled("spec")?.has_tables());
+    /// assert!(Fields(&question).array_layout("spec")?.has_tables());
     /// let question = serde_json::json!({ "spec": "f16[4] table(0; @order.npy) row-major" });
-    /// assert!(Fields(&question).tabled("spec").unwrap_err().is_unsupported());
+    /// assert!(Fields(&question).array_layout("spec").unwrap_err().is_unsupported());
     /// # Ok::<(), tilewright::Error>(())
     /// ```
-    pub fn tabled(&self, field: &'static str) -> Result<Tabled, Error> {
+    pub fn array_layout(&self, field: &'static str) -> Result<ArrayLayout, Error> {
         if !TABLES {
-            return self.layout(field).map(|named| Tabled::of(&named));
+            return self.layout(field).map(|named| ArrayLayout::of(&named));
         }
-        self.array()?.tabled(field, self.text(field)?, &())
+        self.array()?.array_layout(field, self.text(field)?, &())
     }
 
     /// Returns the layouts `a` and `b` of that array, which may have index tables. Each takes what it lacks from the other.
     ///
     /// # Errors
-    /// As [`Array::both_tabled`].
+    /// As [`Array::array_layouts`].
     ///
     /// ```
     /// # if !cfg!(feature = "tables") { return Ok::<(), tilewright::Error>(()); }
     /// # use tilewright::ask::Fields;
     /// let question = serde_json::json!({ "a": "f16[4] table(0; 0,2,3,1) row-major", "b": "col-major" });
-    /// assert_eq!(Fields(&question).both_tabled()?[1].layout().extents(), [4]);
+    /// assert_eq!(Fields(&question).array_layouts()?[1].layout().extents(), [4]);
     /// # Ok::<(), tilewright::Error>(())
     /// ```
-    pub fn both_tabled(&self) -> Result<[Tabled; 2], Error> {
+    pub fn array_layouts(&self) -> Result<[ArrayLayout; 2], Error> {
         if !TABLES {
-            return self.layouts().map(|both| both.map(|named| Tabled::of(&named)));
+            return self.layouts().map(|both| both.map(|named| ArrayLayout::of(&named)));
         }
-        self.array()?.both_tabled(self.text("a")?, self.text("b")?, &())
+        self.array()?.array_layouts(self.text("a")?, self.text("b")?, &())
     }
 
     /// Returns an integer.

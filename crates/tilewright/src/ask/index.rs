@@ -1,10 +1,10 @@
 //! Answers about the offset of an element, and about the contents of an offset.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use serde_json::{Value, json};
 use tilewright_core::{Coord, Place, TensorLayout};
-use tilewright_notation::{Named, Tabled};
+use tilewright_notation::ArrayLayout;
 
 use super::Answer;
 use crate::Error;
@@ -39,39 +39,22 @@ impl Offset {
     /// let tiled = Spec::parse("((4,2),(4,3)):((4,16),(1,32))")?.resolve(None, None)?;
     /// assert_eq!(Offset::of(&tiled, &[1, 5])?.offset, 37);
     /// assert_eq!(Offset::of(&tiled, &[37])?.offset, 52);
+    /// # if !cfg!(feature = "tables") { return Ok::<(), tilewright::Error>(()); }
+    /// let sorted = Spec::parse("f16[4,8] table(0; 0,2,3,1) row-major")?.array_layout(None, None, &())?;
+    /// assert_eq!(Offset::of(&sorted, &[1, 5])?.to_string(), "29 (byte 58)");
+    /// assert_eq!(Offset::of(&sorted, &[4, 0]).unwrap_err().field(), Some("coord"));
     /// # Ok::<(), tilewright::Error>(())
     /// ```
-    pub fn of(named: &Named, coord: &[u64]) -> Result<Offset, Error> {
-        let layout = named.layout();
+    pub fn of<'a>(array: impl Into<Cow<'a, ArrayLayout>>, coord: &[u64]) -> Result<Offset, Error> {
+        let array = array.into();
+        let (named, layout) = (array.stored(), array.stored().layout());
         let offset = match coord {
+            _ if array.has_tables() => array.layout().offset(coord),
             [index] if named.is_bare() && layout.rank() != 1 => layout.layout().offset_of(*index),
             coord => layout.offset(coord),
         };
         let offset = offset.map_err(|error| Error::from(error).in_field("coord"))?;
         Ok(Offset { offset, bits: named.element_bits() })
-    }
-
-    /// Returns the offset of a coordinate in a layout that may have index tables; without tables as [`Offset::of`].
-    ///
-    /// # Errors
-    /// As [`TabledLayout::offset`](crate::notation::TabledLayout::offset), in the field `coord`.
-    ///
-    /// ```
-    /// # if !cfg!(feature = "tables") { return Ok::<(), tilewright::Error>(()); }
-    /// use tilewright::{Spec, ask::Offset};
-    /// let spec = Spec::parse("f16[4,8] table(0; 0,2,3,1) row-major")?;
-    /// let rows = spec.resolve_tabled(None, None, &())?;
-    /// assert_eq!(Offset::of_tabled(&rows, &[1, 5])?.to_string(), "29 (byte 58)");
-    /// assert_eq!(Offset::of_tabled(&rows, &[4, 0]).unwrap_err().field(), Some("coord"));
-    /// # Ok::<(), tilewright::Error>(())
-    /// ```
-    pub fn of_tabled(tabled: &Tabled, coord: &[u64]) -> Result<Offset, Error> {
-        if !tabled.has_tables() {
-            return Offset::of(tabled.stored(), coord);
-        }
-        let offset = tabled.layout().offset(coord);
-        let offset = offset.map_err(|error| Error::from(error).in_field("coord"))?;
-        Ok(Offset { offset, bits: tabled.stored().element_bits() })
     }
 
     /// Returns the byte in which the element begins, and its first bit there; `None` if the width of an element is not known.
@@ -161,7 +144,7 @@ pub const MOST_NAMED: usize = 16;
 const MOST_SEEN: u64 = 1 << 20;
 
 impl Contents {
-    /// Returns the contents of an offset, which counts elements.
+    /// Returns the contents of an offset, which counts elements. A hole of an index table is padding.
     ///
     /// # Errors
     /// As [`TensorLayout::locate`](crate::TensorLayout::locate), in the field `offset`.
@@ -171,42 +154,27 @@ impl Contents {
     /// let rows = Spec::parse("(2,3):(3,1)")?.resolve(None, None)?;
     /// let Place::Element(coord) = Contents::of(&rows, 4)?.place else { panic!("an element") };
     /// assert_eq!(coord.as_slice(), [1, 1]);
-    /// # Ok::<(), tilewright::Error>(())
-    /// ```
-    pub fn of(named: &Named, offset: i64) -> Result<Contents, Error> {
-        let layout = named.layout();
-        let place = layout.locate(offset).map_err(|error| Error::from(error).in_field("offset"))?;
-        let sharing = match (&place, layout.injective()) {
-            (Place::Padding | Place::OutOfRange, _) | (_, Ok(true)) => Sharing::Alone,
-            _ => sharing(layout, offset),
-        };
-        Ok(Contents { place, sharing })
-    }
-
-    /// Returns the contents of an offset in a layout that may have index tables. A hole of a table is padding.
-    ///
-    /// # Errors
-    /// As [`Contents::of`].
-    ///
-    /// ```
     /// # if !cfg!(feature = "tables") { return Ok::<(), tilewright::Error>(()); }
-    /// use tilewright::{Spec, ask::Contents};
-    /// let spec = Spec::parse("f16[2,8] table(0; 1,-,0) row-major")?;
-    /// let rows = spec.resolve_tabled(None, None, &())?;
-    /// let at = |offset| Contents::of_tabled(&rows, offset).unwrap().to_string();
+    /// let sorted = Spec::parse("f16[2,8] table(0; 1,-,0) row-major")?.array_layout(None, None, &())?;
+    /// let at = |offset| Contents::of(&sorted, offset).unwrap().to_string();
     /// assert_eq!([at(5), at(9), at(16)], ["(1,5)", "padding", "(0,0)"]);
     /// # Ok::<(), tilewright::Error>(())
     /// ```
-    pub fn of_tabled(tabled: &Tabled, offset: i64) -> Result<Contents, Error> {
-        if !tabled.has_tables() {
-            return Contents::of(tabled.stored(), offset);
-        }
-        let place = tabled.layout().locate(offset);
+    pub fn of<'a>(array: impl Into<Cow<'a, ArrayLayout>>, offset: i64) -> Result<Contents, Error> {
+        let array = array.into();
+        let stored = array.stored().layout();
+        let place = match array.has_tables() {
+            true => array.layout().locate(offset),
+            false => stored.locate(offset),
+        };
         let place = place.map_err(|error| Error::from(error).in_field("offset"))?;
-        // The elements that share an offset are not counted for arrays with tables.
-        let is_element = matches!(place, Place::Element(_));
-        let apart = !is_element || tabled.stored().layout().injective() == Ok(true);
-        Ok(Contents { place, sharing: if apart { Sharing::Alone } else { Sharing::Unknown } })
+        let sharing = match (&place, stored.injective()) {
+            (Place::Padding | Place::OutOfRange, _) | (_, Ok(true)) => Sharing::Alone,
+            // The elements that share an offset are not counted for arrays with tables.
+            _ if array.has_tables() => Sharing::Unknown,
+            _ => sharing(stored, offset),
+        };
+        Ok(Contents { place, sharing })
     }
 
     fn word(&self) -> &'static str {

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde_json::{Map, Value, json};
 use tilewright_files::{Input, Tensor};
+use tilewright_notation::ArrayLayout;
 
 use super::{
     Answer,
@@ -171,7 +172,8 @@ fn layout(tensor: &Tensor, detail: Detail) -> String {
         (0, _) | (_, 0) => String::new(),
         (padding, bytes) => format!(", {:.1} % padding", 100.0 * padding as f64 / bytes as f64),
     };
-    let tabled = tensor.tabled().map(|tabled| shortened(&tabled.to_spec(), TABLED));
+    let array = Some(tensor.array_layout()).filter(ArrayLayout::has_tables);
+    let tabled = array.map(|array| shortened(&array.to_spec(), TABLED));
     let name = tabled.as_deref().unwrap_or(tensor.layout().name());
     let rest = name.split_once(']').map(|(_, rest)| rest.trim_start());
     let rest = rest.filter(|rest| detail != Detail::All && !rest.is_empty() && name.contains('['));

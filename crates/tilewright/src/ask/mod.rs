@@ -31,7 +31,7 @@
 //!
 //! ```
 //! use tilewright::{ask::{Answer, Question}, input::Array};
-//! let of = Array::default().tabled("spec", "f32[3,5]{1,0:T(2,2)}", &())?;
+//! let of = Array::default().array_layout("spec", "f32[3,5]{1,0:T(2,2)}", &())?;
 //! let answer = Question::Offset { of, coord: vec![2, 3] }.answer()?;
 //! assert_eq!(answer.to_string(), "17 (byte 68)");
 //! assert_eq!(answer.to_json(), serde_json::json!({ "offset": 17, "byte": 68, "bit": 0 }));
@@ -133,7 +133,7 @@ pub use question::Question;
 #[cfg(feature = "files")]
 pub use recipe::{RecipeFit, RecipeShown, Recipes};
 pub use recognise::Recognition;
-pub use same::{Comparison, compare, compare_tabled};
+pub use same::{Comparison, compare};
 #[cfg(feature = "files")]
 pub use same_data::SameData;
 pub use shards::{Shards, ShardsLine, ShardsTranslation};

@@ -3,11 +3,11 @@
 //! Law: these are the bytes that [`Plan::run`](crate::relayout::Plan::run) writes with zero padding. The code is slow and uses
 //! none of relayout's kernels, so tests and the page compare relayout with it.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use serde_json::{Value, json};
 use tilewright_core::TensorLayout;
-use tilewright_notation::{Named, Tabled};
+use tilewright_notation::ArrayLayout;
 use tilewright_relayout::{Elements, Plan, Program};
 
 use super::Answer;
@@ -33,7 +33,7 @@ pub struct Moved {
 }
 
 impl Moved {
-    /// Moves elements of `bits` bits.
+    /// Moves elements of `bits` bits between layouts that may have index tables.
     ///
     /// # Errors
     /// As [`Plan::new`], and [usage](Error::is_usage) beyond 1 MiB, in the field `to`.
@@ -44,34 +44,22 @@ impl Moved {
     /// // Two elements in one place.
     /// let error = Moved::of(&named("[2,2] row-major"), &named("(2,2):(0,1)"), 8).unwrap_err();
     /// assert_eq!(error.field(), Some("to"));
-    /// ```
-    pub fn of(from: &Named, to: &Named, bits: u32) -> Result<Moved, Error> {
-        Moved::of_tabled(&Tabled::of(from), &Tabled::of(to), bits)
-    }
-
-    /// Moves elements of `bits` bits between layouts that may have index tables.
-    ///
-    /// # Errors
-    /// As [`Moved::of`].
-    ///
-    /// ```
     /// # if !cfg!(feature = "tables") { return Ok::<(), tilewright::Error>(()); }
-    /// use tilewright::{Spec, ask::Moved};
-    /// let of = |text| Spec::parse(text).unwrap().resolve_tabled(None, None, &()).unwrap();
-    /// let moved = Moved::of_tabled(&of("[4] row-major"), &of("[4] table(0; 2,0,-,3,1) row-major"), 8)?;
-    /// assert_eq!(moved.bytes, [15, 1, 0, 22, 8]);
+    /// let sorted = Spec::parse("[4] table(0; 2,0,-,3,1) row-major")?.array_layout(None, None, &())?;
+    /// assert_eq!(Moved::of(&named("[4] row-major"), &sorted, 8)?.bytes, [15, 1, 0, 22, 8]);
     /// # Ok::<(), tilewright::Error>(())
     /// ```
-    pub fn of_tabled(from: &Tabled, to: &Tabled, bits: u32) -> Result<Moved, Error> {
+    pub fn of<'a>(
+        from: impl Into<Cow<'a, ArrayLayout>>,
+        to: impl Into<Cow<'a, ArrayLayout>>,
+        bits: u32,
+    ) -> Result<Moved, Error> {
         fn refused(error: impl Into<Error>) -> Error {
             error.into().in_field("to")
         }
-        let elements = Elements::same(bits);
-        let plan = match from.has_tables() || to.has_tables() {
-            true => Program::tabled(from.layout(), to.layout(), elements, 0).map(Plan::of),
-            false => Plan::new(from.stored().layout(), to.stored().layout(), elements, 0),
-        };
-        let plan = plan.map_err(refused)?;
+        let (from, to) = (from.into(), to.into());
+        let program = Program::of_arrays(from.layout(), to.layout(), Elements::same(bits), 0);
+        let plan = program.map(Plan::of).map_err(refused)?;
         if u128::from(plan.src_bytes()) + u128::from(plan.dst_bytes()) > MAX_BYTES {
             return Err(Error::usage("to", format!("more than {MAX_BYTES} bytes to move")));
         }
@@ -79,15 +67,15 @@ impl Moved {
         let mut bytes = vec![0u8; plan.dst_bytes() as usize];
         let array = TensorLayout::row_major(from.layout().extents()).map_err(refused)?;
         for (coord, _) in array.in_order() {
-            let at = offset(from, coord.as_slice()).map_err(refused)?;
-            let goes = offset(to, coord.as_slice()).map_err(refused)?;
+            let at = offset(&from, coord.as_slice()).map_err(refused)?;
+            let goes = offset(&to, coord.as_slice()).map_err(refused)?;
             copy_bits(&source, at, &mut bytes, goes, bits as usize);
         }
         Ok(Moved { bytes })
     }
 }
 
-fn offset(of: &Tabled, coord: &[u64]) -> Result<i64, tilewright_core::Error> {
+fn offset(of: &ArrayLayout, coord: &[u64]) -> Result<i64, tilewright_core::Error> {
     if of.has_tables() { of.layout().offset(coord) } else { of.stored().layout().offset(coord) }
 }
 

@@ -1,9 +1,9 @@
 //! Answer about a layout that was read: its whole SPEC, and the properties of its array.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use serde_json::{Value, json};
-use tilewright_notation::{Named, Tabled, Words};
+use tilewright_notation::{ArrayLayout, Words};
 
 use super::{Answer, explain::words_json};
 
@@ -33,41 +33,29 @@ pub struct Parsed {
 }
 
 impl Parsed {
-    /// Returns the properties of a layout.
+    /// Returns the properties of a layout, which may have index tables.
     ///
     /// ```
     /// use tilewright::{Spec, ask::Parsed};
     /// let parsed = Parsed::of(&Spec::parse("6:2")?.resolve(None, None)?);
     /// assert_eq!((parsed.dims, parsed.capacity, parsed.dtype), (vec![6], 11, None));
-    /// # Ok::<(), tilewright::Error>(())
-    /// ```
-    pub fn of(named: &Named) -> Parsed {
-        Parsed {
-            spec: named.to_spec(),
-            dims: named.layout().extents().to_vec(),
-            capacity: named.layout().capacity(),
-            dtype: named.dtype().map(|dtype| dtype.name()),
-            bits: named.element_bits(),
-            stored_as: named.stored_as().cloned(),
-        }
-    }
-
-    /// Returns the properties of a layout that may have index tables.
-    ///
-    /// ```
     /// # if !cfg!(feature = "tables") { return Ok::<(), tilewright::Error>(()); }
-    /// use tilewright::{Spec, ask::Parsed};
     /// let spec = Spec::parse("f16[2,8] table(0; 1, -, 0) row-major")?;
-    /// let parsed = Parsed::of_tabled(&spec.resolve_tabled(None, None, &())?);
+    /// let parsed = Parsed::of(&spec.array_layout(None, None, &())?);
     /// assert_eq!((parsed.spec.as_str(), parsed.capacity), ("f16[2,8] table(0; 1,-,0) row-major", 24));
     /// # Ok::<(), tilewright::Error>(())
     /// ```
-    pub fn of_tabled(tabled: &Tabled) -> Parsed {
-        if !tabled.has_tables() {
-            return Parsed::of(tabled.stored());
+    pub fn of<'a>(array: impl Into<Cow<'a, ArrayLayout>>) -> Parsed {
+        let array = array.into();
+        let stored = array.stored();
+        Parsed {
+            spec: array.to_spec(),
+            dims: array.layout().extents().to_vec(),
+            capacity: stored.layout().capacity(),
+            dtype: stored.dtype().map(|dtype| dtype.name()),
+            bits: stored.element_bits(),
+            stored_as: stored.stored_as().cloned(),
         }
-        let dims = tabled.layout().extents().to_vec();
-        Parsed { spec: tabled.to_spec(), dims, ..Parsed::of(tabled.stored()) }
     }
 }
 

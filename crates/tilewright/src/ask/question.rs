@@ -1,13 +1,13 @@
 //! Questions of any kind, with typed fields or read from JSON.
 
-use tilewright_notation::{Named, Notation, Tabled, notation};
+use tilewright_notation::{ArrayLayout, Named, Notation, notation};
 
 #[cfg(feature = "relayout")]
 use super::Moved;
 use super::{
     Answer, Contents, Distribution, Example, Explanation, Fields, Formats, Functions, Inferred,
     Known, Notations, Offset, Parsed, Recognition, Shards, ShardsExplanation, ShardsTranslation,
-    TabledExplanation, Translation, compare_tabled,
+    TabledExplanation, Translation, compare,
 };
 use crate::{Error, InShards, eval::evaluate, input::Array, sharded::is_sharded};
 #[cfg(feature = "banks")]
@@ -29,9 +29,9 @@ use crate::{
 #[derive(Clone, Debug)]
 pub enum Question {
     /// The whole SPEC of a layout, and the properties of its array.
-    Parse(Tabled),
+    Parse(ArrayLayout),
     /// The explanation of a layout.
-    Explain(Tabled),
+    Explain(ArrayLayout),
     /// The names of a layout.
     Recognise(Named),
     /// A layout in another notation.
@@ -44,19 +44,19 @@ pub enum Question {
     /// The offset of an element.
     Offset {
         /// The layout.
-        of: Tabled,
+        of: ArrayLayout,
         /// The coordinate of the element, or its colexicographic index.
         coord: Vec<u64>,
     },
     /// The contents of an offset.
     Contents {
         /// The layout.
-        of: Tabled,
+        of: ArrayLayout,
         /// The offset, in elements.
         offset: i64,
     },
     /// The comparison of two layouts as maps.
-    Same(Tabled, Tabled),
+    Same(ArrayLayout, ArrayLayout),
     /// The elements that each register of each thread holds.
     Distribution {
         /// The layout, as text.
@@ -102,9 +102,9 @@ pub enum Question {
     #[cfg(feature = "relayout")]
     Relayout {
         /// The layout of the source.
-        from: Tabled,
+        from: ArrayLayout,
         /// The layout of the destination.
-        to: Tabled,
+        to: ArrayLayout,
         /// The width of an element.
         bits: u32,
     },
@@ -139,7 +139,7 @@ impl Question {
     pub fn from_json(question: &serde_json::Value) -> Result<Option<Question>, Error> {
         let fields = Fields(question);
         let spec = || fields.layout("spec");
-        let tabled = || fields.tabled("spec");
+        let array = || fields.array_layout("spec");
         let in_shards =
             || InShards::parse(fields.text("spec")?).map_err(|error| error.in_field("spec"));
         let cut = fields.text("spec").is_ok_and(is_sharded);
@@ -149,18 +149,18 @@ impl Question {
             "translate" if cut => {
                 Question::TranslateShards { of: in_shards()?, to: fields.text("to")?.into() }
             }
-            "parse" => Question::Parse(tabled()?),
-            "explain" => Question::Explain(tabled()?),
+            "parse" => Question::Parse(array()?),
+            "explain" => Question::Explain(array()?),
             "recognise" => Question::Recognise(spec()?),
             "translate" => {
                 let to = notation(fields.text("to")?);
                 let to = to.map_err(|error| Error::from(error).in_field("to"))?;
                 Question::Translate { of: spec()?, to }
             }
-            "offset" => Question::Offset { of: tabled()?, coord: fields.integers("coord")? },
-            "coord" => Question::Contents { of: tabled()?, offset: fields.integer("offset")? },
+            "offset" => Question::Offset { of: array()?, coord: fields.integers("coord")? },
+            "coord" => Question::Contents { of: array()?, offset: fields.integer("offset")? },
             "same" => {
-                let [a, b] = fields.both_tabled()?;
+                let [a, b] = fields.array_layouts()?;
                 Question::Same(a, b)
             }
             "distribution" => {
@@ -191,20 +191,20 @@ impl Question {
     ///
     /// ```
     /// use tilewright::{ask::Question, input::Array};
-    /// let of = Array::default().tabled("spec", "(2,3):(3,1)", &())?;
+    /// let of = Array::default().array_layout("spec", "(2,3):(3,1)", &())?;
     /// let error = Question::Offset { of, coord: vec![2, 0] }.answer().map(|_| ()).unwrap_err();
     /// assert!(error.is_out_of_range() && error.field() == Some("coord"));
     /// # Ok::<(), tilewright::Error>(())
     /// ```
     pub fn answer(&self) -> Result<Box<dyn Answer>, Error> {
         Ok(match self {
-            Question::Parse(of) => Box::new(Parsed::of_tabled(of)),
+            Question::Parse(of) => Box::new(Parsed::of(of)),
             Question::Explain(of) => explained(of),
             Question::Recognise(of) => Box::new(Recognition::of(of)),
             Question::Translate { of, to } => Box::new(Translation::of(of, to)?),
-            Question::Offset { of, coord } => Box::new(Offset::of_tabled(of, coord)?),
-            Question::Contents { of, offset } => Box::new(Contents::of_tabled(of, *offset)?),
-            Question::Same(a, b) => Box::new(compare_tabled(a, b)?),
+            Question::Offset { of, coord } => Box::new(Offset::of(of, coord)?),
+            Question::Contents { of, offset } => Box::new(Contents::of(of, *offset)?),
+            Question::Same(a, b) => Box::new(compare(a, b)?),
             Question::Distribution { spec, array } => Box::new(Distribution::of(spec, array)?),
             #[cfg(feature = "banks")]
             Question::Banks { of, accesses, vector, banks, fix } => {
@@ -219,7 +219,7 @@ impl Question {
                 Box::new(Inferred::of(&known, packed))
             }
             #[cfg(feature = "relayout")]
-            Question::Relayout { from, to, bits } => Box::new(Moved::of_tabled(from, to, *bits)?),
+            Question::Relayout { from, to, bits } => Box::new(Moved::of(from, to, *bits)?),
             Question::Eval(text) => {
                 Box::new(evaluate(text).map_err(|error| error.in_field("text"))?)
             }
@@ -232,7 +232,7 @@ impl Question {
 }
 
 /// Returns the explanation of a layout, with index tables or without.
-fn explained(of: &Tabled) -> Box<dyn Answer> {
+fn explained(of: &ArrayLayout) -> Box<dyn Answer> {
     match of.has_tables() {
         true => Box::new(TabledExplanation::of(of)),
         false => Box::new(Explanation::of(of.stored())),
@@ -257,13 +257,13 @@ fn bank_conflicts(fields: Fields<'_>) -> Result<Question, Error> {
 #[cfg(feature = "relayout")]
 fn relayout(fields: Fields<'_>) -> Result<Question, Error> {
     let bits = fields.natural("bits")?;
-    let from = fields.tabled("from")?;
+    let from = fields.array_layout("from")?;
     let dims = Some(from.layout().extents().to_vec());
     let array = Array { dims, dtype: from.stored().dtype() };
     let text = fields.text("to")?;
     let to = match tilewright_notation::TABLES {
-        true => array.tabled("to", text, &())?,
-        false => Tabled::of(&array.layout("to", text)?),
+        true => array.array_layout("to", text, &())?,
+        false => ArrayLayout::of(&array.layout("to", text)?),
     };
     Ok(Question::Relayout { from, to, bits })
 }

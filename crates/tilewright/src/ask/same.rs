@@ -5,7 +5,7 @@ use tilewright_core::Difference;
 
 use super::Answer;
 
-pub use crate::comparison::{Comparison, compare, compare_tabled};
+pub use crate::comparison::{Comparison, compare};
 
 impl Answer for Comparison {
     fn to_json(&self) -> Value {

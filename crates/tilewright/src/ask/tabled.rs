@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde_json::{Value, json};
-use tilewright_notation::{Along, Tabled};
+use tilewright_notation::{Along, ArrayLayout};
 
 use super::{
     Answer,
@@ -17,7 +17,7 @@ use super::{
 /// # if !cfg!(feature = "tables") { return Ok::<(), tilewright::Error>(()); }
 /// use tilewright::{Spec, ask::TabledExplanation};
 /// let spec = Spec::parse("f16[3,8] table(0; 2,-,0,1) row-major")?;
-/// let text = TabledExplanation::of(&spec.resolve_tabled(None, None, &())?).to_string();
+/// let text = TabledExplanation::of(&spec.array_layout(None, None, &())?).to_string();
 /// assert!(text.contains("dim 0: 3 indices stored at 4 places, 1 of them a hole"));
 /// assert!(text.contains("padding          8 elements"));
 /// # Ok::<(), tilewright::Error>(())
@@ -43,12 +43,12 @@ impl TabledExplanation {
     /// # if !cfg!(feature = "tables") { return Ok::<(), tilewright::Error>(()); }
     /// use tilewright::{Spec, ask::TabledExplanation};
     /// let spec = Spec::parse("f16[16,32] table(0/8,1/16; 3,0,2,1) row-major")?;
-    /// let explained = TabledExplanation::of(&spec.resolve_tabled(None, None, &())?);
+    /// let explained = TabledExplanation::of(&spec.array_layout(None, None, &())?);
     /// let said = "blocks of 8 of dim 0 and of 16 of dim 1: 4 blocks stored at 4 places";
     /// assert_eq!(explained.tables, [said]);
     /// # Ok::<(), tilewright::Error>(())
     /// ```
-    pub fn of(tabled: &Tabled) -> TabledExplanation {
+    pub fn of(tabled: &ArrayLayout) -> TabledExplanation {
         let layout = tabled.layout();
         TabledExplanation {
             spec: tabled.to_spec(),

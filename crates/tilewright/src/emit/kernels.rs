@@ -15,7 +15,7 @@ use std::{
 
 use tilewright_core::{ByteOrder, Dtype, Fill};
 use tilewright_device::{Alignment, DevicePlan, Kernel, Target};
-use tilewright_notation::Tabled;
+use tilewright_notation::ArrayLayout;
 use tilewright_relayout::{Elements, Extend, Program};
 
 use self::function_name::NAME;
@@ -36,11 +36,11 @@ const BLOCKS: u64 = (1 << 31) - 1;
 /// ```
 /// use tilewright::{emit::Kernels, input::Array};
 /// let array = Array::read(Some("512,768"), Some("f32"))?;
-/// let [rows, columns] = array.both_tabled("row-major", "col-major", &())?;
+/// let [rows, columns] = array.array_layouts("row-major", "col-major", &())?;
 /// let text = Kernels::between(&rows, &columns)?.cuda(None)?;
 /// assert!(text.contains("extern \"C\" cudaError_t tw_relayout(const void* src, void* dst, cudaStream_t stream)"));
 ///
-/// let [one, other] = Array::default().both_tabled("f32[2,3] row-major", "s8[2,3] row-major", &())?;
+/// let [one, other] = Array::default().array_layouts("f32[2,3] row-major", "s8[2,3] row-major", &())?;
 /// assert!(Kernels::between(&one, &other).unwrap_err().is_mismatch());
 /// # Ok::<(), tilewright::Error>(())
 /// ```
@@ -61,11 +61,11 @@ impl Kernels {
     ///
     /// ```
     /// use tilewright::{emit::Kernels, input::Array};
-    /// let [rows, tiles] = Array::default().both_tabled("bf16[100,64] row-major", "zN", &())?;
+    /// let [rows, tiles] = Array::default().array_layouts("bf16[100,64] row-major", "zN", &())?;
     /// assert_eq!(Kernels::between(&rows, &tiles)?.bytes(), (12_800, 14_336));
     /// # Ok::<(), tilewright::Error>(())
     /// ```
-    pub fn between(from: &Tabled, to: &Tabled) -> Result<Kernels, Error> {
+    pub fn between(from: &ArrayLayout, to: &ArrayLayout) -> Result<Kernels, Error> {
         let (src, dst) = (from.stored(), to.stored());
         if let (Some(one), Some(other)) = (src.dtype(), dst.dtype())
             && one != other
@@ -84,10 +84,7 @@ impl Kernels {
         let extend = if signed { Extend::Sign } else { Extend::Zero };
         let fill = fill(dst.fill(), dtype, dst_bits)?;
         let elements = Elements { src_bits, dst_bits, extend };
-        let program = match from.has_tables() || to.has_tables() {
-            true => Program::tabled(from.layout(), to.layout(), elements, fill),
-            false => Program::new(src.layout(), dst.layout(), elements, fill),
-        };
+        let program = Program::of_arrays(from.layout(), to.layout(), elements, fill);
         let program = program.map_err(|error| Error::from(error).in_field("b"))?;
         let plan = DevicePlan::new(&program, Alignment::default())?;
         let count = launches(plan.kernels()).len();
@@ -108,7 +105,7 @@ impl Kernels {
     ///
     /// ```
     /// use tilewright::{emit::Kernels, input::Array};
-    /// let [rows, columns] = Array::default().both_tabled("f32[4,6] row-major", "col-major", &())?;
+    /// let [rows, columns] = Array::default().array_layouts("f32[4,6] row-major", "col-major", &())?;
     /// assert_eq!(Kernels::between(&rows, &columns)?.bytes(), (96, 96));
     /// # Ok::<(), tilewright::Error>(())
     /// ```
@@ -120,7 +117,7 @@ impl Kernels {
     ///
     /// ```
     /// use tilewright::{emit::Kernels, input::Array};
-    /// let [rows, columns] = Array::default().both_tabled("f32[4,6] row-major", "col-major", &())?;
+    /// let [rows, columns] = Array::default().array_layouts("f32[4,6] row-major", "col-major", &())?;
     /// assert_eq!(Kernels::between(&rows, &columns)?.kernels().len(), 1);
     /// # Ok::<(), tilewright::Error>(())
     /// ```
@@ -135,7 +132,7 @@ impl Kernels {
     ///
     /// ```
     /// use tilewright::{emit::Kernels, input::Array};
-    /// let [rows, columns] = Array::default().both_tabled("f32[4,6] row-major", "col-major", &())?;
+    /// let [rows, columns] = Array::default().array_layouts("f32[4,6] row-major", "col-major", &())?;
     /// let kernels = Kernels::between(&rows, &columns)?;
     /// assert!(kernels.cuda(Some("turned"))?.contains("cudaError_t turned("));
     /// assert!(kernels.cuda(Some("4th")).unwrap_err().is_usage());
@@ -152,7 +149,7 @@ impl Kernels {
     ///
     /// ```
     /// use tilewright::{emit::{Kernels, Runtime}, input::Array};
-    /// let [rows, columns] = Array::default().both_tabled("f32[4,6] row-major", "col-major", &())?;
+    /// let [rows, columns] = Array::default().array_layouts("f32[4,6] row-major", "col-major", &())?;
     /// let kernels = Kernels::between(&rows, &columns)?;
     /// let text = kernels.print(Runtime::Hip, Some("turned"))?;
     /// assert!(text.contains("hipError_t turned(") && text.contains("#include <hip/hip_runtime.h>"));

@@ -125,7 +125,7 @@ impl Dice {
     }
 
     /// Returns a program with one side in the order of a list, with holes.
-    fn tabled(&mut self) -> Program {
+    fn with_table(&mut self) -> Program {
         let extents = [1 + self.below(60), 1 + self.below(60)];
         let dim = self.below(2) as usize;
         let holes = self.below(3) as usize;
@@ -140,14 +140,14 @@ impl Dice {
         let plain = TabledLayout::of(&self.layout(&extents));
         let elements = Elements::same(self.one(&[8, 16, 24, 32, 64, 128]));
         let (src, dst) = if self.below(2) == 0 { (&listed, &plain) } else { (&plain, &listed) };
-        Program::tabled(src, dst, elements, self.fill()).unwrap()
+        Program::of_arrays(src, dst, elements, self.fill()).unwrap()
     }
 
     pub(crate) fn program(&mut self) -> Program {
         match self.below(8) {
             0..5 => self.whole(),
             5..7 => self.part(),
-            _ => self.tabled(),
+            _ => self.with_table(),
         }
     }
 }

@@ -12,7 +12,7 @@ use tilewright_table::{Along, Axis as Stored, owners};
 
 impl Digits {
     /// Builds the digits of a whole array; the layouts place what the tables store.
-    pub(crate) fn tabled(src: &TensorLayout, dst: &TensorLayout, tables: &Tables) -> Digits {
+    pub(crate) fn with_tables(src: &TensorLayout, dst: &TensorLayout, tables: &Tables) -> Digits {
         let rank = tables.extents.len();
         let mut root: Vec<usize> = (0..rank).collect();
         let [_, owners] = [(src, &tables.src), (dst, &tables.dst)].map(|(layout, tables)| {

@@ -81,7 +81,7 @@ fn a_plan_moves_the_recorded_bytes() {
             continue;
         };
         let elements = Elements::same(bits);
-        let Ok(plan) = Program::tabled(from.layout(), to.layout(), elements, 0).map(Plan::of)
+        let Ok(plan) = Program::of_arrays(from.layout(), to.layout(), elements, 0).map(Plan::of)
         else {
             continue;
         };

@@ -1,9 +1,9 @@
 //! Arrays with index tables: a SPEC with tables between the array and the layout of what is stored.
 //!
 //! Where the tables are digits, the SPEC is one of shape and strides like any other. Else [`Spec::resolve`](crate::Spec::resolve) refuses it, and
-//! [`Spec::resolve_tabled`](crate::Spec::resolve_tabled) gives a [`Tabled`]: its callers know that there may be tables.
+//! [`Spec::array_layout`](crate::Spec::array_layout) gives a [`ArrayLayout`]: its callers know that there may be tables.
 
-use std::{fmt, sync::Arc};
+use std::{borrow::Cow, fmt, sync::Arc};
 
 use tilewright_core::{Dtype, MAX_MODES};
 use tilewright_table::{Along, TABLES, TabledLayout};
@@ -22,31 +22,31 @@ use crate::{
 /// ```
 /// use tilewright_notation::Spec;
 /// let spec = Spec::parse("f16[4,8] table(0; 0,2,3,1) row-major").unwrap();
-/// let tabled = spec.resolve_tabled(None, None, &()).unwrap();
-/// assert_eq!(tabled.layout().offset(&[1, 5]), Ok(29));
+/// let array = spec.array_layout(None, None, &()).unwrap();
+/// assert_eq!(array.layout().offset(&[1, 5]), Ok(29));
 /// // What the table stores.
-/// assert_eq!(tabled.stored().to_spec(), "f16[4,8] row-major");
+/// assert_eq!(array.stored().to_spec(), "f16[4,8] row-major");
 /// ```
 #[must_use]
 #[derive(Clone, Debug)]
-pub struct Tabled {
+pub struct ArrayLayout {
     layout: TabledLayout,
     stored: Named,
     /// The text of the layout of what is stored.
     rest: Arc<str>,
 }
 
-impl Tabled {
-    /// A layout without tables.
+impl ArrayLayout {
+    /// Returns a layout without tables.
     ///
     /// ```
-    /// use tilewright_notation::{Spec, Tabled};
+    /// use tilewright_notation::{Spec, ArrayLayout};
     /// let named = Spec::parse("f16[4,8] zN").unwrap().resolve(None, None).unwrap();
-    /// assert_eq!(Tabled::of(&named).to_spec(), named.to_spec());
+    /// assert_eq!(ArrayLayout::of(&named).to_spec(), named.to_spec());
     /// ```
-    pub fn of(named: &Named) -> Tabled {
+    pub fn of(named: &Named) -> ArrayLayout {
         let layout = TabledLayout::of(named.layout());
-        Tabled { layout, stored: named.clone(), rest: named.name().into() }
+        ArrayLayout { layout, stored: named.clone(), rest: named.name().into() }
     }
 
     /// The layout.
@@ -54,8 +54,8 @@ impl Tabled {
     /// ```
     /// use tilewright_notation::Spec;
     /// let spec = Spec::parse("f16[2,8] table(0; 0,-,1) row-major").unwrap();
-    /// let tabled = spec.resolve_tabled(None, None, &()).unwrap();
-    /// assert_eq!((tabled.layout().extents(), tabled.layout().padding()), (&[2, 8][..], 8));
+    /// let array = spec.array_layout(None, None, &()).unwrap();
+    /// assert_eq!((array.layout().extents(), array.layout().padding()), (&[2, 8][..], 8));
     /// ```
     pub fn layout(&self) -> &TabledLayout {
         &self.layout
@@ -66,8 +66,8 @@ impl Tabled {
     /// ```
     /// use tilewright_notation::Spec;
     /// let spec = Spec::parse("u4[64,16] table(0; 32..64,1,0,2..32) AWQ").unwrap();
-    /// let tabled = spec.resolve_tabled(None, None, &()).unwrap();
-    /// assert_eq!(tabled.stored().to_spec(), "u4[64,16]E(4) AWQ");
+    /// let array = spec.array_layout(None, None, &()).unwrap();
+    /// assert_eq!(array.stored().to_spec(), "u4[64,16]E(4) AWQ");
     /// ```
     pub fn stored(&self) -> &Named {
         &self.stored
@@ -79,14 +79,14 @@ impl Tabled {
     /// use tilewright_core::{Dtype, Fill};
     /// use tilewright_notation::Spec;
     /// let spec = Spec::parse("u4[4,8] table(0; 0,2,3,1) row-major").unwrap();
-    /// let tabled = spec.resolve_tabled(None, None, &()).unwrap();
-    /// let packed = tabled.stored().clone().with_elements(Some(Dtype::U4), Some(4), Fill::Unspecified);
-    /// assert_eq!(tabled.with_stored(packed).to_spec(), "u4[4,8]E(4) table(0; 0,2,3,1) row-major");
+    /// let array = spec.array_layout(None, None, &()).unwrap();
+    /// let packed = array.stored().clone().with_elements(Some(Dtype::U4), Some(4), Fill::Unspecified);
+    /// assert_eq!(array.with_stored(packed).to_spec(), "u4[4,8]E(4) table(0; 0,2,3,1) row-major");
     /// ```
-    pub fn with_stored(self, stored: Named) -> Tabled {
+    pub fn with_stored(self, stored: Named) -> ArrayLayout {
         // The map is that of the tables.
         debug_assert_eq!(stored.layout(), self.layout.stored());
-        Tabled { stored, ..self }
+        ArrayLayout { stored, ..self }
     }
 
     /// Returns whether there are tables, which shape and strides cannot express.
@@ -94,7 +94,7 @@ impl Tabled {
     /// ```
     /// use tilewright_notation::Spec;
     /// let has = |text: &str| {
-    ///     Spec::parse(text).unwrap().resolve_tabled(None, None, &()).unwrap().has_tables()
+    ///     Spec::parse(text).unwrap().array_layout(None, None, &()).unwrap().has_tables()
     /// };
     /// assert!(has("f16[4] table(0; 0,2,3,1) row-major") && !has("f16[4] table(0; 0,2,1,3) row-major"));
     /// ```
@@ -108,8 +108,8 @@ impl Tabled {
     /// ```
     /// use tilewright_notation::{Spec, dtype};
     /// let spec = Spec::parse("table(0; 3..8, 0, 2, 1) zN").unwrap();
-    /// let tabled = spec.resolve_tabled(Some(&[8, 32]), dtype("f16").ok(), &()).unwrap();
-    /// assert_eq!(tabled.to_spec(), "f16[8,32] table(0; 3..8,0,2,1) zN");
+    /// let array = spec.array_layout(Some(&[8, 32]), dtype("f16").ok(), &()).unwrap();
+    /// assert_eq!(array.to_spec(), "f16[8,32] table(0; 3..8,0,2,1) zN");
     /// ```
     pub fn to_spec(&self) -> String {
         if !self.has_tables() {
@@ -127,6 +127,19 @@ impl Tabled {
         text.push(' ');
         text.push_str(&self.rest);
         text
+    }
+}
+
+/// Functions take `impl Into<Cow<ArrayLayout>>`, so that a layout without tables is passed as the [`Named`] that it is.
+impl<'a> From<&'a Named> for Cow<'a, ArrayLayout> {
+    fn from(named: &'a Named) -> Self {
+        Cow::Owned(ArrayLayout::of(named))
+    }
+}
+
+impl<'a> From<&'a ArrayLayout> for Cow<'a, ArrayLayout> {
+    fn from(array: &'a ArrayLayout) -> Self {
+        Cow::Borrowed(array)
     }
 }
 
@@ -193,13 +206,13 @@ impl Written {
             && written.tables.iter().all(Asked::is_inline)
             && written.entries() <= CHECKED
         {
-            let _ = written.tabled(&Given::new(None, None), &())?;
+            let _ = written.array(&Given::new(None, None), &())?;
         }
         Ok(written)
     }
 
     /// The array with these tables.
-    pub(crate) fn tabled(&self, given: &Given<'_>, lists: &dyn Lists) -> Result<Tabled, Error> {
+    pub(crate) fn array(&self, given: &Given<'_>, lists: &dyn Lists) -> Result<ArrayLayout, Error> {
         let own = self.array.as_ref();
         if let Some(own) = own {
             given.agree_dims(self, &own.dims)?;
@@ -224,7 +237,7 @@ impl Written {
             None => self.rest.of_dims(&now, given.dtype)?,
         };
         let layout = TabledLayout::new(dims, tables, stored.layout())?;
-        Ok(Tabled { layout, stored, rest: self.rest.texts().0.into() })
+        Ok(ArrayLayout { layout, stored, rest: self.rest.texts().0.into() })
     }
 
     /// The entries of all lists in the text.
@@ -246,9 +259,9 @@ impl Written {
         clippy::result_large_err,
         reason = "the second value is the layout, handed back, not an error"
     )]
-    pub(crate) fn folded(&self, tabled: Tabled) -> Result<Resolved, Tabled> {
-        let Some(layout) = tabled.layout.fold() else { return Err(tabled) };
-        let (_, mut resolved, _) = tabled.stored.parts();
+    pub(crate) fn folded(&self, array: ArrayLayout) -> Result<Resolved, ArrayLayout> {
+        let Some(layout) = array.layout.fold() else { return Err(array) };
+        let (_, mut resolved, _) = array.stored.parts();
         resolved.layout = layout;
         // The digits of the storage are those of another map now.
         resolved.storage = None;
@@ -301,7 +314,7 @@ impl Reading for Written {
     }
 
     fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
-        self.folded(self.tabled(given, &())?).map_err(|_| {
+        self.folded(self.array(given, &())?).map_err(|_| {
             let said = format!(
                 "`{self}` has an index table that is not digits, and shape and strides are wanted here; index, same, explain, relayout, convert and TabledLayout take such tables"
             );
@@ -310,8 +323,8 @@ impl Reading for Written {
     }
 
     fn packs(&self, given: &Given<'_>) -> Option<u32> {
-        let tabled = self.tabled(given, &()).ok()?;
-        tabled.stored.element_bits().filter(|bits| *bits < 8)
+        let array = self.array(given, &()).ok()?;
+        array.stored.element_bits().filter(|bits| *bits < 8)
     }
 }
 

@@ -1,9 +1,9 @@
-//! SPECs with index tables, resolved; and any SPEC as the layout of what tables store.
+//! Resolves SPECs that may have index tables; implements [`Stored`] for SPECs, since any SPEC can follow a table.
 
 use tilewright_core::Dtype;
 use tilewright_table::TABLES;
 
-use crate::{Lists, Named, Spec, Tabled, error::Error, reading::Given, tabled::Stored};
+use crate::{ArrayLayout, Lists, Named, Spec, array_layout::Stored, error::Error, reading::Given};
 
 impl Stored for Spec {
     fn of_dims(&self, dims: &[u64], dtype: Option<Dtype>) -> Result<Named, Error> {
@@ -28,7 +28,8 @@ impl Stored for Spec {
 }
 
 impl Spec {
-    /// As [`Spec::resolve`], of a layout that may have index tables. Tables that are digits become shape and strides.
+    /// Returns the layout of the array, which may have index tables, with what is not in the text taken from `dims` and `dtype`.
+    /// Tables that are digits become shape and strides. `lists` resolves the names of lists in files.
     ///
     /// # Errors
     /// As [`Spec::resolve`]; and for a list that is not a table, at the table.
@@ -37,7 +38,7 @@ impl Spec {
     /// use tilewright_notation::Spec;
     /// let spec = Spec::parse("f16[4,8] table(0; 0,2,3,1) row-major").unwrap();
     /// assert!(spec.resolve(None, None).unwrap_err().is_unsupported());
-    /// assert!(spec.resolve_tabled(None, None, &()).unwrap().has_tables());
+    /// assert!(spec.array_layout(None, None, &()).unwrap().has_tables());
     /// // 4 rows, of which the middle two change places, are digits.
     /// let folded = Spec::parse("f16[4,8] table(0; 0,2,1,3) row-major").unwrap();
     /// assert_eq!(folded.resolve(None, None).unwrap().layout().layout().to_string(), "((2,2),8):((16,8),1)");
@@ -46,22 +47,22 @@ impl Spec {
     /// assert!(error.to_string().starts_with("index 2 of the array is stored at 1 and at 2"));
     /// assert_eq!(error.span(), Some((9, 26)));
     /// ```
-    pub fn resolve_tabled(
+    pub fn array_layout(
         &self,
         dims: Option<&[u64]>,
         dtype: Option<Dtype>,
         lists: &dyn Lists,
-    ) -> Result<Tabled, Error> {
+    ) -> Result<ArrayLayout, Error> {
         if !TABLES {
-            return self.resolve(dims, dtype).map(|named| Tabled::of(&named));
+            return self.resolve(dims, dtype).map(|named| ArrayLayout::of(&named));
         }
         let Some(written) = &self.tables else {
-            return self.resolve(dims, dtype).map(|named| Tabled::of(&named));
+            return self.resolve(dims, dtype).map(|named| ArrayLayout::of(&named));
         };
-        let tabled = written.tabled(&Given::new(dims, dtype), lists)?;
-        match written.folded(tabled) {
-            Ok(resolved) => Ok(Tabled::of(&Named::of(self.plain.to_string(), resolved, None))),
-            Err(tabled) => Ok(tabled),
+        let array = written.array(&Given::new(dims, dtype), lists)?;
+        match written.folded(array) {
+            Ok(resolved) => Ok(ArrayLayout::of(&Named::of(self.plain.to_string(), resolved, None))),
+            Err(array) => Ok(array),
         }
     }
 
