@@ -162,7 +162,7 @@ impl DeviceRow {
     /// use tilewright_bench::{Asked, DeviceBench, Size, definitions};
     /// if let Ok(mut bench) = DeviceBench::open(0, 1 << 10, 1) {
     ///     let row = bench.measure(&definitions()?[0].case(Size::Small)?, Asked::default())?;
-    ///     assert_eq!(row.main_way(), Some("weave"));
+    ///     assert_eq!(row.main_way(), Some("transpose"));
     /// }
     /// # Ok::<(), tilewright_bench::Error>(())
     /// ```

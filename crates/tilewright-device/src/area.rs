@@ -61,7 +61,7 @@ impl Area {
     /// Returns the widest access, in bytes, that is aligned everywhere: a power of two up to 16.
     pub(crate) fn unit(&self) -> u64 {
         let (src, dst) = self.phases();
-        let strides = self.loops.iter().flat_map(|turn| [turn.src as u64, turn.dst as u64]);
+        let strides = self.loops.iter().flat_map(|level| [level.src as u64, level.dst as u64]);
         strides.chain([src, dst, self.run]).fold(self.maps.unit(self.alignment), common)
     }
 

@@ -1,5 +1,5 @@
 //! Tiles of loops as the number of a block: the number encodes the tile along each loop. The gather and the realigned
-//! weave use it.
+//! transpose use it.
 //!
 //! Law: the numbers from 0 to the product of the counts, less one, are all combinations, each once.
 

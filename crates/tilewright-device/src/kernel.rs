@@ -22,8 +22,8 @@ pub enum Way {
     /// Runs that are contiguous on both sides, through registers.
     Rows,
     /// Vectors of both sides, exchanged in registers and through shared memory.
-    Weave,
-    /// A weave whose rows may have any alignment.
+    Transpose,
+    /// A transpose whose rows may have any alignment.
     Realigned,
     /// Rows copied to shared memory in their order, and elements gathered from them.
     Gather,
@@ -44,7 +44,7 @@ impl Way {
     pub fn name(self) -> &'static str {
         match self {
             Way::Rows => "rows",
-            Way::Weave => "weave",
+            Way::Transpose => "transpose",
             Way::Realigned => "realigned",
             Way::Gather => "gather",
             Way::Elements => "elements",

@@ -6,7 +6,7 @@
 //! | `area` | a region in bytes between two pointers: the input of the ways |
 //! | `swizzled` | programs with swizzles as programs without them, each access at the image of its offset |
 //! | `walk` | any number of loops as a grid of blocks and threads |
-//! | `realign` | transposes whose rows may have any alignment: a weave that shifts vectors on both sides |
+//! | `realign` | transposes whose rows may have any alignment: a transpose that shifts vectors on both sides |
 //! | `gather` | few channels, odd inner dims: runs copied to shared memory, elements gathered from them |
 //! | `widths` | packed elements, and elements whose width changes |
 //! | `grid` | tiles of loops as the number of a block |
@@ -46,8 +46,8 @@ mod rows;
 mod swizzled;
 mod target;
 mod text;
+mod transpose;
 mod walk;
-mod weave;
 mod widths;
 
 pub use alignment::Alignment;

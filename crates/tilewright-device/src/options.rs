@@ -20,7 +20,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Sets the width of strips of tiles that blocks of a weave walk: neighbours in the destination first, then in the
+    /// Sets the width of strips of tiles that blocks of a transpose walk: neighbours in the destination first, then in the
     /// source, so that the blocks of a square run at the same time. With 1, they walk all neighbours in the destination
     /// first. Values above 64 count as 64.
     ///

@@ -11,7 +11,7 @@ use crate::{
     kernel::{Kernel, Way},
     realign, rows,
     swizzled::{Maps, Plain},
-    weave, widths,
+    transpose, widths,
 };
 use tilewright_core::TensorLayout;
 use tilewright_relayout::{Gap, Loop, Program, Region};
@@ -20,7 +20,7 @@ use tilewright_relayout::{Gap, Loop, Program, Region};
 type Take = fn(&Area) -> Option<Result<Vec<Kernel>, Error>>;
 
 /// The ways, in order of preference; the last one handles any area.
-const WAYS: [Take; 5] = [rows::take, weave::take, realign::take, gather::take, elements::take];
+const WAYS: [Take; 5] = [rows::take, transpose::take, realign::take, gather::take, elements::take];
 
 /// The kernels of a program on a device, which are launched in order.
 ///
@@ -196,7 +196,7 @@ impl DevicePlan {
     /// let program = Program::new(&rows, &columns, Elements::same(32), 0).unwrap();
     /// let listing = DevicePlan::new(&program, Alignment::default()).unwrap().listing();
     /// assert!(listing.starts_with("// From (64,64):(64,1) of [64, 64]\n// to (64,64):(1,64) of [64, 64],"));
-    /// assert!(listing.contains("// Kernel 0, weave: 1 blocks of 64 threads"));
+    /// assert!(listing.contains("// Kernel 0, transpose: 1 blocks of 64 threads"));
     /// ```
     pub fn listing(&self) -> String {
         let mut listing = self.title.clone();
@@ -302,8 +302,8 @@ fn widened(
     let (from, to) = (cell.src as i64, cell.dst as i64);
     let mut loops = region.loops.clone();
     loops.push(Loop { extent: region.run, src: 1, dst: 1 });
-    for turn in &mut loops {
-        (turn.src, turn.dst) = (turn.src * from, turn.dst * to);
+    for level in &mut loops {
+        (level.src, level.dst) = (level.src * from, level.dst * to);
     }
     let bytes = (program.src_bytes(), program.dst_bytes());
     let first = (region.src * from, region.dst * to);
@@ -332,7 +332,7 @@ fn by_way(way: Way, area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
         Way::Gather => gather::any(&gather::Job::of(area)),
         Way::Elements => elements::take(area),
         Way::Rows => rows::take(area),
-        Way::Weave => weave::take(area),
+        Way::Transpose => transpose::take(area),
         Way::Widths | Way::Fill => None,
     }
 }

@@ -25,7 +25,7 @@ const ENOUGH: u64 = 1 << 20;
 
 /// Iterations of a loop: `extent` of them from `first` on, with step `step`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Turns {
+pub(crate) struct Iterations {
     /// The number of the loop.
     pub(crate) of: usize,
     pub(crate) first: u64,
@@ -37,7 +37,7 @@ pub(crate) struct Turns {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Walk {
     /// The iterations of each loop, the outermost first.
-    pub(crate) turns: Vec<Turns>,
+    pub(crate) iterations: Vec<Iterations>,
     /// The number of loops that the block's number encodes.
     pub(crate) outer: usize,
 }
@@ -48,42 +48,44 @@ pub(crate) fn walks(extents: &[u64]) -> Vec<Walk> {
     if extents.contains(&0) {
         return Vec::new();
     }
-    let turns = extents.iter().enumerate().filter(|(_, extent)| **extent > 1);
-    let turns = turns.map(|(of, &extent)| Turns { of, first: 0, step: 1, extent }).collect();
-    let (mut all, mut left) = (Vec::new(), Some(turns));
-    while let Some(turns) = left.take() {
-        all.push(split(turns, &mut left));
+    let iterations = extents.iter().enumerate().filter(|(_, extent)| **extent > 1);
+    let iterations =
+        iterations.map(|(of, &extent)| Iterations { of, first: 0, step: 1, extent }).collect();
+    let (mut all, mut left) = (Vec::new(), Some(iterations));
+    while let Some(iterations) = left.take() {
+        all.push(split(iterations, &mut left));
     }
     all
 }
 
 /// Returns the walk over some iterations, and stores the remainder of a loop that it splits.
-fn split(mut turns: Vec<Turns>, left: &mut Option<Vec<Turns>>) -> Walk {
-    let (mut outer, mut counted) = (turns.len(), 1);
-    while outer > 0 && turns[outer - 1].extent <= COUNTED / counted {
+fn split(mut iterations: Vec<Iterations>, left: &mut Option<Vec<Iterations>>) -> Walk {
+    let (mut outer, mut counted) = (iterations.len(), 1);
+    while outer > 0 && iterations[outer - 1].extent <= COUNTED / counted {
         outer -= 1;
-        counted *= turns[outer].extent;
+        counted *= iterations[outer].extent;
     }
     if outer == 0 || counted >= ENOUGH {
-        return Walk { turns, outer };
+        return Walk { iterations, outer };
     }
     // The next loop alone is too long: it is split into parts of `each` iterations, and a remainder.
-    let Turns { of, first, step, extent } = turns[outer - 1];
+    let Iterations { of, first, step, extent } = iterations[outer - 1];
     let each = COUNTED / counted;
     if extent % each > 0 {
-        let mut rest = turns.clone();
+        let mut rest = iterations.clone();
         let done = extent / each * each;
-        rest[outer - 1] = Turns { of, first: first + done * step, step, extent: extent % each };
+        rest[outer - 1] =
+            Iterations { of, first: first + done * step, step, extent: extent % each };
         *left = Some(rest);
     }
-    turns[outer - 1] = Turns { of, first, step: step * each, extent: extent / each };
-    turns.insert(outer, Turns { of, first: 0, step, extent: each });
-    Walk { turns, outer }
+    iterations[outer - 1] = Iterations { of, first, step: step * each, extent: extent / each };
+    iterations.insert(outer, Iterations { of, first: 0, step, extent: each });
+    Walk { iterations, outer }
 }
 
 impl Walk {
     fn counted(&self) -> u64 {
-        self.turns[self.outer..].iter().map(|turns| turns.extent).product()
+        self.iterations[self.outer..].iter().map(|iterations| iterations.extent).product()
     }
 
     /// Returns the number of cells that a thread moves.
@@ -94,8 +96,10 @@ impl Walk {
     /// Returns the number of blocks.
     pub(crate) fn blocks(&self) -> u128 {
         let chunks = self.counted().div_ceil(u64::from(THREADS * self.each()));
-        let outer = self.turns[..self.outer].iter();
-        outer.fold(chunks.into(), |all: u128, turns| all.saturating_mul(turns.extent.into()))
+        let outer = self.iterations[..self.outer].iter();
+        outer.fold(chunks.into(), |all: u128, iterations| {
+            all.saturating_mul(iterations.extent.into())
+        })
     }
 
     /// Writes the iterations `x0` … of the outer loops, and the first count of the block.
@@ -158,7 +162,7 @@ impl Walk {
         always.iter().for_each(|line| text.line(line));
         text.line("u32 n = first + k * NT + tid;");
         text.line(&format!("if (n < {total}) {{"));
-        self.coordinates(self.outer..self.turns.len(), "n", text, numbers);
+        self.coordinates(self.outer..self.iterations.len(), "n", text, numbers);
     }
 
     /// Closes the blocks that [`threads`](Walk::threads) opened.
@@ -180,7 +184,7 @@ impl Walk {
                 text.line(&format!("const u32 x{i} = {counter};"));
                 break;
             }
-            let (magic, by) = numbers.divisor(self.turns[i].extent as u32);
+            let (magic, by) = numbers.divisor(self.iterations[i].extent as u32);
             text.line(&format!("const u32 q{i} = DIV({counter}, {magic});"));
             text.line(&format!("const u32 x{i} = {counter} - q{i} * {by};"));
             text.line(&format!("{counter} = q{i};"));
@@ -213,22 +217,28 @@ mod tests {
                 let walks = walks(&extents);
                 let total: u128 = extents.iter().map(|extent| u128::from(*extent)).product();
                 let size = |walk: &Walk| {
-                    walk.turns.iter().map(|turns| u128::from(turns.extent)).product::<u128>()
+                    walk.iterations
+                        .iter()
+                        .map(|iterations| u128::from(iterations.extent))
+                        .product::<u128>()
                 };
                 assert_eq!(walks.iter().map(size).sum::<u128>(), total, "{extents:?}");
                 for walk in &walks {
                     assert!(
                         walk.counted() <= COUNTED
-                            && walk.turns.iter().all(|turns| turns.extent > 0)
+                            && walk.iterations.iter().all(|iterations| iterations.extent > 0)
                     );
                     assert!(
                         walk.outer == 0 || walk.counted() >= ENOUGH / 2,
                         "{extents:?}: {walk:?}"
                     );
-                    // Turns of one loop: from its first one on, each once.
+                    // Iterations of one loop: from its first one on, each once.
                     for (of, extent) in extents.iter().enumerate() {
-                        let parts: Vec<_> =
-                            walk.turns.iter().filter(|turns| turns.of == of).collect();
+                        let parts: Vec<_> = walk
+                            .iterations
+                            .iter()
+                            .filter(|iterations| iterations.of == of)
+                            .collect();
                         let last: u64 = parts
                             .iter()
                             .map(|part| part.first + part.step * (part.extent - 1))
@@ -242,6 +252,6 @@ mod tests {
             }
         }
         assert!(walks(&[3, 0]).is_empty());
-        assert_eq!(walks(&[]), [Walk { turns: vec![], outer: 0 }]);
+        assert_eq!(walks(&[]), [Walk { iterations: vec![], outer: 0 }]);
     }
 }

@@ -4,7 +4,7 @@
 //! Law: every element is in one lane of one row of one outer iteration; lanes and rows change no digit in common.
 
 use crate::{
-    area::{Area, Turn},
+    area::{Area, AreaLoop},
     share::changed,
     weights::{Digits, cuts},
 };
@@ -24,9 +24,9 @@ const LANES: u64 = tilewright_relayout::LANES as u64;
 /// The loops of an area by their role.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Plan {
-    pub(crate) lanes: Vec<Turn>,
-    pub(crate) rows: Vec<Turn>,
-    pub(crate) outer: Vec<Turn>,
+    pub(crate) lanes: Vec<AreaLoop>,
+    pub(crate) rows: Vec<AreaLoop>,
+    pub(crate) outer: Vec<AreaLoop>,
     /// For each dim, the digits that lanes and rows change.
     pub(crate) in_lanes: Vec<Digits>,
     pub(crate) in_rows: Vec<Digits>,
@@ -62,7 +62,7 @@ enum Take {
 impl Plan {
     /// Returns the plan of an area whose elements have `per` numbers each.
     pub(crate) fn of(area: &Area, per: u64) -> Step {
-        let (mut area, mut roles) = (area.clone(), vec![Role::Outer; area.turns.len()]);
+        let (mut area, mut roles) = (area.clone(), vec![Role::Outer; area.loops.len()]);
         if let Some(cut) = choose_lanes(&mut area, &mut roles, per) {
             return Step::Cut(cut);
         }
@@ -75,22 +75,22 @@ impl Plan {
     fn told(area: &Area, roles: &[Role]) -> Plan {
         let none = vec![0; area.coord.len()];
         let mut plan = Plan { in_lanes: none.clone(), in_rows: none, ..Plan::default() };
-        for (i, turn) in area.turns.iter().enumerate() {
+        for (i, level) in area.loops.iter().enumerate() {
             match roles[i] {
                 Role::Lane => {
-                    plan.lanes.push(*turn);
-                    plan.in_lanes[turn.dim] |= changed(area, i);
+                    plan.lanes.push(*level);
+                    plan.in_lanes[level.dim] |= changed(area, i);
                 }
                 Role::Row => {
-                    plan.rows.push(*turn);
-                    plan.in_rows[turn.dim] |= changed(area, i);
+                    plan.rows.push(*level);
+                    plan.in_rows[level.dim] |= changed(area, i);
                 }
-                Role::Outer => plan.outer.push(*turn),
+                Role::Outer => plan.outer.push(*level),
             }
         }
-        for (i, turn) in area.turns.iter().enumerate().filter(|(i, _)| roles[*i] == Role::Outer) {
-            plan.lanes_vary |= changed(area, i) & plan.in_lanes[turn.dim] != 0;
-            plan.rows_vary |= changed(area, i) & plan.in_rows[turn.dim] != 0;
+        for (i, level) in area.loops.iter().enumerate().filter(|(i, _)| roles[*i] == Role::Outer) {
+            plan.lanes_vary |= changed(area, i) & plan.in_lanes[level.dim] != 0;
+            plan.rows_vary |= changed(area, i) & plan.in_rows[level.dim] != 0;
         }
         plan
     }
@@ -99,121 +99,124 @@ impl Plan {
 /// Uses loops over adjacent elements as lanes, or returns the parts of an area that must be cut.
 fn choose_lanes(area: &mut Area, roles: &mut Vec<Role>, per: u64) -> Option<[Area; 2]> {
     let (mut span, mut i) = (1u64, 0);
-    while i < area.turns.len() && span * per < LANES {
-        let turn = area.turns[i];
-        let stride = turn.stride.unsigned_abs();
+    while i < area.loops.len() && span * per < LANES {
+        let level = area.loops[i];
+        let stride = level.stride.unsigned_abs();
         if stride == 0 {
             i += 1;
             continue;
         }
-        match lanes_of(area, &turn, span, per) {
+        match lanes_of(area, &level, span, per) {
             Take::Whole => roles[i] = Role::Lane,
-            Take::Some(turns) => {
-                split(area, roles, i, turns, Role::Lane);
+            Take::Some(iterations) => {
+                split(area, roles, i, iterations, Role::Lane);
                 return None;
             }
-            Take::Cut(turns) => return Some(area.cut(i, turns)),
+            Take::Cut(iterations) => return Some(area.cut(i, iterations)),
             Take::Leave => return None,
         }
-        span += stride * (turn.extent - 1);
+        span += stride * (level.extent - 1);
         i += 1;
     }
     None
 }
 
-fn lanes_of(area: &Area, turn: &Turn, span: u64, per: u64) -> Take {
-    let (stride, extent) = (turn.stride.unsigned_abs(), turn.extent);
+fn lanes_of(area: &Area, level: &AreaLoop, span: u64, per: u64) -> Take {
+    let (stride, extent) = (level.stride.unsigned_abs(), level.extent);
     if stride > LANES.max(2 * span) {
         return Take::Leave;
     }
-    let numbers =
-        |turns: u64| (stride.saturating_mul(turns - 1).saturating_add(span)).saturating_mul(per);
+    let numbers = |iterations: u64| {
+        (stride.saturating_mul(iterations - 1).saturating_add(span)).saturating_mul(per)
+    };
     if numbers(extent) <= MOST_LANES / 4 {
         return Take::Whole;
     }
-    let fits = |turns: &u64| (LANES..=MOST_LANES).contains(&numbers(*turns));
-    let digit = turns_to_cuts(turn).find(fits);
+    let fits = |iterations: &u64| (LANES..=MOST_LANES).contains(&numbers(*iterations));
+    let digit = iterations_to_cuts(level).find(fits);
     // If no digit ends there, the rest of the dim is an outer loop.
-    let turns = digit.unwrap_or_else(|| (LANES / (stride * per)).max(1)).min(extent);
-    match (digit, to_begin(area, turn, turns)) {
+    let iterations = digit.unwrap_or_else(|| (LANES / (stride * per)).max(1)).min(extent);
+    match (digit, to_begin(area, level, iterations)) {
         (Some(_), before @ 1..) if before < extent => Take::Cut(before),
-        _ => part(extent, turns),
+        _ => part(extent, iterations),
     }
 }
 
 /// Uses loops that have no digit in common with the lanes as rows.
 fn choose_rows(area: &mut Area, roles: &mut Vec<Role>) -> Option<[Area; 2]> {
-    let lanes: Vec<(usize, Digits)> = (0..area.turns.len())
+    let lanes: Vec<(usize, Digits)> = (0..area.loops.len())
         .filter(|i| roles[*i] == Role::Lane)
-        .map(|i| (area.turns[i].dim, changed(area, i)))
+        .map(|i| (area.loops[i].dim, changed(area, i)))
         .collect();
     let (mut count, mut i) = (1, 0);
-    while i < area.turns.len() {
-        let turn = area.turns[i];
+    while i < area.loops.len() {
+        let level = area.loops[i];
         let meets =
-            |(dim, digits): &(usize, Digits)| *dim == turn.dim && digits & changed(area, i) != 0;
+            |(dim, digits): &(usize, Digits)| *dim == level.dim && digits & changed(area, i) != 0;
         if roles[i] == Role::Lane || lanes.iter().any(meets) {
             i += 1;
             continue;
         }
-        match rows_of(area, &turn, MOST_ROWS / count) {
+        match rows_of(area, &level, MOST_ROWS / count) {
             Take::Whole => roles[i] = Role::Row,
-            Take::Some(turns) => {
-                split(area, roles, i, turns, Role::Row);
+            Take::Some(iterations) => {
+                split(area, roles, i, iterations, Role::Row);
                 return None;
             }
-            Take::Cut(turns) => return Some(area.cut(i, turns)),
+            Take::Cut(iterations) => return Some(area.cut(i, iterations)),
             Take::Leave => return None,
         }
-        count *= turn.extent;
+        count *= level.extent;
         i += 1;
     }
     None
 }
 
-fn rows_of(area: &Area, turn: &Turn, room: u64) -> Take {
-    if turn.extent <= room {
+fn rows_of(area: &Area, level: &AreaLoop, room: u64) -> Take {
+    if level.extent <= room {
         return Take::Whole;
     }
-    let fits = |turns: &u64| (2..=room).contains(turns) && to_begin(area, turn, *turns) == 0;
-    match turns_to_cuts(turn).rev().find(fits) {
-        Some(turns) => part(turn.extent, turns),
+    let fits = |iterations: &u64| {
+        (2..=room).contains(iterations) && to_begin(area, level, *iterations) == 0
+    };
+    match iterations_to_cuts(level).rev().find(fits) {
+        Some(iterations) => part(level.extent, iterations),
         // The outer loop would change digits of the inner one, which pays only for many rows.
         None if room < FEW_ROWS => Take::Leave,
-        None => part(turn.extent, room),
+        None => part(level.extent, room),
     }
 }
 
-/// Returns the use of `turns` iterations of a loop; the area is cut first unless they divide the extent.
-fn part(extent: u64, turns: u64) -> Take {
-    match extent % turns {
-        0 if turns == extent => Take::Whole,
-        0 if turns == 1 => Take::Leave,
-        0 => Take::Some(turns),
+/// Returns the use of `iterations` iterations of a loop; the area is cut first unless they divide the extent.
+fn part(extent: u64, iterations: u64) -> Take {
+    match extent % iterations {
+        0 if iterations == extent => Take::Whole,
+        0 if iterations == 1 => Take::Leave,
+        0 => Take::Some(iterations),
         rest => Take::Cut(extent - rest),
     }
 }
 
 /// Iterates over the numbers of iterations after which a digit ends, in ascending order.
-fn turns_to_cuts(turn: &Turn) -> impl DoubleEndedIterator<Item = u64> + use<> {
-    let step = turn.step;
+fn iterations_to_cuts(level: &AreaLoop) -> impl DoubleEndedIterator<Item = u64> + use<> {
+    let step = level.step;
     cuts().filter(move |cut| cut.is_multiple_of(step) && *cut > step).map(move |cut| cut / step)
 }
 
 /// Returns the number of iterations of a loop that precede those that fill such a digit.
-fn to_begin(area: &Area, turn: &Turn, turns: u64) -> u64 {
-    (turns - area.coord[turn.dim] / turn.step % turns) % turns
+fn to_begin(area: &Area, level: &AreaLoop, iterations: u64) -> u64 {
+    (iterations - area.coord[level.dim] / level.step % iterations) % iterations
 }
 
-/// Splits loop `i` into a loop of `turns` iterations with a role, and an outer loop.
-fn split(area: &mut Area, roles: &mut Vec<Role>, i: usize, turns: u64, role: Role) {
-    let [inner, rest] = area.turns[i].split(turns);
-    area.turns[i] = inner;
+/// Splits loop `i` into a loop of `iterations` iterations with a role, and an outer loop.
+fn split(area: &mut Area, roles: &mut Vec<Role>, i: usize, iterations: u64, role: Role) {
+    let [inner, rest] = area.loops[i].split(iterations);
+    area.loops[i] = inner;
     roles[i] = role;
-    area.turns.push(rest);
+    area.loops.push(rest);
     roles.push(Role::Outer);
     // Loops are sorted by ascending stride.
-    let mut order: Vec<(Turn, Role)> = area.turns.drain(..).zip(roles.drain(..)).collect();
-    order.sort_by_key(|(turn, _)| (turn.stride.unsigned_abs(), turn.step));
-    (area.turns, *roles) = order.into_iter().unzip();
+    let mut order: Vec<(AreaLoop, Role)> = area.loops.drain(..).zip(roles.drain(..)).collect();
+    order.sort_by_key(|(level, _)| (level.stride.unsigned_abs(), level.step));
+    (area.loops, *roles) = order.into_iter().unzip();
 }

@@ -4,28 +4,28 @@
 //! iterations of the other loops are fixed.
 
 use crate::{
-    area::{Area, Turn},
+    area::{Area, AreaLoop},
     weights::{Digits, digits},
 };
 
 /// Returns the digits of its dim's index that loop `i` of an area changes.
 pub(crate) fn changed(area: &Area, i: usize) -> Digits {
-    let turn = &area.turns[i];
-    let start = area.coord[turn.dim];
-    let own = || area.turns.iter().filter(|other| other.dim == turn.dim);
-    let below: u64 = own().filter(|other| other.step < turn.step).map(Turn::reach).sum();
-    let reach = below + turn.reach();
-    let above = own().filter(|other| other.step > turn.step);
-    let equal = own().filter(|other| other.step == turn.step).count() > 1;
+    let level = &area.loops[i];
+    let start = area.coord[level.dim];
+    let own = || area.loops.iter().filter(|other| other.dim == level.dim);
+    let below: u64 = own().filter(|other| other.step < level.step).map(AreaLoop::reach).sum();
+    let reach = below + level.reach();
+    let above = own().filter(|other| other.step > level.step);
+    let equal = own().filter(|other| other.step == level.step).count() > 1;
     let aligned = above.map(|other| other.step).fold(start, |all, step| all | step);
     // Below the lowest bit of everything above, sums carry nothing into the bits above.
     let high = if !equal && bits(reach) <= aligned.trailing_zeros() {
         bits(reach)
     } else {
-        let total: u64 = own().map(Turn::reach).sum();
+        let total: u64 = own().map(AreaLoop::reach).sum();
         bits(start ^ (start + total))
     };
-    digits(turn.step.trailing_zeros(), high.saturating_sub(1))
+    digits(level.step.trailing_zeros(), high.saturating_sub(1))
 }
 
 /// Returns the number of significant bits.
@@ -40,9 +40,9 @@ mod tests {
     use crate::weights::{EVERY, Weights};
 
     /// Every sum of iterations of some loops.
-    fn sums(turns: &[Turn]) -> Vec<u64> {
-        turns.iter().fold(vec![0], |all, turn| {
-            let more = |at: u64| (0..turn.extent).map(move |i| at + i * turn.step);
+    fn sums(loops: &[AreaLoop]) -> Vec<u64> {
+        loops.iter().fold(vec![0], |all, level| {
+            let more = |at: u64| (0..level.extent).map(move |i| at + i * level.step);
             all.into_iter().flat_map(more).collect()
         })
     }
@@ -54,15 +54,19 @@ mod tests {
         for start in [0, 1, 5, 8, 16, 40, 120, 128, 1000, 1024] {
             for steps in [[1, 16], [1, 24], [2, 8], [3, 12], [1, 5], [16, 128], [8, 1024], [7, 7]] {
                 for extents in [[16, 8], [8, 3], [2, 40], [5, 5]] {
-                    let turn =
-                        |i: usize| Turn { dim: 0, step: steps[i], extent: extents[i], stride: 1 };
-                    let turns = vec![turn(0), turn(1)];
-                    let area = Area { coord: vec![start], at: 0, turns };
+                    let level = |i: usize| AreaLoop {
+                        dim: 0,
+                        step: steps[i],
+                        extent: extents[i],
+                        stride: 1,
+                    };
+                    let loops = vec![level(0), level(1)];
+                    let area = Area { coord: vec![start], at: 0, loops };
                     for i in 0..2 {
                         let same = EVERY & !changed(&area, i);
                         shared += same & 0b111;
-                        for other in sums(&area.turns[1 - i..2 - i]) {
-                            for own in sums(&area.turns[i..i + 1]) {
+                        for other in sums(&area.loops[1 - i..2 - i]) {
+                            for own in sums(&area.loops[i..i + 1]) {
                                 let at = start + other;
                                 assert_eq!(weights.of(at + own, same), weights.of(at, same));
                             }

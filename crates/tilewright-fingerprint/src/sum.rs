@@ -3,7 +3,7 @@
 use tilewright_relayout::{LANES, Row, sums};
 
 use crate::{
-    area::{Area, Turn},
+    area::{Area, AreaLoop},
     field::{Field, dot},
     plan::{Plan, Step},
     units::Units,
@@ -37,7 +37,8 @@ impl Sums {
         rows.list.sort_by_key(|place| place.at);
         let low = area.at + lanes.low + rows.low;
         let (mut factors, mut list, mut found) = (vec![], vec![], vec![]);
-        let (mut sum, mut coord, mut turn) = (Field::ZERO, area.coord.clone(), Odometer::of(plan));
+        let (mut sum, mut coord, mut odometer) =
+            (Field::ZERO, area.coord.clone(), Odometer::of(plan));
         loop {
             if list.is_empty() || plan.rows_vary {
                 self.weigh_rows(&mut rows, &coord, &plan.in_rows, &mut list);
@@ -47,14 +48,14 @@ impl Sums {
             }
             found.clear();
             found.resize(factors.len() / LANES, [0; LANES]);
-            let from = (low + turn.at) as u64 * per;
+            let from = (low + odometer.at) as u64 * per;
             sums(self.units.numbers, self.units.mask, bytes, from, &list, &mut found);
             let groups = factors.chunks(LANES).zip(&found);
             let own = groups.fold(Field::ZERO, |own, (factors, found)| {
                 own + dot(factors, found.iter().map(|sum| Field::of(*sum)))
             });
             sum += own * self.outside(&coord, plan);
-            if !turn.next(&plan.outer, &mut coord) {
+            if !odometer.next(&plan.outer, &mut coord) {
                 return sum;
             }
         }
@@ -116,14 +117,14 @@ struct Place {
 }
 
 impl Places {
-    fn of(turns: &[Turn]) -> Places {
-        let mut dims: Vec<usize> = turns.iter().map(|turn| turn.dim).collect();
+    fn of(loops: &[AreaLoop]) -> Places {
+        let mut dims: Vec<usize> = loops.iter().map(|level| level.dim).collect();
         dims.sort_unstable();
         dims.dedup();
         let first = Place { at: 0, add: dims.into_iter().map(|dim| (dim, 0)).collect() };
-        let list = turns.iter().fold(vec![first], |list, turn| {
-            let again = |i: u64| list.iter().map(move |place| place.moved(turn, i));
-            (0..turn.extent).flat_map(again).collect()
+        let list = loops.iter().fold(vec![first], |list, level| {
+            let again = |i: u64| list.iter().map(move |place| place.moved(level, i));
+            (0..level.extent).flat_map(again).collect()
         });
         let low = list.iter().map(|place| place.at).min().unwrap_or(0);
         Places { list, low }
@@ -131,36 +132,39 @@ impl Places {
 }
 
 impl Place {
-    fn moved(&self, turn: &Turn, turns: u64) -> Place {
+    fn moved(&self, level: &AreaLoop, iterations: u64) -> Place {
         let by = |(dim, add): &(usize, u64)| {
-            (*dim, add + if *dim == turn.dim { turn.step * turns } else { 0 })
+            (*dim, add + if *dim == level.dim { level.step * iterations } else { 0 })
         };
-        Place { at: self.at + turn.stride * turns as i64, add: self.add.iter().map(by).collect() }
+        Place {
+            at: self.at + level.stride * iterations as i64,
+            add: self.add.iter().map(by).collect(),
+        }
     }
 }
 
 /// The current iteration of the outer loops; the first loop changes fastest.
 struct Odometer {
-    turns: Vec<u64>,
+    iterations: Vec<u64>,
     at: i64,
 }
 
 impl Odometer {
     fn of(plan: &Plan) -> Odometer {
-        Odometer { turns: vec![0; plan.outer.len()], at: 0 }
+        Odometer { iterations: vec![0; plan.outer.len()], at: 0 }
     }
 
     /// Advances to the next iteration; returns `false` after the last.
-    fn next(&mut self, outer: &[Turn], coord: &mut [u64]) -> bool {
-        for (turn, at) in outer.iter().zip(&mut self.turns) {
+    fn next(&mut self, outer: &[AreaLoop], coord: &mut [u64]) -> bool {
+        for (level, at) in outer.iter().zip(&mut self.iterations) {
             *at += 1;
-            self.at += turn.stride;
-            coord[turn.dim] += turn.step;
-            if *at < turn.extent {
+            self.at += level.stride;
+            coord[level.dim] += level.step;
+            if *at < level.extent {
                 return true;
             }
-            self.at -= turn.stride * turn.extent as i64;
-            coord[turn.dim] -= turn.step * turn.extent;
+            self.at -= level.stride * level.extent as i64;
+            coord[level.dim] -= level.step * level.extent;
             *at = 0;
         }
         false

@@ -163,15 +163,15 @@ impl<'a> Windows<'a> {
         if bytes <= self.most && !sparse {
             return None;
         }
-        let last = area.turns.len().checked_sub(1)?;
-        let turn = area.turns[last];
-        let step = u128::from(turn.stride.unsigned_abs()) * u128::from(self.bits) / 8;
-        let inner = bytes - (step * u128::from(turn.extent - 1)) as u64;
+        let last = area.loops.len().checked_sub(1)?;
+        let level = area.loops[last];
+        let step = u128::from(level.stride.unsigned_abs()) * u128::from(self.bits) / 8;
+        let inner = bytes - (step * u128::from(level.extent - 1)) as u64;
         let room = u128::from(self.most.saturating_sub(inner)) / step.max(1) + 1;
-        let most = if sparse { turn.extent / 2 } else { turn.extent - 1 };
-        let turns = (room.min(u128::from(most)) as u64).max(1);
+        let most = if sparse { level.extent / 2 } else { level.extent - 1 };
+        let iterations = (room.min(u128::from(most)) as u64).max(1);
         // A power of two keeps the rest at the boundary of a digit.
-        Some(area.cut(last, 1 << turns.ilog2()))
+        Some(area.cut(last, 1 << iterations.ilog2()))
     }
 }
 

@@ -85,9 +85,9 @@ impl C {
 
     fn gap(&mut self, gap: &Gap, fill: &Fill) -> Result<(), Error> {
         let mut at = format!("{}", gap.dst);
-        for (i, turn) in gap.loops.iter().enumerate() {
-            self.open(&format!("i{i}"), 0, turn.extent)?;
-            write!(at, " + i{i} * {}", turn.stride)?;
+        for (i, level) in gap.loops.iter().enumerate() {
+            self.open(&format!("i{i}"), 0, level.extent)?;
+            write!(at, " + i{i} * {}", level.stride)?;
         }
         self.open("u", 0, gap.run)?;
         if gap.packed {
@@ -106,10 +106,10 @@ impl C {
 
     fn region(&mut self, region: &Region) -> Result<(), Error> {
         let (mut s, mut d) = (region.src.to_string(), region.dst.to_string());
-        for (i, turn) in region.loops.iter().enumerate() {
-            self.open(&format!("i{i}"), 0, turn.extent)?;
-            write!(s, " + i{i} * {}", turn.src)?;
-            write!(d, " + i{i} * {}", turn.dst)?;
+        for (i, level) in region.loops.iter().enumerate() {
+            self.open(&format!("i{i}"), 0, level.extent)?;
+            write!(s, " + i{i} * {}", level.src)?;
+            write!(d, " + i{i} * {}", level.dst)?;
         }
         if region.packed {
             self.open("u", 0, region.run)?;
@@ -149,7 +149,7 @@ impl C {
         let ((src, dst), (from, to)) = (digits.base(), digits.swizzles());
         let mut d = dst.to_string();
         for (i, digit) in digits.digits().iter().enumerate() {
-            self.open(&format!("i{i}"), digit.turns().start, digit.turns().end)?;
+            self.open(&format!("i{i}"), digit.values().start, digit.values().end)?;
             write!(d, " + i{i} * {}", digit.stride())?;
         }
         self.line(&format!("int64_t s = {src}, d = {d};"))?;
@@ -158,8 +158,8 @@ impl C {
                 let reads = |digit: &tilewright_relayout::Digit| {
                     digit.group() == g && digit.register() == register
                 };
-                let turn = digits.digits().iter().position(reads);
-                let value = turn.map_or("0".to_string(), |i| format!("i{i}"));
+                let level = digits.digits().iter().position(reads);
+                let value = level.map_or("0".to_string(), |i| format!("i{i}"));
                 self.line(&format!("int64_t r{g}_{register} = {value};"))?;
             }
             group.ops().iter().try_for_each(|op| self.op(g, op))?;

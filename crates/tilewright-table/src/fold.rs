@@ -94,17 +94,17 @@ impl TabledLayout {
         let (mut modes, mut below) = (Vec::new(), 1u64);
         while below < extent {
             let stride = step(below)?;
-            let mut turns = 2;
-            while below * turns < extent
-                && Some(step(below * turns)?) == stride.checked_mul(turns as i64)
+            let mut iterations = 2;
+            while below * iterations < extent
+                && Some(step(below * iterations)?) == stride.checked_mul(iterations as i64)
             {
-                turns += 1;
+                iterations += 1;
             }
-            if !extent.is_multiple_of(below * turns) {
+            if !extent.is_multiple_of(below * iterations) {
                 return None;
             }
-            modes.push(Mode::new(turns, stride));
-            below *= turns;
+            modes.push(Mode::new(iterations, stride));
+            below *= iterations;
         }
         if modes.is_empty() {
             modes.push(Mode::new(extent, 0));

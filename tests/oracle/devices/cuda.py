@@ -2,12 +2,12 @@
 
     cuda.py FOLDER     FOLDER is what the example `cases` of tilewright-device wrote, in the size of memory
 
-No GPU is needed. Of every kernel: no local memory, in either entry. Of weaves: accesses of 16 bytes alone on both sides
-of global memory; how many store less in shared memory is said. Of both weaves: instructions of all threads for a byte of
+No GPU is needed. Of every kernel: no local memory, in either entry. Of transposes: accesses of 16 bytes alone on both sides
+of global memory; how many store less in shared memory is said. Of both transposes: instructions of all threads for a byte of
 the destination, and bytes of tiles that a multiprocessor holds.
 
-Instructions are counted as they stand in the code: of weaves all of them, for their code has no loops; of realigned
-weaves those outside of loops, for what remains a loop is the ends of rows and the squares with the first and last rows of
+Instructions are counted as they stand in the code: of transposes all of them, for their code has no loops; of realigned
+transposes those outside of loops, for what remains a loop is the ends of rows and the squares with the first and last rows of
 the source.
 """
 import collections
@@ -30,7 +30,7 @@ MULTIPROCESSORS = {
 }
 # What must be resident to keep memory busy, and instructions of a thread for the bytes it moves.
 RESIDENT = 48 << 10
-MOST = {"weave": 2.0, "realigned": 7.0}
+MOST = {"transpose": 2.0, "realigned": 7.0}
 ENTRIES = ["tw_move", "tw_move_many"]
 MOVES = re.compile(r"(LDG|STG|LDS|STS|LDL|STL|LD|ST)\b")
 # Accesses of global memory, and those whose memory the code does not say.
@@ -139,7 +139,7 @@ def judged(tools, target, path, case, kernel):
     sides = {side for side in ("LDG", "STG") if any(name.startswith(side) and ".128" in name for name in moves)}
     narrow = {name: count for name, count in moves.items() if ".128" not in name and name.startswith(GLOBAL)}
     halves = any(".128" not in name and not name.startswith(GLOBAL) for name in moves)
-    if way == "weave" and (narrow or len(sides) < 2) or way == "realigned" and len(sides) < 2:
+    if way == "transpose" and (narrow or len(sides) < 2) or way == "realigned" and len(sides) < 2:
         wrong.append(("accesses of less than 16 bytes", f"{where}: {narrow}, {sorted(sides)} of 16"))
     executed = once if way == "realigned" else len(names)
     held = resident(target, kernel, registers, case["dst_bytes"] // kernel["blocks"])
@@ -149,7 +149,7 @@ def judged(tools, target, path, case, kernel):
 
 
 def costs(folder, targets, numbers):
-    """For cases whose largest launch is a weave of either kind: instructions of all its kernels a byte, by target."""
+    """For cases whose largest launch is a transpose of either kind: instructions of all its kernels a byte, by target."""
     for case in lines(folder):
         kernels = list(enumerate(case["kernels"]))
         if not kernels:
@@ -187,7 +187,7 @@ def main(folder):
             if kernel["way"] in MOST:
                 held.append((seen[1], kernel["way"], target))
     counts = {f"{way} compiled": count for way, count in compiled.items()}
-    narrow = {path.stem for path, _, kernel in all_texts if kernel["way"] == "weave"
+    narrow = {path.stem for path, _, kernel in all_texts if kernel["way"] == "transpose"
               for target in MULTIPROCESSORS if numbers.get((path.read_text(), target), (0, 0, False))[2]}
     print("    less than 16 bytes in shared memory:", ", ".join(sorted(narrow)) or "none")
     each = list(costs(folder, MULTIPROCESSORS, numbers))

@@ -60,7 +60,7 @@ typedef uint4 u128;
 #define THREADS_END }
 #define BARRIER __syncthreads()
 // The iteration of the loop that a thread is in, for the simulator's counts.
-#define ROUND(turn)
+#define ROUND(number)
 #define UNROLL _Pragma("unroll")
 #define TABLE static __device__ const
 #define DEVICE static __device__ __forceinline__

@@ -47,7 +47,7 @@ void tw_copy(u8 *array, u64 at, const u8 *from, u32 line);
 void tw_wait(u32 line);
 void tw_barrier(u32 line);
 // Marks the iteration of the loop that the thread is in: accesses of a warp's lanes in one iteration go together.
-void tw_round(u32 turn);
+void tw_round(u32 number);
 u64 tw_param(const u64 *params, u64 number, u32 count, u32 line);
 u8 *tw_shared(u64 bytes, u32 line);
 // Returns the next thread of a phase, in a varying order; a number from `threads` on ends the phase's loop.
@@ -98,7 +98,7 @@ static inline u64 tw_high(u64 a, u64 b) { return (u64)((unsigned __int128)a * b 
 #define THREADS_BEGIN for (u32 tid; (tid = tw_next(NT, __LINE__)) < NT;) {
 #define THREADS_END }
 #define BARRIER tw_barrier(__LINE__)
-#define ROUND(turn) tw_round(turn)
+#define ROUND(number) tw_round(number)
 #define UNROLL
 #define TABLE static const
 #define DEVICE static inline

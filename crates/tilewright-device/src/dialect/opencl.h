@@ -35,7 +35,7 @@ typedef uint4 u128;
 #define THREADS_BEGIN { const u32 tid = (u32)get_local_id(0);
 #define THREADS_END }
 #define BARRIER barrier(CLK_LOCAL_MEM_FENCE)
-#define ROUND(turn)
+#define ROUND(number)
 #define UNROLL __attribute__((opencl_unroll_hint))
 // Constant memory is small: 64 KiB on every device. Global memory can have tables from OpenCL C 2.0 on.
 #if __OPENCL_C_VERSION__ >= 200 && (__OPENCL_C_VERSION__ < 300 || defined(__opencl_c_program_scope_global_variables))

@@ -67,7 +67,7 @@ impl Places {
         let mut first = digits.base().1;
         let mut places = Vec::new();
         for (of, digit) in digits.digits().iter().enumerate() {
-            let Range { start, end } = digit.turns();
+            let Range { start, end } = digit.values();
             let back = digit.stride() < 0;
             let least = if back { end - 1 } else { start };
             first = first.wrapping_add(digit.stride().wrapping_mul(least as i64));
@@ -122,14 +122,14 @@ impl Places {
             text.line("if (rest != 0u) continue;");
         }
         for (i, digit) in digits.iter().enumerate() {
-            let Range { start, end } = digit.turns();
+            let Range { start, end } = digit.values();
             let place = self.digits.iter().enumerate().find(|(_, place)| place.of == i);
-            let turn = match place {
+            let iteration = match place {
                 Some((n, place)) if place.back => format!("{} - c{n}", numbers.add(end - 1)),
                 Some((n, _)) => format!("{} + c{n}", numbers.add(start)),
                 None => numbers.add(start),
             };
-            text.line(&format!("const u64 t{i} = {turn};"));
+            text.line(&format!("const u64 t{i} = {iteration};"));
         }
     }
 }
@@ -152,9 +152,9 @@ fn of_walk(
     let (mut text, mut numbers) = (Text::new(), Numbers::default());
     walk.begin(&mut text, &mut numbers)?;
     walk.threads(&mut text, &mut numbers);
-    let begun: u64 = walk.turns.iter().map(|turns| turns.first).sum();
+    let begun: u64 = walk.iterations.iter().map(|iterations| iterations.first).sum();
     let base = numbers.signed((first + begun) as i64);
-    let at = sum(&base, 0..walk.turns.len(), |i| walk.turns[i].step as i64, &mut numbers);
+    let at = sum(&base, 0..walk.iterations.len(), |i| walk.iterations[i].step as i64, &mut numbers);
     text.line(&format!("const u64 at = (u64)({at});"));
     byte(places, program, &mut text, &mut numbers);
     walk.end(&mut text);

@@ -25,7 +25,7 @@ pub(crate) fn of_digits(program: &Program, cell: Cell) -> Result<Vec<Kernel>, Er
     }
     let tables = tables(digits)?;
     let extents: Vec<u64> =
-        digits.digits().iter().map(|digit| digit.turns().end - digit.turns().start).collect();
+        digits.digits().iter().map(|digit| digit.values().end - digit.values().start).collect();
     walks(&extents).iter().map(|walk| of_walk(walk, program, cell, &tables)).collect()
 }
 
@@ -71,12 +71,14 @@ fn of_walk(walk: &Walk, program: &Program, cell: Cell, tables: &str) -> Result<K
     text.line(&format!("i64 s = {src};"));
     text.line(&format!("i64 d = {dst};"));
     for (i, digit) in digits.digits().iter().enumerate() {
-        let mut turn = numbers.add(digit.turns().start);
-        for (x, turns) in walk.turns.iter().enumerate().filter(|(_, turns)| turns.of == i) {
-            let (first, step) = (numbers.add(turns.first), numbers.add(turns.step));
-            turn.push_str(&format!(" + {first} + x{x} * {step}"));
+        let mut iteration = numbers.add(digit.values().start);
+        for (x, iterations) in
+            walk.iterations.iter().enumerate().filter(|(_, iterations)| iterations.of == i)
+        {
+            let (first, step) = (numbers.add(iterations.first), numbers.add(iterations.step));
+            iteration.push_str(&format!(" + {first} + x{x} * {step}"));
         }
-        text.line(&format!("const u64 t{i} = {turn};"));
+        text.line(&format!("const u64 t{i} = {iteration};"));
         text.line(&format!("d += (i64)t{i} * {};", numbers.signed(digit.stride())));
     }
     groups(digits, &mut text, &mut numbers);
@@ -109,8 +111,8 @@ pub(super) fn groups(digits: &Digits, text: &mut Text, numbers: &mut Numbers) {
             let reads = |digit: &tilewright_relayout::Digit| {
                 digit.group() == g && digit.register() == register
             };
-            let turn = digits.digits().iter().position(reads);
-            let value = turn.map_or("0".to_string(), |i| format!("({word})t{i}"));
+            let iteration = digits.digits().iter().position(reads);
+            let value = iteration.map_or("0".to_string(), |i| format!("({word})t{i}"));
             text.line(&format!("{word} r{g}_{register} = {value};"));
         }
         group.ops().iter().for_each(|op| op::write(g, op, (digits, width), text, numbers));

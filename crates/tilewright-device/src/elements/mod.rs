@@ -14,7 +14,7 @@ use crate::{
     kernel::{Kernel, Launch, Way},
     swizzled::Maps,
     text::{Numbers, Text},
-    walk::{THREADS, Turns, Walk, sum, walks},
+    walk::{Iterations, THREADS, Walk, sum, walks},
 };
 use tilewright_relayout::{Extend, Loop};
 
@@ -86,7 +86,7 @@ pub(crate) fn of_loops(
     bytes: (u64, u64),
     maps: &Maps,
 ) -> Result<Vec<Kernel>, Error> {
-    let extents: Vec<u64> = loops.iter().map(|turn| turn.extent).collect();
+    let extents: Vec<u64> = loops.iter().map(|level| level.extent).collect();
     walks(&extents).iter().map(|walk| of_walk(walk, first, loops, cell, (bytes, maps))).collect()
 }
 
@@ -100,14 +100,14 @@ fn of_walk(
     let (mut text, mut numbers) = (Text::new(), Numbers::default());
     walk.begin(&mut text, &mut numbers)?;
     let (src, dst) = strides(walk, loops);
-    let from = base(walk, first.0, |turns| loops[turns.of].src);
-    let to = base(walk, first.1, |turns| loops[turns.of].dst);
+    let from = base(walk, first.0, |iterations| loops[iterations.of].src);
+    let to = base(walk, first.1, |iterations| loops[iterations.of].dst);
     let (from, to) = (numbers.signed(from), numbers.signed(to));
     let from = sum(&format!("src + {from}"), 0..walk.outer, |i| src[i], &mut numbers);
     let to = sum(&format!("dst + {to}"), 0..walk.outer, |i| dst[i], &mut numbers);
     text.line(&format!("GSRC from = {from};"));
     text.line(&format!("GDST to = {to};"));
-    let inner = walk.outer..walk.turns.len();
+    let inner = walk.outer..walk.iterations.len();
     let address = |base, strides: &[i64], numbers: &mut Numbers| {
         sum(base, inner.clone(), |i| strides[i], numbers)
     };
@@ -137,7 +137,7 @@ fn of_walk(
 }
 
 fn comment(walk: &Walk, cell: Cell) -> String {
-    let (outer, inner) = (walk.outer, walk.turns.len() - walk.outer);
+    let (outer, inner) = (walk.outer, walk.iterations.len() - walk.outer);
     let width = match (cell.src, cell.dst) {
         (src, dst) if src == dst => format!("{src} bytes"),
         (src, dst) => format!("{src} bytes to {dst}"),
@@ -147,15 +147,15 @@ fn comment(walk: &Walk, cell: Cell) -> String {
 
 /// Returns the strides of a walk's iterations on both sides.
 fn strides(walk: &Walk, loops: &[Loop]) -> (Vec<i64>, Vec<i64>) {
-    let of = |turns: &Turns| {
-        let step = turns.step as i64;
-        (loops[turns.of].src.wrapping_mul(step), loops[turns.of].dst.wrapping_mul(step))
+    let of = |iterations: &Iterations| {
+        let step = iterations.step as i64;
+        (loops[iterations.of].src.wrapping_mul(step), loops[iterations.of].dst.wrapping_mul(step))
     };
-    walk.turns.iter().map(of).unzip()
+    walk.iterations.iter().map(of).unzip()
 }
 
 /// Returns the offset at which a walk begins on one side.
-fn base(walk: &Walk, first: i64, stride: impl Fn(&Turns) -> i64) -> i64 {
-    let begun = |turns: &Turns| stride(turns).wrapping_mul(turns.first as i64);
-    walk.turns.iter().fold(first, |all, turns| all.wrapping_add(begun(turns)))
+fn base(walk: &Walk, first: i64, stride: impl Fn(&Iterations) -> i64) -> i64 {
+    let begun = |iterations: &Iterations| stride(iterations).wrapping_mul(iterations.first as i64);
+    walk.iterations.iter().fold(first, |all, iterations| all.wrapping_add(begun(iterations)))
 }

@@ -28,7 +28,7 @@ impl Width {
         let fits = |(g, group): (usize, &tilewright_relayout::Group)| {
             let mut most = vec![0u64; group.registers()];
             for digit in digits.digits().iter().filter(|digit| digit.group() == g) {
-                most[digit.register()] = digit.turns().end;
+                most[digit.register()] = digit.values().end;
             }
             most.iter().all(|most| *most < LIMIT)
                 && group.ops().iter().all(|op| after(op, digits, &mut most))

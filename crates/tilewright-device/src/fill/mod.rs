@@ -40,13 +40,13 @@ fn of_gap(
     maps: &Maps,
 ) -> Result<Vec<Kernel>, Error> {
     let first = gap.dst.wrapping_add(alignment.dst().into());
-    let strides = gap.loops.iter().map(|turn| turn.stride);
+    let strides = gap.loops.iter().map(|level| level.stride);
     let unit = strides.chain([first, gap.run]).fold(maps.units(alignment).1, common);
     let pattern = Pattern::new(program, unit);
     let mut loops = gap.loops.clone();
     loops.push(GapLoop { extent: gap.run / pattern.bytes(), stride: pattern.bytes() });
     loops.push(GapLoop { extent: pattern.words(), stride: pattern.unit() });
-    let extents: Vec<u64> = loops.iter().map(|turn| turn.extent).collect();
+    let extents: Vec<u64> = loops.iter().map(|level| level.extent).collect();
     let bytes = (program.src_bytes(), program.dst_bytes());
     let one = |walk: &Walk| of_walk(walk, gap.dst, &loops, &pattern, (bytes, maps));
     walks(&extents).iter().map(one).collect()
@@ -61,18 +61,24 @@ fn of_walk(
 ) -> Result<Kernel, Error> {
     let (mut text, mut numbers) = (Text::new(), Numbers::default());
     walk.begin(&mut text, &mut numbers)?;
-    let turns = &walk.turns;
-    let begun = turns.iter().map(|turns| turns.first * loops[turns.of].stride).sum::<u64>();
-    let strides: Vec<i64> =
-        turns.iter().map(|turns| (turns.step * loops[turns.of].stride) as i64).collect();
+    let iterations = &walk.iterations;
+    let begun = iterations
+        .iter()
+        .map(|iterations| iterations.first * loops[iterations.of].stride)
+        .sum::<u64>();
+    let strides: Vec<i64> = iterations
+        .iter()
+        .map(|iterations| (iterations.step * loops[iterations.of].stride) as i64)
+        .collect();
     let to = numbers.add(first + begun);
     let to = sum(&format!("dst + {to}"), 0..walk.outer, |i| strides[i], &mut numbers);
     text.line(&format!("GDST to = {to};"));
     pattern.declare(&mut text, &mut numbers);
     walk.threads(&mut text, &mut numbers);
-    let to = maps.to(&sum("to", walk.outer..turns.len(), |i| strides[i], &mut numbers));
+    let to = maps.to(&sum("to", walk.outer..iterations.len(), |i| strides[i], &mut numbers));
     // The last loop counts words of the element; a walk leaves it out if it has one iteration.
-    let word = turns.len().checked_sub(1).filter(|last| turns[*last].of == loops.len() - 1);
+    let word =
+        iterations.len().checked_sub(1).filter(|last| iterations[*last].of == loops.len() - 1);
     pattern.store(&to, word, &mut text);
     walk.end(&mut text);
     let launch = Launch {
@@ -86,7 +92,7 @@ fn of_walk(
     let comment = format!(
         "Fill: {} bytes a thread, {} loops in a block's count and {} around it.",
         pattern.unit(),
-        turns.len() - walk.outer,
+        iterations.len() - walk.outer,
         walk.outer
     );
     Kernel::new(launch, &comment, &maps.functions(), text, numbers)

@@ -95,13 +95,13 @@ impl Fetch<'_> {
             let quotient = if by == 1 { "x".to_string() } else { format!("x / {by}u") };
             by = by.wrapping_mul(self.tile.take[at]);
             let last = i + 1 == self.tile.to.len();
-            let turn =
+            let iteration =
                 if last { quotient } else { format!("{quotient} % {}u", self.tile.take[at]) };
             if let Some(factor) = factor(at) {
-                terms.push(if turn == "x" {
+                terms.push(if iteration == "x" {
                     format!("x * {factor}")
                 } else {
-                    format!("({turn}) * {factor}")
+                    format!("({iteration}) * {factor}")
                 });
             }
         }

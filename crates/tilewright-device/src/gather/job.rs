@@ -54,7 +54,7 @@ impl Job {
         let unit = area.unit();
         let mut loops = area.loops.clone();
         loops.push(Loop { extent: area.run / unit, src: unit as i64, dst: unit as i64 });
-        loops.retain(|turn| turn.extent > 1);
+        loops.retain(|level| level.extent > 1);
         let side = |first: i64, bytes: u64, phase: u8| Side {
             bits: 8 * unit,
             first,
@@ -72,7 +72,7 @@ impl Job {
 
     /// Returns the job with source and destination swapped.
     pub(crate) fn mirrored(&self) -> Job {
-        let swap = |turn: &Loop| Loop { extent: turn.extent, src: turn.dst, dst: turn.src };
+        let swap = |level: &Loop| Loop { extent: level.extent, src: level.dst, dst: level.src };
         let loops = self.loops.iter().map(swap).collect();
         Job { src: self.dst, dst: self.src, loops, ..self.clone() }
     }

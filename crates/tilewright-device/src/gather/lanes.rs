@@ -80,11 +80,11 @@ pub(super) fn first(job: &Job) -> i64 {
 /// Iterates over the distances in bytes between runs of the destination, in this tile and in others.
 fn strides(job: &Job, tile: &Tile) -> impl Iterator<Item = u64> {
     let per_byte = job.dst.per_byte() as i64;
-    job.loops.iter().enumerate().map(move |(at, turn)| {
+    job.loops.iter().enumerate().map(move |(at, level)| {
         let stride = match (tile.to.contains(&at), tile.is_whole(job, at)) {
             (true, true) => 0,
-            (true, false) => turn.dst.wrapping_mul(tile.take[at] as i64) / per_byte,
-            _ => turn.dst / per_byte,
+            (true, false) => level.dst.wrapping_mul(tile.take[at] as i64) / per_byte,
+            _ => level.dst / per_byte,
         };
         stride as u64
     })

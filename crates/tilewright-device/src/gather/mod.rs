@@ -89,7 +89,7 @@ fn comment(fetch: Fetch) -> String {
         Lies::AsDestination => ", and its tile has the destination's layout",
     };
     format!(
-        "Gather: elements of {} bits to {}; a block takes {} turns of the loops{lies}.",
+        "Gather: elements of {} bits to {}; a block takes {} iterations of the loops{lies}.",
         job.src.bits,
         job.dst.bits,
         takes.join(" × ")

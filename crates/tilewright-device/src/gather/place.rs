@@ -68,13 +68,13 @@ impl Place {
     /// Returns variants with other choices, those with the fewest instructions first.
     fn others(&self, job: &Job, tile: &Tile) -> Vec<Place> {
         let shifts: &[u32] = if job.dst.bits <= 32 { &[3, 2, 4, 1, 0] } else { &[] };
-        let turns: Vec<Option<u32>> =
+        let rotations: Vec<Option<u32>> =
             [None].into_iter().chain(shifts.iter().copied().map(Some)).collect();
         let pitches = if self.runs > 1 { 8 } else { 1 };
         let mut others = Vec::new();
         for group in Place::groups(job, tile) {
             for xor in [None, Some(3), Some(4), Some(5), Some(6)] {
-                for &turned in &turns {
+                for &turned in &rotations {
                     let more = |more| Place {
                         pitch: self.pitch + more,
                         xor,
@@ -132,14 +132,14 @@ impl Place {
         let more = chosen(self.xor.is_some(), 12)
             + chosen(self.turned.is_some(), 8)
             + chosen(self.group.is_some(), 6);
-        let (mut turns, mut reads) = (0, 0);
+        let (mut passes, mut reads) = (0, 0);
         self.each_read(job, tile, |of_read, left| {
-            (turns, reads) = (turns + of_read, reads + 1);
+            (passes, reads) = (passes + of_read, reads + 1);
             // Every remaining read takes at least one cycle, and rarely fewer than those of the first warps.
-            let far = reads >= TRIED && turns * 80 / reads > limit;
-            !far && (turns + left) * 100 / (reads + left) + more < limit
+            let far = reads >= TRIED && passes * 80 / reads > limit;
+            !far && (passes + left) * 100 / (reads + left) + more < limit
         })?;
-        let cost = turns * 100 / reads.max(1) + more;
+        let cost = passes * 100 / reads.max(1) + more;
         (cost < limit).then_some(cost)
     }
 
@@ -177,7 +177,7 @@ impl Place {
             for element in 0..elements {
                 words.clear();
                 for number in (first..first + LANES / wide).filter(|number| *number < lanes.all()) {
-                    let element = self.turn(job, number, element, elements);
+                    let element = self.rotated(job, number, element, elements);
                     if let Some(byte) = reads.byte(number, element) {
                         words.extend((0..wide).map(|word| byte / 4 + word));
                     }
@@ -196,16 +196,16 @@ impl Place {
         let index = tile.index_from(job);
         let step = |at: &usize| {
             let leans = if index.contains(at) { job.loops[*at].src } else { 0 };
-            let (turns, step) = (tile.take[*at], self.step(job, tile, *at));
-            let back = if step < 0 { (turns as i64 - 1) * -step } else { 0 };
+            let (iterations, step) = (tile.take[*at], self.step(job, tile, *at));
+            let back = if step < 0 { (iterations as i64 - 1) * -step } else { 0 };
             let dst = job.loops[*at].dst / job.dst.per_byte() as i64;
-            Step { turns, step, back, lean: leans % job.src.vector() as i64, dst }
+            Step { iterations, step, back, lean: leans % job.src.vector() as i64, dst }
         };
         loops.iter().map(step).collect()
     }
 
     /// Returns the element that a lane reads in an iteration.
-    fn turn(&self, job: &Job, lane: u64, element: u64, elements: u64) -> u64 {
+    fn rotated(&self, job: &Job, lane: u64, element: u64, elements: u64) -> u64 {
         let Some(shift) = self.turned else { return element };
         // The rotation is by words, or by elements if a vector is one word.
         let step = if job.dst.bits < 8 { 1 } else { 32 / job.dst.bits };
@@ -254,8 +254,8 @@ impl ReadsOfRuns<'_> {
         let mut rest = number;
         let mut lead = lanes::first(job);
         for step in &self.index {
-            lead += (rest % step.turns) as i64 * step.dst;
-            rest /= step.turns;
+            lead += (rest % step.iterations) as i64 * step.dst;
+            rest /= step.iterations;
         }
         let x = (vector * lanes.vector) as i64 - lead.rem_euclid(lanes.together as i64);
         let row = (tile.to_elements() * job.dst.bits).div_ceil(8) as i64;
@@ -265,10 +265,10 @@ impl ReadsOfRuns<'_> {
         let (mut units, mut phase) = (0i64, self.first);
         let mut add = |steps: &[Step], mut rest: u64| {
             for step in steps {
-                let turn = (rest % step.turns) as i64;
-                rest /= step.turns;
-                units += turn * step.step + step.back;
-                phase = phase.wrapping_add(turn * step.lean);
+                let iteration = (rest % step.iterations) as i64;
+                rest /= step.iterations;
+                units += iteration * step.step + step.back;
+                phase = phase.wrapping_add(iteration * step.lean);
             }
         };
         add(&self.run, x as u64 * 8 / job.dst.bits + element);
@@ -281,7 +281,7 @@ impl ReadsOfRuns<'_> {
 /// A loop of a tile, as reads see it.
 #[derive(Clone, Copy, Debug)]
 struct Step {
-    turns: u64,
+    iterations: u64,
     /// The units of the tile from one iteration to the next, and those before the first one.
     step: i64,
     back: i64,
@@ -305,14 +305,14 @@ fn phase_unit(job: &Job, tile: &Tile) -> u64 {
     let vector = job.src.vector();
     let first = job.src.first.wrapping_add((job.src.phase * job.src.per_byte()) as i64);
     let loops = job.loops.iter().enumerate();
-    let strides = loops.map(|(at, turn)| {
+    let strides = loops.map(|(at, level)| {
         let inside = tile.from.contains(&at);
         let whole = tile.is_whole(job, at);
-        match (inside, whole, turn.src < 0) {
+        match (inside, whole, level.src < 0) {
             (true, true, false) => 0,
-            (true, _, false) => turn.src.wrapping_mul(tile.take[at] as i64) as u64,
+            (true, _, false) => level.src.wrapping_mul(tile.take[at] as i64) as u64,
             // A run of a reversed loop begins at its last iteration.
-            _ => turn.src.unsigned_abs(),
+            _ => level.src.unsigned_abs(),
         }
     });
     strides.chain([first as u64]).fold(vector, common)

@@ -29,10 +29,10 @@ fn whole(fetch: Fetch, text: &mut Text) {
     text.line("w[0] = q.x; w[1] = q.y; w[2] = q.z; w[3] = q.w;");
     let mut number = "k";
     if let Some(shift) = fetch.place.turned {
-        number = "(k + turn & 3u)";
-        text.line(&format!("const u32 turn = {};", lanes(shift)));
-        text.line("if (turn & 1u) { const u32 t = w[0]; w[0] = w[1]; w[1] = w[2]; w[2] = w[3]; w[3] = t; }");
-        text.line("if (turn & 2u) { const u32 s = w[0], t = w[1]; w[0] = w[2]; w[1] = w[3]; w[2] = s; w[3] = t; }");
+        number = "(k + rotation & 3u)";
+        text.line(&format!("const u32 rotation = {};", lanes(shift)));
+        text.line("if (rotation & 1u) { const u32 t = w[0]; w[0] = w[1]; w[1] = w[2]; w[2] = w[3]; w[3] = t; }");
+        text.line("if (rotation & 2u) { const u32 s = w[0], t = w[1]; w[0] = w[2]; w[1] = w[3]; w[2] = s; w[3] = t; }");
     }
     text.line("UNROLL");
     text.line("for (u32 k = 0; k < 4u; k++) {");

@@ -99,19 +99,19 @@ fn block(fetch: Fetch, text: &mut Text, numbers: &mut Numbers) {
 }
 
 /// Writes the iterations `c…` of the loops that count runs, and returns the condition that they are within the array.
-fn turns(fetch: Fetch, loops: &[usize], text: &mut Text) -> String {
+fn iterations(fetch: Fetch, loops: &[usize], text: &mut Text) -> String {
     let Fetch { job, tile, .. } = fetch;
     let (mut by, mut inside) = (1, Vec::new());
     for (i, &at) in loops.iter().enumerate() {
         let last = i + 1 == loops.len();
-        let turn = match (by, last) {
+        let iteration = match (by, last) {
             (1, true) => "run".to_string(),
             (1, false) => format!("run % {}u", tile.take[at]),
             (_, true) => format!("run / {by}u"),
             (_, false) => format!("run / {by}u % {}u", tile.take[at]),
         };
         by *= tile.take[at];
-        text.line(&format!("const u32 c{at} = {turn};"));
+        text.line(&format!("const u32 c{at} = {iteration};"));
         if !tile.is_whole(job, at) {
             inside.push(format!("c{at} < k{at}"));
         }
@@ -127,7 +127,7 @@ fn chunks(fetch: Fetch, inner: Inner, text: &mut Text, numbers: &mut Numbers) {
     text.line(&format!("for (u32 i = tid; i < {}u; i += NT) {{", place.runs * place.chunks));
     text.line("ROUND(i / NT);");
     text.line(&format!("const u32 chunk = i % {}u, run = i / {}u;", place.chunks, place.chunks));
-    let inside = turns(fetch, &index, text);
+    let inside = iterations(fetch, &index, text);
     let stride = |at: &usize| format!(" + (i64)c{at} * {}", numbers.signed(job.loops[*at].src));
     let at: String = index.iter().map(stride).collect();
     text.line(&format!("const i64 at = from{at};"));
@@ -164,7 +164,7 @@ fn vectors(fetch: Fetch, inner: Inner, text: &mut Text, numbers: &mut Numbers) {
     text.line(&format!("for (u32 i = tid; i < {}u; i += NT) {{", lanes.all()));
     text.line("ROUND(i / NT);");
     text.line(&lanes.line());
-    let inside = turns(fetch, &index, text);
+    let inside = iterations(fetch, &index, text);
     let per_byte = job.dst.per_byte() as i64;
     let stride =
         |at: &usize| format!(" + (i64)c{at} * {}", numbers.signed(job.loops[*at].dst / per_byte));
@@ -284,13 +284,13 @@ fn narrow(fetch: Fetch, byte: &str, count: u64, condition: &str, text: &mut Text
     text.line("u32 value = 0u;");
     let turned = fetch.place.turned.filter(|_| condition.is_empty());
     if let Some(shift) = turned {
-        text.line(&format!("const u32 turn = {};", lanes(shift)));
+        text.line(&format!("const u32 rotation = {};", lanes(shift)));
     }
     text.line("UNROLL");
     text.line(&format!("for (u32 b = 0; b < {count}u; b++) {{"));
     let number = match turned {
         Some(_) => {
-            text.line(&format!("const u32 n = b + turn & {}u;", count - 1));
+            text.line(&format!("const u32 n = b + rotation & {}u;", count - 1));
             "n"
         }
         None => "b",
@@ -303,9 +303,9 @@ fn narrow(fetch: Fetch, byte: &str, count: u64, condition: &str, text: &mut Text
 /// Writes the four words of a vector, in an order that lanes rotate if the tile requires it.
 fn words(fetch: Fetch, text: &mut Text) {
     let (each, turned) = (32 / fetch.job.dst.bits, fetch.place.turned);
-    let first = if turned.is_some() { "(k + turn & 3u)" } else { "k" };
+    let first = if turned.is_some() { "(k + rotation & 3u)" } else { "k" };
     if let Some(shift) = turned {
-        text.line(&format!("const u32 turn = {};", lanes(shift)));
+        text.line(&format!("const u32 rotation = {};", lanes(shift)));
     }
     text.line("u32 w[4];");
     text.line("UNROLL");
@@ -314,8 +314,8 @@ fn words(fetch: Fetch, text: &mut Text) {
     text.line(&format!("w[k] = {};", fetch.word("e")));
     text.line("}");
     if turned.is_some() {
-        text.line("if (turn & 1u) { const u32 t = w[3]; w[3] = w[2]; w[2] = w[1]; w[1] = w[0]; w[0] = t; }");
-        text.line("if (turn & 2u) { const u32 s = w[0], t = w[1]; w[0] = w[2]; w[1] = w[3]; w[2] = s; w[3] = t; }");
+        text.line("if (rotation & 1u) { const u32 t = w[3]; w[3] = w[2]; w[2] = w[1]; w[1] = w[0]; w[0] = t; }");
+        text.line("if (rotation & 2u) { const u32 s = w[0], t = w[1]; w[0] = w[2]; w[1] = w[3]; w[2] = s; w[3] = t; }");
     }
     text.line("q.x = w[0]; q.y = w[1]; q.z = w[2]; q.w = w[3];");
 }

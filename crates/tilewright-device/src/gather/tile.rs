@@ -37,8 +37,8 @@ pub(crate) struct Tile {
 impl Tile {
     /// Returns the tile for a job; `None` if runs of the destination do not begin or end at whole bytes.
     pub(crate) fn of(job: &Job) -> Option<Tile> {
-        let from = chain(&job.loops, |turn| turn.src, first_stride(job));
-        let to = chain(&job.loops, |turn| turn.dst, job.dst.width());
+        let from = chain(&job.loops, |level| level.src, first_stride(job));
+        let to = chain(&job.loops, |level| level.dst, job.dst.width());
         let sizes = [256, 128, 64, 32, 16].into_iter();
         let mut tile = sizes
             .map(|bytes| {
@@ -70,12 +70,12 @@ impl Tile {
     /// Returns the tile of a mirrored job; `None` if runs of the tile would contain elements of others, or elements
     /// that move more than once, or backwards.
     pub(crate) fn mirrored(&self, job: &Job) -> Option<Tile> {
-        let forward = job.loops.iter().all(|turn| turn.src > 0);
+        let forward = job.loops.iter().all(|level| level.src > 0);
         let begins = |chain: &[usize], side: fn(&Loop) -> i64, width: u64| {
             chain.first().is_some_and(|at| side(&job.loops[*at]).unsigned_abs() == width)
         };
-        let dense = begins(&self.from, |turn| turn.src, job.src.width())
-            && begins(&self.to, |turn| turn.dst, job.dst.width());
+        let dense = begins(&self.from, |level| level.src, job.src.width())
+            && begins(&self.to, |level| level.dst, job.dst.width());
         let narrow = job.src.bits <= 64;
         (job.is_plain() && narrow && forward && dense).then(|| Tile {
             take: self.take.clone(),
@@ -181,9 +181,10 @@ impl Tile {
     /// Takes more iterations of the loops whose next tile would begin within a byte.
     fn end_at_bytes(&mut self, job: &Job) {
         let per_byte = job.dst.per_byte();
-        for (take, turn) in self.take.iter_mut().zip(&job.loops) {
-            let within = |take: u64| !(turn.dst as u64).wrapping_mul(take).is_multiple_of(per_byte);
-            while *take < turn.extent && within(*take) {
+        for (take, level) in self.take.iter_mut().zip(&job.loops) {
+            let within =
+                |take: u64| !(level.dst as u64).wrapping_mul(take).is_multiple_of(per_byte);
+            while *take < level.extent && within(*take) {
                 *take += 1;
             }
         }
@@ -193,8 +194,8 @@ impl Tile {
         let per_byte = job.dst.per_byte() as i64;
         let loops = || job.loops.iter().enumerate();
         let whole = |units: i64| units % per_byte == 0;
-        let tiles = loops().all(|(at, turn)| {
-            self.is_whole(job, at) || whole(turn.dst.wrapping_mul(self.take[at] as i64))
+        let tiles = loops().all(|(at, level)| {
+            self.is_whole(job, at) || whole(level.dst.wrapping_mul(self.take[at] as i64))
         });
         let index = self.to_index().into_iter().all(|at| whole(job.loops[at].dst));
         let all: u64 = self.to.iter().map(|at| job.loops[*at].extent).product();
@@ -207,7 +208,7 @@ impl Tile {
 /// Returns the first stride of the source's chain: an element, or a small number of them if no loop has that stride.
 fn first_stride(job: &Job) -> u64 {
     let width = job.src.width();
-    let strides = job.loops.iter().map(|turn| turn.src.unsigned_abs()).filter(|src| *src > 0);
+    let strides = job.loops.iter().map(|level| level.src.unsigned_abs()).filter(|src| *src > 0);
     let least = strides.min().unwrap_or(width);
     if least <= width.saturating_mul(SPARSE) && least.is_multiple_of(width) { least } else { width }
 }
@@ -244,6 +245,6 @@ fn grow(take: &mut [u64], job: &Job, chain: &[usize], side: Side, bytes: u64) {
 }
 
 /// Returns a power of two of iterations, or all if the extent is less than twice that.
-fn up_to(turns: u64, extent: u64) -> u64 {
-    if extent < turns * 2 { extent } else { turns }
+fn up_to(iterations: u64, extent: u64) -> u64 {
+    if extent < iterations * 2 { extent } else { iterations }
 }

@@ -1,4 +1,4 @@
-//! The realigned weave: a transpose of two loops whose rows may have any alignment, on both sides.
+//! The realigned transpose: a transpose of two loops whose rows may have any alignment, on both sides.
 //!
 //! Rows of the source are read in aligned vectors of 16 bytes, and a funnel shift extracts an unaligned vector from two
 //! of them. Squares of elements are exchanged in registers; a tile of shared memory holds columns. A row of the
@@ -24,7 +24,7 @@ const ENOUGH: u64 = 96;
 /// Makes the kernel of an area with long enough rows on both sides.
 pub(crate) fn take(area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
     let shape = Shape::of(area).filter(|_| area.maps.are_none())?;
-    let long = |turns: u64| turns.saturating_mul(area.run) >= ENOUGH;
+    let long = |iterations: u64| iterations.saturating_mul(area.run) >= ENOUGH;
     if !long(shape.rows.extent) || !long(shape.columns.extent) {
         return None;
     }

@@ -1,4 +1,4 @@
-//! The dimensions of a realigned weave: the two loops of the transpose, the loops around it, and the sizes of a tile.
+//! The dimensions of a realigned transpose: the two loops of the transpose, the loops around it, and the sizes of a tile.
 //!
 //! Law: the tiles of the grid cover each row and each column of each iteration of the outer loops.
 
@@ -43,14 +43,14 @@ impl Shape {
             return None;
         }
         let by = |side: fn(&Loop) -> i64| {
-            area.loops.iter().position(|turn| side(turn) == element as i64)
+            area.loops.iter().position(|level| side(level) == element as i64)
         };
-        let (columns, rows) = (by(|turn| turn.src)?, by(|turn| turn.dst)?);
+        let (columns, rows) = (by(|level| level.src)?, by(|level| level.dst)?);
         let short = |at: usize| area.loops[at].extent <= LONGEST / element;
         if columns == rows || !short(columns) || !short(rows) {
             return None;
         }
-        let others = |(at, turn): (usize, &Loop)| (at != rows && at != columns).then_some(*turn);
+        let others = |(at, level): (usize, &Loop)| (at != rows && at != columns).then_some(*level);
         let outer = area.loops.iter().enumerate().filter_map(others).collect();
         let (rows, columns) = (area.loops[rows], area.loops[columns]);
         Some(Shape { element, unit: area.unit().min(element), rows, columns, outer })
@@ -126,8 +126,8 @@ impl Shape {
         grid.push("beside", beside)?;
         grid.push("down", self.tiles_down())?;
         grid.push("strip", across.div_ceil(beside))?;
-        for (i, turn) in self.outer.iter().enumerate().rev() {
-            grid.push(format!("o{i}"), turn.extent)?;
+        for (i, level) in self.outer.iter().enumerate().rev() {
+            grid.push(format!("o{i}"), level.extent)?;
         }
         Some(grid)
     }

@@ -1,4 +1,4 @@
-//! The text of a realigned weave.
+//! The text of a realigned transpose.
 //!
 //! A square consists of the elements of one vector of a row, in as many rows as a vector has elements; a thread moves a
 //! few squares. Cell `(c, t)` of the tile is the vector of column `c` and rows `t·N` to `t·N + N`, with N elements in a
@@ -103,13 +103,13 @@ fn block(shape: &Shape, area: &Area, text: &mut Text, numbers: &mut Numbers) {
         numbers.signed(columns.dst)
     ));
     let outer = |side: fn(&tilewright_relayout::Loop) -> i64, numbers: &mut Numbers| {
-        let term = |(i, turn)| format!(" + (i64)o{i} * {}", numbers.signed(side(turn)));
+        let term = |(i, level)| format!(" + (i64)o{i} * {}", numbers.signed(side(level)));
         shape.outer.iter().enumerate().map(term).collect::<String>()
     };
     text.line("// Offsets from the multiple of 16 at or before the first byte of the source, and which are inside it.");
     text.line("const u32 begins = PHASE(src) & 15u;");
     let first = numbers.signed(area.src);
-    let from = outer(|turn| turn.src, numbers);
+    let from = outer(|level| level.src, numbers);
     text.line(&format!(
         "const i64 from = begins + {first}{from} + (i64)r0 * pitch + (i64)c0 * {};",
         shape.element
@@ -119,7 +119,7 @@ fn block(shape: &Shape, area: &Area, text: &mut Text, numbers: &mut Numbers) {
         "const i64 least = begins ? 16 : 0, most = ((i64)begins + {bytes} & ~(i64)15) - 16;"
     ));
     let first = numbers.signed(area.dst);
-    let to = outer(|turn| turn.dst, numbers);
+    let to = outer(|level| level.dst, numbers);
     text.line(&format!("const i64 to = {first}{to} + (i64)c0 * step;"));
     text.line(&format!("const i32 row = {};", numbers.short(shape.row_bytes() as u32)));
 }
@@ -281,7 +281,7 @@ fn vectors(shape: &Shape, text: &mut Text) {
         VECTORS - 1
     ));
     text.line("const u32 columns = r < nc ? nc - r : 0u;");
-    text.line(&format!("const u32 turn = r / {lanes}u & 7u;"));
+    text.line(&format!("const u32 rotation = r / {lanes}u & 7u;"));
     text.line("GDST p = dst + (to + (i64)r * step + x);");
     text.line(&format!("const i64 hop = step * {each};"));
     text.line("UNROLL");
@@ -294,12 +294,12 @@ fn vectors(shape: &Shape, text: &mut Text) {
     if shape.unit < VECTOR {
         text.line("const u32 by = PHASE(p) & 15u;");
         text.line(&format!("const u32 is = (by - least_by < some) & (k * {each}u < columns);"));
-        text.line("const u128 a = LDS16(sm, cell + (j ^ turn ^ swizzle));");
-        text.line("const u128 b = LDS16(sm, cell + ((j + 1u & 15u) ^ turn ^ swizzle));");
+        text.line("const u128 a = LDS16(sm, cell + (j ^ rotation ^ swizzle));");
+        text.line("const u128 b = LDS16(sm, cell + ((j + 1u & 15u) ^ rotation ^ swizzle));");
         text.line("STG16IF(is, FLOOR16(p), behind(a, b, by));");
     } else {
         text.line(&format!("const u32 is = (least_by < some) & (k * {each}u < columns);"));
-        text.line("STG16IF(is, p, LDS16(sm, cell + ((j + 1u & 15u) ^ turn ^ swizzle)));");
+        text.line("STG16IF(is, p, LDS16(sm, cell + ((j + 1u & 15u) ^ rotation ^ swizzle)));");
     }
     text.line("p += hop;");
     text.line("}");

@@ -41,9 +41,9 @@ impl Rows<'_> {
     fn of(area: &Area) -> Rows<'_> {
         let (src, dst) = area.phases();
         let whole = |number: u64| number.is_multiple_of(VECTOR);
-        let apart = |turn: &Loop| whole((turn.src as u64).wrapping_sub(turn.dst as u64));
+        let apart = |level: &Loop| whole((level.src as u64).wrapping_sub(level.dst as u64));
         let shifted = src != dst || !area.loops.iter().all(apart);
-        let alike = area.loops.iter().all(|turn| whole(turn.dst as u64));
+        let alike = area.loops.iter().all(|level| whole(level.dst as u64));
         let ragged = !(alike && dst == 0 && whole(area.run));
         // If rows may have any alignment, the largest number of vectors that a row touches.
         let before = if alike { dst } else { VECTOR - 1 };
@@ -54,7 +54,7 @@ impl Rows<'_> {
     }
 
     fn kernels(&self) -> Result<Vec<Kernel>, Error> {
-        let extents: Vec<u64> = self.loops.iter().map(|turn| turn.extent).collect();
+        let extents: Vec<u64> = self.loops.iter().map(|level| level.extent).collect();
         walks(&extents).iter().map(|walk| self.kernel(walk)).collect()
     }
 
@@ -74,7 +74,7 @@ impl Rows<'_> {
             shared: 0,
             bytes: self.area.bytes,
         };
-        let (outer, inner) = (walk.outer, walk.turns.len() - walk.outer);
+        let (outer, inner) = (walk.outer, walk.iterations.len() - walk.outer);
         let comment = format!(
             "Rows: {} vectors of the destination a thread{}{}, {inner} loops in a block's count and {outer} around it.",
             each,
@@ -90,11 +90,11 @@ impl Rows<'_> {
             [("from", "src", "GSRC", self.area.src), ("to", "dst", "GDST", self.area.dst)]
         {
             let stride = |i: usize| self.stride(walk, i, name == "from");
-            let begun = walk.turns.iter().filter(|turns| !self.is_vector(turns.of));
-            let begun = begun.fold(first, |all, turns| {
-                let turn = self.loops[turns.of];
-                let stride = if name == "from" { turn.src } else { turn.dst };
-                all.wrapping_add(stride.wrapping_mul(turns.first as i64))
+            let begun = walk.iterations.iter().filter(|iterations| !self.is_vector(iterations.of));
+            let begun = begun.fold(first, |all, iterations| {
+                let level = self.loops[iterations.of];
+                let stride = if name == "from" { level.src } else { level.dst };
+                all.wrapping_add(stride.wrapping_mul(iterations.first as i64))
             });
             let first = format!("{base} + {}", numbers.signed(begun));
             let sum = sum(&first, 0..walk.outer, stride, numbers);
@@ -109,18 +109,18 @@ impl Rows<'_> {
 
     /// Returns the stride of an iteration; 0 for the vectors of a row.
     fn stride(&self, walk: &Walk, i: usize, src: bool) -> i64 {
-        let turns = walk.turns[i];
-        let turn = self.loops[turns.of];
-        match self.is_vector(turns.of) {
+        let iterations = walk.iterations[i];
+        let level = self.loops[iterations.of];
+        match self.is_vector(iterations.of) {
             true => 0,
-            false => (if src { turn.src } else { turn.dst }).wrapping_mul(turns.step as i64),
+            false => (if src { level.src } else { level.dst }).wrapping_mul(iterations.step as i64),
         }
     }
 
     /// Writes the work of a thread on one vector.
     fn thread(&self, walk: &Walk, text: &mut Text, numbers: &mut Numbers) {
-        let rows = |i: &usize| !self.is_vector(walk.turns[*i].of);
-        let inner: Vec<usize> = (walk.outer..walk.turns.len()).filter(rows).collect();
+        let rows = |i: &usize| !self.is_vector(walk.iterations[*i].of);
+        let inner: Vec<usize> = (walk.outer..walk.iterations.len()).filter(rows).collect();
         for (name, base, kind) in [("row", "from", "GSRC"), ("into", "to", "GDST")] {
             let terms = inner.iter().map(|&i| {
                 format!(" + (i64)x{i} * {}", numbers.signed(self.stride(walk, i, name == "row")))
@@ -128,11 +128,15 @@ impl Rows<'_> {
             let terms: String = terms.collect();
             text.line(&format!("{kind} const {name} = {base}{terms};"));
         }
-        let vector = walk.turns.iter().enumerate().filter(|(_, turns)| self.is_vector(turns.of));
+        let vector = walk
+            .iterations
+            .iter()
+            .enumerate()
+            .filter(|(_, iterations)| self.is_vector(iterations.of));
         let mut number = "0".to_string();
-        for (i, turns) in vector {
+        for (i, iterations) in vector {
             let (first, step) =
-                (numbers.signed(turns.first as i64), numbers.signed(turns.step as i64));
+                (numbers.signed(iterations.first as i64), numbers.signed(iterations.step as i64));
             number.push_str(&format!(" + {first} + (i64)x{i} * {step}"));
         }
         if self.ragged {

@@ -37,12 +37,12 @@ fn job(region: &Region, program: &Program, pointers: Alignment) -> Option<Job> {
     let dst = side(elements.dst_bits, region.dst, program.dst_bytes(), pointers.dst())?;
     let run = Loop { extent: region.run, src: 1, dst: 1 };
     let mut loops = Vec::new();
-    for turn in region.loops.iter().chain([&run]).filter(|turn| turn.extent > 1) {
+    for level in region.loops.iter().chain([&run]).filter(|level| level.extent > 1) {
         let (from, to) = (src.width() as i64, dst.width() as i64);
-        let (from, to) = (turn.src.checked_mul(from)?, turn.dst.checked_mul(to)?);
-        loops.push(Loop { extent: turn.extent, src: from, dst: to });
+        let (from, to) = (level.src.checked_mul(from)?, level.dst.checked_mul(to)?);
+        loops.push(Loop { extent: level.extent, src: from, dst: to });
     }
-    let end = (region.dst as u64).checked_add(loops.iter().map(|turn| turn.extent).product())?;
+    let end = (region.dst as u64).checked_add(loops.iter().map(|level| level.extent).product())?;
     let open = !program.is_part() && end == program.dst().capacity();
     Some(Job { src, dst, extend: elements.extend, loops, open })
 }

@@ -65,8 +65,8 @@ fn is_power_of_two(case: &Case) -> bool {
     let program = program(case);
     program.regions().is_some_and(|regions| {
         regions.iter().all(|region| {
-            let mut turns = region.loops.iter().map(|turn| turn.extent).chain([region.run]);
-            turns.all(u64::is_power_of_two)
+            let mut iterations = region.loops.iter().map(|turn| turn.extent).chain([region.run]);
+            iterations.all(u64::is_power_of_two)
         })
     })
 }
@@ -86,7 +86,7 @@ fn sectors(done: &Done) -> Vec<(&'static str, Count)> {
     vec![("load", done.answer.load), ("store", done.answer.store)]
 }
 
-fn turns(done: &Done) -> Vec<(&'static str, Count)> {
+fn iterations(done: &Done) -> Vec<(&'static str, Count)> {
     vec![("read", done.answer.read), ("write", done.answer.write)]
 }
 
@@ -129,8 +129,9 @@ fn cases_of_the_cache_are_exact_and_waste_no_traffic() {
         all.iter().partition(|done| has_half_of_banks(done));
     let (missed, banked): (Vec<&Done>, Vec<&Done>) =
         banked.iter().partition(|done| is_missed(done));
-    let (even, odd): (Vec<&Done>, Vec<&Done>) =
-        banked.iter().partition(|done| done.ways == [Way::Weave] || is_power_of_two(&case(done)));
+    let (even, odd): (Vec<&Done>, Vec<&Done>) = banked
+        .iter()
+        .partition(|done| done.ways == [Way::Transpose] || is_power_of_two(&case(done)));
     println!(
         "sectors: {} aligned, {} others; banks: {} of powers of two, {} others, {} of half of them",
         aligned.len(),
@@ -142,10 +143,10 @@ fn cases_of_the_cache_are_exact_and_waste_no_traffic() {
     let wrong = [
         above(&aligned, 1.01, sectors),
         above(&other, 1.30, sectors),
-        above(&even, 1.0, turns),
-        above(&odd, 1.35, turns),
-        above(&halves, 2.0, turns),
-        above(&missed, MISSED.1, turns),
+        above(&even, 1.0, iterations),
+        above(&odd, 1.35, iterations),
+        above(&halves, 2.0, iterations),
+        above(&missed, MISSED.1, iterations),
     ];
     assert!(wrong.iter().all(Vec::is_empty), "{wrong:#?}");
     assert!(aligned.len() >= 30 && even.len() >= 10, "the laws bind too few");

@@ -216,7 +216,7 @@ fn rows_that_lie_anywhere() {
 }
 
 #[test]
-fn weaves_of_every_width() {
+fn transposes_of_every_width() {
     let mut cases = Vec::new();
     for (bits, m, n) in [
         (8, 128, 128),
@@ -239,7 +239,7 @@ fn weaves_of_every_width() {
         cases.push(Case::new(format!("a view of {m} by {n}, {bits} bits"), program).at(at, 0));
     }
     let plans = check(&cases);
-    assert!(ways(&plans).iter().all(|way| *way == Way::Weave));
+    assert!(ways(&plans).iter().all(|way| *way == Way::Transpose));
     // Two sizes of one structure have one text.
     let texts: std::collections::HashSet<&str> =
         plans.iter().flat_map(|plan| plan.kernels()).map(|kernel| kernel.text()).collect();
@@ -247,7 +247,7 @@ fn weaves_of_every_width() {
 }
 
 #[test]
-fn weaves_of_many_dims() {
+fn transposes_of_many_dims() {
     let mut cases = Vec::new();
     let mut add = |extents: &[u64], src: &str, dst: &str, bits| {
         let program = moved(&of(extents, src, 0), &of(extents, dst, 0), bits, 0);
@@ -286,12 +286,12 @@ fn weaves_of_many_dims() {
     }
     let plans = check(&cases);
     let found = ways(&plans);
-    let weaves = found.iter().filter(|way| **way == Way::Weave).count();
-    assert!(weaves * 10 >= found.len() * 9, "{weaves} of {found:?}");
+    let transposes = found.iter().filter(|way| **way == Way::Transpose).count();
+    assert!(transposes * 10 >= found.len() * 9, "{transposes} of {found:?}");
 }
 
 #[test]
-fn weaves_of_tiled_formats() {
+fn transposes_of_tiled_formats() {
     let mut cases = Vec::new();
     for (m, n) in [(256, 256), (100, 96), (300, 500), (1000, 48)] {
         for fractal in [Fractal::ZN, Fractal::ZZ, Fractal::NN, Fractal::NZ] {
@@ -321,7 +321,7 @@ fn weaves_of_tiled_formats() {
     cases.push(Case::new("to T(8,128)(2,1)", moved(&rows(&[256, 512]), &tpu, 16, 0)));
     cases.push(Case::new("of T(8,128)(2,1)", moved(&tpu, &rows(&[256, 512]), 16, 0)));
     let found = ways(&check(&cases));
-    assert!(found.contains(&Way::Weave), "{found:?}");
+    assert!(found.contains(&Way::Transpose), "{found:?}");
 }
 
 #[test]
@@ -352,7 +352,7 @@ fn every_small_permutation() {
         }
     }
     let found = ways(&check(&cases));
-    for way in [Way::Weave, Way::Rows] {
+    for way in [Way::Transpose, Way::Rows] {
         assert!(found.contains(&way), "{way:?}");
     }
 }
@@ -360,14 +360,15 @@ fn every_small_permutation() {
 #[test]
 fn tiles_in_any_order() {
     let mut batch = Batch::default();
-    let mut weaves = 0;
+    let mut transposes = 0;
     let supertiles = [0, 3, 1000, 1, 2, 8, 64];
     let supertiles = &supertiles[..crate::cases(supertiles.len(), 2)];
     for &supertile in supertiles {
         let mut add = |name: &str, program: Program| {
             let options = Options::default().with_supertile(supertile);
             let plan = DevicePlan::with(&program, Alignment::default(), options).unwrap();
-            weaves += plan.kernels().iter().filter(|kernel| kernel.way() == Way::Weave).count();
+            transposes +=
+                plan.kernels().iter().filter(|kernel| kernel.way() == Way::Transpose).count();
             batch.add_plan(&format!("{name} {supertile}"), &program, Alignment::default(), &plan);
         };
         for (m, n) in [(1004, 772), (64, 2000), (2000, 64), (640, 640)] {
@@ -377,7 +378,7 @@ fn tiles_in_any_order() {
         let reversed = of(&[24, 20, 28, 160], "(24,20,28,160):(1,24,480,13440)", 0);
         add("4 dims in squares of", moved(&rows(&[24, 20, 28, 160]), &reversed, 16, 0));
     }
-    assert_eq!(weaves, 5 * supertiles.len());
+    assert_eq!(transposes, 5 * supertiles.len());
     if let Some(done) = batch.run() {
         has_no_findings(&batch, &done);
     }
@@ -449,7 +450,7 @@ fn sources_beyond_32_bits() {
             }
         }
     }
-    for way in [Way::Weave, Way::Rows, Way::Elements] {
+    for way in [Way::Transpose, Way::Rows, Way::Elements] {
         assert!(found.contains(&way), "{way:?}");
     }
     assert!(batch.texts().iter().any(|text| text.contains("const i64 s0")));

@@ -1,4 +1,4 @@
-//! Transposes of odd pitches by the realigned weave, on the host.
+//! Transposes of odd pitches by the realigned transpose, on the host.
 
 use crate::host::dice::Dice;
 use crate::host::{Case, check, check_some};

@@ -116,7 +116,7 @@ fn whole_vectors_waste_no_traffic() {
     let Some(done) = batch.run() else { return };
     has_no_findings(&batch, &done);
     for Done { answer, ways, .. } in &done {
-        assert!(matches!(ways[..], [Way::Rows | Way::Weave]), "{}: {ways:?}", answer.plan);
+        assert!(matches!(ways[..], [Way::Rows | Way::Transpose]), "{}: {ways:?}", answer.plan);
         let ratios = [answer.load, answer.store, answer.read, answer.write].map(|one| one.ratio());
         println!("{ratios:.3?} {ways:?} {}", answer.plan);
         assert!(ratios[0] <= 1.01 && ratios[1] <= 1.01, "{}: {ratios:.3?}", answer.plan);

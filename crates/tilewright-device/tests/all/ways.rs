@@ -31,5 +31,5 @@ fn the_benchmark_is_moved_by_vectors() {
         *ways.entry(way).or_insert(0) += 1;
     }
     println!("{ways:?}, {kernels} kernels of {} texts", texts.len());
-    assert!(ways["weave"] >= 55 && ways["rows"] >= 7, "{ways:?}");
+    assert!(ways["transpose"] >= 55 && ways["rows"] >= 7, "{ways:?}");
 }

@@ -15,10 +15,10 @@ pub(crate) struct Overlap {
 
 impl Overlap {
     /// Finds the iterations that meet `low..high`. The first iteration begins at `dst`, and each is `inner` units long.
-    pub(crate) fn of(turn: &Loop, dst: i64, inner: i64, (low, high): (i64, i64)) -> Overlap {
+    pub(crate) fn of(level: &Loop, dst: i64, inner: i64, (low, high): (i64, i64)) -> Overlap {
         let count = |distance: i64| match distance {
             ..=0 => 0,
-            _ => ((distance as u64).div_ceil(turn.dst as u64)).min(turn.extent),
+            _ => ((distance as u64).div_ceil(level.dst as u64)).min(level.extent),
         };
         // The first iteration that ends above `low`; the first that begins at or above `high`; and so on.
         let from = count(low - dst - inner + 1);
@@ -61,13 +61,13 @@ fn cut_job(
     if low <= part.dst && part.dst + length <= high {
         return f(part);
     }
-    let Some((turn, rest)) = part.loops.split_first() else {
+    let Some((level, rest)) = part.loops.split_first() else {
         return f(clip_run(part, low, high));
     };
-    let overlap = Overlap::of(turn, part.dst, length - turn.dst_reach(), (low, high));
+    let overlap = Overlap::of(level, part.dst, length - level.dst_reach(), (low, high));
     let at = |i: u64| RegionRef {
-        src: part.src + i as i64 * turn.src,
-        dst: part.dst + i as i64 * turn.dst,
+        src: part.src + i as i64 * level.src,
+        dst: part.dst + i as i64 * level.dst,
         loops: rest,
         ..part
     };

@@ -18,14 +18,14 @@ pub(crate) fn lines(region: &Region) -> Vec<i64> {
 
 /// Appends the lines of runs within loops. Reorders `loops`.
 pub(crate) fn list(run: u64, loops: &mut [Loop], lines: &mut Vec<i64>) {
-    tilewright_core::sort_short(loops, |turn| turn.src.unsigned_abs());
+    tilewright_core::sort_short(loops, |level| level.src.unsigned_abs());
     // The stretch that is contiguous, except for gaps of less than a line.
     let (mut low, mut high) = (0, run as i64);
-    let near = |turn: &&Loop| {
-        let near = turn.src.unsigned_abs() < (high - low) as u64 + cost::LINE;
+    let near = |level: &&Loop| {
+        let near = level.src.unsigned_abs() < (high - low) as u64 + cost::LINE;
         if near {
-            low += turn.src_reach().min(0);
-            high += turn.src_reach().max(0);
+            low += level.src_reach().min(0);
+            high += level.src_reach().max(0);
         }
         near
     };

@@ -157,12 +157,12 @@ mod tests {
                     [1, 2, 3, 7, 64].into_iter().flat_map(|n| [(n, false), (n, true)])
                 {
                     let strides = [(1, 1000), (60, 60), (5, 1)];
-                    let turn = |i: usize| Loop {
+                    let level = |i: usize| Loop {
                         extent: extents[i],
                         src: strides[i].0,
                         dst: strides[i].1,
                     };
-                    let loops = [turn(0), turn(1), turn(2)];
+                    let loops = [level(0), level(1), level(2)];
                     let (region, mut kept) = (bytes(&loops), Vec::new());
                     let fitting: Vec<u64> = (0..3).map(|i| shape[i].min(extents[i])).collect();
                     let Some(it) = cut(&region, &fitting, threads, any) else { continue };
@@ -173,7 +173,7 @@ mod tests {
                     for_each(&loops, region.src, region.dst, &mut |src, dst| all.push((src, dst)));
                     for i in 0..it.parts() {
                         let part = it.part(&region, i, &mut kept);
-                        let long = |(turn, shape): (&Loop, &u64)| turn.extent >= *shape;
+                        let long = |(level, shape): (&Loop, &u64)| level.extent >= *shape;
                         assert!(part.loops.iter().zip(&fitting).all(long));
                         for_each(part.loops, part.src, part.dst, &mut |s, d| got.push((s, d)));
                     }
@@ -206,8 +206,8 @@ mod tests {
 
     #[test]
     fn the_outermost_loop_is_cut_if_all_threads_get_blocks_of_it() {
-        let turn = |extent, src, dst| Loop { extent, src, dst };
-        let loops = [turn(96, 4, 9000), turn(96, 400, 384), turn(96, 40_000, 4)];
+        let level = |extent, src, dst| Loop { extent, src, dst };
+        let loops = [level(96, 4, 9000), level(96, 400, 384), level(96, 40_000, 4)];
         let along = |shape: &[u64], threads, any| {
             cut(&bytes(&loops), shape, threads, any).map(|cut| (cut.along, cut.parts()))
         };

@@ -48,8 +48,8 @@ pub(crate) struct Segment {
 pub(crate) struct Blocks {
     run: u64,
     /// The loops, by descending destination stride.
-    turns: Vec<RunLoop>,
-    /// The loops that have several blocks, the outermost first, as positions in `turns`.
+    levels: Vec<RunLoop>,
+    /// The loops that have several blocks, the outermost first, as positions in `levels`.
     order: Vec<usize>,
     /// The index of the current block along each of them.
     index: Vec<u64>,
@@ -94,14 +94,14 @@ impl Blocks {
     /// Changes these to the blocks of a part.
     pub(crate) fn set(&mut self, part: &RegionRef<'_>) {
         self.run = part.run;
-        self.turns.clear();
-        self.turns.extend(part.loops.iter().map(|of| RunLoop { of: *of, block: 1, link: None }));
-        tilewright_core::sort_short(&mut self.turns, |turn| core::cmp::Reverse(turn.of.dst));
+        self.levels.clear();
+        self.levels.extend(part.loops.iter().map(|of| RunLoop { of: *of, block: 1, link: None }));
+        tilewright_core::sort_short(&mut self.levels, |level| core::cmp::Reverse(level.of.dst));
         self.link();
         self.grow();
-        self.along = (0..self.turns.len()).rev().find(|i| {
-            let turn = &self.turns[*i];
-            turn.link.is_some() && turn.block < turn.of.extent
+        self.along = (0..self.levels.len()).rev().find(|i| {
+            let level = &self.levels[*i];
+            level.link.is_some() && level.block < level.of.extent
         });
         self.arrange();
         self.shape.clear();
@@ -120,8 +120,8 @@ impl Blocks {
 
     /// Returns the bytes of a chain.
     pub(crate) fn chain(&self) -> u64 {
-        let links = self.turns.iter().filter(|turn| turn.link.is_some());
-        links.fold(self.run, |bytes, turn| bytes.saturating_mul(turn.of.extent))
+        let links = self.levels.iter().filter(|level| level.link.is_some());
+        links.fold(self.run, |bytes, level| bytes.saturating_mul(level.of.extent))
     }
 
     /// Returns the number of lines that are carried at the same time.
@@ -135,14 +135,14 @@ impl Blocks {
     /// Finds the chain.
     fn link(&mut self) {
         let mut len = i64::try_from(self.run).ok();
-        for (turn, link) in self.turns.iter_mut().rev().zip(0..u64::BITS) {
-            if len != Some(turn.of.dst) {
+        for (level, link) in self.levels.iter_mut().rev().zip(0..u64::BITS) {
+            if len != Some(level.of.dst) {
                 break;
             }
-            turn.link = Some(link);
-            len = i64::try_from(turn.of.extent)
+            level.link = Some(link);
+            len = i64::try_from(level.of.extent)
                 .ok()
-                .and_then(|extent| turn.of.dst.checked_mul(extent));
+                .and_then(|extent| level.of.dst.checked_mul(extent));
         }
     }
 
@@ -152,23 +152,26 @@ impl Blocks {
             return;
         }
         let mut wrote = self.run;
-        for turn in self.turns.iter_mut().rev().take_while(|turn| turn.link.is_some()) {
-            let all = wrote.saturating_mul(turn.of.extent);
+        for level in self.levels.iter_mut().rev().take_while(|level| level.link.is_some()) {
+            let all = wrote.saturating_mul(level.of.extent);
             let wanted = cost::ROWS_WRITE.div_ceil(wrote);
-            turn.block =
-                if all <= cost::ROWS_CHAIN { turn.of.extent } else { even(turn.of.extent, wanted) };
-            wrote *= turn.block;
-            if turn.block < turn.of.extent || wrote >= cost::ROWS_WRITE {
+            level.block = if all <= cost::ROWS_CHAIN {
+                level.of.extent
+            } else {
+                even(level.of.extent, wanted)
+            };
+            wrote *= level.block;
+            if level.block < level.of.extent || wrote >= cost::ROWS_WRITE {
                 break;
             }
         }
         self.grow_reads();
         let bytes = self.bytes();
-        let part = self.turns.iter_mut().rev().filter(|turn| turn.link.is_some());
-        if let Some(turn) = part.into_iter().find(|turn| turn.block < turn.of.extent)
+        let part = self.levels.iter_mut().rev().filter(|level| level.link.is_some());
+        if let Some(level) = part.into_iter().find(|level| level.block < level.of.extent)
             && bytes < cost::LEAST_ROWS
         {
-            turn.block = even(turn.of.extent, turn.block * cost::LEAST_ROWS.div_ceil(bytes));
+            level.block = even(level.of.extent, level.block * cost::LEAST_ROWS.div_ceil(bytes));
         }
     }
 
@@ -177,21 +180,21 @@ impl Blocks {
         let mut nearest: [Option<(u64, usize)>; 4] = [None; 4];
         let mut read = self.run;
         for slot in 0..nearest.len() {
-            let is_next = |(i, turn): (usize, &RunLoop)| {
+            let is_next = |(i, level): (usize, &RunLoop)| {
                 let seen = nearest.iter().flatten().any(|(_, seen)| *seen == i);
-                let src = turn.of.src.unsigned_abs();
+                let src = level.of.src.unsigned_abs();
                 (!seen && src > 0 && src < read + cost::LINE).then_some((src, i))
             };
-            let Some((src, i)) = self.turns.iter().enumerate().filter_map(is_next).min() else {
+            let Some((src, i)) = self.levels.iter().enumerate().filter_map(is_next).min() else {
                 break;
             };
             nearest[slot] = Some((src, i));
-            let turn = self.turns[i];
-            let room = cost::MOST_ROWS / (self.bytes() / turn.block).max(1);
-            let wanted = cost::ROWS_READ.div_ceil(src).min(room).max(turn.block);
-            self.turns[i].block = even(turn.of.extent, wanted);
-            read += (self.turns[i].block - 1) * src;
-            if self.turns[i].block < turn.of.extent || read >= cost::ROWS_READ {
+            let level = self.levels[i];
+            let room = cost::MOST_ROWS / (self.bytes() / level.block).max(1);
+            let wanted = cost::ROWS_READ.div_ceil(src).min(room).max(level.block);
+            self.levels[i].block = even(level.of.extent, wanted);
+            read += (self.levels[i].block - 1) * src;
+            if self.levels[i].block < level.of.extent || read >= cost::ROWS_READ {
                 break;
             }
         }
@@ -199,15 +202,17 @@ impl Blocks {
 
     /// Returns the bytes of a block.
     fn bytes(&self) -> u64 {
-        self.turns.iter().map(|turn| turn.block).product::<u64>() * self.run
+        self.levels.iter().map(|level| level.block).product::<u64>() * self.run
     }
 
     /// Orders the blocks as in the source, unless too many lines would be carried.
     fn arrange(&mut self) {
-        let Blocks { order, turns, along, .. } = self;
+        let Blocks { order, levels, along, .. } = self;
         order.clear();
-        order.extend((0..turns.len()).filter(|i| turns[*i].count() > 1));
-        tilewright_core::sort_short(order, |i| core::cmp::Reverse(turns[*i].of.src.unsigned_abs()));
+        order.extend((0..levels.len()).filter(|i| levels[*i].count() > 1));
+        tilewright_core::sort_short(order, |i| {
+            core::cmp::Reverse(levels[*i].of.src.unsigned_abs())
+        });
         if let Some(along) = *along
             && self.carried() > cost::MOST_CARRIED
         {
@@ -219,28 +224,29 @@ impl Blocks {
     }
 
     /// Returns the number of blocks between two iterations of this loop.
-    fn inside(&self, turn: usize) -> u64 {
-        let inner = self.order.iter().rev().take_while(|i| **i != turn);
-        inner.fold(1, |all, i| all.saturating_mul(self.turns[*i].count()))
+    fn inside(&self, level: usize) -> u64 {
+        let inner = self.order.iter().rev().take_while(|i| **i != level);
+        inner.fold(1, |all, i| all.saturating_mul(self.levels[*i].count()))
     }
 
     /// Returns whether a loop separates segments, rather than runs within a segment.
     fn is_across(&self, i: usize) -> bool {
-        self.along
-            .map_or(self.turns[i].link.is_none(), |along| i < along || self.turns[i].link.is_none())
+        self.along.map_or(self.levels[i].link.is_none(), |along| {
+            i < along || self.levels[i].link.is_none()
+        })
     }
 
     /// Returns the number of segments of a full block.
     fn most_segments(&self) -> usize {
-        let across = (0..self.turns.len()).filter(|i| self.is_across(*i));
-        across.map(|i| self.turns[i].block).product::<u64>() as usize
+        let across = (0..self.levels.len()).filter(|i| self.is_across(*i));
+        across.map(|i| self.levels[i].block).product::<u64>() as usize
     }
 
     /// Lists the lines of a block to prefetch.
     fn list_prefetched(&mut self) {
-        let several = self.turns.iter().filter(|turn| turn.block > 1);
+        let several = self.levels.iter().filter(|level| level.block > 1);
         self.loops.clear();
-        self.loops.extend(several.map(|turn| Loop { extent: turn.block, ..turn.of }));
+        self.loops.extend(several.map(|level| Loop { extent: level.block, ..level.of }));
         lines::list(self.run, &mut self.loops, &mut self.prefetched);
     }
 
@@ -252,9 +258,9 @@ impl Blocks {
 
     /// Returns the next block, if there is one.
     pub(crate) fn next(&mut self, part: &RegionRef<'_>) -> Option<Block> {
-        for (index, turn) in self.index.iter_mut().zip(&self.order).rev() {
+        for (index, level) in self.index.iter_mut().zip(&self.order).rev() {
             *index += 1;
-            if *index < self.turns[*turn].count() {
+            if *index < self.levels[*level].count() {
                 return Some(self.block(part));
             }
             *index = 0;
@@ -275,18 +281,18 @@ impl Blocks {
         };
         let mut slots = self.most_segments();
         for (index, i) in self.index.iter().zip(&self.order).rev() {
-            let turn = &self.turns[*i];
-            let at = (index * turn.block) as i64;
-            block.src += at * turn.of.src;
-            block.dst += at * turn.of.dst;
-            let (begun, unfinished) = (*index > 0, index + 1 < turn.count());
+            let level = &self.levels[*i];
+            let at = (index * level.block) as i64;
+            block.src += at * level.of.src;
+            block.dst += at * level.of.dst;
+            let (begun, unfinished) = (*index > 0, index + 1 < level.count());
             if self.along == Some(*i) {
                 (block.goes_on, block.is_continued) = (begun, unfinished);
                 slots = 0;
             } else {
                 block.carried += *index as usize * slots;
-                slots = slots.saturating_mul(turn.count() as usize);
-                let link = turn.link.map_or(0, |link| 1 << link);
+                slots = slots.saturating_mul(level.count() as usize);
+                let link = level.link.map_or(0, |link| 1 << link);
                 block.begun |= if begun { link } else { 0 };
                 block.unfinished |= if unfinished { link } else { 0 };
             }
@@ -297,11 +303,11 @@ impl Blocks {
     /// Updates the lists for the current block, because blocks at the end of a loop are shorter.
     pub(crate) fn list(&mut self) {
         let mut is_new = self.segments.is_empty();
-        self.shape.resize(self.turns.len(), 0);
-        for (i, turn) in self.turns.iter().enumerate() {
+        self.shape.resize(self.levels.len(), 0);
+        for (i, level) in self.levels.iter().enumerate() {
             let at = self.order.iter().position(|place| *place == i);
             let at = at.map_or(0, |at| self.index[at]);
-            let now = turn.block.min(turn.of.extent - at * turn.block);
+            let now = level.block.min(level.of.extent - at * level.block);
             is_new |= core::mem::replace(&mut self.shape[i], now) != now;
         }
         if is_new {
@@ -313,13 +319,13 @@ impl Blocks {
     fn list_rows(&mut self) {
         self.rows.clear();
         self.rows.push(0);
-        for i in (0..self.turns.len()).rev() {
+        for i in (0..self.levels.len()).rev() {
             if self.is_across(i) {
                 continue;
             }
             let all = self.rows.len();
             for k in 1..self.shape[i] as i64 {
-                let by = k * self.turns[i].of.src;
+                let by = k * self.levels[i].of.src;
                 (0..all).for_each(|at| self.rows.push(self.rows[at] + by));
             }
         }
@@ -328,19 +334,19 @@ impl Blocks {
     fn list_segments(&mut self) {
         self.segments.clear();
         self.segments.push(Segment { src: 0, dst: 0, begun: 0, unfinished: 0 });
-        for i in (0..self.turns.len()).rev() {
+        for i in (0..self.levels.len()).rev() {
             if !self.is_across(i) {
                 continue;
             }
-            let (all, turn) = (self.segments.len(), self.turns[i]);
-            let link = turn.link.map_or(0, |link| 1 << link);
+            let (all, level) = (self.segments.len(), self.levels[i]);
+            let link = level.link.map_or(0, |link| 1 << link);
             let last = self.shape[i] as i64 - 1;
             for k in 1..=last {
                 for at in 0..all {
                     let Segment { src, dst, begun, unfinished } = self.segments[at];
                     self.segments.push(Segment {
-                        src: src + k * turn.of.src,
-                        dst: dst + k * turn.of.dst,
+                        src: src + k * level.of.src,
+                        dst: dst + k * level.of.dst,
                         begun: begun | link,
                         unfinished: if k < last { unfinished | link } else { unfinished },
                     });
@@ -363,9 +369,9 @@ impl Blocks {
             return Before::Nothing;
         }
         let link = begun.trailing_zeros() as usize;
-        let chain = self.turns.iter().rev();
-        let inner: i64 = chain.clone().take(link).map(|turn| turn.of.src_reach()).sum();
-        Before::Run(chain.clone().nth(link).map_or(0, |turn| inner - turn.of.src))
+        let chain = self.levels.iter().rev();
+        let inner: i64 = chain.clone().take(link).map(|level| level.of.src_reach()).sum();
+        Before::Run(chain.clone().nth(link).map_or(0, |level| inner - level.of.src))
     }
 
     /// Returns whether a segment of a block ends its chain.

@@ -197,10 +197,10 @@ impl Inner {
     /// Returns the bytes of the destination between two blocks along the outermost loop of the main region.
     fn outer_block(&self) -> Option<u64> {
         let (i, region) = self.program.main()?;
-        let (elements, turn) = (self.program.elements(), region.loops.first()?);
+        let (elements, level) = (self.program.elements(), region.loops.first()?);
         let together = self.ways[i].first().kept_whole(&region.whole(), 0, elements);
         let unit = u64::from(region.dst_unit(elements));
-        let bits = turn.dst.unsigned_abs().checked_mul(together)?.checked_mul(unit)?;
+        let bits = level.dst.unsigned_abs().checked_mul(together)?.checked_mul(unit)?;
         Some(bits / 8).filter(|bytes| *bytes > 0)
     }
 
@@ -223,7 +223,7 @@ impl Inner {
         let strides = main.map_or(&[][..], |region| region.loops.as_slice()).iter();
         let unit = main.map_or(8, |region| u64::from(region.dst_unit(self.program.elements())));
         let stride = strides
-            .map(|turn| (turn.dst as u64).saturating_mul(unit))
+            .map(|level| (level.dst as u64).saturating_mul(unit))
             .filter(|bits| bits.is_multiple_of(8 * align) && bits / 8 <= bytes)
             .max();
         stride.map_or(align, |bits| bits / 8).max(align)

@@ -38,8 +38,8 @@ pub(super) fn stays(inner: &Inner) -> bool {
         && (inner.program.dst().capacity() * u64::from(inner.program.elements().dst_bits % 8)).is_multiple_of(8)
 }
 
-fn is_common(turn: &Loop) -> bool {
-    turn.src == turn.dst
+fn is_common(level: &Loop) -> bool {
+    level.src == level.dst
 }
 
 impl Chunks {
@@ -85,7 +85,7 @@ impl Chunks {
         }
         let still = |region: &Region| {
             let mut region = Region { src: region.dst, ..region.clone() };
-            region.loops.iter_mut().for_each(|turn| turn.src = turn.dst);
+            region.loops.iter_mut().for_each(|level| level.src = level.dst);
             region.merge();
             region
         };
@@ -173,9 +173,9 @@ impl Chunks {
 /// Iterates over the possible sizes of chunks in bytes: the strides of loops that are equal on both sides.
 fn sizes(inner: &Inner, region: &Region) -> impl Iterator<Item = u64> {
     let bits = u64::from(region.dst_unit(inner.program.elements()));
-    let common = region.loops.iter().filter(|turn| is_common(turn));
-    common.filter_map(move |turn| {
-        let bits = (turn.dst as u64).checked_mul(bits)?;
+    let common = region.loops.iter().filter(|level| is_common(level));
+    common.filter_map(move |level| {
+        let bits = (level.dst as u64).checked_mul(bits)?;
         bits.is_multiple_of(8).then_some(bits / 8)
     })
 }
@@ -189,11 +189,11 @@ fn closed(inner: &Inner, region: &Region, size: u64, phase: u64) -> bool {
     let (size, phase) = (i128::from(size) * units, i128::from(phase) * units);
     let (mut from, mut to) = ((i128::from(region.src), i128::from(region.src)), (0, 0));
     (to.0, to.1) = (i128::from(region.dst), i128::from(region.dst));
-    for turn in &region.loops {
-        if is_common(turn) && i128::from(turn.dst) % size == 0 {
+    for level in &region.loops {
+        if is_common(level) && i128::from(level.dst) % size == 0 {
             continue;
         }
-        let (src, dst) = (i128::from(turn.src_reach()), i128::from(turn.dst_reach()));
+        let (src, dst) = (i128::from(level.src_reach()), i128::from(level.dst_reach()));
         from = (from.0 + src.min(0), from.1 + src.max(0));
         to = (to.0 + dst.min(0), to.1 + dst.max(0));
     }

@@ -55,7 +55,7 @@ impl Swap {
     /// Prepares the swap for running.
     pub(super) fn tasks<'a>(&'a self, inner: &'a Inner, works: &'a BufferPool) -> Tasks<'a> {
         let at = vec![0; self.loops.len()];
-        let ranges: Vec<_> = self.loops.iter().map(|turn| 0..turn.extent).collect();
+        let ranges: Vec<_> = self.loops.iter().map(|level| 0..level.extent).collect();
         let block = Block { at: &at, ranges: &ranges, within: 0, piece: self.piece };
         let mut loops = Vec::new();
         let terms = Terms { locality: Locality::Cache, ..inner.terms };
@@ -80,18 +80,18 @@ impl Swap {
     /// destination.
     fn loops(&self, block: &Block<'_>, back: bool, loops: &mut Vec<Loop>) {
         loops.clear();
-        for (i, turn) in self.loops.iter().enumerate() {
+        for (i, level) in self.loops.iter().enumerate() {
             let extent = self.shape[i].min(block.ranges[i].end - block.at[i]);
-            let (src, dst) = if back { (turn.dst, turn.src) } else { (turn.src, turn.dst) };
+            let (src, dst) = if back { (level.dst, level.src) } else { (level.src, level.dst) };
             loops.extend((extent > 1).then_some(Loop { extent, src, dst }));
         }
-        tilewright_core::sort_short(loops, |turn| core::cmp::Reverse(turn.dst.unsigned_abs()));
+        tilewright_core::sort_short(loops, |level| core::cmp::Reverse(level.dst.unsigned_abs()));
     }
 
     /// Returns the positions at which a block and its image begin.
     fn places(&self, block: &Block<'_>) -> (i64, i64) {
-        let add = |(src, dst): (i64, i64), (turn, &at): (&Loop, &u64)| {
-            (src + at as i64 * turn.src, dst + at as i64 * turn.dst)
+        let add = |(src, dst): (i64, i64), (level, &at): (&Loop, &u64)| {
+            (src + at as i64 * level.src, dst + at as i64 * level.dst)
         };
         let (src, dst) = self.loops.iter().zip(block.at).fold((self.src, self.dst), add);
         (src + block.within, dst + block.within)
@@ -101,9 +101,9 @@ impl Swap {
 /// Changes the loops of a block so that they write to dense scratch.
 fn gathered(piece: u64, loops: &mut [Loop]) {
     let mut dense = piece as i64;
-    for turn in loops.iter_mut().rev() {
-        turn.dst = dense;
-        dense *= turn.extent as i64;
+    for level in loops.iter_mut().rev() {
+        level.dst = dense;
+        dense *= level.extent as i64;
     }
 }
 
@@ -111,14 +111,14 @@ fn gathered(piece: u64, loops: &mut [Loop]) {
 /// of the merged runs.
 fn scattered(piece: u64, loops: &mut Vec<Loop>) -> u64 {
     let (mut dense, mut run) = (piece as i64, piece);
-    for turn in loops.iter_mut().rev() {
-        turn.src = dense;
-        dense *= turn.extent as i64;
+    for level in loops.iter_mut().rev() {
+        level.src = dense;
+        dense *= level.extent as i64;
     }
-    while let Some(turn) = loops.last()
-        && turn.dst == run as i64
+    while let Some(level) = loops.last()
+        && level.dst == run as i64
     {
-        run *= turn.extent;
+        run *= level.extent;
         loops.pop();
     }
     run

@@ -134,15 +134,15 @@ fn same_sizes(inner: &Inner) -> Result<(), Error> {
 
 /// Returns the error that explains why elements cannot move in place.
 fn refused(inner: &Inner, scratch: u64) -> Error {
-    let far = |turn: &&Loop| turn.extent.saturating_mul(turn.src.abs_diff(turn.dst));
+    let far = |level: &&Loop| level.extent.saturating_mul(level.src.abs_diff(level.dst));
     let why = match (inner.program.regions(), inner.program.main()) {
         (None, _) => "tiles that do not divide one another couple places far apart".to_string(),
         (_, Some((_, region))) => match region.loops.iter().max_by_key(far) {
-            Some(turn) if turn.src != turn.dst => format!(
-                "the loop of {} turns with strides {} to {} {} couples places far apart",
-                turn.extent,
-                turn.src,
-                turn.dst,
+            Some(level) if level.src != level.dst => format!(
+                "the loop of {} iterations with strides {} to {} {} couples places far apart",
+                level.extent,
+                level.src,
+                level.dst,
                 if region.packed { "elements" } else { "bytes" }
             ),
             _ => format!("runs move from offset {} to {}", region.src, region.dst),

@@ -18,7 +18,7 @@ const LEAST: u64 = 1 << 14;
 
 /// Runs a swap over the whole buffer.
 pub(super) fn run(tasks: &Tasks<'_>, buffer: &mut [u8], threads: usize) {
-    let ranges: Vec<_> = tasks.swap.loops.iter().map(|turn| 0..turn.extent).collect();
+    let ranges: Vec<_> = tasks.swap.loops.iter().map(|level| 0..level.extent).collect();
     spread(tasks, &ranges, (buffer, 0), threads);
 }
 
@@ -61,15 +61,15 @@ fn stays(
     (part, start): (&mut [u8], i64),
     threads: usize,
 ) {
-    let turn = tasks.swap.loops[outer];
-    let together = (LEAST / turn.src as u64).max(1);
-    let size = (turn.src as u64 * together) as usize;
-    let parts = turn.extent.div_ceil(together) as usize;
+    let level = tasks.swap.loops[outer];
+    let together = (LEAST / level.src as u64).max(1);
+    let size = (level.src as u64 * together) as usize;
+    let parts = level.extent.div_ceil(together) as usize;
     part.par_chunks_mut(size).take(parts).enumerate().for_each(|(i, part)| {
         let first = i as u64 * together;
         let mut ranges = ranges.to_vec();
-        ranges[outer] = first..turn.extent.min(first + together);
-        let part = (part, start + first as i64 * turn.src);
+        ranges[outer] = first..level.extent.min(first + together);
+        let part = (part, start + first as i64 * level.src);
         let threads = if together > 1 { 1 } else { threads };
         spread(tasks, &ranges, part, threads);
     });
@@ -83,17 +83,17 @@ fn panels(
     (part, start): (&mut [u8], i64),
     threads: usize,
 ) {
-    let turn = tasks.swap.loops[outer];
-    let block = tasks.swap.shape[outer].max(LEAST.div_ceil(turn.src as u64));
-    let height = turn.extent.div_ceil(threads as u64 * PANELS_PER_THREAD).next_multiple_of(block);
+    let level = tasks.swap.loops[outer];
+    let block = tasks.swap.shape[outer].max(LEAST.div_ceil(level.src as u64));
+    let height = level.extent.div_ceil(threads as u64 * PANELS_PER_THREAD).next_multiple_of(block);
     let rows = |i: usize| {
         let first = i as u64 * height;
-        first..turn.extent.min(first + height)
+        first..level.extent.min(first + height)
     };
-    let begin = |i: usize| start + (i as u64 * height) as i64 * turn.src;
+    let begin = |i: usize| start + (i as u64 * height) as i64 * level.src;
     let panels: Vec<_> = part
-        .chunks_mut((height * turn.src as u64) as usize)
-        .take(turn.extent.div_ceil(height) as usize)
+        .chunks_mut((height * level.src as u64) as usize)
+        .take(level.extent.div_ceil(height) as usize)
         .map(Mutex::new)
         .collect();
     let held = |i: usize| panels[i].lock().unwrap_or_else(PoisonError::into_inner);

@@ -52,7 +52,7 @@ pub(super) fn swaps(inner: &Inner, scratch: u64) -> Option<Vec<Swap>> {
 }
 
 fn stays(region: &Region) -> bool {
-    region.loops.iter().all(|turn| turn.src == turn.dst)
+    region.loops.iter().all(|level| level.src == level.dst)
 }
 
 /// The source, the destination and the loops of a region: equal keys mean equal regions.
@@ -61,18 +61,18 @@ type Key = (i64, i64, u64, Vec<(u64, i64, i64)>);
 /// Returns the key of a region, and the key of the region it swaps with.
 fn keys(region: &Region) -> (Key, Key) {
     let mut there: Vec<_> =
-        region.loops.iter().map(|turn| (turn.extent, turn.src, turn.dst)).collect();
+        region.loops.iter().map(|level| (level.extent, level.src, level.dst)).collect();
     let mut back: Vec<_> = there.iter().map(|&(extent, src, dst)| (extent, dst, src)).collect();
-    tilewright_core::sort_short(&mut there, |turn| *turn);
-    tilewright_core::sort_short(&mut back, |turn| *turn);
+    tilewright_core::sort_short(&mut there, |level| *level);
+    tilewright_core::sort_short(&mut back, |level| *level);
     ((region.src, region.dst, region.run, there), (region.dst, region.src, region.run, back))
 }
 
 /// Returns the partner of each loop of a region that swaps with itself. Partners are unique, since destination strides
 /// differ.
 fn partners(region: &Region) -> Vec<usize> {
-    let of = |turn: &Loop| region.loops.iter().position(|other| other.dst == turn.src);
-    region.loops.iter().enumerate().map(|(i, turn)| of(turn).unwrap_or(i)).collect()
+    let of = |level: &Loop| region.loops.iter().position(|other| other.dst == level.src);
+    region.loops.iter().enumerate().map(|(i, level)| of(level).unwrap_or(i)).collect()
 }
 
 impl Swap {
@@ -128,16 +128,16 @@ fn shape(loops: &[Loop], partners: Option<&[usize]>, room: u64) -> Vec<u64> {
 /// Returns the loops with the smallest stride on each side, as a pair.
 fn nearest(loops: &[Loop]) -> Vec<(usize, usize)> {
     let loops = || loops.iter().enumerate();
-    let src = loops().min_by_key(|(_, turn)| turn.src.unsigned_abs());
-    let dst = loops().min_by_key(|(_, turn)| turn.dst.unsigned_abs());
+    let src = loops().min_by_key(|(_, level)| level.src.unsigned_abs());
+    let dst = loops().min_by_key(|(_, level)| level.dst.unsigned_abs());
     src.zip(dst).map(|((i, _), (j, _))| (i, j)).into_iter().collect()
 }
 
 impl fmt::Display for Swap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "blocks of {:?} runs of {} bytes", self.shape, self.piece)?;
-        for turn in &self.loops {
-            write!(f, "\n    {}× source {}, destination {}", turn.extent, turn.src, turn.dst)?;
+        for level in &self.loops {
+            write!(f, "\n    {}× source {}, destination {}", level.extent, level.src, level.dst)?;
         }
         Ok(())
     }

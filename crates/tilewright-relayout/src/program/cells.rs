@@ -34,13 +34,13 @@ impl Cells {
     /// Returns the cells that a block occupies in the destination.
     pub(crate) fn of(block: &Block) -> Option<Cells> {
         let (mut at, mut loops) = (block.dst(), Vec::with_capacity(block.loops().len()));
-        for turn in block.loops() {
-            at += turn.dst.min(0) * (turn.extent as i64 - 1);
-            if turn.dst != 0 {
-                loops.push(GapLoop { extent: turn.extent, stride: turn.dst.unsigned_abs() });
+        for level in block.loops() {
+            at += level.dst.min(0) * (level.extent as i64 - 1);
+            if level.dst != 0 {
+                loops.push(GapLoop { extent: level.extent, stride: level.dst.unsigned_abs() });
             }
         }
-        tilewright_core::sort_short(&mut loops, |turn| core::cmp::Reverse(turn.stride));
+        tilewright_core::sort_short(&mut loops, |level| core::cmp::Reverse(level.stride));
         let mut cells = Cells { at: u64::try_from(at).ok()?, run: 1, loops };
         cells.merge();
         Some(cells)
@@ -69,7 +69,7 @@ impl Cells {
 
     /// Returns the distance from the first cell to the end of the last run.
     pub(crate) fn span(&self) -> u64 {
-        self.loops.iter().map(|turn| (turn.extent - 1) * turn.stride).sum::<u64>() + self.run
+        self.loops.iter().map(|level| (level.extent - 1) * level.stride).sum::<u64>() + self.run
     }
 
     pub(crate) fn end(&self) -> u64 {
@@ -78,24 +78,24 @@ impl Cells {
 
     /// Returns the largest stride; 0 for a single run.
     pub(crate) fn stride(&self) -> u64 {
-        self.loops.first().map_or(0, |turn| turn.stride)
+        self.loops.first().map_or(0, |level| level.stride)
     }
 
-    /// Extends this box by `cells` with the loop `turn` around them, if these are its next iterations. Returns whether
+    /// Extends this box by `cells` with the loop `level` around them, if these are its next iterations. Returns whether
     /// it did.
-    pub(crate) fn goes_on(&mut self, cells: &Cells, turn: GapLoop) -> bool {
+    pub(crate) fn goes_on(&mut self, cells: &Cells, level: GapLoop) -> bool {
         if self.run != cells.run {
             return false;
         }
-        if self.loops == cells.loops && turn.extent > 1 && self.at + turn.stride == cells.at {
-            self.loops.insert(0, GapLoop { extent: turn.extent + 1, ..turn });
+        if self.loops == cells.loops && level.extent > 1 && self.at + level.stride == cells.at {
+            self.loops.insert(0, GapLoop { extent: level.extent + 1, ..level });
             return true;
         }
         let Some((outer, inner)) = self.loops.split_first_mut() else { return false };
         let next = self.at + outer.extent * outer.stride;
-        let goes_on = next == cells.at && (turn.extent == 1 || turn.stride == outer.stride);
+        let goes_on = next == cells.at && (level.extent == 1 || level.stride == outer.stride);
         if goes_on && *inner == *cells.loops {
-            outer.extent += turn.extent;
+            outer.extent += level.extent;
             return true;
         }
         false
@@ -117,7 +117,7 @@ impl Cells {
     }
 
     /// Returns one iteration of the outermost loop, moved to `at`.
-    pub(crate) fn turn(&self, at: u64) -> Cells {
+    pub(crate) fn iteration(&self, at: u64) -> Cells {
         Cells { at, run: self.run, loops: self.loops.get(1..).unwrap_or(&[]).to_vec() }
     }
 }

@@ -51,8 +51,8 @@ impl Program {
         let (src, dst) = (region.src_unit(self.elements()), region.dst_unit(self.elements()));
         let Region { run, src: from, dst: to, .. } = region;
         write!(f, "\n  {way}runs of {run}{} from {from} to {to}", unit(dst))?;
-        for turn in &region.loops {
-            write!(f, "\n    {}× source {}, destination {}", turn.extent, turn.src, turn.dst)?;
+        for level in &region.loops {
+            write!(f, "\n    {}× source {}, destination {}", level.extent, level.src, level.dst)?;
         }
         if src != dst { write!(f, "\n    the source counts{}", unit(src)) } else { Ok(()) }
     }
@@ -68,7 +68,7 @@ impl Program {
     fn write_gap(&self, f: &mut fmt::Formatter<'_>, gap: &Gap) -> fmt::Result {
         let bits = if gap.packed { self.elements().dst_bits } else { 8 };
         write!(f, "\n  fill runs of {}{} at {}", gap.run, unit(bits), gap.dst)?;
-        gap.loops.iter().try_for_each(|turn| write!(f, "\n    {}× {}", turn.extent, turn.stride))
+        gap.loops.iter().try_for_each(|level| write!(f, "\n    {}× {}", level.extent, level.stride))
     }
 }
 
@@ -84,8 +84,8 @@ impl fmt::Display for Digits {
         for (i, group) in self.groups().iter().enumerate() {
             let digits = self.digits().iter().filter(|digit| digit.group() == i);
             for digit in digits.clone() {
-                let (turns, register) = (digit.turns(), digit.register());
-                write!(f, "\n    r{register} {turns:?} destination {}", digit.stride())?;
+                let (values, register) = (digit.values(), digit.register());
+                write!(f, "\n    r{register} {values:?} destination {}", digit.stride())?;
             }
             group.ops().iter().try_for_each(|op| write!(f, "\n      {op}"))?;
         }

@@ -30,8 +30,8 @@ impl List {
     /// where the entries stop growing evenly. Returns `None` for `len` numbers without an entry.
     pub(crate) fn look(&self, (at, growth): Progression, len: &mut u64) -> Option<Progression> {
         let entries = self.entries();
-        let entry = |turn: u64| {
-            let at = at.checked_add(turn.checked_mul(growth)?)?;
+        let entry = |value: u64| {
+            let at = at.checked_add(value.checked_mul(growth)?)?;
             entries.get(usize::try_from(at).ok()?).copied().filter(|entry| *entry != NOTHING)
         };
         let first = entry(0);
@@ -45,7 +45,7 @@ impl List {
             }
             (Some(_), None) => None,
             (None, _) => {
-                *len = (1..*len).find(|turn| entry(*turn).is_some()).unwrap_or(*len);
+                *len = (1..*len).find(|value| entry(*value).is_some()).unwrap_or(*len);
                 return None;
             }
         };
@@ -54,9 +54,10 @@ impl List {
             *len = 1;
             return Some((first, 0));
         };
-        let goes_on =
-            |turn: &u64| entry(*turn).is_some_and(|entry| u64::from(entry) == first + turn * step);
-        *len = (2..*len).find(|turn| !goes_on(turn)).unwrap_or(*len);
+        let goes_on = |value: &u64| {
+            entry(*value).is_some_and(|entry| u64::from(entry) == first + value * step)
+        };
+        *len = (2..*len).find(|value| !goes_on(value)).unwrap_or(*len);
         Some((first, step))
     }
 }

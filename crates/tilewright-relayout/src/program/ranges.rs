@@ -161,16 +161,16 @@ fn next_run(cells: &Cells, from: u64) -> Option<Range<u64>> {
 
 /// Finds the lowest start of a run that ends above `from`.
 fn seek(loops: &[GapLoop], at: u64, run: u64, from: u64, best: &mut Option<u64>) {
-    let Some((turn, rest)) = loops.split_first() else {
+    let Some((level, rest)) = loops.split_first() else {
         if at + run > from && best.is_none_or(|best| at < best) {
             *best = Some(at);
         }
         return;
     };
-    let reach: u64 = rest.iter().map(|turn| (turn.extent - 1) * turn.stride).sum();
-    let first = (from + 1).saturating_sub(at + reach + run).div_ceil(turn.stride);
-    for i in first..turn.extent {
-        let at = at + i * turn.stride;
+    let reach: u64 = rest.iter().map(|level| (level.extent - 1) * level.stride).sum();
+    let first = (from + 1).saturating_sub(at + reach + run).div_ceil(level.stride);
+    for i in first..level.extent {
+        let at = at + i * level.stride;
         // If an iteration begins after a run that was found, neither it nor a later one has an earlier run.
         if best.is_some_and(|best| best <= at || best <= from) {
             return;

@@ -85,13 +85,13 @@ impl Region {
     /// assert_eq!(region.runs().collect::<Vec<_>>(), [(8, 0), (48, 4), (88, 8)]);
     /// ```
     pub fn runs(&self) -> impl Iterator<Item = (i64, i64)> + '_ {
-        let count = self.loops.iter().fold(1u64, |all, turn| all.saturating_mul(turn.extent));
+        let count = self.loops.iter().fold(1u64, |all, level| all.saturating_mul(level.extent));
         (0..count).map(|number| {
             let (mut src, mut dst, mut rest) = (self.src, self.dst, number);
-            for turn in self.loops.iter().rev() {
-                let value = (rest % turn.extent) as i64;
+            for level in self.loops.iter().rev() {
+                let value = (rest % level.extent) as i64;
                 (src, dst, rest) =
-                    (src + value * turn.src, dst + value * turn.dst, rest / turn.extent);
+                    (src + value * level.src, dst + value * level.dst, rest / level.extent);
             }
             (src, dst)
         })
@@ -111,7 +111,7 @@ pub(crate) struct RegionRef<'a> {
 impl RegionRef<'_> {
     /// Returns the number of units moved.
     pub(crate) fn size(&self) -> u64 {
-        self.loops.iter().fold(self.run, |all, turn| all.saturating_mul(turn.extent))
+        self.loops.iter().fold(self.run, |all, level| all.saturating_mul(level.extent))
     }
 
     /// Returns the bits of one unit of the destination.
@@ -128,7 +128,7 @@ impl RegionRef<'_> {
     pub(crate) fn is_within(&self, src: usize, dst: usize) -> bool {
         let stays = |first: i64, reach: fn(&Loop) -> i64, len: usize| {
             let sum = |part: fn(i128) -> i128| {
-                self.loops.iter().map(|turn| part(i128::from(reach(turn)))).sum::<i128>()
+                self.loops.iter().map(|level| part(i128::from(reach(level)))).sum::<i128>()
             };
             let low = i128::from(first) + sum(|reach| reach.min(0));
             let high = i128::from(first) + sum(|reach| reach.max(0)) + i128::from(self.run);
@@ -144,10 +144,10 @@ impl Region {
     pub(crate) fn of(block: &Block, elements: Elements) -> Region {
         let mut region =
             Region { packed: true, src: block.src(), dst: block.dst(), run: 1, loops: Vec::new() };
-        for turn in block.loops() {
-            region.push(Loop { extent: turn.extent, src: turn.src, dst: turn.dst });
+        for level in block.loops() {
+            region.push(Loop { extent: level.extent, src: level.src, dst: level.dst });
         }
-        tilewright_core::sort_short(&mut region.loops, |turn| core::cmp::Reverse(turn.dst));
+        tilewright_core::sort_short(&mut region.loops, |level| core::cmp::Reverse(level.dst));
         region.merge();
         if elements.are_same() {
             region.count_bytes(elements.src_bits);
@@ -156,13 +156,13 @@ impl Region {
     }
 
     /// Adds a loop, reversed if it descends in the destination.
-    fn push(&mut self, mut turn: Loop) {
-        if turn.dst < 0 {
-            self.src += turn.src_reach();
-            self.dst += turn.dst_reach();
-            (turn.src, turn.dst) = (-turn.src, -turn.dst);
+    fn push(&mut self, mut level: Loop) {
+        if level.dst < 0 {
+            self.src += level.src_reach();
+            self.dst += level.dst_reach();
+            (level.src, level.dst) = (-level.src, -level.dst);
         }
-        self.loops.push(turn);
+        self.loops.push(level);
     }
 
     /// Merges each loop with the next if it continues that loop on both sides.
@@ -192,7 +192,7 @@ impl Region {
     fn count_bytes(&mut self, bits: u32) {
         let whole = |units: i64| bits >= 8 || (units * i64::from(bits)) % 8 == 0;
         let aligned = whole(self.src) && whole(self.dst) && whole(self.run as i64);
-        if !aligned || !self.loops.iter().all(|turn| whole(turn.src) && whole(turn.dst)) {
+        if !aligned || !self.loops.iter().all(|level| whole(level.src) && whole(level.dst)) {
             return;
         }
         let scaled = |units: i64| {
@@ -201,8 +201,8 @@ impl Region {
         self.packed = false;
         (self.src, self.dst) = (scaled(self.src), scaled(self.dst));
         self.run = scaled(self.run as i64) as u64;
-        for turn in &mut self.loops {
-            (turn.src, turn.dst) = (scaled(turn.src), scaled(turn.dst));
+        for level in &mut self.loops {
+            (level.src, level.dst) = (scaled(level.src), scaled(level.dst));
         }
     }
 
@@ -235,7 +235,7 @@ impl Region {
 
     /// Returns the number of units moved.
     pub(crate) fn size(&self) -> u64 {
-        self.loops.iter().map(|turn| turn.extent).product::<u64>() * self.run
+        self.loops.iter().map(|level| level.extent).product::<u64>() * self.run
     }
 
     /// Returns the number of bits that the region writes.
@@ -251,7 +251,7 @@ impl Region {
 
     /// Returns the lowest position in the source.
     pub(crate) fn src_low(&self) -> i64 {
-        self.src + self.loops.iter().map(|turn| turn.src_reach().min(0)).sum::<i64>()
+        self.src + self.loops.iter().map(|level| level.src_reach().min(0)).sum::<i64>()
     }
 }
 
@@ -259,14 +259,14 @@ impl Region {
 pub(crate) fn for_each(loops: &[Loop], src: i64, dst: i64, f: &mut dyn FnMut(i64, i64)) {
     match loops.split_first() {
         None => f(src, dst),
-        Some((turn, [])) => {
-            for i in 0..turn.extent as i64 {
-                f(src + i * turn.src, dst + i * turn.dst);
+        Some((level, [])) => {
+            for i in 0..level.extent as i64 {
+                f(src + i * level.src, dst + i * level.dst);
             }
         }
-        Some((turn, rest)) => {
-            for i in 0..turn.extent as i64 {
-                for_each(rest, src + i * turn.src, dst + i * turn.dst, f);
+        Some((level, rest)) => {
+            for i in 0..level.extent as i64 {
+                for_each(rest, src + i * level.src, dst + i * level.dst, f);
             }
         }
     }

@@ -65,8 +65,8 @@ impl Digits {
         let window = self.swizzles.1.window() as i64;
         let last = (range.end - 1) / window * window;
         let around = range.start / window * window..last.saturating_add(window);
-        let turns = |digit: &Digit| digit.first..digit.first + digit.extent;
-        let loops = self.digits.iter().map(turns).collect();
+        let values = |digit: &Digit| digit.first..digit.first + digit.extent;
+        let loops = self.digits.iter().map(values).collect();
         let mut walk = Walk { groups: self, range, around, loops, registers: Vec::new() };
         walk.visit(&mut LeafTables::default(), f);
     }
@@ -76,8 +76,9 @@ impl Digits {
     /// Returns a range of destination offsets below `capacity` that contains all elements.
     pub(crate) fn span(&self, capacity: u64) -> Range<u64> {
         let reach = |digit: &Digit| {
-            let turns = digit.turns();
-            let ends = [turns.start as i64, turns.end as i64 - 1].map(|turn| turn * digit.stride);
+            let values = digit.values();
+            let ends =
+                [values.start as i64, values.end as i64 - 1].map(|value| value * digit.stride);
             (ends[0].min(ends[1]), ends[0].max(ends[1]))
         };
         let reaches = self.digits.iter().map(reach);
@@ -97,8 +98,8 @@ impl Digits {
         }
         let window = self.swizzles.1.window() as i64;
         let around = from / window * window..i64::MAX;
-        let turns = |digit: &Digit| digit.first..digit.first + digit.extent;
-        let loops = self.digits.iter().map(turns).collect();
+        let values = |digit: &Digit| digit.first..digit.first + digit.extent;
+        let loops = self.digits.iter().map(values).collect();
         let mut walk =
             Walk { groups: self, range: around.clone(), around, loops, registers: Vec::new() };
         let (mut best, mut steps) = (None, SEEK);
@@ -204,7 +205,7 @@ impl Walk<'_> {
         let mut at: Vec<u64> = group.digits.iter().map(|&i| self.loops[i].start).collect();
         loop {
             let row = group.digits.iter().zip(&at);
-            let dst = row.map(|(&i, &turn)| turn as i64 * digits[i].stride).sum();
+            let dst = row.map(|(&i, &value)| value as i64 * digits[i].stride).sum();
             self.row(group, &at, dst, part);
             // The last digit was walked; the others are counted up.
             let mut place = at.len().saturating_sub(1);
@@ -228,23 +229,23 @@ impl Walk<'_> {
         let digits = &self.groups.digits;
         let last = group.digits.last().map(|&i| (&digits[i], self.loops[i].clone()));
         let (stride, loops) = last.map_or((0, 0..1), |(digit, loops)| (digit.stride, loops));
-        let mut turn = loops.start;
-        while turn < loops.end {
+        let mut value = loops.start;
+        while value < loops.end {
             self.registers.clear();
             self.registers.resize(group.registers, (0, 0));
             for (&i, &at) in group.digits.iter().zip(at) {
                 self.registers[digits[i].register] = (at, 0);
             }
             if let Some(&i) = group.digits.last() {
-                self.registers[digits[i].register] = (turn, 1);
+                self.registers[digits[i].register] = (value, 1);
             }
-            let run = run(&group.ops, &self.groups.lists, loops.end - turn, &mut self.registers);
+            let run = run(&group.ops, &self.groups.lists, loops.end - value, &mut self.registers);
             if !run.padding {
-                let to = dst + (turn - loops.start) as i64 * stride;
+                let to = dst + (value - loops.start) as i64 * stride;
                 let each = 0..run.len as i64;
                 part.extend(each.map(|i| (run.offset + i * run.stride, to + i * stride)));
             }
-            turn += run.len;
+            value += run.len;
         }
     }
 

@@ -38,7 +38,7 @@ impl Boxes {
     /// Returns the number of boxes.
     pub(crate) fn len(&self) -> u64 {
         let counts =
-            self.loops.iter().zip(&self.sides).map(|(turn, side)| turn.extent.div_ceil(*side));
+            self.loops.iter().zip(&self.sides).map(|(level, side)| level.extent.div_ceil(*side));
         counts.fold(1, u64::saturating_mul)
     }
 
@@ -46,14 +46,14 @@ impl Boxes {
     pub(crate) fn region(&self, area: &[Range<u64>]) -> Region {
         let Region { packed, mut src, mut dst, .. } = self.region;
         let (mut run, mut loops) = (1, Vec::with_capacity(area.len()));
-        for (i, (turn, range)) in self.loops.iter().zip(area).enumerate() {
-            src += range.start as i64 * turn.src;
-            dst += range.start as i64 * turn.dst;
+        for (i, (level, range)) in self.loops.iter().zip(area).enumerate() {
+            src += range.start as i64 * level.src;
+            dst += range.start as i64 * level.dst;
             let extent = range.end - range.start;
             if i + 1 == self.loops.len() {
-                run = extent * turn.dst as u64;
+                run = extent * level.dst as u64;
             } else if extent > 1 {
-                loops.push(Loop { extent, ..*turn });
+                loops.push(Loop { extent, ..*level });
             }
         }
         Region { packed, src, dst, run, loops }
@@ -94,14 +94,14 @@ pub(crate) fn halves(area: &[Range<u64>]) -> Option<[Vec<Range<u64>>; 2]> {
 
 /// Returns the extents of a box of at most `most` units.
 fn sides(loops: &[Loop], most: u64) -> Vec<u64> {
-    let extents: Vec<u64> = loops.iter().map(|turn| turn.extent).collect();
+    let extents: Vec<u64> = loops.iter().map(|level| level.extent).collect();
     let by = |stride: fn(&Loop) -> i64| {
         let mut order: Vec<usize> = (0..loops.len()).filter(|i| stride(&loops[*i]) != 0).collect();
         tilewright_core::sort_short(&mut order, |i| stride(&loops[*i]).unsigned_abs());
         let digit = |axis: usize| DimDigit { axis, place: 1, extent: extents[axis] };
         order.into_iter().map(digit).collect::<Vec<_>>()
     };
-    box_extents(&extents, [&by(|turn| turn.src), &by(|turn| turn.dst)], most)
+    box_extents(&extents, [&by(|level| level.src), &by(|level| level.dst)], most)
 }
 
 #[cfg(test)]
@@ -109,8 +109,8 @@ mod tests {
     use super::*;
 
     fn region(loops: &[(u64, i64, i64)], run: u64) -> Region {
-        let turn = |&(extent, src, dst): &(u64, i64, i64)| Loop { extent, src, dst };
-        Region { packed: false, src: 1000, dst: 0, run, loops: loops.iter().map(turn).collect() }
+        let level = |&(extent, src, dst): &(u64, i64, i64)| Loop { extent, src, dst };
+        Region { packed: false, src: 1000, dst: 0, run, loops: loops.iter().map(level).collect() }
     }
 
     #[test]

@@ -52,12 +52,12 @@ impl Dense {
         let mut dense = Dense { inside: vec![false; part.loops.len()], span: part.run };
         let mut size = part.run;
         for i in ascending(part.loops) {
-            let turn = &part.loops[i];
-            let span = dense.span + turn.src_reach().unsigned_abs();
-            if turn.src != 0 {
-                size = size.saturating_mul(turn.extent);
+            let level = &part.loops[i];
+            let span = dense.span + level.src_reach().unsigned_abs();
+            if level.src != 0 {
+                size = size.saturating_mul(level.extent);
             }
-            let near = turn.src.unsigned_abs().saturating_mul(unit) <= CALL * 8;
+            let near = level.src.unsigned_abs().saturating_mul(unit) <= CALL * 8;
             let short = near && dense.span.saturating_mul(unit) < SHORT * 8;
             if span > size.saturating_mul(if short { STRETCH } else { 2 }) {
                 break;
@@ -133,20 +133,20 @@ impl Piece {
         }
         let (len, mut steps, mut pitch) = (pitch as u64, Vec::new(), pitch);
         for i in ascending(part.loops) {
-            let turn = &mut region.loops[i];
-            if dense.inside[i] || turn.src == 0 {
+            let level = &mut region.loops[i];
+            if dense.inside[i] || level.src == 0 {
                 continue;
             }
-            let bits = turn.src.unsigned_abs() * unit;
+            let bits = level.src.unsigned_abs() * unit;
             if !bits.is_multiple_of(8) {
                 return Err(Refused::Uneven);
             }
             if pitch > MAX_BUFFER {
                 return Err(Refused::TooLong(pitch));
             }
-            steps.push(ReadLoop { extent: turn.extent, bytes: bits / 8 });
-            turn.src = turn.src.signum() * (pitch * 8 / u128::from(unit)) as i64;
-            pitch *= u128::from(turn.extent);
+            steps.push(ReadLoop { extent: level.extent, bytes: bits / 8 });
+            level.src = level.src.signum() * (pitch * 8 / u128::from(unit)) as i64;
+            pitch *= u128::from(level.extent);
         }
         let end = at as u128 + pitch;
         if end > MAX_BUFFER {
@@ -204,8 +204,8 @@ mod tests {
                     let strides = [middle, inner, run];
                     let loops = [a, b, c].into_iter().zip(src).zip(strides);
                     let loops = loops.filter(|((extent, _), _)| *extent > 1);
-                    let turn = |((extent, src), dst)| Loop { extent, src: src * run, dst };
-                    let loops: Vec<Loop> = loops.map(turn).collect();
+                    let level = |((extent, src), dst)| Loop { extent, src: src * run, dst };
+                    let loops: Vec<Loop> = loops.map(level).collect();
                     let run = run as u64;
                     all.push(Region { packed: false, src: 200, dst: 0, run, loops });
                 }
@@ -225,11 +225,11 @@ mod tests {
             for (low, high) in pairs.filter(|(low, high)| low < high) {
                 let (mut needed, mut covered, mut read, mut sources) = (0, 0, 0, 0);
                 let size = |part: &RegionRef<'_>| {
-                    part.run * part.loops.iter().map(|turn| turn.extent).product::<u64>()
+                    part.run * part.loops.iter().map(|level| level.extent).product::<u64>()
                 };
                 let apart = |part: &RegionRef<'_>| {
-                    let loops = part.loops.iter().filter(|turn| turn.src != 0);
-                    part.run * loops.map(|turn| turn.extent).product::<u64>()
+                    let loops = part.loops.iter().filter(|level| level.src != 0);
+                    part.run * loops.map(|level| level.extent).product::<u64>()
                 };
                 clip(&region, (low, high), &mut |part| needed += size(&part));
                 cover(&region, (low, high), &mut |part| {

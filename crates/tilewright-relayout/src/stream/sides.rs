@@ -37,9 +37,9 @@ pub fn box_extents(extents: &[u64], stored: [&[DimDigit]; 2], most: u64) -> Vec<
     let mut sides = vec![1; extents.len()];
     loop {
         let size: u64 = sides.iter().product();
-        let mut turns = stored;
-        tilewright_core::sort_short(&mut turns, |stored| stretch(stored, &sides, extents));
-        let grown = turns.into_iter().find_map(|stored| {
+        let mut ordered = stored;
+        tilewright_core::sort_short(&mut ordered, |stored| stretch(stored, &sides, extents));
+        let grown = ordered.into_iter().find_map(|stored| {
             let (axis, to) = growth(stored, &sides, extents)?;
             let room = most / (size / sides[axis]);
             let to = if to <= room { to } else { room / GRAIN * GRAIN };

@@ -84,14 +84,14 @@ impl Writes {
     fn of(region: &mut Region, unit: u64) -> Writes {
         let (first, mut len, mut pitch) = (region.dst as u64 * unit, region.run, region.run);
         let mut steps = Vec::new();
-        for turn in region.loops.iter_mut().rev() {
-            if steps.is_empty() && turn.dst as u64 == len {
-                len *= turn.extent;
+        for level in region.loops.iter_mut().rev() {
+            if steps.is_empty() && level.dst as u64 == len {
+                len *= level.extent;
             } else {
-                steps.push((turn.extent, turn.dst as u64 * unit));
+                steps.push((level.extent, level.dst as u64 * unit));
             }
-            turn.dst = pitch as i64;
-            pitch *= turn.extent;
+            level.dst = pitch as i64;
+            pitch *= level.extent;
         }
         region.dst = 0;
         let count = steps.iter().map(|(extent, _)| extent).product();

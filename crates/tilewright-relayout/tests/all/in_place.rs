@@ -204,7 +204,7 @@ fn what_needs_a_second_buffer() {
     let error = plan(&row(&[3000, 5000]), &columns, 32).in_place().unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the loop of 3000 turns with strides 20000 to 4 bytes couples places far apart; in place, loops \
+        "the loop of 3000 iterations with strides 20000 to 4 bytes couples places far apart; in place, loops \
          swap in pairs or elements stay within chunks of at most 1048576 bytes: run the plan into a \
          second buffer of 60000000 bytes"
     );

@@ -19,8 +19,9 @@ fn sums(loops: &[(u64, i64, i64)], (src, dst): (i64, i64), f: &mut dyn FnMut(i64
 
 /// The elements of a region, as offsets on both sides, in elements.
 fn elements_of(region: &Region, elements: Elements, f: &mut dyn FnMut(i64, i64)) {
-    let loops: Vec<_> = region.loops.iter().map(|turn| (turn.extent, turn.src, turn.dst)).collect();
-    assert!(loops.iter().all(|turn| turn.0 > 1 && turn.2 > 0));
+    let loops: Vec<_> =
+        region.loops.iter().map(|level| (level.extent, level.src, level.dst)).collect();
+    assert!(loops.iter().all(|level| level.0 > 1 && level.2 > 0));
     assert!(region.packed || elements.src_bits == elements.dst_bits);
     let bits = if region.packed { 8 } else { i64::from(elements.src_bits) };
     // Bytes of packed elements hold several, wide elements have several bytes.
@@ -37,17 +38,18 @@ fn elements_by_digits(program: &Program, f: &mut dyn FnMut(i64, i64)) {
     if digits.is_empty() {
         return;
     }
-    let mut turns: Vec<u64> = digits.digits().iter().map(|digit| digit.turns().start).collect();
+    let mut iterations: Vec<u64> =
+        digits.digits().iter().map(|digit| digit.values().start).collect();
     loop {
-        if let Some((src, dst)) = element_at(program, &turns) {
+        if let Some((src, dst)) = element_at(program, &iterations) {
             f(src, dst);
         }
-        let each = turns.iter_mut().zip(digits.digits());
-        let next = each.rev().find_map(|(turn, digit)| {
-            *turn += 1;
-            let more = *turn < digit.turns().end;
+        let each = iterations.iter_mut().zip(digits.digits());
+        let next = each.rev().find_map(|(level, digit)| {
+            *level += 1;
+            let more = *level < digit.values().end;
             if !more {
-                *turn = digit.turns().start;
+                *level = digit.values().start;
             }
             more.then_some(())
         });
@@ -57,15 +59,15 @@ fn elements_by_digits(program: &Program, f: &mut dyn FnMut(i64, i64)) {
     }
 }
 
-fn element_at(program: &Program, turns: &[u64]) -> Option<(i64, i64)> {
+fn element_at(program: &Program, iterations: &[u64]) -> Option<(i64, i64)> {
     let digits = program.digits();
     let (mut src, mut dst) = digits.base();
     for (i, group) in digits.groups().iter().enumerate() {
         let mut registers = vec![0; group.registers()];
-        for (digit, turn) in digits.digits().iter().zip(turns) {
+        for (digit, level) in digits.digits().iter().zip(iterations) {
             if digit.group() == i {
-                registers[digit.register()] = *turn;
-                dst += *turn as i64 * digit.stride();
+                registers[digit.register()] = *level;
+                dst += *level as i64 * digit.stride();
             }
         }
         src += counted(group.ops(), digits, &mut registers)?;
@@ -108,7 +110,8 @@ fn counted(ops: &[Op], digits: &Digits, registers: &mut [u64]) -> Option<i64> {
 /// The destination elements of a gap.
 fn gap_elements(gap: &Gap, elements: Elements) -> Vec<Range<u64>> {
     let bits = u64::from(elements.dst_bits);
-    let loops: Vec<_> = gap.loops.iter().map(|turn| (turn.extent, 0, turn.stride as i64)).collect();
+    let loops: Vec<_> =
+        gap.loops.iter().map(|level| (level.extent, 0, level.stride as i64)).collect();
     let element = |units: i64| {
         let units = units as u64;
         if gap.packed { units } else { units * 8 / bits }
@@ -446,8 +449,9 @@ fn a_part_of_a_large_array_touches_what_it_needs() {
     assert_eq!(bytes(&mut part.source_ranges()), 160_000);
     assert_eq!(bytes(&mut part.destination_ranges()), 160_000);
     // The combinations of values are less than four times the elements.
-    let turns = part.digits().digits().iter().map(|digit| digit.turns().end - digit.turns().start);
-    assert!(turns.product::<u64>() < 4 * 160_000);
+    let iterations =
+        part.digits().digits().iter().map(|digit| digit.values().end - digit.values().start);
+    assert!(iterations.product::<u64>() < 4 * 160_000);
 }
 
 #[test]

@@ -136,10 +136,10 @@ impl Interleave {
     pub(crate) fn of(isa: Isa, region: &RegionRef<'_>) -> Option<Interleave> {
         let (d, rest) = region.loops.split_last()?;
         let run = i64::try_from(region.run).ok().filter(|run| !region.packed && *run <= 32)?;
-        let minor = rest.iter().position(|turn| turn.src == run)?;
+        let minor = rest.iter().position(|level| level.src == run)?;
         let s = rest[minor];
         // Powers of two are permutations of address bits and need no tables.
-        let few = |turn: &Loop| matches!(turn.extent, 3 | 5 | 6 | 7);
+        let few = |level: &Loop| matches!(level.extent, 3 | 5 | 6 | 7);
         let joins = few(d) && d.dst == run && s.dst == run * d.extent as i64;
         let deals = few(&s) && d.dst == run && d.src == run * s.extent as i64;
         let (rows, along, apart) = match (joins, deals) {
@@ -152,7 +152,7 @@ impl Interleave {
         let fits = |size: &&usize| size.is_multiple_of(width) && **size <= len;
         let register = *strip::registers(isa).iter().find(fits)?;
         let n = rows as usize;
-        let all = rest.iter().map(|turn| turn.extent).product::<u64>() / s.extent;
+        let all = rest.iter().map(|level| level.extent).product::<u64>() / s.extent;
         let worth = (n * n * register * 4) as u64;
         if all.saturating_mul((len * n) as u64) < worth {
             return None;
@@ -285,12 +285,13 @@ pub(super) mod tests {
                 for (outer, gap) in some(&[(1, 0), (3, 0), (2, 5)], 4) {
                     let (n, w, count) = (n as i64, width as i64, count as i64);
                     let row = count * w + gap;
-                    let turn = |extent: i64, src, dst| Loop { extent: extent as u64, src, dst };
+                    let level = |extent: i64, src, dst| Loop { extent: extent as u64, src, dst };
                     // Elements next to one another, and in rows that are followed by gaps.
                     let (flat, all) = (n * count * w + 7 * gap, n * row);
                     let sides = (outer * flat + 16, outer * all + 16);
-                    let joined = [turn(outer, all, flat), turn(count, w, n * w), turn(n, row, w)];
-                    let dealt = [turn(outer, flat, all), turn(n, w, row), turn(count, n * w, w)];
+                    let joined =
+                        [level(outer, all, flat), level(count, w, n * w), level(n, row, w)];
+                    let dealt = [level(outer, flat, all), level(n, w, row), level(count, n * w, w)];
                     let from = usize::from(outer == 1);
                     let part = RegionRef {
                         packed: false,

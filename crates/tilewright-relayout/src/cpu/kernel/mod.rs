@@ -166,7 +166,7 @@ pub(crate) fn move_elements(
 pub(crate) fn block_size(region: &RegionRef<'_>, elements: Elements, minor: usize) -> (u64, u64) {
     let codec = if region.packed { Codec::Packed(elements) } else { Codec::Bytes };
     let width = lane::width(codec, region.run);
-    let extent = |turn: Option<&Loop>| turn.map_or(1, |turn| turn.extent);
+    let extent = |level: Option<&Loop>| level.map_or(1, |level| level.extent);
     let (s, d) =
         blocks::block_size(width, extent(region.loops.get(minor)), extent(region.loops.last()));
     (s as u64, d as u64)

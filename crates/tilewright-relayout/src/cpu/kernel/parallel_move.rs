@@ -108,11 +108,11 @@ impl<'a> ParallelMove<'a> {
 /// ordered by descending stride.
 pub(crate) fn are_disjoint(loops: &[Loop], run: u64) -> bool {
     let mut span = i64::try_from(run).ok();
-    for turn in loops.iter().rev() {
+    for level in loops.iter().rev() {
         span = match span {
-            Some(span) if turn.dst >= span => i64::try_from(turn.extent)
+            Some(span) if level.dst >= span => i64::try_from(level.extent)
                 .ok()
-                .and_then(|extent| turn.dst.checked_mul(extent - 1)?.checked_add(span)),
+                .and_then(|extent| level.dst.checked_mul(extent - 1)?.checked_add(span)),
             _ => return false,
         };
     }
@@ -183,13 +183,13 @@ mod tests {
 
     #[test]
     fn elements_that_share_bytes_are_not_moved_together() {
-        let turn = |extent, dst| Loop { extent, src: 1, dst };
-        assert!(are_disjoint(&[turn(3, 20), turn(5, 4)], 4));
-        assert!(are_disjoint(&[turn(3, 20), turn(5, 4)], 3));
-        assert!(!are_disjoint(&[turn(3, 20), turn(5, 4)], 5));
-        assert!(!are_disjoint(&[turn(3, 19), turn(5, 4)], 4));
-        assert!(!are_disjoint(&[turn(5, 4), turn(3, 20)], 4));
-        assert!(!are_disjoint(&[turn(u64::MAX, 4)], 4));
+        let level = |extent, dst| Loop { extent, src: 1, dst };
+        assert!(are_disjoint(&[level(3, 20), level(5, 4)], 4));
+        assert!(are_disjoint(&[level(3, 20), level(5, 4)], 3));
+        assert!(!are_disjoint(&[level(3, 20), level(5, 4)], 5));
+        assert!(!are_disjoint(&[level(3, 19), level(5, 4)], 4));
+        assert!(!are_disjoint(&[level(5, 4), level(3, 20)], 4));
+        assert!(!are_disjoint(&[level(u64::MAX, 4)], 4));
         assert!(are_disjoint(&[], 4));
     }
 }

@@ -34,7 +34,7 @@ fn one_of(region: &RegionRef<'_>) -> Option<usize> {
     let run = i64::try_from(region.run).ok().filter(|run| !region.packed && *run <= 16)?;
     let n = last.src / run;
     let whole = last.dst == run && last.src % run == 0 && (2..=MOST).contains(&n);
-    let alone = rest.iter().all(|turn| turn.src.unsigned_abs() >= last.src.unsigned_abs());
+    let alone = rest.iter().all(|level| level.src.unsigned_abs() >= last.src.unsigned_abs());
     (whole && alone && region.run.is_power_of_two()).then_some(n as usize)
 }
 
@@ -184,9 +184,9 @@ mod tests {
         for (n, width) in some(&all, 29) {
             for &count in counts {
                 for (outer, gap) in some(&[(1, 0), (3, 0), (2, 5)], 4) {
-                    let turn = |extent: i64, src, dst| Loop { extent: extent as u64, src, dst };
+                    let level = |extent: i64, src, dst| Loop { extent: extent as u64, src, dst };
                     let (row, packed) = (n * count * width + gap, count * width + gap);
-                    let loops = [turn(outer, row, packed), turn(count, n * width, width)];
+                    let loops = [level(outer, row, packed), level(count, n * width, width)];
                     let loops = &loops[usize::from(outer == 1)..];
                     let part =
                         RegionRef { packed: false, src: 3, dst: 11, run: width as u64, loops };
@@ -202,13 +202,13 @@ mod tests {
 
     #[test]
     fn elements_taken_elsewhere_are_none_of_it() {
-        let turn = |extent, src, dst| Loop { extent, src, dst };
+        let level = |extent, src, dst| Loop { extent, src, dst };
         let of =
             |loops: &[Loop]| one_of(&RegionRef { packed: false, src: 0, dst: 0, run: 4, loops });
-        assert_eq!(of(&[turn(100, 8, 4)]), Some(2));
-        assert_eq!(of(&[turn(2, 4, 400), turn(100, 8, 4)]), None);
-        assert_eq!(of(&[turn(100, 36, 4)]), None);
-        assert_eq!(of(&[turn(100, -8, 4)]), None);
-        assert_eq!(of(&[turn(100, 8, 8)]), None);
+        assert_eq!(of(&[level(100, 8, 4)]), Some(2));
+        assert_eq!(of(&[level(2, 4, 400), level(100, 8, 4)]), None);
+        assert_eq!(of(&[level(100, 36, 4)]), None);
+        assert_eq!(of(&[level(100, -8, 4)]), None);
+        assert_eq!(of(&[level(100, 8, 8)]), None);
     }
 }

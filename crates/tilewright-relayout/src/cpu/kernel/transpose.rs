@@ -307,7 +307,7 @@ struct Reading<const G: usize> {
     levels: [[u8; 2]; 4],
     /// The steps by which prefetches are ahead, the steps of a block less these, and whether lines are prefetched.
     ahead: usize,
-    turn: usize,
+    level: usize,
     far: bool,
 }
 
@@ -321,7 +321,7 @@ impl<const G: usize> Reading<G> {
             apart: *exact(&steps.gather_to),
             levels: run.levels(written.trailing_zeros() as usize),
             ahead,
-            turn: steps.gather.len() - ahead,
+            level: steps.gather.len() - ahead,
             far: run.buffers.store == Store::Streamed,
         }
     }
@@ -342,14 +342,14 @@ impl<const G: usize> Reading<G> {
     ) {
         let gather = &run.transpose.steps.gather;
         // SAFETY: `# Safety` of `Reading::step`: `step` is one of the reading steps of a block. `later` is one of them,
-        // too: `ahead` is at most their number, and `turn` is their number less `ahead`. What the step reads is in the
+        // too: `ahead` is at most their number, and `level` is their number less `ahead`. What the step reads is in the
         // source, and `scratch` holds a block.
         unsafe {
             if self.far {
-                let (block, later) = if step < self.turn {
+                let (block, later) = if step < self.level {
                     (src, step + self.ahead)
                 } else {
-                    (soon, step - self.turn)
+                    (soon, step - self.level)
                 };
                 run.prefetch::<V, G>(block + gather.get_unchecked(later).src, &self.registers);
             }

@@ -41,14 +41,14 @@ pub(super) fn shape(
         true => (cost::BLOCK, cost::NEAR_BLOCK),
         false => {
             // Several blocks, since nothing is written while the first is read.
-            let bits: u64 = loops.iter().fold(run, |all, turn| all.saturating_mul(turn.extent));
+            let bits: u64 = loops.iter().fold(run, |all, level| all.saturating_mul(level.extent));
             let some = (bits / 8 / SOME).max(cost::BLOCK);
             (cost::SCRATCH_BLOCK.min(some), cost::NEAR_SCRATCH_BLOCK)
         }
     };
     // The maximal number of rows that leaves each of them a stretch of the source long enough to read.
     let rows = far / cost::LEAST_READ_RUN * (run / 8).max(1);
-    let crowded = loops.iter().any(|turn| turn.src != 0 && turn.src % cost::WAY == 0);
+    let crowded = loops.iter().any(|level| level.src != 0 && level.src % cost::WAY == 0);
     let most_write = if crowded { cost::CROWDED_WRITE_RUN } else { cost::WRITE_RUN };
     let write = rows.clamp(cost::LEAST_WRITE_RUN, most_write);
     let (write, read, most, least) = match locality {
@@ -75,7 +75,7 @@ fn grow(
 ) {
     let mut together = run;
     while together < target {
-        let Some(i) = loops.iter().position(|turn| side(turn).unsigned_abs() == together) else {
+        let Some(i) = loops.iter().position(|level| side(level).unsigned_abs() == together) else {
             return;
         };
         let extent = loops[i].extent;
@@ -114,7 +114,7 @@ fn even(extent: u64, wanted: u64, room: u64, unit: u64) -> u64 {
 pub(super) fn runs(loops: &[Loop], run: u64, shape: &[u64]) -> (u64, u64) {
     let along = |side: Side| {
         let mut together = run;
-        while let Some(i) = loops.iter().position(|turn| side(turn).unsigned_abs() == together)
+        while let Some(i) = loops.iter().position(|level| side(level).unsigned_abs() == together)
             && shape[i] > 1
         {
             together *= shape[i];
@@ -243,23 +243,23 @@ fn reach(reach: &mut (i64, i64), end: i64) -> Option<()> {
 impl BlockLoop {
     /// Returns the iteration of the part's loop at which a block begins.
     #[inline]
-    fn turn(&self, at: u64) -> i64 {
+    fn iteration(&self, at: u64) -> i64 {
         (at as i64 * self.step).min(self.last)
     }
 
     /// Returns the loop over blocks of `taken` iterations.
-    fn of(turn: &Loop, extent: u64, taken: u64, (rank, along): (u8, bool)) -> Option<BlockLoop> {
+    fn of(level: &Loop, extent: u64, taken: u64, (rank, along): (u8, bool)) -> Option<BlockLoop> {
         let (step, last) = (taken as i64, (extent - taken) as i64);
         let whole = |stride: i64| [step, last].iter().all(|n| n * (stride % 8) % 8 == 0);
-        (whole(turn.src) && whole(turn.dst)).then_some(())?;
+        (whole(level.src) && whole(level.dst)).then_some(())?;
         // `unit` iterations are whole bytes on both sides.
-        let unit = 8i64 >> (turn.src | turn.dst).trailing_zeros().min(3);
+        let unit = 8i64 >> (level.src | level.dst).trailing_zeros().min(3);
         Some(BlockLoop {
             count: (last as u64).div_ceil(step as u64) + 1,
             step: step / unit,
             last: last / unit,
-            src: turn.src * unit / 8,
-            dst: turn.dst * unit / 8,
+            src: level.src * unit / 8,
+            dst: level.dst * unit / 8,
             rank,
             along,
         })
@@ -288,7 +288,7 @@ impl Blocks {
         };
         let (at, walk) = (self.at[along], &self.walk[along]);
         let again = at.checked_sub(1).map(|before| {
-            let by = walk.turn(at) - walk.turn(before);
+            let by = walk.iteration(at) - walk.iteration(before);
             self.chain - by * walk.dst
         });
         let inner = along + 1..self.loops;
@@ -306,12 +306,12 @@ impl Iterator for Blocks {
         let here = self.here((src, dst));
         self.next = None;
         for (at, walk) in self.at[..self.loops].iter_mut().zip(&self.walk).rev() {
-            let before = walk.turn(*at);
+            let before = walk.iteration(*at);
             *at += 1;
             if *at == walk.count {
                 *at = 0;
             }
-            let by = walk.turn(*at) - before;
+            let by = walk.iteration(*at) - before;
             (src, dst) = (src + by * walk.src, dst + by * walk.dst);
             if *at > 0 {
                 self.next = Some((src, dst));

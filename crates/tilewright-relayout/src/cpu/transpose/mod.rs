@@ -142,9 +142,9 @@ impl RegisterTranspose {
     /// Returns whether this serves the part: equal strides, and at least the extents of a block.
     pub(crate) fn fits(&self, part: &RegionRef<'_>, bits: u32, locality: Locality) -> bool {
         let bits = i64::from(bits);
-        let alike = |((own, turn), shape): ((&Loop, &Loop), &u64)| {
+        let alike = |((own, level), shape): ((&Loop, &Loop), &u64)| {
             let same = |own: i64, given: i64| Some(own) == given.checked_mul(bits);
-            turn.extent >= *shape && same(own.src, turn.src) && same(own.dst, turn.dst)
+            level.extent >= *shape && same(own.src, level.src) && same(own.dst, level.dst)
         };
         self.locality == locality
             && part.loops.len() == self.loops.len()
@@ -217,8 +217,8 @@ fn scaled(part: &RegionRef<'_>, bits: u32) -> Option<(Vec<Loop>, u64)> {
     }
     let scaled = |stride: i64| stride.checked_mul(i64::from(bits));
     let mut loops = Vec::with_capacity(part.loops.len());
-    for turn in part.loops {
-        loops.push(Loop { src: scaled(turn.src)?, dst: scaled(turn.dst)?, ..*turn });
+    for level in part.loops {
+        loops.push(Loop { src: scaled(level.src)?, dst: scaled(level.dst)?, ..*level });
     }
     Some((loops, run))
 }
@@ -230,8 +230,8 @@ mod tests {
     #[test]
     fn registers_are_as_long_as_units_cover_loops_well() {
         let register = |columns: i64, locality| {
-            let turn = |extent: i64, src, dst| Loop { extent: extent as u64, src, dst };
-            let loops = [turn(columns, 4, 40_000), turn(10_000, 4 * columns, 4)];
+            let level = |extent: i64, src, dst| Loop { extent: extent as u64, src, dst };
+            let loops = [level(columns, 4, 40_000), level(10_000, 4 * columns, 4)];
             let part = RegionRef { packed: false, src: 0, dst: 0, run: 4, loops: &loops };
             RegisterTranspose::of(&part, 8, 64, locality).map(|transpose| transpose.register)
         };

@@ -26,7 +26,7 @@ pub(crate) const NONE: u8 = u8::MAX;
 /// A bit of the index of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Bit {
-    turn: usize,
+    level: usize,
     weight: u32,
 }
 
@@ -53,13 +53,13 @@ fn inside(loops: &[Loop], run: u64, log: u32, side: fn(&Loop) -> i64) -> Option<
     let mut bits: Vec<Option<Bit>> = vec![None; run.trailing_zeros() as usize];
     let mut expected = run;
     while bits.len() < log as usize {
-        let turn = loops.iter().position(|turn| side(turn).unsigned_abs() == expected)?;
-        let extent = loops[turn].extent;
+        let level = loops.iter().position(|level| side(level).unsigned_abs() == expected)?;
+        let extent = loops[level].extent;
         let (most, rest) = (extent.ilog2(), log - bits.len() as u32);
         if !extent.is_power_of_two() && most < rest {
             return None;
         }
-        bits.extend((0..most.min(rest)).map(|weight| Some(Bit { turn, weight })));
+        bits.extend((0..most.min(rest)).map(|weight| Some(Bit { level, weight })));
         expected = expected.checked_mul(extent)?;
     }
     Some(bits)
@@ -82,8 +82,8 @@ impl BitPermutation {
     /// Returns the elements that units move of loops with these extents, as a multiple of all elements: the last unit
     /// of a loop begins earlier.
     pub(super) fn moved(&self, loops: &[Loop]) -> f64 {
-        let of = |(turn, &unit): (&Loop, &u64)| {
-            turn.extent.next_multiple_of(unit) as f64 / turn.extent as f64
+        let of = |(level, &unit): (&Loop, &u64)| {
+            level.extent.next_multiple_of(unit) as f64 / level.extent as f64
         };
         loops.iter().zip(&self.taken).map(of).product()
     }
@@ -91,25 +91,26 @@ impl BitPermutation {
     /// Returns the permutation for registers of `2^log` bits, or `None` if the loops do not fill whole registers on
     /// both sides. The run and the strides count bits; the run is a power of two below the register.
     pub(crate) fn of(loops: &[Loop], run: u64, log: u32) -> Option<BitPermutation> {
-        let from = inside(loops, run, log, |turn| turn.src)?;
-        let to = inside(loops, run, log, |turn| turn.dst)?;
+        let from = inside(loops, run, log, |level| level.src)?;
+        let to = inside(loops, run, log, |level| level.dst)?;
         // Loops that are within registers on both sides, in opposite directions.
-        let within =
-            |bits: &[Option<Bit>], turn: usize| bits.iter().flatten().any(|bit| bit.turn == turn);
-        let against = |turn: usize| loops[turn].src < 0 && within(&from, turn);
+        let within = |bits: &[Option<Bit>], level: usize| {
+            bits.iter().flatten().any(|bit| bit.level == level)
+        };
+        let against = |level: usize| loops[level].src < 0 && within(&from, level);
         let mut work = Exchanges::of(&from, &to, run.trailing_zeros() as usize)?;
         work.fix_within_bytes(&to)?;
         let table = work.table(&from, &to, &against)?;
         let Exchanges { levels, incoming, outgoing, .. } = work;
-        let stride = |bit: Bit, side: fn(&Loop) -> i64| side(&loops[bit.turn]) << bit.weight;
-        let src = incoming.iter().map(|bit| stride(*bit, |turn| turn.src)).collect();
+        let stride = |bit: Bit, side: fn(&Loop) -> i64| side(&loops[bit.level]) << bit.weight;
+        let src = incoming.iter().map(|bit| stride(*bit, |level| level.src)).collect();
         let dst = outgoing.iter().map(|bit| {
-            let step = stride(*bit, |turn| turn.dst);
-            if against(bit.turn) { (step, 0) } else { (0, step) }
+            let step = stride(*bit, |level| level.dst);
+            if against(bit.level) { (step, 0) } else { (0, step) }
         });
-        let low = from.iter().flatten().filter(|bit| against(bit.turn));
-        let taken = (0..loops.len()).map(|turn| {
-            let bits = from.iter().chain(&to).flatten().filter(|bit| bit.turn == turn);
+        let low = from.iter().flatten().filter(|bit| against(bit.level));
+        let taken = (0..loops.len()).map(|level| {
+            let bits = from.iter().chain(&to).flatten().filter(|bit| bit.level == level);
             bits.map(|bit| 2 << bit.weight).max().unwrap_or(1)
         });
         Some(BitPermutation {
@@ -117,7 +118,7 @@ impl BitPermutation {
             table,
             src,
             dst: dst.collect(),
-            src_low: low.map(|bit| stride(*bit, |turn| turn.src)).sum(),
+            src_low: low.map(|bit| stride(*bit, |level| level.src)).sum(),
             taken: taken.collect(),
         })
     }
@@ -225,7 +226,7 @@ impl Exchanges {
         against: &dyn Fn(usize) -> bool,
     ) -> Option<Option<[u8; 64]>> {
         let turned = |bit: &Option<Bit>| {
-            bit.is_some_and(|bit| against(bit.turn) && from.contains(&Some(bit)))
+            bit.is_some_and(|bit| against(bit.level) && from.contains(&Some(bit)))
         };
         if to[..3.min(to.len())].iter().any(turned) {
             return None;

@@ -151,17 +151,17 @@ fn sums(bits: &[(i64, i64)]) -> Vec<i64> {
 /// Returns the loops over the units of a block.
 fn units(loops: &[Loop], shape: &[u64], permutation: &BitPermutation) -> Option<Vec<Digit>> {
     let (mut digits, mut passed) = (Vec::new(), 1usize);
-    for ((turn, &taken), &unit) in loops.iter().zip(shape).zip(&permutation.taken) {
+    for ((level, &taken), &unit) in loops.iter().zip(shape).zip(&permutation.taken) {
         let count = taken.div_ceil(unit) as usize;
         if count == 1 {
             continue;
         }
         let last = (taken - unit) as i64;
         let whole = |stride: i64| unit as i64 * stride % 8 == 0 && last * stride % 8 == 0;
-        (whole(turn.src) && whole(turn.dst)).then_some(())?;
+        (whole(level.src) && whole(level.dst)).then_some(())?;
         let role = Role::Unit(passed);
         passed = passed.checked_mul(count)?;
-        digits.push(Digit { count, src: turn.src, dst: turn.dst, step: unit as i64, last, role });
+        digits.push(Digit { count, src: level.src, dst: level.dst, step: unit as i64, last, role });
     }
     (passed <= 1 << 16).then_some(digits)
 }
@@ -190,7 +190,7 @@ fn widen(units: &mut [Digit], permutation: &mut BitPermutation) {
 /// Calls `f` with the unit, the bits, the source offset and the destination offset of every combination of iterations;
 /// the first digit is outermost.
 fn each<F: FnMut(usize, usize, i64, i64)>(digits: &[&Digit], f: &mut F) {
-    fn turn<F: FnMut(usize, usize, i64, i64)>(
+    fn level<F: FnMut(usize, usize, i64, i64)>(
         digits: &[&Digit],
         (unit, bits, src, dst): (usize, usize, i64, i64),
         f: &mut F,
@@ -206,11 +206,11 @@ fn each<F: FnMut(usize, usize, i64, i64)>(digits: &[&Digit], f: &mut F) {
             let (unit, bits) = (unit + i * passed, bits + i * weight);
             match rest {
                 [] => f(unit, bits, at.0, at.1),
-                rest => turn(rest, (unit, bits, at.0, at.1), f),
+                rest => level(rest, (unit, bits, at.0, at.1), f),
             }
         }
     }
-    turn(digits, (0, 0, 0, 0), f);
+    level(digits, (0, 0, 0, 0), f);
 }
 
 /// Returns a bit of the register index as a loop of two iterations.

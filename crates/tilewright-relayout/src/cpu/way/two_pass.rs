@@ -263,9 +263,9 @@ impl TwoPass {
         (src, dst): (i64, i64),
         f: &mut dyn FnMut(i64, i64),
     ) {
-        let Some(turn) = part.loops.get(i) else { return f(src, dst) };
-        for at in shape::firsts(turn.extent, self.taken[i]) {
-            self.block(part, i + 1, (src + at * turn.src, dst + at * turn.dst), f);
+        let Some(level) = part.loops.get(i) else { return f(src, dst) };
+        for at in shape::firsts(level.extent, self.taken[i]) {
+            self.block(part, i + 1, (src + at * level.src, dst + at * level.dst), f);
         }
     }
 }
@@ -276,9 +276,9 @@ fn two(whole: &RegionRef<'_>, taken: &[u64], order: &[usize]) -> Option<(Region,
     let (mut first, mut second) = (Vec::new(), Vec::new());
     let mut bytes = whole.run;
     for &i in order.iter().filter(|i| taken[**i] > 1) {
-        let (turn, extent) = (&whole.loops[i], taken[i]);
-        first.push(Loop { extent, src: turn.src, dst: bytes as i64 });
-        second.push(Loop { extent, src: bytes as i64, dst: turn.dst });
+        let (level, extent) = (&whole.loops[i], taken[i]);
+        first.push(Loop { extent, src: level.src, dst: bytes as i64 });
+        second.push(Loop { extent, src: bytes as i64, dst: level.dst });
         bytes = bytes.checked_mul(extent)?;
     }
     Some((region(first, whole.run), region(second, whole.run), bytes))
@@ -287,7 +287,7 @@ fn two(whole: &RegionRef<'_>, taken: &[u64], order: &[usize]) -> Option<(Region,
 /// Returns the loops that continue one another on one side, beginning at the run, or at the smallest stride if all
 /// strides are larger than the run.
 fn chain(loops: &[Loop], run: u64, side: Side) -> Vec<usize> {
-    let shortest = loops.iter().map(|turn| side(turn).unsigned_abs()).min();
+    let shortest = loops.iter().map(|level| side(level).unsigned_abs()).min();
     let (mut chain, mut end) = (Vec::new(), shortest.unwrap_or(run).max(run));
     let next = |end: u64, chain: &[usize]| {
         (0..loops.len()).find(|j| side(&loops[*j]).unsigned_abs() == end && !chain.contains(j))
@@ -383,7 +383,7 @@ fn enlarge(
 
 /// Returns a region of loops around runs, in the order of the destination.
 fn region(mut loops: Vec<Loop>, run: u64) -> Region {
-    tilewright_core::sort_short(&mut loops, |turn| core::cmp::Reverse(turn.dst));
+    tilewright_core::sort_short(&mut loops, |level| core::cmp::Reverse(level.dst));
     let mut region = Region { packed: false, src: 0, dst: 0, run, loops };
     region.merge();
     region
@@ -465,8 +465,12 @@ mod tests {
 
     /// Rows of O × I × HW bytes, which become HW × I columns of O bytes, and the loop over I.
     fn columns(outer: i64, extent: i64, inner: i64) -> [Loop; 3] {
-        let turn = |extent: i64, src, dst| Loop { extent: extent as u64, src, dst };
-        [turn(inner, 1, outer * extent), turn(extent, inner, outer), turn(outer, extent * inner, 1)]
+        let level = |extent: i64, src, dst| Loop { extent: extent as u64, src, dst };
+        [
+            level(inner, 1, outer * extent),
+            level(extent, inner, outer),
+            level(outer, extent * inner, 1),
+        ]
     }
 
     fn two_pass(loops: &[Loop]) -> Option<TwoPass> {
@@ -496,9 +500,9 @@ mod tests {
                     found += 1;
                     let case = format!("{outer}, {extent}, {inner}: {:?}", two_pass.taken);
                     assert!(two_pass.bytes as u64 <= 2 * cost::TWO_PASS_BLOCK, "{case}");
-                    for (turn, taken) in loops.iter().zip(&two_pass.taken) {
-                        let moved = moved(turn.extent, *taken);
-                        assert!(moved <= turn.extent + turn.extent / 4, "{case}");
+                    for (level, taken) in loops.iter().zip(&two_pass.taken) {
+                        let moved = moved(level.extent, *taken);
+                        assert!(moved <= level.extent + level.extent / 4, "{case}");
                     }
                 }
             }

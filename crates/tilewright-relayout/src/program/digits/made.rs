@@ -202,12 +202,12 @@ impl Digits {
     fn src_step(&self, digit: usize) -> u64 {
         let Digit { group, register, origin, .. } = self.digits[digit];
         let group = &self.all[group];
-        let at = |turn: u64| {
+        let at = |value: u64| {
             let mut registers = vec![(0, 0); group.registers];
             for &i in &group.digits {
                 registers[self.digits[i].register].0 = self.digits[i].origin;
             }
-            registers[register].0 = turn;
+            registers[register].0 = value;
             run(&group.ops, &self.lists, 1, &mut registers)
         };
         let (first, second) = (at(origin), at(origin + 1));
@@ -255,10 +255,14 @@ impl Size {
         (quotient, Size { extent: by, low, reach, origin: self.origin % by })
     }
 
-    /// Returns the used values of the digit `value / at % turns`, from the first to behind the last.
-    fn digit(self, at: u64, turns: u64) -> (u64, u64) {
+    /// Returns the used values of the digit `value / at % iterations`, from the first to behind the last.
+    fn digit(self, at: u64, iterations: u64) -> (u64, u64) {
         let (low, high) = (self.low / at, self.reach.saturating_sub(1) / at);
-        if low / turns == high / turns { (low % turns, high % turns + 1) } else { (0, turns) }
+        if low / iterations == high / iterations {
+            (low % iterations, high % iterations + 1)
+        } else {
+            (0, iterations)
+        }
     }
 }
 

@@ -21,7 +21,7 @@ use tilewright_core::Swizzle;
 /// let part = Program::of_part((&rows, &[0, 4]), (&rows, &[6, 0]), &[2, 4], Elements::same(8));
 /// let part = part.unwrap();
 /// let [row, _] = part.digits().digits() else { panic!("rows and columns") };
-/// assert_eq!((row.turns(), row.stride(), row.group(), row.register()), (6..8, 8, 0, 0));
+/// assert_eq!((row.values(), row.stride(), row.group(), row.register()), (6..8, 8, 0, 0));
 /// ```
 #[derive(Clone, Debug)]
 pub struct Digit {
@@ -74,9 +74,9 @@ impl Digit {
     /// let src = TensorLayout::row_major(&[2, 3]).unwrap();
     /// let dst = TensorLayout::col_major(&[2, 3]).unwrap();
     /// let program = Program::new(&src, &dst, Elements::same(8), 0).unwrap();
-    /// assert_eq!(program.digits().digits()[1].turns(), 0..3);
+    /// assert_eq!(program.digits().digits()[1].values(), 0..3);
     /// ```
-    pub fn turns(&self) -> Range<u64> {
+    pub fn values(&self) -> Range<u64> {
         self.first..self.first + self.extent
     }
 
@@ -169,11 +169,11 @@ impl Group {
 /// let digits = program.digits();
 /// let [rows, columns] = digits.digits() else { panic!("a digit for each dim") };
 /// let mut pairs = Vec::new();
-/// for (i, j) in rows.turns().flat_map(|i| columns.turns().map(move |j| (i, j))) {
+/// for (i, j) in rows.values().flat_map(|i| columns.values().map(move |j| (i, j))) {
 ///     let (mut s, d) = digits.base();
-///     for (group, turn) in digits.groups().iter().zip([i, j]) {
+///     for (group, value) in digits.groups().iter().zip([i, j]) {
 ///         let [Op::Rest { from: 0, stride }] = group.ops() else { panic!("one stride") };
-///         s += turn as i64 * stride;
+///         s += value as i64 * stride;
 ///     }
 ///     pairs.push((s, d + i as i64 * rows.stride() + j as i64 * columns.stride()));
 /// }
@@ -307,8 +307,8 @@ impl Digits {
         let (outer, inner) = self.entries();
         let mut leaves = self.digits.iter().map(|digit| digit.extent.div_ceil(digit.leaf));
         let product = |all: &mut dyn Iterator<Item = u64>| all.fold(1, u64::saturating_mul);
-        let turns = product(&mut self.digits.iter().map(|digit| digit.extent));
-        product(&mut leaves).saturating_mul(outer + inner).saturating_add(turns)
+        let iterations = product(&mut self.digits.iter().map(|digit| digit.extent));
+        product(&mut leaves).saturating_mul(outer + inner).saturating_add(iterations)
     }
 
     /// Returns whether there are no elements at all.

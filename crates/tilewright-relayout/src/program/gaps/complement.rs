@@ -97,10 +97,10 @@ impl Finder {
         // Iterations that are longer than their stride interleave with each other.
         let (long, boxes): (Vec<Cells>, Vec<Cells>) = boxes
             .into_iter()
-            .partition(|cells| cells.stride() == stride && cells.turn(0).span() > stride);
+            .partition(|cells| cells.stride() == stride && cells.iteration(0).span() > stride);
         if !long.is_empty() {
-            let turns = self.turns(long)?;
-            return self.window([boxes, turns].concat(), window, gaps);
+            let iterations = self.iterations(long)?;
+            return self.window([boxes, iterations].concat(), window, gaps);
         }
         let start = phase(&boxes, stride, window.start)?;
         let mut held = Vec::new();
@@ -111,15 +111,15 @@ impl Finder {
     }
 
     /// Returns the iterations of the outermost loops as separate boxes.
-    fn turns(&mut self, boxes: Vec<Cells>) -> Option<Vec<Cells>> {
+    fn iterations(&mut self, boxes: Vec<Cells>) -> Option<Vec<Cells>> {
         let mut all = Vec::new();
         for cells in boxes {
-            let turn = cells.loops.first()?;
-            if turn.extent > TURNS {
+            let level = cells.loops.first()?;
+            if level.extent > TURNS {
                 return None;
             }
-            self.work = self.work.checked_sub(turn.extent as usize)?;
-            all.extend((0..turn.extent).map(|i| cells.turn(cells.at + i * turn.stride)));
+            self.work = self.work.checked_sub(level.extent as usize)?;
+            all.extend((0..level.extent).map(|i| cells.iteration(cells.at + i * level.stride)));
         }
         Some(all)
     }
@@ -137,7 +137,7 @@ impl Finder {
         let (piece, at) = (from / stride, from % stride);
         if cells.stride() == stride {
             let pieces = piece..piece + cells.loops[0].extent;
-            held.push(BoxInPieces { pieces, cells: cells.turn(at) });
+            held.push(BoxInPieces { pieces, cells: cells.iteration(at) });
         } else if at + cells.span() <= stride {
             held.push(BoxInPieces { pieces: piece..piece + 1, cells: Cells { at, ..cells } });
         } else if cells.loops.is_empty() {
@@ -153,7 +153,7 @@ impl Finder {
                 cells: Cells { at, run, loops: Vec::new() },
             }));
         } else {
-            for cells in self.turns(vec![cells])? {
+            for cells in self.iterations(vec![cells])? {
                 self.hold(cells, start, stride, held)?;
             }
         }
@@ -187,8 +187,8 @@ impl Finder {
             self.window(inside, piece, &mut found)?;
             for gap in found {
                 let at = (pair[0] * stride + gap.at).checked_add_signed(start)?;
-                let turn = GapLoop { extent: pair[1] - pair[0], stride };
-                push(Cells { at, ..gap }, turn, gaps)?;
+                let level = GapLoop { extent: pair[1] - pair[0], stride };
+                push(Cells { at, ..gap }, level, gaps)?;
             }
         }
         Some(())
@@ -204,7 +204,7 @@ fn from(at: u64, start: i64) -> Option<u64> {
 /// a cut.
 fn phase(boxes: &[Cells], stride: u64, first: u64) -> Option<i64> {
     let turned = boxes.iter().filter(|cells| cells.stride() == stride);
-    let ends: Vec<(u64, u64)> = turned.map(|cells| (cells.at, cells.turn(0).span())).collect();
+    let ends: Vec<(u64, u64)> = turned.map(|cells| (cells.at, cells.iteration(0).span())).collect();
     let fits = |phase: u64| {
         // Returns the distance of a box from the preceding cut.
         let behind = |at: u64| (at % stride + stride - phase) % stride;
@@ -226,14 +226,14 @@ fn push_run(run: Range<u64>, gaps: &mut Vec<Cells>) -> Option<()> {
 }
 
 /// Adds a box with a loop around it, or extends an earlier box if the new one continues it.
-fn push(cells: Cells, turn: GapLoop, gaps: &mut Vec<Cells>) -> Option<()> {
+fn push(cells: Cells, level: GapLoop, gaps: &mut Vec<Cells>) -> Option<()> {
     let near = gaps.iter_mut().rev().take(NEAR).find_map(|gap| {
-        let taken = gap.goes_on(&cells, turn);
+        let taken = gap.goes_on(&cells, level);
         taken.then_some(gap)
     });
     let taken = match near {
         Some(gap) => Some(gap),
-        None => gaps.last_mut().filter(|_| turn.extent == 1).and_then(|last| last.paired(&cells)),
+        None => gaps.last_mut().filter(|_| level.extent == 1).and_then(|last| last.paired(&cells)),
     };
     if let Some(gap) = taken {
         gap.merge();
@@ -243,7 +243,7 @@ fn push(cells: Cells, turn: GapLoop, gaps: &mut Vec<Cells>) -> Option<()> {
         return None;
     }
     let Cells { at, run, loops } = cells;
-    let around = (turn.extent > 1).then_some(turn);
+    let around = (level.extent > 1).then_some(level);
     let mut cells = Cells { at, run, loops: around.into_iter().chain(loops).collect() };
     cells.merge();
     gaps.push(cells);

@@ -47,7 +47,7 @@ impl Gap {
     /// assert_eq!(Gap { packed: false, dst: 7, run: 3, loops }.size(), 12);
     /// ```
     pub fn size(&self) -> u64 {
-        self.loops.iter().map(|turn| turn.extent).product::<u64>() * self.run
+        self.loops.iter().map(|level| level.extent).product::<u64>() * self.run
     }
 
     /// Calls `f` with the runs, each clipped to the units `range`, in the order of the loops. Iterations that miss the
@@ -69,13 +69,13 @@ impl Gap {
         let bits = u64::from(elements.dst_bits);
         let Cells { at, run, loops } = cells;
         let whole = |units: u64| bits >= 8 || (units * bits).is_multiple_of(8);
-        let packed = !(whole(at) && whole(run) && loops.iter().all(|turn| whole(turn.stride)));
+        let packed = !(whole(at) && whole(run) && loops.iter().all(|level| whole(level.stride)));
         let unit = |units: u64| match bits {
             _ if packed => units,
             8.. => units * (bits / 8),
             _ => units * bits / 8,
         };
-        let scaled = |turn: GapLoop| GapLoop { stride: unit(turn.stride), ..turn };
+        let scaled = |level: GapLoop| GapLoop { stride: unit(level.stride), ..level };
         Gap {
             packed,
             dst: unit(at),
@@ -93,22 +93,22 @@ fn runs_in(
     range: &Range<u64>,
     f: &mut dyn FnMut(Range<u64>),
 ) {
-    let Some((turn, rest)) = loops.split_first() else {
+    let Some((level, rest)) = loops.split_first() else {
         let (from, to) = (at.max(range.start), (at + run).min(range.end));
         if from < to {
             f(from..to);
         }
         return;
     };
-    let reach: u64 = rest.iter().map(|turn| (turn.extent - 1) * turn.stride).sum();
+    let reach: u64 = rest.iter().map(|level| (level.extent - 1) * level.stride).sum();
     // The first iteration that ends after the start of the range, and the first that begins after its end.
     let first = match (range.start + 1).checked_sub(at + reach + run) {
-        Some(before) => before.div_ceil(turn.stride),
+        Some(before) => before.div_ceil(level.stride),
         None => 0,
     };
-    let last = range.end.saturating_sub(at).div_ceil(turn.stride).min(turn.extent);
+    let last = range.end.saturating_sub(at).div_ceil(level.stride).min(level.extent);
     for i in first..last {
-        runs_in(rest, at + i * turn.stride, run, range, f);
+        runs_in(rest, at + i * level.stride, run, range, f);
     }
 }
 
@@ -141,7 +141,7 @@ mod tests {
         for gap in &gaps {
             let unit = if gap.packed { u64::from(bits) } else { 8 };
             size += gap.size() * unit;
-            assert!(gap.loops.iter().all(|turn| turn.extent > 1 && turn.stride > gap.run));
+            assert!(gap.loops.iter().all(|level| level.extent > 1 && level.stride > gap.run));
             gap.runs_in(0..units, &mut |run| {
                 let from = run.start * unit / u64::from(bits);
                 let to = run.end * unit / u64::from(bits);

@@ -79,7 +79,7 @@ void tw_wait(u32 line) {
     Busy now;
     block.wait(line);
 }
-void tw_round(u32 turn) { traffic.next_round(turn); }
+void tw_round(u32 number) { traffic.next_round(number); }
 void tw_barrier(u32 line) {
     Busy now;
     block.barrier(line);

@@ -30,7 +30,7 @@ struct Traffic {
 
     Count counts[KINDS];
     std::vector<Access> warps[LANES];
-    std::vector<u32> turns = std::vector<u32>(MAX_LINES * KINDS, 0);
+    std::vector<u32> iterations = std::vector<u32>(MAX_LINES * KINDS, 0);
     std::vector<u32> used;
     u32 round = 0;
     std::vector<u64> sectors[2];
@@ -51,16 +51,16 @@ struct Traffic {
         next_round(0);
     }
 
-    void next_round(u32 turn) {
-        for (u32 slot : used) turns[slot] = 0;
+    void next_round(u32 number) {
+        for (u32 slot : used) iterations[slot] = 0;
         used.clear();
-        round = turn;
+        round = number;
     }
 
     void note(Kind kind, u32 thread, u64 at, u32 bytes, u32 line) {
         u32 slot = line % MAX_LINES * KINDS + kind;
-        if (!turns[slot]) used.push_back(slot);
-        warps[thread / LANES % LANES].push_back({at, line, round, turns[slot]++, (u8)kind, (u8)bytes, (u8)(thread % LANES)});
+        if (!iterations[slot]) used.push_back(slot);
+        warps[thread / LANES % LANES].push_back({at, line, round, iterations[slot]++, (u8)kind, (u8)bytes, (u8)(thread % LANES)});
     }
 
     // Counts the lines of all warps since the last call.
@@ -148,7 +148,7 @@ struct Traffic {
 
     // Returns, for each group of lanes, the largest number of different words of one bank.
     static u64 turns_of(const Access *from, const Access *to) {
-        u64 turns = 0;
+        u64 iterations = 0;
         u32 lanes = together(from);
         for (const Access *next; from != to; from = next) {
             std::vector<u64> words;
@@ -158,8 +158,8 @@ struct Traffic {
             words.erase(std::unique(words.begin(), words.end()), words.end());
             u64 of_bank[BANKS] = {0};
             for (u64 word : words) of_bank[word % BANKS]++;
-            turns += *std::max_element(of_bank, of_bank + BANKS);
+            iterations += *std::max_element(of_bank, of_bank + BANKS);
         }
-        return turns;
+        return iterations;
     }
 };

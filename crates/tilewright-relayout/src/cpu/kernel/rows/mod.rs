@@ -23,7 +23,7 @@ pub(super) fn copy(src: &[u8], from: i64, out: &mut [u8], to: i64, run: u64) {
 /// Copies the runs of a part in the order of the destination.
 pub(super) fn rows(isa: Isa, part: &RegionRef<'_>, src: &[u8], out: &mut [u8]) {
     let short = part.run < cost::LINE && part.is_within(src.len(), out.len());
-    let (Some((turn, outer)), true) = (part.loops.split_last(), short) else {
+    let (Some((level, outer)), true) = (part.loops.split_last(), short) else {
         return for_each(part.loops, part.src, part.dst, &mut |from, to| {
             copy(src, from, out, to, part.run);
         });
@@ -34,7 +34,7 @@ pub(super) fn rows(isa: Isa, part: &RegionRef<'_>, src: &[u8], out: &mut [u8]) {
         let to = target.wrapping_offset(to as isize);
         // SAFETY: every byte of the part is within the slices, one of which is exclusive, as `is_within`
         // found. The machine has the instruction set, as `Isa::chosen` and its callers make sure.
-        unsafe { enter(isa, isa.register(), Short { from, to, run, turn }) };
+        unsafe { enter(isa, isa.register(), Short { from, to, run, level }) };
     });
 }
 
@@ -43,17 +43,17 @@ struct Short<'a> {
     from: *const u8,
     to: *mut u8,
     run: usize,
-    turn: &'a Loop,
+    level: &'a Loop,
 }
 
 impl Work for Short<'_> {
     /// `run` bytes are readable at every iteration from `from` on and writable at every iteration from `to` on.
     #[inline(always)]
     unsafe fn with<V: Vector>(self) {
-        let Short { from, to, run, turn } = self;
-        for i in 0..turn.extent as isize {
-            let from = from.wrapping_offset(i * turn.src as isize);
-            let to = to.wrapping_offset(i * turn.dst as isize);
+        let Short { from, to, run, level } = self;
+        for i in 0..level.extent as isize {
+            let from = from.wrapping_offset(i * level.src as isize);
+            let to = to.wrapping_offset(i * level.dst as isize);
             // SAFETY: `# Safety` of `Work::with`: `run` bytes are readable and writable at every iteration, as `Short`
             // requires. `rows` makes a `Short` only of runs below a line, 64 bytes.
             unsafe { V::copy_short(from, to, run) };
@@ -72,13 +72,13 @@ fn are_lines(part: &RegionRef<'_>, out: &[u8]) -> bool {
     let first = (out.as_ptr().addr() as u64).wrapping_add_signed(part.dst);
     on_line(first)
         && on_line(part.run)
-        && part.loops.iter().all(|turn| on_line(turn.dst.unsigned_abs()))
+        && part.loops.iter().all(|level| on_line(level.dst.unsigned_abs()))
 }
 
 /// Returns whether the order of the destination is also the order of the source.
 fn is_in_order(part: &RegionRef<'_>) -> bool {
     part.loops.is_sorted_by(|outer, inner| outer.src >= inner.src)
-        && part.loops.iter().all(|turn| turn.src >= part.run as i64)
+        && part.loops.iter().all(|level| level.src >= part.run as i64)
 }
 
 /// Copies runs of a line or more in [blocks](Blocks): past the caches, unless their ends would be too many partial

@@ -38,8 +38,8 @@ struct Case {
 
 /// Bytes, in loops of (extent, source, destination).
 fn bytes(kind: Kind, locality: Locality, run: u64, loops: &[(u64, i64, i64)]) -> Case {
-    let turn = |&(extent, src, dst): &(u64, i64, i64)| Loop { extent, src, dst };
-    let loops = loops.iter().map(turn).collect();
+    let level = |&(extent, src, dst): &(u64, i64, i64)| Loop { extent, src, dst };
+    let loops = loops.iter().map(level).collect();
     Case { kind, locality, elements: Elements::same(8), packed: false, run, loops, stride: 1 }
 }
 
@@ -52,8 +52,8 @@ fn packed(kind: Kind, elements: Elements, run: u64, loops: &[(u64, i64, i64)]) -
 fn cases() -> Vec<Case> {
     let field = |src_bits, dst_bits, extend| Elements { src_bits, dst_bits, extend };
     let transposed = |rows: i64, columns: i64, width: i64| {
-        let turn = |extent: i64, src, dst| (extent as u64, src * width, dst * width);
-        [turn(columns, 1, rows), turn(rows, columns, 1)]
+        let level = |extent: i64, src, dst| (extent as u64, src * width, dst * width);
+        [level(columns, 1, rows), level(rows, columns, 1)]
     };
     let mut all = vec![
         packed(Kind::Field, field(4, 8, Extend::Sign), 600, &[(2, 603, 605)]),

@@ -29,20 +29,20 @@ impl Runs {
             extents.iter().map(|extent| Loop { extent: *extent, src: 0, dst: 0 }).collect();
         let gap = |i: usize| gaps.get(i).copied().unwrap_or_default();
         let (mut src, mut dst) = (run as i64 + gap(0).0, run as i64 + gap(0).1);
-        for (i, (turn, extent)) in loops.iter_mut().zip(extents).enumerate().rev() {
-            turn.src = if back.get(i).is_some_and(|back| *back) { -src } else { src };
+        for (i, (level, extent)) in loops.iter_mut().zip(extents).enumerate().rev() {
+            level.src = if back.get(i).is_some_and(|back| *back) { -src } else { src };
             src = src * *extent as i64 + gap(extents.len() - i).0;
         }
         for (i, at) in order.iter().rev().enumerate() {
             loops[*at].dst = dst;
             dst = dst * extents[*at] as i64 + gap(i + 1).1;
         }
-        loops.sort_by_key(|turn| core::cmp::Reverse(turn.dst));
+        loops.sort_by_key(|level| core::cmp::Reverse(level.dst));
         Runs { run, loops }
     }
 
     fn part(&self) -> RegionRef<'_> {
-        let src = self.loops.iter().map(|turn| -turn.src_reach().min(0)).sum();
+        let src = self.loops.iter().map(|level| -level.src_reach().min(0)).sum();
         RegionRef { packed: false, src, dst: 0, run: self.run, loops: &self.loops }
     }
 
@@ -50,7 +50,7 @@ impl Runs {
     fn check(&self, places: impl IntoIterator<Item = (Place, Place)>) {
         let part = self.part();
         let locality = |of: fn(&Loop) -> i64| {
-            self.loops.iter().map(|turn| of(turn).unsigned_abs()).sum::<u64>() + self.run
+            self.loops.iter().map(|level| of(level).unsigned_abs()).sum::<u64>() + self.run
         };
         let source = noise(locality(Loop::src_reach) as usize, self.run);
         let mut expected = vec![BEFORE; locality(Loop::dst_reach) as usize];

@@ -101,9 +101,9 @@ impl TiledTranspose {
 
     /// Returns whether a region has the rows and columns of this one.
     fn is_of(&self, region: &RegionRef<'_>) -> bool {
-        let same = |(inside, turn): (&Option<Inside>, &Loop)| {
-            inside.is_none_or(|Inside { turn: own, taken }| {
-                (own.src, own.dst) == (turn.src, turn.dst) && taken <= turn.extent
+        let same = |(inside, level): (&Option<Inside>, &Loop)| {
+            inside.is_none_or(|Inside { level: own, taken }| {
+                (own.src, own.dst) == (level.src, level.dst) && taken <= level.extent
             })
         };
         region.run == self.run
@@ -132,7 +132,7 @@ impl TiledTranspose {
         let (isa, ahead) = (tools.isa, tools.ahead as isize);
         let mut around = tools.scratch.take_loops(&[]);
         let outer = region.loops.iter().zip(&self.inside).filter(|(_, inside)| inside.is_none());
-        around.extend(outer.map(|(turn, _)| *turn));
+        around.extend(outer.map(|(level, _)| *level));
         // The last loop around tiles runs within the function that has the instruction set.
         let along = around.pop().unwrap_or(Loop { extent: 1, src: 0, dst: 0 });
         let reads = self.rows.furthest() + self.columns.span(self.width());
@@ -168,9 +168,9 @@ impl TiledTranspose {
         match loops.split_first().zip(self.inside.get(done)) {
             None => f(from, to),
             Some(((_, rest), None)) => self.each(rest, (from, to), f),
-            Some(((turn, rest), Some(inside))) => {
-                for at in firsts(turn.extent, inside.taken) {
-                    self.each(rest, (from + at * turn.src, to + at * turn.dst), f);
+            Some(((level, rest), Some(inside))) => {
+                for at in firsts(level.extent, inside.taken) {
+                    self.each(rest, (from + at * level.src, to + at * level.dst), f);
                 }
             }
         }
@@ -278,16 +278,16 @@ mod tests {
         let mut loops: Vec<Loop> =
             extents.iter().map(|extent| Loop { extent: *extent, src: 0, dst: 0 }).collect();
         let mut src = width as i64;
-        for (i, turn) in loops.iter_mut().enumerate().rev() {
-            turn.src = src + if i == 0 { gap } else { 0 };
-            src *= turn.extent as i64;
+        for (i, level) in loops.iter_mut().enumerate().rev() {
+            level.src = src + if i == 0 { gap } else { 0 };
+            src *= level.extent as i64;
         }
         let mut dst = width as i64;
         for (n, &i) in order.iter().enumerate().rev() {
             loops[i].dst = dst + if n == 0 { gap } else { 0 };
             dst *= loops[i].extent as i64;
         }
-        tilewright_core::sort_short(&mut loops, |turn| core::cmp::Reverse(turn.dst));
+        tilewright_core::sort_short(&mut loops, |level| core::cmp::Reverse(level.dst));
         loops
     }
 
@@ -325,16 +325,16 @@ mod tests {
                     let mut first = 5;
                     let turned =
                         loops.iter_mut().enumerate().filter(|(i, _)| flipped >> i & 1 == 1);
-                    for (_, turn) in turned {
-                        first += turn.src_reach();
-                        turn.src = -turn.src;
+                    for (_, level) in turned {
+                        first += level.src_reach();
+                        level.src = -level.src;
                     }
                     let part =
                         RegionRef { packed: false, src: first, dst: 9, run: width, loops: &loops };
                     let Some(tiled) = TiledTranspose::of(isa, &part) else { continue };
                     found += 1;
                     let reach = |of: fn(&Loop) -> i64| {
-                        (loops.iter().map(|turn| of(turn).abs()).sum::<i64>() + width as i64)
+                        (loops.iter().map(|level| of(level).abs()).sum::<i64>() + width as i64)
                             as usize
                     };
                     let (src, dst) = (reach(Loop::src_reach) + 5, reach(Loop::dst_reach) + 9);

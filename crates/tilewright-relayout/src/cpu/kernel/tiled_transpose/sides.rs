@@ -42,9 +42,9 @@ impl Side {
     }
 
     /// Adds some iterations of a loop with this stride on the other side.
-    fn grow(&mut self, turns: u64, stride: i64) -> Option<()> {
+    fn grow(&mut self, iterations: u64, stride: i64) -> Option<()> {
         let len = self.len();
-        for i in len..len * turns as usize {
+        for i in len..len * iterations as usize {
             self.table.push(self.table[i - len].checked_add(stride)?);
         }
         Some(())
@@ -54,7 +54,7 @@ impl Side {
 /// A loop of the rows or columns, and its extent in a tile.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Inside {
-    pub(super) turn: Loop,
+    pub(super) level: Loop,
     pub(super) taken: u64,
 }
 
@@ -85,16 +85,16 @@ impl Growing {
         let first = self.side.len() == 1;
         let found = (0..loops.len()).find(next).or_else(|| if first { nearest() } else { None });
         let Some(i) = found else { return false };
-        let (turn, room) = (loops[i], MOST / self.side.len() as u64);
+        let (level, room) = (loops[i], MOST / self.side.len() as u64);
         // The loop is cut into parts of even size if the table has no room for all iterations; nothing continues it
         // then.
-        let taken = even(turn.extent, room);
-        if self.is_whole && taken > 1 && self.side.grow(taken, (self.other)(&turn)).is_some() {
+        let taken = even(level.extent, room);
+        if self.is_whole && taken > 1 && self.side.grow(taken, (self.other)(&level)).is_some() {
             if first {
-                self.side.step = (self.own)(&turn) as usize;
+                self.side.step = (self.own)(&level) as usize;
             }
-            self.is_whole = taken == turn.extent;
-            inside[i] = Some(Inside { turn, taken });
+            self.is_whole = taken == level.extent;
+            inside[i] = Some(Inside { level, taken });
             return true;
         }
         false
@@ -108,8 +108,8 @@ pub(super) type Insides = Box<[Option<Inside>]>;
 /// column.
 pub(super) fn sides(region: &RegionRef<'_>) -> Option<(Side, Side, Insides)> {
     let mut inside = vec![None; region.loops.len()];
-    let mut rows = Growing::new(region.run, |turn| turn.dst, |turn| turn.src);
-    let mut columns = Growing::new(region.run, |turn| turn.src, |turn| turn.dst);
+    let mut rows = Growing::new(region.run, |level| level.dst, |level| level.src);
+    let mut columns = Growing::new(region.run, |level| level.src, |level| level.dst);
     loop {
         // The shorter side grows first, so that both become long.
         let (short, long) = if rows.side.len() <= columns.side.len() {

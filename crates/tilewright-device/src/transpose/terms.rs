@@ -12,8 +12,8 @@ pub(super) fn rounds(bits: &[Bit]) -> Vec<Vec<Bit>> {
 }
 
 /// Returns the iterations of a loop that a set of bits encodes.
-pub(super) fn turns(bits: &[Bit], of: usize) -> u64 {
-    bits.iter().filter(|bit| bit.of == of).map(|bit| bit.turns()).sum()
+pub(super) fn iterations(bits: &[Bit], of: usize) -> u64 {
+    bits.iter().filter(|bit| bit.of == of).map(|bit| bit.iterations()).sum()
 }
 
 /// Returns the iteration of a loop that a thread's number encodes: runs of its bits, each shifted to its position.

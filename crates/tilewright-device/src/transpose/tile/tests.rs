@@ -129,7 +129,7 @@ fn every_bit_of_a_tile_is_of_one_kind_on_either_side() {
                         (batch, e, matrix),
                     ],
                 };
-                let loops: Vec<_> = loops.into_iter().filter(|turn| turn.0 > 1).collect();
+                let loops: Vec<_> = loops.into_iter().filter(|level| level.0 > 1).collect();
                 let Some(tile) = Tile::of(&area(element, &loops)) else { continue };
                 count += 1;
                 let all = tile.bits.iter().sum::<u32>() as usize;

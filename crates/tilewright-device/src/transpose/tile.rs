@@ -32,7 +32,7 @@ pub(crate) struct Bit {
 
 impl Bit {
     /// Returns the number of iterations that it counts.
-    pub(crate) fn turns(self) -> u64 {
+    pub(crate) fn iterations(self) -> u64 {
         1 << self.at
     }
 }
@@ -46,10 +46,10 @@ pub(crate) enum Side {
 
 impl Side {
     /// Returns the stride of a loop on this side.
-    pub(crate) fn of(self, turn: &Loop) -> i64 {
+    pub(crate) fn of(self, level: &Loop) -> i64 {
         match self {
-            Side::Src => turn.src,
-            Side::Dst => turn.dst,
+            Side::Src => level.src,
+            Side::Dst => level.dst,
         }
     }
 
@@ -199,11 +199,12 @@ impl Tile {
         let (src, dst) = area.phases();
         let begins = (src as i64).wrapping_add(self.behind()).rem_euclid(VECTOR as i64);
         let whole = |side: Side, vector: &[Bit]| {
-            self.loops.iter().enumerate().all(|(of, turn)| {
+            self.loops.iter().enumerate().all(|(of, level)| {
                 let bits = (0..self.bits[of]).map(|at| Bit { of, at });
                 let mut others = bits.filter(|bit| !vector.contains(bit));
-                let step =
-                    |at: u32| (u128::from(side.of(turn).unsigned_abs()) << at) % u128::from(VECTOR);
+                let step = |at: u32| {
+                    (u128::from(side.of(level).unsigned_abs()) << at) % u128::from(VECTOR)
+                };
                 // The steps of higher bits, and of the tiles, are multiples of these.
                 others.all(|bit| step(bit.at) == 0)
                     && (self.tiles(of) == 1 || step(self.bits[of]) == 0)
@@ -215,7 +216,7 @@ impl Tile {
     /// Returns whether no vector of either side crosses the end of a loop.
     fn has_whole_vectors(&self) -> bool {
         let mut bits = self.src.iter().chain(&self.dst);
-        bits.all(|bit| self.loops[bit.of].extent.is_multiple_of(2 * bit.turns()))
+        bits.all(|bit| self.loops[bit.of].extent.is_multiple_of(2 * bit.iterations()))
     }
 }
 
@@ -256,8 +257,8 @@ fn chosen(loops: &[Loop], element: u64) -> Option<Vec<u32>> {
 
 /// Returns the iterations of all tiles for each iteration of the loops, at least 1.
 fn padded(loops: &[Loop], bits: &[u32]) -> f64 {
-    let one = |(turn, bits): (&Loop, &u32)| {
-        (turn.extent.div_ceil(1 << bits) as f64) * (1u64 << bits) as f64 / turn.extent as f64
+    let one = |(level, bits): (&Loop, &u32)| {
+        (level.extent.div_ceil(1 << bits) as f64) * (1u64 << bits) as f64 / level.extent as f64
     };
     loops.iter().zip(bits).map(one).product()
 }

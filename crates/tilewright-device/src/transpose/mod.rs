@@ -1,4 +1,4 @@
-//! A weave: vectors of 16 bytes are read in the order of the source, exchanged in registers for vectors in the order of
+//! A transpose: vectors of 16 bytes are read in the order of the source, exchanged in registers for vectors in the order of
 //! the destination, and reordered through a tile in shared memory. Vectors that both sides have, in the same order,
 //! stay in registers.
 //!
@@ -16,26 +16,26 @@ use crate::{
     kernel::{Kernel, Launch, Way},
     text::{Numbers, Text},
 };
-use terms::{beside, fields, rounds, turns, xored};
+use terms::{beside, fields, iterations, rounds, xored};
 use tile::{Bit, Side, Tile};
 
 /// Makes the kernel of an area whose vectors are whole on both sides.
 pub(crate) fn take(area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
     let tile = Tile::of(area).filter(|_| area.keeps_vectors())?;
-    Some(Weave::new(area, tile).kernel().map(|kernel| vec![kernel]))
+    Some(Transpose::new(area, tile).kernel().map(|kernel| vec![kernel]))
 }
 
 /// A kernel that is being written.
-struct Weave<'a> {
+struct Transpose<'a> {
     area: &'a Area,
     tile: Tile,
     text: Text,
     numbers: Numbers,
 }
 
-impl<'a> Weave<'a> {
-    fn new(area: &'a Area, tile: Tile) -> Weave<'a> {
-        Weave { area, tile, text: Text::new(), numbers: Numbers::default() }
+impl<'a> Transpose<'a> {
+    fn new(area: &'a Area, tile: Tile) -> Transpose<'a> {
+        Transpose { area, tile, text: Text::new(), numbers: Numbers::default() }
     }
 
     fn kernel(mut self) -> Result<Kernel, Error> {
@@ -67,7 +67,7 @@ impl<'a> Weave<'a> {
         // A thread needs the words of its vectors, and some more, of the 65536 registers of a multiprocessor.
         let resident = (65536 / (threads * (4 * vectors + 40))).clamp(1, 8);
         Launch {
-            way: Way::Weave,
+            way: Way::Transpose,
             threads,
             resident,
             blocks: (0..tile.loops.len())
@@ -86,7 +86,7 @@ impl<'a> Weave<'a> {
         };
         let loops = (0..tile.loops.len()).map(|of| (1u64 << tile.bits[of]).to_string());
         format!(
-            "Weave: tiles of {} turns of {} bytes. Bit i of the turn of loop l is t<l>.<i>.\n\
+            "Transpose: tiles of {} iterations, {} bytes each. Bit i of the iteration of loop l is t<l>.<i>.\n\
              A vector of the source holds   {}\nA vector of the destination    {}\n\
              Threads write to shared memory {}\nThreads read from it           {}",
             loops.collect::<Vec<_>>().join(" x "),
@@ -103,10 +103,10 @@ impl<'a> Weave<'a> {
         let (src, dst) = (self.area.src + self.tile.behind(), self.area.dst);
         let (mut from, mut to) = (self.numbers.signed(src), self.numbers.signed(dst));
         for of in 0..self.tile.loops.len() {
-            let turn = self.tile.loops[of];
+            let level = self.tile.loops[of];
             let bits = self.tile.bits[of];
             if self.tile.tiles(of) > 1 {
-                let steps = (turn.src.wrapping_shl(bits), turn.dst.wrapping_shl(bits));
+                let steps = (level.src.wrapping_shl(bits), level.dst.wrapping_shl(bits));
                 from.push_str(&format!(" + (i64)b{of} * {}", self.numbers.signed(steps.0)));
                 to.push_str(&format!(" + (i64)b{of} * {}", self.numbers.signed(steps.1)));
             }
@@ -114,7 +114,7 @@ impl<'a> Weave<'a> {
                 continue;
             }
             let last = self.tile.tiles(of) - 1;
-            let left = self.numbers.short((turn.extent - (last << bits)) as u32);
+            let left = self.numbers.short((level.extent - (last << bits)) as u32);
             match last {
                 0 => self.text.line(&format!("const u32 m{of} = {left};")),
                 _ => {
@@ -218,9 +218,9 @@ impl<'a> Weave<'a> {
     /// Returns the address of a thread's vector when `bits` are set in addition to those of its number.
     fn address(&self, side: Side, bits: &[Bit]) -> String {
         let (name, stride) = if side == Side::Src { ("p", "s") } else { ("q", "d") };
-        let terms = (0..self.tile.loops.len()).map(|of| (of, turns(bits, of)));
-        let terms = terms.filter(|(_, turns)| *turns > 0);
-        let terms = terms.map(|(of, turns)| format!(" + (i64){stride}{of} * {turns}"));
+        let terms = (0..self.tile.loops.len()).map(|of| (of, iterations(bits, of)));
+        let terms = terms.filter(|(_, iterations)| *iterations > 0);
+        let terms = terms.map(|(of, iterations)| format!(" + (i64){stride}{of} * {iterations}"));
         let address = format!("{name}{}", terms.collect::<String>());
         match side {
             Side::Src => self.area.maps.from(&address),
@@ -233,9 +233,9 @@ impl<'a> Weave<'a> {
         let lanes = self.lanes(side);
         let ragged = (0..self.tile.loops.len()).filter(|of| self.tile.is_ragged(*of));
         let tests = ragged.filter_map(|of| {
-            let turns = turns(bits, of);
-            let is_certain = turns == 0 && lanes.iter().all(|bit| bit.of != of);
-            (!is_certain).then(|| format!("e{of} > {turns}"))
+            let iterations = iterations(bits, of);
+            let is_certain = iterations == 0 && lanes.iter().all(|bit| bit.of != of);
+            (!is_certain).then(|| format!("e{of} > {iterations}"))
         });
         let tests: Vec<String> = tests.collect();
         (!tests.is_empty()).then(|| tests.join(" && "))
