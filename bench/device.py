@@ -1,19 +1,19 @@
-"""Everything that needs a CUDA device, in one run: correctness, compute-sanitizer, speed, and a record of it.
+"""Runs all checks that need a CUDA device: correctness, compute-sanitizer and speed, and writes a record.
 
     python bench/device.py [--program TILEWRIGHT] [--out FOLDER] [--budget 570] [--small]
 
-Beside the program (`tilewright`, looked for beside this file, in target/release and on the path) it needs nothing:
-what is there of torch, jax, cupy, compute-sanitizer, nvidia-smi and the package `tilewright` takes part, and the record
-says what was not. `cargo xtask device` puts program, wheel and this file into one folder that can be carried to a
-machine without Rust, and runs it where a device is.
+It needs only the program `tilewright`, which is searched next to this file, in target/release and on the path.
+It uses torch, jax, cupy, compute-sanitizer, nvidia-smi and the package `tilewright` if they are there; the record
+lists the missing ones. `cargo xtask device` puts program, wheel and this file into one folder that can be copied to a
+machine without Rust, and runs it if there is a device.
 
-Steps run in the order of STEPS, correctness before speed, each with its own failure. A step may take its share of the
-time that is left, so that none takes what belongs to those behind it, and what it leaves is theirs. The record is a
+Steps run in the order of STEPS, correctness before speed; each can fail alone. A step may take its share of the
+time that is left; unused time goes to the steps after it. The record is a
 Markdown and a JSON file, named by the device and the day. `--small` takes small sizes, and on an emulated device
 (crates/tilewright-cuda/emulated) no speed is recorded.
 
-It exits with 0 when all was run and all is well; 1 when a step failed or a bound was missed; 3 without a device; 4 when
-what was run is well, and a step ran out of time or lacked what it needs: the record names it.
+It exits with 0 if all steps ran and passed; 1 if a step failed or a bound was missed; 3 without a device; 4 if
+the steps that ran passed, but one ran out of time or lacked a tool: the record names it.
 """
 
 import argparse
@@ -34,11 +34,11 @@ LEAST = 1.0
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--program", help="the program tilewright")
-    parser.add_argument("--out", help="the folder of the record; beside this file unless given")
-    parser.add_argument("--budget", type=float, default=570.0, help="seconds for everything")
+    parser.add_argument("--out", help="the folder of the record; by default next to this file")
+    parser.add_argument("--budget", type=float, default=570.0, help="seconds for the whole run")
     parser.add_argument("--small", action="store_true", help="small sizes, to try the script")
-    parser.add_argument("--only", help="the steps whose names have one of these words, a comma between them")
-    parser.add_argument("--random", type=int, help="random pairs; 500, or 8 of --small")
+    parser.add_argument("--only", help="run only steps whose names contain one of these words, separated by commas")
+    parser.add_argument("--random", type=int, help="number of random pairs; by default 500, or 8 with --small")
     return parser.parse_args()
 
 
@@ -64,7 +64,7 @@ STEPS = CORRECTNESS + SPEED
 
 
 def seconds(weight, weights, left):
-    """What a step may take of the seconds that are left; `weights` is the sum of its own weight and those behind it."""
+    """Returns a step's share of the seconds that are left; `weights` is the sum of its weight and those of later steps."""
     return max(0.0, left) * weight / weights
 
 

@@ -1,10 +1,10 @@
-"""The Python side of bench/device.py: tensors moved by the package, and torch's own ways beside it.
+"""The Python side of bench/device.py: moves by the package, compared with torch's own functions.
 
     python bench/device_python.py --program TILEWRIGHT [--size small] [NAME …]
 
-runs the second alone: eager torch, Inductor and the package `tilewright` on the cases of the benchmark, all between the
-same two buffers, taking turns with the device's copy; what each writes is compared by its checksum with the case's.
-Without CUDA in torch it says so and ends; `--cpu` takes the processor, to try the script.
+runs only the comparison: eager torch, Inductor and the package `tilewright` on the cases of the benchmark, all between the
+same two buffers, taking turns with the device's copy; the checksum of each result is compared with the case's.
+Without CUDA in torch it prints a line and ends; `--cpu` uses the CPU, to try the script.
 """
 
 import argparse
@@ -46,7 +46,7 @@ def steps(first, last):
 
 
 def source(count):
-    """The bytes of every source, as bench/src/data.rs says."""
+    """Returns the bytes of every source, as bench/src/data.rs makes them."""
     words = np.empty(-(-count // 8), np.uint64)
     for at in range(0, len(words), 1 << 20):
         last = min(len(words), at + (1 << 20))
@@ -65,7 +65,7 @@ def checksum(data):
 
 
 class Clock:
-    """Seconds of a function that queues work: by events on a device, by the host's clock without one."""
+    """Measures a function that queues work: by events on a device, by the host's clock without one."""
 
     def __init__(self, torch, device):
         self.torch, self.cuda = torch, device == "cuda"
@@ -145,7 +145,7 @@ def listed(program, size, names):
 
 
 def one_case(torch, clock, case, src, dst, host):
-    """A row for each that takes part: checked first, then timed in turns with the device's copy."""
+    """Returns a row for each rival: checked first, then timed in turns with the device's copy."""
     begin, to = src[: case["src_bytes"]], dst[: case["dst_bytes"]]
     made, rows = [], []
     for rival, make in RIVALS:
@@ -188,10 +188,10 @@ def one_case(torch, clock, case, src, dst, host):
 
 
 def rivals(program, size, names, cpu=False, until=None):
-    """The rows, case by case; those for which no time is left are left out with a line."""
+    """Yields the rows, case by case; a line on stderr counts the cases for which no time is left."""
     torch = torch_of()
     if not torch.cuda.is_available() and not cpu:
-        raise RuntimeError("torch has no CUDA here, so nothing is measured beside it")
+        raise RuntimeError("torch has no CUDA here, so nothing is compared with it")
     device = "cuda" if torch.cuda.is_available() else "cpu"
     cases = listed(program, size, names)
     most = max(max(case["src_bytes"], case["dst_bytes"]) for case in cases) // 16 * 16 + 16
@@ -202,7 +202,7 @@ def rivals(program, size, names, cpu=False, until=None):
     clock = Clock(torch, device)
     for number, case in enumerate(cases):
         if until is not None and time.monotonic() > until:
-            print(f"{len(cases) - number} cases beside torch left out for want of time", file=sys.stderr)
+            print(f"{len(cases) - number} cases with torch skipped, as no time is left", file=sys.stderr)
             return
         yield from one_case(torch, clock, case, src, dst, host)
         torch.compiler.reset()
@@ -216,17 +216,17 @@ def by_case(rows):
 
 
 def table(rows):
-    """A case with GB/s of ours, eager and Inductor, or why not."""
+    """Returns each case with GB/s of ours, eager and Inductor, or the reason for none."""
     def word(row):
         if row is None:
-            return "no words for it"
+            return "not expressible"
         return f"{row['gb_per_s']:.0f}" if row.get("seconds") else row["says"] or "wrong"
 
     return [(name, [word(of.get(rival)) for rival, _ in RIVALS]) for name, of in by_case(rows).items()]
 
 
 def ahead(rows):
-    """The time of each rival over ours, case by case."""
+    """Yields the ratio of each rival's time to ours, case by case."""
     for name, of in by_case(rows).items():
         own = of.get("tilewright", {}).get("seconds")
         for rival in ("eager", "inductor"):
@@ -239,7 +239,7 @@ def ahead(rows):
 
 
 def paths(small=False):
-    """Each path of the package on tensors of a device, compared with the same on the processor; a line each."""
+    """Runs each path of the package on tensors of a device, and compares it with the CPU; a line for each."""
     said, faults = [], []
     for name, path in (("torch", torch_paths), ("cupy", cupy_paths), ("jax", jax_paths)):
         try:
@@ -256,7 +256,7 @@ def paths(small=False):
 
 
 class NotHere(Exception):
-    """The library is there, and no device of it."""
+    """The library is installed, but has no device."""
 
 
 def torch_paths(small):
@@ -320,7 +320,7 @@ def file_path(tw, torch, side):
 
 def same(torch, device, host):
     if not device.is_cuda or not torch.equal(device.cpu().contiguous().view(-1), host.contiguous().view(-1)):
-        raise AssertionError(f"{tuple(host.shape)} of {host.dtype} differs from the processor's")
+        raise AssertionError(f"{tuple(host.shape)} of {host.dtype} differs from the CPU's")
 
 
 def cupy_paths(small):
@@ -353,10 +353,10 @@ def main():
     parser.add_argument("names", nargs="*")
     parser.add_argument("--program", default="tilewright")
     parser.add_argument("--size", default="memory")
-    parser.add_argument("--cpu", action="store_true", help="on the processor, without CUDA")
-    parser.add_argument("--without", default="", help="a rival that is left out")
-    parser.add_argument("--lines", action="store_true", help="print a JSON object a line")
-    parser.add_argument("--paths", action="store_true", help="the paths of the package, in place of the benchmark")
+    parser.add_argument("--cpu", action="store_true", help="use the CPU, without CUDA")
+    parser.add_argument("--without", default="", help="a rival to leave out")
+    parser.add_argument("--lines", action="store_true", help="print one JSON object per line")
+    parser.add_argument("--paths", action="store_true", help="run the paths of the package instead of the benchmark")
     parser.add_argument("--seconds", type=float, default=3600.0)
     asked = parser.parse_args()
     if asked.paths:

@@ -11,15 +11,15 @@ MISSING = ("out of time", "not there")
 
 
 def missing(run):
-    """The names of the steps that were asked for and not run to their end, or whose tools are not there."""
+    """Returns the names of selected steps that did not finish, or whose tools are missing."""
     return [step["name"] for step in run.steps if step["state"] in MISSING]
 
 
 def not_run(run):
-    """The line on what this record does not say."""
+    """Returns the line that names the steps without a result."""
     names = missing(run)
     others = [step["name"] for step in run.steps if step["state"] == "left out"]
-    said = f"**Not run, or not to the end**: {', '.join(names)}." if names else "Every step that was asked for was run to its end."
+    said = f"**Not run, or not to the end**: {', '.join(names)}." if names else "Every selected step was run to its end."
     return said + (f" Left out: {', '.join(others)}." if others else "") + "\n"
 
 
@@ -33,9 +33,9 @@ def markdown(run, when):
     name = device.get("name", "no device")
     parts_ = [f"# {name}, {when:%Y-%m-%d}\n"]
     if not device:
-        parts_.append("No device was available; nothing was measured, and nothing was compared on one. `python bench/device.py` is the command that does it.\n")
+        parts_.append("No device was available, so nothing was measured or compared. Run `python bench/device.py` where there is one.\n")
     elif run.emulated:
-        parts_.append("The device is **emulated** on the host: bytes were compared, and no speed was measured.\n")
+        parts_.append("The device is **emulated** on the host: bytes were compared, but no speed was measured.\n")
     if device:
         keys = [key for key in device if key not in ("packages", "nvidia_smi")]
         parts_.append(table(["fact", "value"], [[key, device[key]] for key in keys]))

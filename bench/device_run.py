@@ -1,4 +1,4 @@
-"""What the steps of device.py share: the program, the clock, and what came out."""
+"""The state that the steps of device.py share: the program, the clock and the results."""
 
 import json
 import os
@@ -12,11 +12,11 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 class Skipped(Exception):
-    """A step that was not asked for, or that this kind of device does not have; the message says why."""
+    """A step that was not selected, or that this kind of device cannot run; the message gives the reason."""
 
 
 class NotThere(Exception):
-    """A step that needs a program or a package that is not there; the message says which."""
+    """A step whose program or package is missing; the message names it."""
 
 
 def found_program(given):
@@ -28,12 +28,12 @@ def found_program(given):
             return str(name)
     path = shutil.which("tilewright")
     if path is None:
-        raise SystemExit("no program tilewright: --program names it, or `cargo xtask device` makes a folder with it")
+        raise SystemExit("the program tilewright was not found: give --program, or run `cargo xtask device`, which makes a folder with it")
     return path
 
 
 class Run:
-    """One run of the script: the program, the clock, and what came out."""
+    """One run of the script: the program, the clock and the results."""
 
     def __init__(self, asked):
         self.asked, self.small = asked, asked.small
@@ -58,7 +58,7 @@ class Run:
         return self.until - time.monotonic()
 
     def bench(self, *words, least=5.0):
-        """The answer of `tilewright bench --device`; bytes that are wrong are an answer too."""
+        """The answer of `tilewright bench --device`; wrong bytes are part of an answer."""
         seconds = min(self.left(), self.end - time.monotonic())
         if seconds < least:
             raise TimeoutError("the step's time is over")
@@ -69,14 +69,14 @@ class Run:
         return json.loads(done.stdout)
 
     def checked(self, answer):
-        """How many were right; the wrong ones are a failure."""
+        """Returns the number of right cases; a wrong one is an error."""
         wrong = [f"{row['name']}: {row['wrong']}" for row in answer["cases"] if not row["right"]]
         if wrong:
             raise AssertionError("; ".join(wrong[:5]) + (f"; and {len(wrong) - 5} more" if len(wrong) > 5 else ""))
         return len(answer["cases"])
 
     def bound(self, name, value, least=None, most=None, where=""):
-        """A bound of the table: passed, failed, or of an emulated device not judged."""
+        """Adds a bound to the table: passed, failed, or not judged on an emulated device."""
         judged = not self.emulated
         ok = (least is None or value >= least) and (most is None or value <= most)
         self.bounds.append({
@@ -89,7 +89,7 @@ class Run:
 
 
 def many_at_once(run, jobs, what):
-    """Runs commands of the program side by side; each is (words of bench)."""
+    """Runs commands of the program in parallel; each is a list of words for `bench`."""
     seconds = max(1.0, min(run.left(), run.end - time.monotonic()))
     workers = max(1, min(8, (os.cpu_count() or 2) // 2))
     waiting, running, right, faults, over = list(jobs), [], 0, [], ""
@@ -107,7 +107,7 @@ def many_at_once(run, jobs, what):
             for _, one in [(words, process), *running]:
                 one.kill()
                 one.communicate()
-            over = f"{len(waiting) + len(running) + 1} of {len(jobs)} commands were not run to their end"
+            over = f"{len(waiting) + len(running) + 1} of {len(jobs)} commands did not finish"
             break
         if process.returncode not in (0, 1):
             faults.append(f"{' '.join(map(str, words))}: exit {process.returncode}: {err.strip()[-300:]}")

@@ -1,4 +1,4 @@
-"""The steps of device.py: each takes the run, and answers what it found or raises why not."""
+"""The steps of device.py: each takes the run, and returns what it found or raises an error."""
 
 import json
 import math
@@ -108,16 +108,16 @@ def parts(run, named):
 
 
 def odd_pointers(run):
-    """The same at any byte: 16 bytes past a line as allocators leave them, and odd."""
+    """The same cases at other addresses: 16 bytes past a cache line, as from allocators, and odd ones."""
     jobs = []
     for offset in ("16,16", "1,0", "17,3", "8,4", "0,15"):
         for names in ([transposes(run)] if run.small else parts(run, [])):
             jobs.append(["--check", "--size", "small", "--offset", offset, *names])
-    return many_at_once(run, jobs[:2] if run.small else jobs, "cases at other bytes")
+    return many_at_once(run, jobs[:2] if run.small else jobs, "cases at other addresses")
 
 
 def random_pairs(run):
-    """Random pairs of layouts as people have them, at random bytes."""
+    """Random pairs of common layouts, at random addresses."""
     count = run.asked.random or (8 if run.small else 500)
     most = "32K" if run.small else "4M"
     each = max(1, count // 16)
@@ -152,7 +152,7 @@ def sanitizer(run):
     for check in ("memcheck", "racecheck", "initcheck", "synccheck"):
         seconds = min(run.left(), run.end - time.monotonic())
         if seconds < 5:
-            raise TimeoutError("; ".join([*said, f"not run: {check} and what follows it"]))
+            raise TimeoutError("; ".join([*said, f"not run: {check} and the checks after it"]))
         command = [tool, "--tool", check, "--error-exitcode", "9", run.program, "bench", "--device", "--check", "--size", "small", *SANITIZED]
         done = subprocess.run(command, capture_output=True, text=True, timeout=seconds)
         summary = re.findall(r"(?:ERROR|RACECHECK) SUMMARY: .*", done.stdout + done.stderr)
@@ -180,7 +180,7 @@ def supertile(run):
 
 
 def speed(run):
-    """Every case on arrays of 1 GB against the device's copy, as far as the time goes."""
+    """Every case on arrays of 1 GB against the device's copy, as far as time allows."""
     size = ["--size", "small"] if run.small else ["--size", "memory"]
     names = transposes(run) or [name for group in parts(run, []) for name in group]
     group, at, over = 6, 0, False
@@ -219,7 +219,7 @@ def judged(run):
 
 
 def in_cache(run):
-    """The same within the device's second cache, in graphs, so that launches of the host take no part."""
+    """The same cases within the device's L2 cache, in graphs, so that launches by the host are not measured."""
     words = ["--size", "small", *transposes(run)] if run.small else ["--size", "l2"]
     answer = run.bench("--quick", *words)
     said = f"{run.checked(answer)} cases right"
@@ -229,7 +229,7 @@ def in_cache(run):
 
 
 def launches(run):
-    """What a launch of a kept plan costs the host, and 1,000 tensors of 1 MB in one call."""
+    """The host's time to launch a kept plan, and 1,000 tensors of 1 MB in one call."""
     answer = run.bench(*given(("row-major", "col-major", "64,64" if run.small else "256,256", "f32")))
     run.checked(answer)
     run.bound("launch of a kept plan, µs", answer["cases"][0]["launch_us"], most=LAUNCH_MICROSECONDS)
@@ -241,7 +241,7 @@ def launches(run):
 
 
 def python(run, *words):
-    """The lines of bench/device_python.py, which is ended when the step's time is over; what it wrote until then counts."""
+    """Returns the lines of bench/device_python.py, which is stopped when the step's time is over; earlier lines count."""
     seconds = max(1.0, min(run.left(), run.end - time.monotonic()))
     command = [sys.executable, str(HERE / "device_python.py"), "--program", run.program, *words]
     command += ["--size", "small" if run.small else "memory"]
@@ -253,14 +253,14 @@ def python(run, *words):
         out, err = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, 9)
-        (out, err), over = process.communicate(), ", ended when the step's time was over"
+        (out, err), over = process.communicate(), ", stopped when the step's time was over"
     if process.returncode and not over:
         raise failure(err.strip())
     return out.splitlines(), over
 
 
 def failure(text):
-    """What the end of a script by itself says: packages that are not there are no fault of ours."""
+    """Returns the error of a script that ended by itself; a missing package is not a failure of ours."""
     absent = re.search(r"^ModuleNotFoundError: No module named '(numpy|torch|jax|cupy|tilewright)'$", text.splitlines()[-1] if text else "")
     return NotThere(f"no package {absent[1]}") if absent else RuntimeError(text[-900:])
 

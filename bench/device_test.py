@@ -1,4 +1,4 @@
-"""Tests of device.py that need no device: python bench/device_test.py"""
+"""Tests of device.py that run without a device: python bench/device_test.py"""
 
 import datetime
 import io

@@ -1,11 +1,11 @@
-"""How fast a mixture of experts is rewritten by a recipe, next to copying it, and to the reference library.
+"""Measures the rewriting of a mixture of experts by a recipe, against copying it and the reference library.
 
-    python bench/recipes.py PROGRAM                 2 GB in bf16: an expert a tensor to experts stacked and fused, and back
-    python bench/recipes.py PROGRAM --rivals        beside transformers' load and save of the same checkpoint
+    python bench/recipes.py PROGRAM                 2 GB in bf16: from one tensor per expert to stacked and fused experts, and back
+    python bench/recipes.py PROGRAM --rivals        also transformers' load and save of the same checkpoint
 
-Commands run one after another, in turns; each line is the median of the rounds. Processor time is that of the command with its
-children, wall time includes the sync of what is written, memory is the peak of what belongs to the process alone (RssAnon).
-Files lie under TMPDIR, at most 8 GB, and are removed at the end. PROGRAM is `tilewright`, a release build.
+Commands run one after another, in turns; each line is the median of the rounds. CPU time is that of the command with its
+children, wall time includes the sync of the output, memory is the peak of the anonymous memory of the process (RssAnon).
+Files are written under TMPDIR, at most 8 GB, and are removed at the end. PROGRAM is `tilewright`, a release build.
 """
 import argparse
 import json

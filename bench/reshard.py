@@ -1,12 +1,12 @@
-"""How fast checkpoints are resharded, next to copying them and to torch, and how large a plan may be.
+"""Measures the resharding of checkpoints, against copying them and torch, and the size of plans.
 
     python bench/reshard.py PROGRAM                 2.1 GB from 4 ways FSDP to 8 ways TP, and a cut of the last of three dims
-    python bench/reshard.py PROGRAM --rivals        beside torch's consolidation and its load of the same checkpoint
+    python bench/reshard.py PROGRAM --rivals        also torch's consolidation and load of the same checkpoint
     python bench/reshard.py PROGRAM --scale         plans for 46,000 tensors in 256 files, headers without data
 
-Commands run one after another, in turns; each line is the median of the rounds. Processor time is that of the command with its
-children, wall time includes the sync of what is written, memory is the peak of what belongs to the process alone (RssAnon).
-Files lie under TMPDIR, at most 8 GB, and are removed at the end. PROGRAM is `tilewright`, a release build.
+Commands run one after another, in turns; each line is the median of the rounds. CPU time is that of the command with its
+children, wall time includes the sync of the output, memory is the peak of the anonymous memory of the process (RssAnon).
+Files are written under TMPDIR, at most 8 GB, and are removed at the end. PROGRAM is `tilewright`, a release build.
 """
 import argparse
 import json
@@ -33,7 +33,7 @@ def header(entries, metadata):
 
 
 def write(path, tensors, places=None):
-    """A file of bf16 tensors, name: shape, with random bytes; with places, as torch's distributed checkpoint writes it."""
+    """Writes a file of bf16 tensors, name: shape, with random bytes; with places, in the form of torch's distributed checkpoint."""
     entries, at = {}, 0
     for name, shape in tensors.items():
         size = 2
@@ -73,7 +73,7 @@ def fsdp(folder, ways=4):
 
 
 def measured(command):
-    """Processor seconds, wall seconds and megabytes of a command that ends well."""
+    """Returns CPU seconds, wall seconds and megabytes of a command; exits if it fails."""
     peak = [0]
     start = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
@@ -101,7 +101,7 @@ def measured(command):
 
 
 def turns(commands, rounds, folder):
-    """The medians of the commands, run in turns; each writes to a folder that is removed behind it."""
+    """Returns the medians of the commands, run in turns; each writes to a folder that is removed afterwards."""
     found = {name: [] for name in commands}
     for _ in range(rounds):
         for name, command in commands.items():
@@ -208,8 +208,8 @@ def scale(program, folder, args):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("program")
-    parser.add_argument("--rivals", action="store_true", help="torch as well, which this Python has to have")
-    parser.add_argument("--scale", action="store_true", help="plans for many tensors, instead of speed")
+    parser.add_argument("--rivals", action="store_true", help="measure torch as well, which must be installed")
+    parser.add_argument("--scale", action="store_true", help="measure plans for many tensors instead of speed")
     parser.add_argument("--tensors", type=int, default=46000)
     parser.add_argument("--rounds", type=int, default=3)
     args = parser.parse_args()

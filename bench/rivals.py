@@ -1,19 +1,19 @@
-"""NumPy, torch and jax on the cases of bench/definitions: turns with memcpy over the same bytes, checked.
+"""Measures and checks NumPy, torch and jax on the cases of bench/definitions, in turns with memcpy over the same bytes.
 
     python bench/rivals.py CASES.json OUT.json --threads N [--quick]
 
 as `cargo xtask bench --rivals` runs it. CASES.json is what `tilewright bench --list --json` prints. A case
 is a few boxes with strides on both sides: NumPy and torch copy between strided views of two buffers that are
 kept, which spares them the temporaries of reshape, transpose and pad; jax transposes, into an output of its
-own making, what is one dense box. What a library cannot express it does not take part in.
+own, cases of one dense box. A library skips cases that it cannot express.
 
     python bench/rivals.py --program TILEWRIGHT --random N --seed S --threads N [--quick] [--max-bytes 512M]
 
-as `cargo xtask bench --rivals --random N` runs it, holds NumPy and torch against the program on random cases,
+as `cargo xtask bench --rivals --random N` runs it, compares NumPy and torch with the program on random cases,
 in buffers at the same offsets: the program, a library and the program again, case by case, so that the three
-are seconds apart. What counts is the library's time over the mean of the program's two; with one thread
+are seconds apart. The result is the library's time over the mean of the program's two; with one thread
 processor time. Where the program is
-behind by more than 5 %, all is measured once more, and only that counts. Without --quick the bytes that come
+behind by more than 5 %, all is measured again, and only that counts. Without --quick the bytes that come
 out are compared by their checksum.
 """
 
@@ -47,7 +47,7 @@ def arguments():
     asked = parser.parse_args()
     wants = (asked.program, asked.random) if asked.program or asked.random else (asked.cases, asked.out)
     if None in wants:
-        parser.error("CASES.json and OUT.json, or --program and --random")
+        parser.error("give give CASES.json and OUT.json, or --program and --random")
     return asked
 
 
@@ -148,7 +148,7 @@ def numpy_job(case, src, dst, _threads):
 
 
 def numpy_nibbles(case, src, dst):
-    """Two nibbles of a byte, low one first, and a byte each."""
+    """Converts between two nibbles of a byte, low one first, and a byte for each."""
     boxes = case["boxes"]
     if not case["dtype"] == "s4" or len(boxes) != 1 or len(boxes[0]["loops"]) != 1:
         return None
@@ -276,7 +276,7 @@ def measure(case, job, src, dst, memcpy, threads, checks=True):
 
 
 def rivals(threads):
-    """What installs; NumPy copies with one thread only."""
+    """Returns the installed libraries; NumPy copies with one thread only."""
     global torch, jax
     found = [("numpy", numpy_job)] if threads == 1 else []
     try:
@@ -321,7 +321,7 @@ def main():
 
 
 def ours(count, seed, *more):
-    """What the program says of random cases."""
+    """Returns the program's measurements of random cases."""
     words = [ASKED.program, "bench", "--random", count, "--seed", seed, "--max-bytes", ASKED.max_bytes, "--json"]
     return json.loads(subprocess.run([*words, *more], check=True, capture_output=True, text=True).stdout)["cases"]
 
@@ -343,7 +343,7 @@ class Duel:
         return ours("1", case["name"].removeprefix("random-"), *self.options)[0]
 
     def turn(self, case, job):
-        """The library's row with its time over the program's; none if it cannot express the case."""
+        """Returns the library's row with its time over the program's; None if it cannot express the case."""
         if not whole_bytes(case):
             return None
         before = self.program(case)

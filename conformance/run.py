@@ -70,7 +70,7 @@ class Layout:
         self.size = size(shape)
 
     def at(self, index):
-        """The offset at a colexicographic index; beyond the end the last mode goes on."""
+        """The offset at a colexicographic index; beyond the end the last mode continues."""
         total = self.offset
         for i, (extent, stride) in enumerate(self.modes):
             last = i + 1 == len(self.modes)
@@ -175,12 +175,12 @@ def read_tree(text):
         return tuple(items)
     value = part()
     if at != len(tokens):
-        raise ValueError(f"text behind the value: {text!r}")
+        raise ValueError(f"text after the value: {text!r}")
     return value
 
 
 def split_top(text, at):
-    """The pieces between the separators that no bracket encloses."""
+    """The parts between separators outside brackets."""
     pieces, depth, begin = [], 0, 0
     for i, c in enumerate(text):
         depth += (c in "([{<") - (c in ")]}" or (c == ">" and text[i - 1] != "-"))
@@ -233,7 +233,7 @@ def read(text):
 
 
 def layout(text):
-    """A layout from its text, a shape being the compact layout of it."""
+    """A layout from its text; a shape means its compact layout."""
     value = read(text)
     return value if isinstance(value, Layout) else Layout(value, compact(value))
 
@@ -248,7 +248,7 @@ def tiler(text):
 
 
 class Broken(Exception):
-    """The law does not hold, and where."""
+    """A law that does not hold; the message says where."""
 
 
 def need(holds, *why):
@@ -313,7 +313,7 @@ def tiling(offsets, end):
 
 
 def rest_of(offsets, end):
-    """As `tiling`, which must exist; beyond `end` copies go on as a layout of the starts does."""
+    """Returns `tiling`, which must exist; beyond `end` the starts continue as a layout does."""
     starts = tiling(offsets, end)
     need(starts is not None, "the question is wrong: its tiles do not tile")
     return starts
@@ -355,7 +355,7 @@ def value(answer, question):
     need(found == wanted, f"it is {found} and not {wanted}")
 
 
-@law("R(i) = L(i) for all i; no brackets; no layout with fewer modes has that")
+@law("R(i) = L(i) for all i; R is flat; no layout with fewer modes does this")
 def coalesce(answer, question):
     r, source = as_layout(answer), layout(question["args"][0])
     equal_tables(r, source.table())
@@ -394,7 +394,7 @@ def sums(parts):
     return [tuple(part[i] for part, i in zip(parts, c)) for c in coords([len(p) for p in parts])]
 
 
-@law("each offset 0 ... n-1 is L(i) + R(j) for one offset of L and one j; no two such sums meet; R ascends")
+@law("each offset 0 ... n-1 is L(i) + R(j) for one offset of L and one j; no two sums are equal; R ascends")
 def complement(answer, question):
     source, n = set(layout(question["args"][0]).table()), int(question["args"][1])
     table = as_layout(answer).table()
@@ -415,13 +415,13 @@ def right_inverse(answer, question):
     need(r.size >= question["longest"], "size", r.size, "where", question["longest"], "is possible")
 
 
-@law("as `right_inverse`, where modes overlap: L(R(i)) = i for all i, and no longer layout has that")
+@law("as `right_inverse`, where modes overlap: L(R(i)) = i for all i, and no longer layout does this")
 def longest_right_inverse(answer, question):
     right_inverse(answer, question)
 
 
 def still(source, i):
-    """The index with the coordinates of i, but those in modes of stride 0 at 0."""
+    """Returns index i with its coordinates in modes of stride 0 set to 0."""
     out, step = 0, 1
     for extent, stride in source.modes:
         out += i % extent * step if stride else 0
@@ -429,7 +429,7 @@ def still(source, i):
     return out
 
 
-@law("R(L(i)) = i for all i; with modes of stride 0, i with their coordinates at 0")
+@law("R(L(i)) = i for all i; with modes of stride 0, i with their coordinates set to 0")
 def left_inverse(answer, question):
     r, source = as_layout(answer), layout(question["args"][0])
     for i in range(source.size):
@@ -800,7 +800,7 @@ NONE = {"composition": no_composition, "left_inverse": no_left_inverse, "linear"
 
 
 def check(question):
-    """Decides that the question is right: its example obeys the law, or no answer can."""
+    """Checks a question: its example obeys the law, or no answer does."""
     text, function = LAWS[question["law"]]
     if "none" in question:
         witness = json.loads(json.dumps(NONE[question["law"]](question)))
@@ -830,7 +830,7 @@ def filter_blank(lines):
 
 
 class Asked:
-    """An adapter as a process of its own: a question a line, an answer a line. It is started again after a crash."""
+    """An adapter in a separate process: one question and one answer a line. It restarts after a crash."""
 
     def __init__(self, adapter):
         path = os.path.join(HERE, "adapters", adapter + ".py")
@@ -873,7 +873,7 @@ def adapters():
 
 
 def judge(question, reply):
-    """What became of a question, and why."""
+    """Returns the outcome of a question and its reason."""
     if "not offered" in reply:
         return "not offered", ""
     if "crashed" in reply:
@@ -882,18 +882,18 @@ def judge(question, reply):
         return ("right" if "none" in question else "refused"), reply["refused"]
     said = reply["answer"]
     if "none" in question:
-        return "wrong", f"{said}, where there is none: {json.dumps(question['none'])}"
+        return "wrong", f"{said}, where no answer exists: {json.dumps(question['none'])}"
     try:
         LAWS[question["law"]][1](said, question)
         return "right", said
     except Broken as broken:
         return "wrong", f"{said}: {broken}"
     except (ValueError, TypeError, IndexError, KeyError, AttributeError) as error:
-        return "wrong", f"{said}: not read as an answer ({error})"
+        return "wrong", f"{said}: cannot be read as an answer ({error})"
 
 
 def serve(path):
-    """The loop of an adapter's process: `answer` is called, and what it raises is a refusal or a crash."""
+    """Runs the loop of an adapter's process: calls `answer`; an exception is a refusal or a crash."""
     import importlib.util
     answers, sys.stdout = sys.stdout, sys.stderr  # what an implementation prints is not an answer
     spec = importlib.util.spec_from_file_location("adapter", path)
@@ -975,7 +975,7 @@ def check_all():
     for section, question in questions():
         count += 1
         try:
-            need(question["id"] not in ids, "this id is another question's")
+            need(question["id"] not in ids, "this id belongs to another question")
             ids.add(question["id"])
             check(question)
         except (Broken, ValueError, KeyError, TypeError, IndexError) as error:

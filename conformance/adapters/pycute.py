@@ -16,7 +16,7 @@ def version():
 
 
 def given(text):
-    """An argument as pycute has it; None for what it has no values for."""
+    """Reads an argument as a value of pycute; None if pycute has no value for it."""
     value = read(text)
     if isinstance(value, list):
         return tuple(given_layout(part) if isinstance(part, Layout) else part for part in value)

@@ -1,4 +1,4 @@
-"""Tilewright by its program, one expression a line: TILEWRIGHT is its path, or it is the first `tilewright` found."""
+"""Tilewright's command-line program, one expression a line. TILEWRIGHT is its path; the default is `tilewright`."""
 
 import itertools
 import os
@@ -21,7 +21,7 @@ def version():
 
 
 def evaluate(lines):
-    """The answers to some expressions; more or fewer lines than asked for are not answer."""
+    """Returns the answers to expressions; a wrong number of lines is an error."""
     run = subprocess.run([PROGRAM, "eval", "-"], input="\n".join(lines) + "\n", capture_output=True, text=True)
     answers = run.stdout.splitlines()
     if run.returncode not in (0, 1) or len(answers) != len(lines):

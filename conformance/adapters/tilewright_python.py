@@ -17,7 +17,7 @@ def version():
 
 
 def given(text):
-    """Integers and tuples of such as themselves; everything else is a text that the package reads."""
+    """Reads integers and tuples of integers; everything else stays text, which the package reads."""
     plain = not set(text) - set("0123456789-,() ")
     return ast.literal_eval(text) if plain else text
 

@@ -30,7 +30,7 @@ WE_REFUSE = {
         "occurs twice": "a name that occurs twice says two things",
     },
     "npy": {
-        "behind its header": "more bytes than the array has",
+        "after its header": "more bytes than the array has",
         "a dtype is an order": "a dtype in words that NumPy does not write",
         "dates and time spans|strings are no": "dates and texts are not elements of a tensor",
         "raw elements are": "raw elements of a width that nothing moves",

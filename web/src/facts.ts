@@ -33,7 +33,7 @@ export class FactsPanel {
     const unsaid = entries.filter(([, { refused }]) => refused !== undefined);
     fill(this.said, ...said.map(([name, { text }]) => notation(name, text!, facts)));
     fill(this.unsaid, ...unsaid.map(([name, { refused }]) => h("li", {}, h("b", {}, name), h("span", {}, refused!))));
-    this.count.textContent = `${unsaid.length} cannot say it`;
+    this.count.textContent = `${unsaid.length} cannot express it`;
   }
 }
 

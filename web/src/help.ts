@@ -3,20 +3,20 @@
 import { h, id } from "./dom.js";
 
 const WORDS: Readonly<Record<string, string>> = {
-  padding: "Places of the storage that hold no element. They are there because tiles are stored whole, or because rows begin at round addresses.",
-  tile: "A small block of rows and columns that lies in memory in one piece. The lines are the borders of tiles; tiles may be cut into smaller ones.",
-  swizzle: "A step at the end that exchanges places within short runs of memory, by an exclusive or of bits of the offset. It keeps reads of a column out of one bank.",
+  padding: "Parts of the storage that hold no element. They exist because tiles are stored whole, or because rows begin at round addresses.",
+  tile: "A small block of rows and columns that is contiguous in memory. The lines are the borders of tiles; tiles may be cut into smaller ones.",
+  swizzle: "A last step that permutes short runs of memory: an exclusive or of bits of the offset. It spreads the reads of a column over the banks.",
   bank: "Shared memory of a GPU has 32 banks, each 4 bytes wide. Threads that want different words of one bank at a time wait for one another.",
-  offset: "The place of an element in memory, counted in elements from the first on.",
-  stride: "How far apart in memory two neighbours along one dim are, in elements.",
+  offset: "The position of an element in memory, in elements from the first.",
+  stride: "The distance in memory of two neighbours along one dim, in elements.",
   size: "The number of elements.",
   cosize: "The largest offset of an element, plus one.",
-  capacity: "How many elements the storage has room for, padding included.",
-  "contiguous run": "How many elements in a row, from the first on, lie side by side in memory.",
-  injective: "Whether no two elements lie in one place.",
-  exhaustive: "Whether there is an element in every place.",
+  capacity: "The number of elements of the storage, with padding.",
+  "contiguous run": "The number of elements from the first on that are contiguous in memory.",
+  injective: "True if no two elements have the same offset.",
+  exhaustive: "True if every offset holds an element.",
   "true rank": "The fewest loops that visit all elements.",
-  order: "Which dim is the slowest in memory (major), and which the fastest (minor).",
+  order: "The dims from the slowest in memory (major) to the fastest (minor).",
 };
 
 /** A word with its sentence, where it has one. */

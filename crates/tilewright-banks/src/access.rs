@@ -39,8 +39,12 @@ impl Access {
     pub fn read(name: &str, spread: Spread, vector: u64) -> Result<Access, Error> {
         if vector == 0 || !spread.values().is_multiple_of(vector) {
             let numbers = [spread.values().into(), vector.into()];
-            let legal = "vectors divide the values of a thread";
-            return Err(Error::mismatch("{} values of a thread in vectors of {}", numbers, legal));
+            let legal = "choose a vector size that divides them";
+            return Err(Error::mismatch(
+                "{} values per thread do not divide into vectors of {}",
+                numbers,
+                legal,
+            ));
         }
         Ok(Access { name: name.into(), spread, vector, write: false })
     }

@@ -81,7 +81,7 @@ impl Banks {
     pub fn new(count: u64, width: u64) -> Result<Banks, Error> {
         if !(count.is_power_of_two() && width.is_power_of_two() && count <= 1024 && width <= 64) {
             let numbers = [count.into(), width.into()];
-            let legal = "both are powers of two, of at most 1024 banks and 64 bytes";
+            let legal = "both must be powers of two, at most 1024 banks and 64 bytes";
             return Err(Error::illegal("{} banks of {} bytes", numbers, legal));
         }
         let banks = Banks { count, width, lanes: 32, maker: Maker::Any };
@@ -170,7 +170,7 @@ impl Banks {
                 "HipKittens (arXiv 2511.08083), measured; ROCm, Composable Kernel, LDS bank conflicts"
             }
             Maker::Any => {
-                "no maker's: threads are served together that take one word of every bank"
+                "not a vendor's: threads that take one word of every bank are served together"
             }
         }
     }

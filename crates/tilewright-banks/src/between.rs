@@ -103,7 +103,7 @@ impl<'a> Both<'a> {
     pub(crate) fn new(from: &'a TensorLayout, to: &'a TensorLayout) -> Result<Both<'a>, Error> {
         if from.extents() != to.extents() {
             let numbers = [from.size().into(), to.size().into()];
-            let legal = "a swizzle changes where elements lie, and no extents";
+            let legal = "a swizzle moves elements and keeps the extents";
             return Err(Error::mismatch("arrays of {} and {} elements", numbers, legal));
         }
         Ok(Both { from, to, linear: is_linear(from) && is_linear(to) })
@@ -135,7 +135,7 @@ impl<'a> Both<'a> {
                 Error::illegal(
                     "an offset of {}",
                     [offset.into()],
-                    "a swizzle is of offsets from 0 on",
+                    "a swizzle needs offsets of 0 or more",
                 )
             })
         };

@@ -131,7 +131,11 @@ pub fn fix(
     if plain.layout().cosize() > most {
         let numbers = [plain.layout().cosize().into(), most.into()];
         let legal = "take a tile that fits in shared memory";
-        return Err(Error::limit("a storage of {} elements, of at most {}", numbers, legal));
+        return Err(Error::limit(
+            "a storage of {} elements exceeds the limit of {}",
+            numbers,
+            legal,
+        ));
     }
     let places = accesses
         .iter()

@@ -72,7 +72,7 @@ impl Equations {
     fn learn(&mut self, sample: Sample) -> Result<Result<bool, Vec<Sample>>, Error> {
         if (sample.from | sample.to) >> BITS != 0 {
             let numbers = [sample.from.max(sample.to).into(), BITS.into()];
-            let legal = "a swizzle moves the lowest 62 bits of an offset at most";
+            let legal = "a swizzle moves at most the lowest 62 bits of an offset";
             return Err(Error::limit("offset {} has more than {} bits", numbers, legal));
         }
         let of = 1 << self.samples.len();

@@ -77,7 +77,7 @@ impl<'a> Places<'a> {
         let (bits, extents) = (u64::from(bits), layout.extents());
         if access.spread().tile().len() != extents.len() {
             let numbers = [access.spread().tile().len() as i128, extents.len() as i128];
-            let legal = "threads hold elements of the array";
+            let legal = "give the tile one dim per dim of the array";
             return Err(Error::mismatch("a tile of {} dims of an array of {}", numbers, legal));
         }
         let wide = bits.checked_mul(access.vector()).filter(|wide| wide.is_multiple_of(8));
@@ -168,7 +168,7 @@ impl<'a> Places<'a> {
             let Some(next) = self.coord_in(moment, lane, element) else {
                 let legal = "a vector has to be inside the array; access fewer at once";
                 let message =
-                    "element {} of the {} that thread {} accesses here lies outside of the array";
+                    "element {} of the {} that thread {} accesses here is outside the array";
                 return Err(witnessed(Error::illegal(message, numbers, legal), &first));
             };
             if layout.offset(&next)?.checked_sub(start) != Some(element as i64) {
@@ -183,7 +183,7 @@ impl<'a> Places<'a> {
         });
         aligned.ok_or_else(|| {
             let numbers = [self.bytes.into(), start.into(), self.bits.into()];
-            let legal = "a vector begins at a multiple of its bytes, from 0 on";
+            let legal = "a vector must begin at a multiple of its bytes, 0 or more";
             let message = "a vector of {} bytes at offset {} of elements of {} bits";
             witnessed(Error::illegal(message, numbers, legal), &first)
         })

@@ -63,7 +63,7 @@ impl Spread {
                 let numbers = [thread.into(), value.into(), cells.into()];
                 let legal = "indices count the cells of the tile, the first dim fastest";
                 Error::out_of_range(
-                    "thread {}, value {}: no cell of the tile of {}",
+                    "thread {}, value {}: index is outside the tile of {}",
                     numbers,
                     legal,
                 )
@@ -130,7 +130,7 @@ impl Spread {
         let capacity = places.capacity();
         if threads == 0 || !capacity.is_multiple_of(threads) {
             let numbers = [capacity.into(), threads.into()];
-            let legal = "each thread has the same number of places";
+            let legal = "the number of threads must divide the number of places";
             return Err(Error::mismatch("{} places for {} threads", numbers, legal));
         }
         let values = capacity / threads;
@@ -191,7 +191,7 @@ impl Spread {
         let width = extents.get(along).copied().unwrap_or(1);
         if vector == 0 || lanes == 0 || !width.is_multiple_of(vector) {
             let numbers = [width.into(), along as i128, vector.into()];
-            let legal = "vectors divide the dim that they run along";
+            let legal = "the vector size must divide the extent of its dim";
             return Err(Error::mismatch("{} elements of dim {} in vectors of {}", numbers, legal));
         }
         let mut counts = extents.to_vec();
@@ -234,7 +234,7 @@ impl Spread {
         vector: u64,
     ) -> Result<Spread, Error> {
         let &[first, second] = extents else {
-            let legal = "matrices are moved of an array of two dims";
+            let legal = "an instruction moves matrices of an array of two dims";
             return Err(Error::illegal("{} dims", [extents.len() as i128], legal));
         };
         if ![1, 2, 4].contains(&matrices) || vector == 0 {
@@ -334,7 +334,7 @@ fn size(extents: &[u64]) -> Result<u64, Error> {
     let size = extents.iter().try_fold(1u64, |n, &extent| n.checked_mul(extent));
     size.filter(|&n| n <= MAX_PAIRS).ok_or_else(|| {
         let all = extents.iter().fold(1, |n: i128, &extent| n.saturating_mul(extent.into()));
-        let legal = "conflicts are counted of at most 1048576; take a tile";
+        let legal = "conflicts are counted for at most 1048576; take a tile";
         Error::limit("{} elements", [all], legal)
     })
 }

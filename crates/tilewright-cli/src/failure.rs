@@ -42,7 +42,7 @@ impl Failure {
 
     /// Returns the failure of output that nobody reads: success for an answer, an error for a converted file, which is lost.
     fn unread(code: u8) -> Failure {
-        Failure::new(code, UNREAD, "nobody reads standard output".into())
+        Failure::new(code, UNREAD, "standard output has no reader".into())
     }
 
     /// Returns the failure of bad usage, with a message.
@@ -67,7 +67,7 @@ impl Failure {
 
     /// Returns the failure of a run that a signal ended and that can continue; `kept` says where it continues.
     pub(crate) fn paused(signal: usize, kept: &str) -> Failure {
-        Failure::signalled(signal, &format!("the same command does the rest; {kept}"))
+        Failure::signalled(signal, &format!("run the same command to finish; {kept}"))
     }
 
     fn signalled(signal: usize, left: &str) -> Failure {

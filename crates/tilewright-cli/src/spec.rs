@@ -25,7 +25,7 @@ impl Array {
         self.dims.as_deref().map(|text| integers("dims", text)).transpose()
     }
 
-    /// Returns the element type of `--dtype` with its byte order: `>f4` has its highest byte first.
+    /// Returns the element type of `--dtype` with its byte order: `>f4` is big-endian.
     pub(crate) fn dtype_in_order(&self) -> Result<Option<(Dtype, Option<ByteOrder>)>, Failure> {
         let dtype = self.dtype.as_deref().map(notation::dtype_in_order).transpose();
         dtype.map_err(|error| Failure::of(error).about("--dtype"))

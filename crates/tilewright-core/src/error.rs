@@ -97,7 +97,7 @@ makers! {
     /// Creates the error that a fixed limit of this crate is exceeded: [`MAX_MODES`](crate::MAX_MODES),
     /// [`MAX_DEPTH`](crate::MAX_DEPTH), [`MAX_STEPS`](crate::MAX_STEPS).
     limit => Limit, is_limit, "Coord::new(&[0; 33])";
-    /// Creates the error that a size, offset or capacity leaves 64 bits (invariants I1 to I3 of
+    /// Creates the error that a size, offset or capacity overflows 64 bits (invariants I1 to I3 of
     /// [`Layout`](crate::Layout)).
     overflow => Overflow, is_overflow, "TensorLayout::row_major(&[1 << 32, 1 << 32])";
     /// Creates the error that two values that must agree do not: ranks, profiles, extents.

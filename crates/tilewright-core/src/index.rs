@@ -336,7 +336,7 @@ impl Solver {
         self.steps += 1;
         if self.steps > SEARCH_STEPS {
             return Err(Error::undecided(
-                "which coordinate is at an offset of interleaved strides was not found in {} steps",
+                "the coordinate at an offset of interleaved strides was not found in {} steps",
                 [SEARCH_STEPS as i128],
                 "make each stride a multiple of the extent it strides over",
             ));

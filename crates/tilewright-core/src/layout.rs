@@ -302,7 +302,7 @@ const fn check_reach(modes: &[Mode], offset: i64) -> Result<(), Error> {
             return Err(Error::overflow(
                 "the strides up to mode {} reach offset {}",
                 [i as i128, reach],
-                "offsets stay below 2^63",
+                "offsets must stay below 2^63",
             ));
         }
         i += 1;
@@ -326,9 +326,9 @@ const fn check_swizzle(modes: &[Mode], offset: i64, swizzle: Swizzle) -> Result<
     let window = swizzle.window() as i128;
     if (high / window + 1) * window > i64::MAX as i128 {
         return Err(Error::overflow(
-            "the swizzle's last window, around offset {}, leaves 64 bits",
+            "the swizzle's last window, around offset {}, overflows 64 bits",
             [high],
-            "offsets stay below 2^63",
+            "offsets must stay below 2^63",
         ));
     }
     Ok(())

@@ -42,7 +42,7 @@ impl Layout {
         let layout = tri!(cursor.layout());
         cursor.skip();
         if cursor.at < cursor.text.len() {
-            return Err(ParseError::new((cursor.at, text.len()), "text behind the layout", []));
+            return Err(ParseError::new((cursor.at, text.len()), "text after the layout", []));
         }
         Ok(layout)
     }
@@ -306,14 +306,14 @@ const fn build(
             return Err(Error::overflow(
                 "stride {} of mode {}",
                 [step, i as i128],
-                "strides fit 64 bits",
+                "strides must fit 64 bits",
             ));
         }
         modes[i] = Mode::new(extent as u64, step as i64);
         i += 1;
     }
     if offset < -(i64::MAX as i128) || offset > i64::MAX as i128 {
-        return Err(Error::overflow("offset {}", [offset], "offsets fit 64 bits"));
+        return Err(Error::overflow("offset {}", [offset], "offsets must fit 64 bits"));
     }
     Layout::new(modes.split_at(i).0, &shape.profile, offset as i64, swizzle)
 }

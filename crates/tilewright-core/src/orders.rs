@@ -73,7 +73,7 @@ impl Orders<'_> {
         }
         let rising = self.places.windows(2).all(|pair| pair[0] < pair[1]);
         if !rising || self.places.last().is_some_and(|last| *last >= count) {
-            let legal = "the places rise, and each is one of an extent";
+            let legal = "places must be in rising order, each below the number of extents";
             return Err(Error::illegal("{} places of {} extents", self.counts(), legal));
         }
         let (chosen, left) = ([0; MAX_MODES], self.most);
@@ -109,7 +109,7 @@ impl<C: FnMut(&[u64]) -> Option<u64>> Search<'_, C> {
     /// Keeps the order if it is better than all before.
     fn judge(&mut self) -> Result<(), Error> {
         self.left = self.left.checked_sub(1).ok_or_else(|| {
-            let legal = "equal dims are one choice, and so are all dims under no tile";
+            let legal = "equal dims count as one choice, and so do all dims without a tile";
             let what = "the orders of the dims under tiles: {} of {} dims";
             Error::undecided(what, self.orders.counts(), legal)
         })?;

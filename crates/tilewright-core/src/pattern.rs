@@ -198,7 +198,7 @@ impl Pattern {
         }
         if levels != (1 << count) - 1 {
             return Err(Error::illegal(
-                "the {} digits of axis {} are not each of another level from 0 on",
+                "the {} digits of axis {} do not have the levels from 0 on once each",
                 [count as i128, axis as i128],
                 "store every digit once",
             ));
@@ -346,7 +346,7 @@ impl Pattern {
             return Err(Error::mismatch(
                 "{} dims for a pattern of {} axes",
                 [rank as i128, own as i128],
-                if self.batched { "it takes that many or more" } else { "give one dim per axis" },
+                if self.batched { "give that many dims or more" } else { "give one dim per axis" },
             ));
         }
         let leading = rank - own;

@@ -102,7 +102,7 @@ impl Profile {
                 return Err(Error::illegal(
                     "axis {} has no modes",
                     [axis as i128],
-                    "every axis has one at least; an axis of one coordinate is 1:0",
+                    "every axis needs one; write an axis of one coordinate as 1:0",
                 ));
             }
             let mut i = 0;
@@ -149,11 +149,11 @@ impl Profile {
             ));
         }
         if at > 0 && open == 0 {
-            return Err(Error::illegal("leaf {} stands outside the tuple", [at as i128], ""));
+            return Err(Error::illegal("leaf {} is outside the tuple", [at as i128], ""));
         }
         if closed > open + opened {
             return Err(Error::illegal(
-                "bracket closed that was not opened at leaf {}",
+                "closing bracket without an opening one at leaf {}",
                 [at as i128],
                 "",
             ));

@@ -321,7 +321,7 @@ const fn same_extents(a: &TensorLayout, b: &TensorLayout) -> Result<(), Error> {
             return Err(Error::mismatch(
                 "dim {} has extent {} against {}",
                 [dim as i128, a.extents()[dim] as i128, b.extents()[dim] as i128],
-                "both have the same logical extents",
+                "both must have the same logical extents",
             ));
         }
         dim += 1;
@@ -354,7 +354,7 @@ const fn same_rank(a: usize, b: usize) -> Result<(), Error> {
     Err(Error::mismatch(
         "an array of {} dims against one of {}",
         [a as i128, b as i128],
-        "both have the same logical extents",
+        "both must have the same logical extents",
     ))
 }
 
@@ -381,7 +381,7 @@ const fn origin(
     let rank = tensor.rank();
     if origin.len() != rank || extents.len() != rank {
         let numbers = [origin.len() as i128, extents.len() as i128, rank as i128];
-        return Err(Error::mismatch(words.0, numbers, "both have one number for each dim"));
+        return Err(Error::mismatch(words.0, numbers, "both must have one number for each dim"));
     }
     let mut dim = 0;
     while dim < rank {
@@ -397,7 +397,7 @@ const fn origin(
             return Err(Error::out_of_range(
                 words.1,
                 [dim as i128, from, to, tensor.extents()[dim] as i128],
-                "a part ends within the array",
+                "a part must end within the array",
             ));
         }
         dim += 1;
@@ -563,7 +563,7 @@ mod tests {
         };
         let error = part(&[0, 1], &[0, 0], &[4, 6]);
         assert!(error.is_out_of_range());
-        let text = "dim 1 of a part from 1 to 7 of a source of 6; a part ends within the array";
+        let text = "dim 1 of a part from 1 to 7 of a source of 6; a part must end within the array";
         assert_eq!(error.to_string(), text);
         assert!(part(&[0, 0], &[2, 0], &[3, 1]).to_string().contains("destination of 4"));
         assert!(part(&[0, u64::MAX], &[0, 0], &[1, u64::MAX]).is_overflow());

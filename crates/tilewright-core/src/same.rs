@@ -99,7 +99,7 @@ impl TensorLayout {
             Search { found, complete: true } => Ok(found),
             Search { found: None, complete: false } => Err(undecided()),
             Search { found: Some(_), complete: false } => Err(Error::undecided(
-                "layouts that differ, the first time beyond {} pieces",
+                "layouts whose first difference is beyond {} pieces",
                 [SEARCH_BLOCKS as i128],
                 "ask for any difference, or compare a part of the array",
             )),

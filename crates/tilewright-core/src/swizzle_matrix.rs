@@ -29,7 +29,7 @@ impl Swizzle {
             return Err(Error::limit(
                 "{} images of bits",
                 [images.len() as i128],
-                "a swizzle moves the lowest 62 bits of an offset at most",
+                "a swizzle moves at most the lowest 62 bits of an offset",
             ));
         }
         let (mut all, mut i) = ([0; MAX_BITS], 0);
@@ -38,7 +38,7 @@ impl Swizzle {
                 return Err(Error::out_of_range(
                     "offset {} has the image {}, which does not fit the {} bits of the images",
                     [1 << i, images[i] as i128, images.len() as i128],
-                    "n images permute the offsets below 2^n; give higher bits their own",
+                    "n images permute the offsets below 2^n; give images for higher bits too",
                 ));
             }
             all[i] = images[i];
@@ -48,7 +48,7 @@ impl Swizzle {
             return Err(Error::illegal(
                 "offsets {} and {} have one image, {}",
                 [a as i128, b as i128, images[a.trailing_zeros() as usize] as i128],
-                "no image is the xor of others",
+                "no image may be the xor of others",
             ));
         }
         Ok(Swizzle::of_bijection(all, images.len()))

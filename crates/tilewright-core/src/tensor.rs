@@ -96,7 +96,7 @@ impl TensorLayout {
             return Err(Error::out_of_range(
                 "{} elements of storage for offsets up to {}",
                 [capacity as i128, layout.cosize() as i128 - 1],
-                "the capacity covers the padded domain",
+                "the capacity must cover the padded domain",
             ));
         }
         if capacity > i64::MAX as u64 {
@@ -461,7 +461,7 @@ const fn check_axes(working: &Working, layout: &Layout) -> Result<(), Error> {
             return Err(Error::mismatch(
                 "dim {} has extent {}, its axis {}",
                 [axis as i128, working.axes[axis] as i128, size as i128],
-                "an axis covers its dim; what is beyond is padding",
+                "an axis must cover its dim; the rest is padding",
             ));
         }
         axis += 1;

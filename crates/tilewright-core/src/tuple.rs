@@ -92,7 +92,7 @@ impl IntTuple {
                 return Err(Error::illegal(
                     "an empty tuple at position {} of a tuple",
                     [i as i128],
-                    "() stands alone; a part of one coordinate is 1:0",
+                    "write () only alone; a part of one coordinate is 1:0",
                 ));
             }
             i += 1;
@@ -145,7 +145,7 @@ impl IntTuple {
         if reader.kept != 0 {
             return Err(ParseError::new(
                 (0, text.len()),
-                "`_` keeps a position; it stands only where something is sliced",
+                "`_` keeps a position; it is legal only in slices",
                 [],
             ));
         }
@@ -273,7 +273,7 @@ impl IntTuple {
                     return Err(Error::overflow(
                         "the product {} times {} of a tuple's integers",
                         [product as i128, self.values[i] as i128],
-                        "products stay below 2^63",
+                        "products must stay below 2^63",
                     ));
                 }
             };

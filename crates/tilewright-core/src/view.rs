@@ -131,7 +131,7 @@ const fn check_storage(len: usize, layout: &TensorLayout) -> Result<(), Error> {
         return Err(Error::out_of_range(
             "a slice of {} elements for a layout of capacity {}",
             [len as i128, layout.capacity() as i128],
-            "the slice covers the capacity, padding included",
+            "the slice must cover the capacity, padding included",
         ));
     }
     match layout.layout().bounds() {
@@ -470,7 +470,7 @@ impl<'a, T> View<'a, T> {
     ) -> Result<impl Iterator<Item = Result<(Coord, &'a T), Error>>, Error> {
         if !self.is_whole() {
             return Err(Error::unsupported(
-                "a part of an array has no memory order of its own",
+                "a part of an array has no memory order",
                 [],
                 "iterate over the whole view",
             ));

@@ -69,7 +69,7 @@ fn overlap(one: Range, other: Range, jobs: &[Job<'_>]) -> Error {
     let says = format!("{} overlaps {}", side(one), side(other));
     Error::new(
         Kind::Buffer,
-        format!("{says}; the destination of a move is neither read nor written by another move"),
+        format!("{says}; no other move may read or write the destination of a move"),
     )
 }
 

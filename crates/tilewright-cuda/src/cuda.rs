@@ -244,7 +244,7 @@ impl Cuda {
                 let any = || self.devices.device(0).map(|device| device.context);
                 let Some(own) = self.driver.device_of(address, any)? else {
                     let says = format!(
-                        "the {name}, {bytes} bytes at address {address:#x}, is in the memory of no CUDA device"
+                        "the {name}, {bytes} bytes at address {address:#x}, is not in the memory of a CUDA device"
                     );
                     return Err(Error::new(Kind::Memory, says));
                 };

@@ -50,7 +50,7 @@ impl Modules {
         }
         if self.len() >= self.most {
             let says = format!(
-                "the code of {} kernels is loaded, which is the most; give more by `Settings::with_modules`",
+                "the code of {} kernels is loaded, which is the limit; raise it with `Settings::with_modules`",
                 self.most
             );
             return Err(Error::new(Kind::Limit, says));

@@ -46,7 +46,7 @@ impl Target {
                     least / 10,
                     least % 10
                 ),
-                None => format!("{compiler} says that it makes code for no architecture"),
+                None => format!("{compiler} reports no architecture that it makes code for"),
             };
             return Err(Error::new(Kind::Architecture, says));
         };

@@ -32,7 +32,7 @@ impl Alignment {
     pub fn new(src: u8, dst: u8) -> Result<Alignment, Error> {
         if src > 15 || dst > 15 {
             return Err(Error::mismatch(format!(
-                "pointers {src} and {dst} bytes behind a multiple of 16; 0 to 15 are"
+                "pointers {src} and {dst} bytes past a multiple of 16; allowed are 0 to 15"
             )));
         }
         Ok(Alignment { src, dst })

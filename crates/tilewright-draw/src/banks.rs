@@ -98,10 +98,11 @@ pub fn banks(subject: &Subject<'_>, access: &Access, limits: &Limits) -> Result<
         band.joints.push(Joint::Arrow);
     }
     let degrees: Vec<String> = degrees.iter().map(u64::to_string).collect();
-    scene
-        .notes
-        .insert(0, format!("reading a column, a thread a row: conflicts {}", degrees.join(" → ")));
-    scene.notes.push("below each column and behind each row: the conflicts of reading it".into());
+    scene.notes.insert(
+        0,
+        format!("reading a column, one row per thread: conflicts {}", degrees.join(" → ")),
+    );
+    scene.notes.push("below each column and after each row: the conflicts of reading it".into());
     scene.notes.push(swizzled.model());
     scene.bands.push(band);
     Ok(scene)
@@ -150,7 +151,7 @@ impl<'a> Tile<'a> {
             return Err(Error::mismatch(
                 "an array of {} dims",
                 rank,
-                "banks are shown of a matrix",
+                "banks are shown only for a matrix",
             ));
         };
         let bytes = access.element_bytes.saturating_mul(access.vector);
@@ -164,7 +165,7 @@ impl<'a> Tile<'a> {
             return Err(Error::illegal(
                 "rows of {} elements in vectors of {}",
                 numbers,
-                "vectors divide a row",
+                "the vector size must divide a row",
             ));
         }
         Ok(Tile { layout, access, rows, columns: width / access.vector, bytes })
@@ -178,7 +179,7 @@ impl<'a> Tile<'a> {
     fn model(&self) -> String {
         let turn = self.turn();
         format!(
-            "the model: {BANKS} banks of {WORD}-byte words; {turn} threads of a warp are served at once; conflicts are the most words that they want of one bank, and 1 is none"
+            "the model: {BANKS} banks of {WORD}-byte words; {turn} threads of a warp are served at once; conflicts are the most words that they need in one bank, and 1 is none"
         )
     }
 
@@ -190,7 +191,7 @@ impl<'a> Tile<'a> {
             if next.checked_sub(first) != i64::try_from(element).ok() {
                 let numbers =
                     [element.into(), row.into(), column.into(), self.access.vector.into()];
-                let legal = "a thread reads what is in one piece along dim 1; read fewer at once";
+                let legal = "a thread reads contiguous elements along dim 1; read fewer at once";
                 return Err(Error::illegal(
                     "element {} of row {}, vector {} of {}, does not follow the one before it in memory",
                     numbers,
@@ -200,7 +201,7 @@ impl<'a> Tile<'a> {
         }
         let byte = i128::from(first) * i128::from(self.access.element_bytes);
         let numbers = [byte, self.bytes.into()];
-        let legal = "addresses are multiples of what is read at once, from 0 on";
+        let legal = "an address must be a multiple of the bytes read at once, 0 or more";
         match u64::try_from(byte) {
             Ok(byte) if byte.is_multiple_of(self.bytes) => Ok(byte),
             _ => Err(Error::illegal("a vector at byte {} of {} bytes", numbers, legal)),

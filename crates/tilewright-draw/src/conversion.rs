@@ -66,7 +66,7 @@ fn colouring(from: &Subject<'_>, to: &Subject<'_>) -> Colouring {
 }
 
 fn equal(a: &[u64], b: &[u64]) -> Result<(), Error> {
-    let legal = "the two layouts of a conversion are of one array";
+    let legal = "both layouts of a conversion must be of the same array";
     if a.len() != b.len() {
         let ranks = [a.len() as i128, b.len() as i128];
         return Err(Error::mismatch("A has {} dims and B has {}", ranks, legal));

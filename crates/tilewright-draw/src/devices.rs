@@ -275,7 +275,7 @@ impl<'a> Picture<'a> {
     fn says(&self, sets: &Sets) -> String {
         let mut says = "cells name the devices that hold them".to_owned();
         if let Some(text) = sets.shortened() {
-            says += &format!(", `{text}` the first and how many more");
+            says += &format!(", `{text}` means the first and the number of others");
         }
         if let ([Some(rows), Some(columns)], false) =
             ([self.rows.dim, self.columns.dim], self.others.is_empty())
@@ -283,10 +283,10 @@ impl<'a> Picture<'a> {
             says += &format!("; rows are dim {rows}, columns dim {columns}");
         }
         if self.rows.in_blocks() || !self.others.is_empty() {
-            says += "; a:b are the indices from a to before b";
+            says += "; a:b means the indices from a up to b, without b";
         }
         if self.columns.in_blocks() {
-            says += "; a: are those from a to the next block";
+            says += "; a: means those from a to the next block";
         }
         says
     }

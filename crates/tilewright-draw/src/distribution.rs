@@ -157,7 +157,7 @@ impl<'a> Holders<'a> {
 
     fn says(&self, outs: &str) -> String {
         if self.named {
-            return format!("who holds each element of {outs}");
+            return format!("the holders of each element of {outs}");
         }
         let ins: Vec<&str> = self.map.ins().iter().map(|dim| dim.name()).collect();
         format!("cells name the ({}) that is sent to each {outs}", ins.join(","))
@@ -166,7 +166,7 @@ impl<'a> Holders<'a> {
     fn key(&self) -> &'static str {
         match self.named {
             true => "T lane, V register, W warp, B block; threads apart by 8 have one colour",
-            false => "one colour for one coordinate but its last dim, these 8 in turn",
+            false => "one colour per coordinate without its last dim, these 8 in turn",
         }
     }
 }

@@ -139,9 +139,9 @@ impl<'a> Colours<'a> {
         let text = match (self.relation, self.unit) {
             (Relation::Copies, _) => "one colour per copy of A, and for its index in B",
             (Relation::Through, 1) => {
-                "one colour for the same offset; A's cells without one are not in the result"
+                "one colour for the same offset; A's cells without a colour are not in the result"
             }
-            (Relation::Through, _) => "one colour per tile, B being the first",
+            (Relation::Through, _) => "one colour per tile; B is the first",
         };
         let scale = matches!(Paint::among(0, self.count), Paint::Shade(_));
         let order = if scale { ", darker to lighter from the first to the last" } else { "" };

@@ -100,7 +100,7 @@ pub fn fragment(
     let (tile, capacity) = (threads.saturating_mul(values), subject.layout.capacity());
     if tile == 0 || !capacity.is_multiple_of(tile) {
         let numbers = [threads.into(), values.into(), capacity.into()];
-        let legal = "threads times values divides the storage";
+        let legal = "threads times values must divide the storage";
         return Err(Error::illegal("{} threads of {} values for a storage of {}", numbers, legal));
     }
     let owner = |offset: i64| {

@@ -83,12 +83,12 @@ impl Digits {
             if stride == 0 {
                 let said =
                     format!("dim {} has stride 0: several coordinates share an offset", place.axis);
-                return Err(Error::unsupported(format!("{said}, and the inverse has one")));
+                return Err(Error::unsupported(format!("{said}, but the inverse returns one")));
             }
             if u128::from(stride) < span {
                 let said = format!("the digits below stride {stride} reach over {span} offsets");
                 return Err(Error::unsupported(format!(
-                    "{said}: no order of divisions takes them apart"
+                    "{said}: no order of divisions separates them"
                 )));
             }
             span += (u128::from(size) - 1) * u128::from(stride);

@@ -62,8 +62,7 @@ impl Language {
             && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
             && word.chars().any(|c| c.is_ascii_alphanumeric());
         if !is_word {
-            let said =
-                "expected a word of letters, digits and underscores that begins with no digit";
+            let said = "expected a word of letters, digits and underscores that does not begin with a digit";
             return Err(Error::usage(format!("name {word:?}: {said}")));
         }
         // The functions' own names are reserved: i0, i1 … for coordinates, t0, t1 … for common subexpressions.
@@ -76,7 +75,7 @@ impl Language {
         };
         match words.split_whitespace().any(|own| own == word) {
             true => Err(Error::usage(format!(
-                "name {word:?}: it is a word of {language}, or one of the code that is printed"
+                "name {word:?}: it is a word of {language}, or a name in the printed code"
             ))),
             false => Ok(()),
         }

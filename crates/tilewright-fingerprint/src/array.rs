@@ -195,7 +195,7 @@ impl<'a> Array<'a> {
     pub fn dims_as(self, dims: &[usize]) -> Result<Array<'a>, Error> {
         self.check_rank("a list of dims", dims.len())?;
         if !(0..dims.len()).all(|dim| dims.contains(&dim)) {
-            return Err(Error::mismatch(format!("dims {dims:?}; each of them is named once")));
+            return Err(Error::mismatch(format!("dims {dims:?}; name each of them once")));
         }
         Ok(Array { dims: dims.to_vec(), ..self })
     }

@@ -45,7 +45,7 @@ pub(crate) fn check(dtype: Dtype, bits: u32) -> Result<(), Error> {
     let legal = matches!(bits, 1 | 2 | 4) || bits > 0 && bits.is_multiple_of(8) && bits <= WIDEST;
     if !legal {
         return Err(Error::unsupported(format!(
-            "elements of {bits} bits; fingerprints are taken of 1, 2, 4 and whole bytes up to {}",
+            "elements of {bits} bits; fingerprints take elements of 1, 2, 4 bits and of whole bytes up to {}",
             WIDEST / 8
         )));
     }

@@ -73,7 +73,7 @@ impl FromStr for Fingerprint {
         number.map(|number| Fingerprint(Field::of(number.into()))).ok_or_else(|| {
             let shown: String = text.chars().take(40).collect();
             Error::text(format!(
-                "{shown:?} is not a fingerprint; one is 16 hexadecimal digits below 1fffffffffffffff"
+                "{shown:?} is not a fingerprint; a fingerprint is 16 hexadecimal digits below 1fffffffffffffff"
             ))
         })
     }

@@ -48,7 +48,7 @@ impl Congruent<()> for () {}
 /// ```
 #[diagnostic::on_unimplemented(
     message = "the coordinate `{Self}` does not fit the shape `{S}` with strides `{D}`",
-    label = "a coordinate is bracketed as its shape is, or has an integer in place of a part"
+    label = "bracket a coordinate like its shape; an integer may replace a part"
 )]
 pub trait Coordinate<S, D>: FixedTuple {
     /// The first static integer that is not below its static extent, and that extent.

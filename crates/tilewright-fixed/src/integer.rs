@@ -34,7 +34,7 @@ impl<const N: i64> Int<N> {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an integer",
-    label = "a static integer such as `_4`, or any integer type of Rust, stands here"
+    label = "expected a static integer such as `_4`, or any integer type of Rust"
 )]
 pub trait Integer: Copy + fmt::Display {
     /// [`StaticKind`] or [`DynamicKind`].

@@ -230,9 +230,9 @@ impl<S: Congruent<D>, D: FixedTuple> FixedLayout<S, D> {
         for (leaf, (&extent, &step)) in shape.values().iter().zip(stride.values()).enumerate() {
             if extent == super::NO_INTEGER || step == super::NO_INTEGER {
                 return Err(Error::overflow(
-                    "extent {} and stride {} of leaf {}: one was computed beyond 64 bits, or by a division that does not come out",
+                    "extent {} and stride {} of leaf {}: one overflowed 64 bits, or a division left a remainder",
                     [i128::from(extent), i128::from(step), leaf as i128],
-                    "extents and strides fit 64 bits",
+                    "extents and strides must fit 64 bits",
                 ));
             }
         }

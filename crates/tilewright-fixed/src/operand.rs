@@ -30,7 +30,7 @@ macro_rules! methods {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a static layout",
-    label = "a layout of static integers, or an operation on such, stands here"
+    label = "expected a layout of static integers, or an operation on one"
 )]
 pub trait StaticLayout: Copy + Default {
     /// The run-time layout. If the operation fails, evaluating it is a compile error.

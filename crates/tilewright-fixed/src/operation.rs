@@ -4,7 +4,7 @@
 //!
 //! Stable Rust cannot name `Int<{A + B}>`, so the result of two static integers is an *expression type*: [`Expr`] takes
 //! no memory, has its value as a constant, prints as `_N` and equals the [`Int`] of that value, but is another type. A
-//! result that leaves 64 bits, or a division by zero, is a compile error between static integers; otherwise it is
+//! result that overflows 64 bits, or a division by zero, is a compile error between static integers; otherwise it is
 //! [`NO_INTEGER`].
 //!
 //! Source: CATLASS `include/tla/numeric/integral_constant.hpp`.
@@ -17,7 +17,7 @@ use super::{Int, Integer, Kind, StaticKind, integer::by_value};
 
 /// The result of a dynamic operation that overflows 64 bits or divides by zero: the least `i64`.
 ///
-/// Like a NaN, it propagates through further arithmetic. No layout can have it: an extent is not negative, and a
+/// Like a NaN, it propagates through further arithmetic. No layout can have it: an extent must not be negative, and a
 /// stride this large leaves the range of offsets. Arithmetic therefore needs neither a panic nor a `Result`; the error is
 /// returned when the layout is lowered or a checked function is called.
 ///

@@ -33,8 +33,8 @@ use super::{Integer, StaticKind};
 #[doc(alias = "MakeStride")]
 #[doc(alias = "MakeCoord")]
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is neither an integer nor a tuple of such",
-    label = "an integer, or a tuple of up to 12 integers and tuples, stands here"
+    message = "`{Self}` is neither an integer nor a tuple of integers",
+    label = "expected an integer, or a tuple of up to 12 integers and tuples"
 )]
 pub trait FixedTuple: Leaves {
     /// The number of top-level positions; 1 for an integer.
@@ -134,8 +134,8 @@ pub trait FixedTuple: Leaves {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "not every integer of `{Self}` is static",
-    label = "static integers, such as `_4`, stand here",
-    note = "ask `lower()` of a layout with dynamic integers, which checks them"
+    label = "expected static integers, such as `_4`",
+    note = "call `lower()` on a layout with dynamic integers, which checks them"
 )]
 pub trait Static: FixedTuple + Default {}
 

@@ -146,7 +146,7 @@ impl<'a> From<&'a ArrayLayout> for Cow<'a, ArrayLayout> {
 /// A layout behind tables, of a kind that is not known here.
 pub(crate) type Rest = Arc<dyn Stored>;
 
-/// The layout of what tables store, as the text behind them gives it.
+/// The layout of what tables store, as the text after them gives it.
 pub(crate) trait Stored: fmt::Debug + Send + Sync {
     /// The layout of an array of these extents and this type.
     fn of_dims(&self, dims: &[u64], dtype: Option<Dtype>) -> Result<Named, Error>;
@@ -179,7 +179,7 @@ pub(crate) struct Written {
 struct Array {
     dtype: String,
     dims: Vec<u64>,
-    /// The text behind the dims.
+    /// The text after the dims.
     more: String,
 }
 
@@ -279,7 +279,7 @@ impl Array {
     fn read(text: &str) -> Result<Array, Error> {
         let mut scan = Scanner::new(text);
         let dtype = scan.take(|c| c != '[').trim_end().to_owned();
-        let expected = "an array before the index table, as `f16[4,8]`";
+        let expected = "an array before the index table, such as `f16[4,8]`";
         if scan.peek().is_none() {
             return Err(Error::parse((0, text.len()), format!("expected {expected}")));
         }
@@ -316,7 +316,7 @@ impl Reading for Written {
     fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
         self.folded(self.array(given, &())?).map_err(|_| {
             let said = format!(
-                "`{self}` has an index table that is not digits, and shape and strides are wanted here; index, same, explain, relayout, convert and TabledLayout take such tables"
+                "`{self}` has an index table that is not digits, but shape and strides are needed here; index, same, explain, relayout, convert and TabledLayout accept these tables"
             );
             Error::new(Kind::Unsupported, said)
         })

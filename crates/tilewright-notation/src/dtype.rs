@@ -35,7 +35,7 @@ pub fn dtype(text: &str) -> Result<Dtype, Error> {
         Some((ByteOrder::Big, _)) => {
             let code = &name[1..];
             return refused(format!(
-                "`{name}` is big-endian, and an element type says no byte order; `<{code}` is laid out alike, its bytes swapped"
+                "`{name}` is big-endian, but an element type has no byte order; `<{code}` has the same layout with swapped bytes"
             ));
         }
         None => {}

@@ -260,7 +260,7 @@ fn text<'a>(scan: &mut Scanner<'a>, quote: char) -> Result<Kind<'a>, Error> {
         scan.advance(1);
         return Ok(Kind::Word(text));
     }
-    Err(Error::parse((from, scan.at()), "a text without its second quote, or with an escape"))
+    Err(Error::parse((from, scan.at()), "a text without its closing quote, or with an escape"))
 }
 
 fn list<'a>(scan: &mut Scanner<'a>, close: &str, depth: usize) -> Result<Kind<'a>, Error> {

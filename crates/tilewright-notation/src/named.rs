@@ -5,7 +5,8 @@ use tilewright_core::{ByteOrder, Dtype, Fill, TensorLayout};
 use crate::{Quantised, reading::Resolved, storage, words::Words};
 
 /// The error for words of big-endian elements: words have one order of bytes.
-pub(crate) const BIG_WORDS: &str = "words that hold elements have the lowest byte first; an array of big-endian ones is made little-endian first";
+pub(crate) const BIG_WORDS: &str =
+    "words that hold elements are little-endian; make a big-endian array little-endian first";
 
 /// A resolved SPEC: a [`TensorLayout`], the name it was given, and the facts about its elements that
 /// are not part of the map.

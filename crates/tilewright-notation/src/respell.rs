@@ -49,7 +49,8 @@ impl Asked {
     /// The width of an element.
     fn width(&self, resolved: &Resolved, spec: &dyn fmt::Display) -> Result<u32, Error> {
         if let Some(dtype) = resolved.dtype.filter(|dtype| dtype.block().is_some()) {
-            let message = format!("`{spec}` is of blocks of {dtype}, and words are of elements");
+            let message =
+                format!("`{spec}` is of blocks of {dtype}, but words hold elements without blocks");
             return Err(Error::new(Kind::Unsupported, message));
         }
         let own = resolved.bits.or_else(|| resolved.dtype?.packed_bits());
@@ -62,7 +63,7 @@ impl Asked {
 }
 
 fn too_many(spec: &dyn fmt::Display) -> Error {
-    Error::new(Kind::Overflow, format!("the words of `{spec}` leave 64 bits"))
+    Error::new(Kind::Overflow, format!("the words of `{spec}` overflow 64 bits"))
 }
 
 /// The shape of the storage in elements.

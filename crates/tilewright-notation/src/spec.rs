@@ -191,7 +191,7 @@ impl Spec {
         let order = stored_order(order, bits);
         let Some(text) = in_order(&self.text, order) else {
             let written = &self.written;
-            let said = format!("`{written}` says an order of bytes and no layout of elements");
+            let said = format!("`{written}` states an order of bytes but no layout of elements");
             return Err(Error::parse((0, written.len()), said).in_text(written));
         };
         (self.text, self.order) = (text.into(), Some(order));

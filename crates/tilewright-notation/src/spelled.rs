@@ -202,7 +202,7 @@ impl Spec {
         candidates.into_iter().find(is_so).ok_or_else(|| {
             let is = Asked { shape: Some(shape.to_vec()), ..asked.clone() };
             let message = format!(
-                "`{self}` needs the array's dims: those of its words, {is}, do not say them"
+                "`{self}` needs the array's dims: those of its words, {is}, do not determine them"
             );
             Error::new(Kind::NeedsDims, message)
         })

@@ -79,7 +79,7 @@ pub(crate) fn split(text: &str) -> Option<Result<Parts<'_>, Error>> {
         let mut tables = Vec::new();
         while scan.peek().is_some() && is_table(scan.rest()) {
             if tables.len() == MAX_MODES {
-                return Err(scan.expected("a layout behind 32 index tables"));
+                return Err(scan.expected("a layout after 32 index tables"));
             }
             tables.push(Asked::read(&mut scan)?);
         }
@@ -87,7 +87,7 @@ pub(crate) fn split(text: &str) -> Option<Result<Parts<'_>, Error>> {
         let at = scan.at();
         let rest = text.get(at..).unwrap_or_default().trim_end();
         if rest.is_empty() {
-            let said = "the layout of what the index table stores is missing; write it behind, as `table(0; 1,0) row-major`";
+            let said = "the layout after the index table is missing; write it, as in `table(0; 1,0) row-major`";
             return Err(Error::parse((from, text.len()), said));
         }
         Ok(Parts { array: text.get(..from).unwrap_or_default().trim(), tables, rest: (rest, at) })
@@ -131,7 +131,7 @@ impl Asked {
         let mut dims = vec![dim(scan)?];
         while scan.eat(",") {
             if dims.len() == MAX_MODES {
-                return Err(scan.expected("`;` behind 32 dims"));
+                return Err(scan.expected("`;` after 32 dims"));
             }
             dims.push(dim(scan)?);
         }
@@ -228,13 +228,13 @@ fn entry(scan: &mut Scanner<'_>) -> Result<(Entry, (usize, usize)), Error> {
     }
     let first = match scan.peek() {
         Some(c) if c.is_ascii_digit() => scan.integer()?,
-        _ => return Err(scan.expected("an index, a range as `0..8`, or `-` for a hole")),
+        _ => return Err(scan.expected("an index, a range such as `0..8`, or `-` for a hole")),
     };
     let end = if scan.eat("..") { scan.integer()? } else { first.saturating_add(1) };
     let span = (from, scan.at());
     if end <= first {
         let said = format!(
-            "the range {first}..{end} has no index; it goes from its first index to below its second, which is larger"
+            "the range {first}..{end} is empty; a range excludes its end, so the end must be larger than the start"
         );
         return Err(Error::parse(span, said));
     }

@@ -63,7 +63,7 @@ impl Named {
         text.and_then(|text| self.canonical(&text)).unwrap_or(modes)
     }
 
-    /// CuTe text behind the shape where one is needed, with its prefix where a notation that a user added reads it
+    /// CuTe text after the shape where one is needed, with its prefix where a notation that a user added reads it
     /// too.
     fn modes(&self, shape: &str) -> String {
         let text = dialect::spell_cute(self.layout());

@@ -128,7 +128,7 @@ impl Ratio {
 }
 
 /// The word ` as ` that begins the words of a text, outside brackets and quotes: the end of the text before it, and
-/// the begin of the text behind it. The text behind has the form of a type with or without extents.
+/// the begin of the text after it. The text after has the form of a type with or without extents.
 pub(crate) fn split(text: &str) -> Option<(usize, usize)> {
     let is_word = |&(_, before, c): &(usize, Option<char>, char)| {
         c == 'a' && before.is_some_and(char::is_whitespace)
@@ -158,14 +158,14 @@ impl Asked {
         let whole = dtype.packed_bits().filter(|bits| bits.is_multiple_of(8) && *bits > 0);
         let Some(bits) = whole.filter(|bits| dtype.storage_bits() == Some(*bits)) else {
             let message = format!(
-                "a word has whole bytes, and {dtype} has not; legal are types such as u8, s16, s32, u32, s64 and f16"
+                "a word has whole bytes, and {dtype} has not; choose a type such as u8, s16, s32, u32, s64 or f16"
             );
             return Err(Error::new(Kind::Unsupported, message));
         };
         Ok(Asked { dtype, bits, shape: shape.map(<[u64]>::to_vec) })
     }
 
-    /// Reads the text behind `as`.
+    /// Reads the text after `as`.
     pub(crate) fn read(text: &str) -> Result<Asked, Error> {
         let mut scan = Scanner::new(text);
         let name = scan.take(|c| c != '[');
@@ -184,7 +184,7 @@ impl Asked {
         Ratio::of(bits, self.bits).ok_or_else(|| {
             let (dtype, word) = (self.dtype, self.bits);
             let message = format!(
-                "`{spec}` has elements of {bits} bits, and a word of {dtype} has {word}; of the two widths one divides the other"
+                "`{spec}` has elements of {bits} bits, and a word of {dtype} has {word}; one of the two widths must divide the other"
             );
             Error::new(Kind::Mismatch, message)
         })

@@ -204,9 +204,9 @@ fn what_does_not_fit_is_refused() {
         ("u4[64,64] MARLIN as s32[4294967296,4294967296]", "has more than 2^64"),
         ("u4[64,64] MARLIN as s32 as s32", "no notation reads"),
         ("(4,8):(8,1) as s32", "needs the array's dtype, for the width of an element"),
-        ("q4_0[64] row-major as u8", "blocks of q4_0, and words are of elements"),
+        ("q4_0[64] row-major as u8", "blocks of q4_0, but words hold elements without blocks"),
         ("f32[4]E(24) row-major as s32", "elements of 24 bits, and a word of s32 has 32"),
-        (">u4[4,4] row-major as u8", "lowest byte first"),
+        (">u4[4,4] row-major as u8", "little-endian"),
         ("u4[4,4] row-major as >i4", "big-endian"),
     ] {
         assert!(error(text).contains(said), "{text}: {}", error(text));

@@ -93,7 +93,7 @@ pub(crate) fn reading(
     } else if dims.is_some() || dtype.is_some() {
         return Err(refused(
             "arguments",
-            "dims= and dtype= go with from_=, how the tensor is read",
+            "dims= and dtype= go with from_=, the layout of the tensor",
         ));
     }
     if let Some(dims) = Integers::given("dims", dims)? {
@@ -117,7 +117,7 @@ fn globs(tensors: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
         Ok(globs) => globs.into_iter().map(|glob| glob.of("tensors")).collect(),
         Err(error) if error.is_instance_of::<PyTypeError>(tensors.py()) => {
             let found = tensors.get_type().name()?.to_string();
-            let says = "tensors= takes a pattern of names, or a sequence of such";
+            let says = "tensors= takes a pattern of names, or a sequence of patterns";
             Err(PyTypeError::new_err(format!("{says}; not {found}")))
         }
         Err(error) => Err(error),
@@ -284,7 +284,7 @@ impl Watcher {
         if let Some(other) = progress.filter(|progress| !progress.is_callable()) {
             let found = other.get_type().name()?.to_string();
             return Err(PyTypeError::new_err(format!(
-                "progress= takes a function of the bytes done and the bytes in all; not {found}"
+                "progress= takes a function of the bytes done and the total bytes; not {found}"
             )));
         }
         let progress = progress.map(|progress| progress.clone().unbind());

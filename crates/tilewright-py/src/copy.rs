@@ -244,7 +244,7 @@ fn strides(named: &Named, facts: &Facts) -> PyResult<(u64, Vec<u64>)> {
         (Some(strides), Ok(first)) => Ok((first, strides)),
         _ => {
             let says = format!(
-                "no strides of the array's dims say {}; relayout(array, to) gives its storage",
+                "strides of the array's dims cannot express {}; relayout(array, to) gives its storage",
                 spec()
             );
             Err(refused("unsupported", says))

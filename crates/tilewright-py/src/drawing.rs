@@ -110,8 +110,8 @@ const KINDS: [(&str, &str); 5] = [
     ("grid", "nothing more, or one of to=, threads= and vector="),
     ("memory", "nothing more"),
     ("conversion", "to=, the other layout"),
-    ("threads", "threads=, how many hold the elements, and values=, how many each holds"),
-    ("banks", "vector=, how many elements a thread reads at once"),
+    ("threads", "threads=, the number of threads, and values=, the number of elements of each"),
+    ("banks", "vector=, the number of elements that a thread reads at once"),
 ];
 
 impl Kind<'_> {

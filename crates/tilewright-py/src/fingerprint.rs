@@ -59,7 +59,7 @@ impl PyFingerprint {
         match other {
             0 => Ok(self.clone()),
             _ => Err(PyTypeError::new_err(
-                "a fingerprint is added to fingerprints, and to 0, with which sum() begins",
+                "a fingerprint can be added to a fingerprint, or to 0, with which sum() begins",
             )),
         }
     }

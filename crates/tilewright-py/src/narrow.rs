@@ -54,7 +54,7 @@ impl Narrow {
         if let (Some(dtype), true, false, None) = (dtype, whole, fits, by_dtype) {
             let needs = needs.unwrap_or(src_bits);
             let says = format!(
-                "{asked} cuts every element of {dtype}, which has {needs}; only integers are packed"
+                "{asked} truncates every element of {dtype}, which has {needs}; only integers are packed"
             );
             return Err(refused("dtype", says));
         }

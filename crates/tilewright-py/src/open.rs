@@ -144,7 +144,7 @@ impl PyCheckpoint {
         let own = held.input.layout_as(tensor, &reading).raised();
         let part = r#box.map(|part| Part::of(part, own?.layout().extents())).transpose()?;
         if to.is_some() && part.as_ref().is_some_and(Part::leaves_out) {
-            let says = "box= with to= takes slices, for a layout is one of all dims; an integer i as slice(i, i + 1)";
+            let says = "box= with to= takes slices, because a layout covers all dims; write an integer i as slice(i, i + 1)";
             return Err(refused("arguments", says));
         }
         let area = part.as_ref().map(|part| part.ranges.as_slice());
@@ -153,7 +153,7 @@ impl PyCheckpoint {
         let torch = match target {
             Target::Host { torch } => torch,
             Target::Device(_) if out.is_some() => {
-                let says = "out= goes without device=; get an array there, and tilewright.copy_(out, array)";
+                let says = "out= and device= exclude each other; load an array on the device, then call tilewright.copy_(out, array)";
                 return Err(refused("arguments", says));
             }
             Target::Device(target) => {
@@ -327,8 +327,7 @@ impl OpenFile {
 fn form(reader: &Reader<'_>, part: Option<&Part>) -> PyResult<Form> {
     let (named, bits) = (reader.layout(), reader.bits());
     if reader.is_big_endian() {
-        let says =
-            "arrays have the lowest byte of an element first; leave the order of bytes out of to=";
+        let says = "arrays in memory are little-endian; leave the order of bytes out of to=";
         return Err(refused("unsupported", says));
     }
     if named.stored_as().is_some() {
@@ -374,7 +373,7 @@ fn fits(form: &Form, reader: &Reader<'_>, out: &Memory) -> PyResult<()> {
     if !is_bytes && (!same || out.facts.bits() != form.bits || *swapped) {
         let of = reader.layout().dtype().map_or("bytes", |dtype| dtype.name());
         let given = crate::plan::element(&out.facts);
-        let says = format!("an output of {given} where the result is of {of}");
+        let says = format!("an output of {given} but the result has {of}");
         return Err(refused("dtype", says));
     }
     if wanted != given {

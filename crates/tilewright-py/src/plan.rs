@@ -235,8 +235,10 @@ pub(crate) fn expected(source: &Source, given: &Memory, name: &'static str) -> P
             if given.itemsize() > 1 && differs {
                 let name =
                     dtype.map_or_else(|| format!("{bits} bits"), |dtype| dtype.name().into());
-                let says =
-                    format!("elements of {name} are expected, of {}", described(&given.facts));
+                let says = format!(
+                    "elements of {name} are expected, but the array has {}",
+                    described(&given.facts)
+                );
                 return Err(refused("dtype", says));
             }
             Ok(())
@@ -255,7 +257,7 @@ fn fits(prepared: &Prepared, py: Python<'_>, source: &Memory, out: &Memory) -> P
     if out.span() as u64 != bytes || out.facts.size().saturating_mul(out.itemsize() as u64) != bytes
     {
         let says = format!(
-            "an output of {} elements over {} bytes; the result is {bytes} bytes side by side",
+            "an output of {} elements over {} bytes; the result is {bytes} contiguous bytes",
             out.facts.size(),
             out.span()
         );
@@ -269,7 +271,9 @@ fn fits(prepared: &Prepared, py: Python<'_>, source: &Memory, out: &Memory) -> P
     if prepared.own_order {
         return match out.layout()? == *prepared.to.stored().layout() {
             true => Ok(()),
-            false => Err(refused("mismatch", "the output lies otherwise than the one of the plan")),
+            false => {
+                Err(refused("mismatch", "the output has another layout than the plan's output"))
+            }
         };
     }
     let told = prepared.form.is_turned();

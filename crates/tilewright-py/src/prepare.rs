@@ -202,7 +202,7 @@ fn stored(wanted: &Wanted, ask: &Ask, facts: Option<&Facts>) -> PyResult<Side> {
     let named = array.stored().clone();
     let width = facts.map(Facts::bits);
     let Some(bits) = named.element_bits().or(width).or(ask.bits) else {
-        let says = "the width of an element is not known; give dtype=, or a layout that says it";
+        let says = "the width of an element is not known; give dtype=, or a layout that states it";
         return Err(refused("needs-dtype", says));
     };
     if let Some(width) = width
@@ -238,7 +238,7 @@ fn in_words(wanted: &Wanted, ask: &Ask, facts: &Facts) -> PyResult<Option<Named>
         })?;
     }
     if found.is_some() && facts.swapped {
-        let says = "words that hold elements have the lowest byte first; make the array little-endian first";
+        let says = "words that hold elements are little-endian; make the array little-endian first";
         return Err(refused("unsupported", says));
     }
     Ok(found)
@@ -287,7 +287,7 @@ fn target(ask: &Ask, from: &Side, out: Option<&Memory>) -> PyResult<Side> {
         let Some(out) = out else {
             return Err(refused(
                 "usage",
-                "no layout to move to; give to=, or by out= an array that has one",
+                "no layout to move to; give to=, or an array with a layout as out=",
             ));
         };
         let layout = whole(out)?;
@@ -331,7 +331,8 @@ fn whole(out: &Memory) -> PyResult<TensorLayout> {
 /// Returns the number of bytes of a storage.
 fn bytes(side: &Side) -> PyResult<u64> {
     let bits = u128::from(side.stored().layout().capacity()) * u128::from(side.bits);
-    u64::try_from(bits.div_ceil(8)).map_err(|_| refused("overflow", "the storage leaves 64 bits"))
+    u64::try_from(bits.div_ceil(8))
+        .map_err(|_| refused("overflow", "the storage overflows 64 bits"))
 }
 
 /// Returns the bits of an element of padding.
@@ -349,7 +350,7 @@ fn fill(ask: &Ask, from: &Side, to: &Side) -> PyResult<u128> {
         (Fill::Unspecified | Fill::Unknown | Fill::Zero, None) => Ok(0),
         (Fill::Bits(bits), None) => Ok(bits),
         (Fill::One | Fill::Lowest | Fill::Highest, None) => {
-            Err(refused("needs-dtype", "such a fill depends on the element type; give dtype="))
+            Err(refused("needs-dtype", "this fill depends on the element type; give dtype="))
         }
         (fill, Some(dtype)) => dtype.stored_fill(fill, to.bits, ByteOrder::Little).raised(),
     }

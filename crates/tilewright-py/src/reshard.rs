@@ -371,7 +371,10 @@ fn sided(job: &Bound<'_, PyDict>, mesh: &str, name: &str) -> PyResult<Option<Rul
     let Some(axes) = given(job, mesh)? else {
         return match rules {
             None => Ok(None),
-            Some(_) => Err(refused("arguments", format!("{name}= needs {mesh}=, whose axes cut"))),
+            Some(_) => Err(refused(
+                "arguments",
+                format!("{name}= needs {mesh}=, the mesh that the rules shard over"),
+            )),
         };
     };
     let mut all = raised(Rules::new(&text(mesh, &axes)?))?;

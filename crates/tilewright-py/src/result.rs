@@ -156,7 +156,7 @@ impl Form {
         let given = name(facts.dtype, facts.bits(), facts.swapped);
         let says = match wanted == given {
             true => "an output of another element type of the same width".to_owned(),
-            false => format!("an output of {given} where the result is of {wanted}"),
+            false => format!("an output of {given} but the result has {wanted}"),
         };
         Err(refused("dtype", says))
     }

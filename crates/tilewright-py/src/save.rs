@@ -96,7 +96,8 @@ fn named(array: &Bound<'_, PyAny>, memory: &Memory, ask: &Ask) -> PyResult<Named
     let (side, source) = prepare::read(ask, &memory.facts)?;
     plan::expected(&source, memory, "array")?;
     let Some(dtype) = side.stored().dtype() else {
-        let says = "elements of a type that layouts cannot name; view them as numbers, or as bytes";
+        let says =
+            "layouts have no name for this element type; view the elements as numbers or bytes";
         return Err(refused("dtype", says));
     };
     let odd = (dtype.storage_bits() != Some(side.bits)).then_some(side.bits);
@@ -143,9 +144,7 @@ fn texts(metadata: &Bound<'_, PyAny>) -> PyResult<Vec<(String, String)>> {
         return Ok(checkpoint.get().texts()?.into_iter().collect());
     }
     let pairs = metadata.cast::<PyMapping>().map_err(|_| {
-        PyTypeError::new_err(
-            "metadata= takes a mapping from texts to texts, or a Checkpoint that is open",
-        )
+        PyTypeError::new_err("metadata= takes a mapping from str to str, or an open Checkpoint")
     })?;
     let text = |item: Bound<'_, PyAny>| {
         let (key, text) = item.extract::<(Text, Text)>()?;

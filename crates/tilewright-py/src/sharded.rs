@@ -76,7 +76,7 @@ impl PySharded {
             None if !known && dtype.is_some() => {
                 return Err(refused(
                     "needs-dims",
-                    "a sharding alone; give dims=, the array's extents",
+                    "the text has a sharding but no array; give dims=, the array's extents",
                 ));
             }
             Some(_) | None => text.trim().to_owned(),
@@ -88,7 +88,7 @@ impl PySharded {
         {
             let (said, dims) = (array.sharded.array(), dims.map_or(String::new(), |it| tuple(&it)));
             let dtype = dtype.map_or("", |it| it.name());
-            let says = format!("the text is about {said}, the arguments about {dims} {dtype}");
+            let says = format!("the text describes {said}, the arguments describe {dims} {dtype}");
             return Err(refused("mismatch", says.trim_end()));
         }
         Ok(PySharded { array, text })

@@ -21,8 +21,9 @@ fn draw_step(operation: &str, a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyR
         || operation.ends_with("_divide")
         || operation.ends_with("_product");
     if !known {
-        let says =
-            format!("{operation} is drawn as no step; composition, divisions and products are");
+        let says = format!(
+            "{operation} is not drawn as a step; only composition, divisions and products are"
+        );
         return Err(refused("arguments", says));
     }
     let [a, b] = [expression::argument(a)?, expression::argument(b)?];

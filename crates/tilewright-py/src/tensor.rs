@@ -162,7 +162,7 @@ impl PyTensorLayout {
         let spec = self.0.to_spec();
         Err(refused(
             "unsupported",
-            format!("{spec} is not a layout of one axis per dim; ask its offsets"),
+            format!("{spec} is not a layout of one axis per dim; use its offsets"),
         ))
     }
 

@@ -74,7 +74,7 @@ impl<'a, 'py> Apart<'a, 'py> {
                 Some(mark) => mark.before(queue.stream).map_err(|error| raised(&error))?,
                 None => {
                     return Err(captured(
-                        "the stream of its library is captured, the move's is not",
+                        "its library's stream is being captured, but the move's is not",
                     ));
                 }
             },
@@ -88,9 +88,7 @@ impl<'a, 'py> Apart<'a, 'py> {
     fn in_graph(&self) -> PyResult<()> {
         match self.turn {
             Turn::Own(own, to) if own.is_free(to) => Ok(()),
-            Turn::Own(..) => {
-                Err(captured("work on it is queued that is not done; wait for it first"))
-            }
+            Turn::Own(..) => Err(captured("queued work on it is not finished; wait for it first")),
             Turn::Stream(_) | Turn::Kept | Turn::Free => {
                 Err(captured("its library does not use it on the stream that is captured"))
             }
@@ -187,6 +185,6 @@ fn captured(why: &str) -> PyErr {
 fn late(error: &Error) -> PyErr {
     refused(
         "driver",
-        format!("the move is queued, and what comes behind it could not be ordered: {error}"),
+        format!("the move is queued, but later work could not be ordered after it: {error}"),
     )
 }

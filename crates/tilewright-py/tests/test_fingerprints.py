@@ -120,7 +120,7 @@ def test_words_without_a_note(tmp_path: Path) -> None:
 
 
 def test_a_result_alone(tmp_path: Path) -> None:
-    """`verify(path)`: data against what is recorded of them."""
+    """`verify(path)`: data against what is recorded."""
     tw.save({"a": some("f2", (20, 24)), "b": some("f2", (16, 24))}, tmp_path / "in.safetensors")
     out = tmp_path / "out.safetensors"
     tw.convert(tmp_path / "in.safetensors", out, to="zN")
@@ -133,25 +133,25 @@ def test_a_result_alone(tmp_path: Path) -> None:
     key = b'"tilewright.data.b"'
     # The same length, and another key: the layout of b has no record, and stands beside one of no tensor.
     out.write_bytes(whole.replace(key, b'"tilewright.note.b"'))
-    with pytest.warns(UserWarning, match='a layout is noted of "b", and no fingerprint: not compared') as issued:
+    with pytest.warns(UserWarning, match='a layout is recorded for "b", and no fingerprint: not compared') as issued:
         assert tw.verify(out) is None
     assert issued[0].filename == __file__
     out.write_bytes(whole.replace(key, b'"tilewright.data.c"'))
     with pytest.warns(UserWarning, match="not compared"):
-        assert tw.verify(out) == 'tensor "c": it is missing, and "tilewright.data.c" is about it'
+        assert tw.verify(out) == 'tensor "c": it is missing, but "tilewright.data.c" is about it'
     for at in (len(whole) - 768, len(whole) - 1):
         wrong = bytearray(whole)
         wrong[at] ^= 4
         out.write_bytes(wrong)
         told = tw.verify(out)
         # Padding is no data: the last rows of `a` and the last columns of both are.
-        assert told is None or "is recorded of them" in told
+        assert told is None or "is recorded" in told
         for to in ("row-major", "nZ", "zN"):
             run = lambda to=to: tw.convert(out, tmp_path / "again.safetensors", to=to, force=True)  # noqa: E731
             if told is None:
                 run()
             else:
-                with pytest.raises(tw.FileError, match="is recorded of them"):
+                with pytest.raises(tw.FileError, match="is recorded"):
                     run()
 
 

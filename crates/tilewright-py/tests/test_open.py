@@ -99,7 +99,7 @@ def test_an_output_of_the_callers(tmp_path: Path) -> None:
         assert m.get("w", out=memory) is memory and bytes(memory) == array.tobytes()
         for wrong, error, says in [
             (np.zeros((40, 23), np.float16), tw.MismatchError, "1840 bytes"),
-            (np.zeros((40, 24), np.int16), tw.DtypeError, "s16 where the result is of f16"),
+            (np.zeros((40, 24), np.int16), tw.DtypeError, "s16 but the result has f16"),
             (np.zeros((40, 24), ">f2"), tw.DtypeError, "big-endian"),
             (np.zeros((40, 48), np.float16)[:, ::2], tw.CopyError, "not contiguous: .*tilewright.copy_"),
             (bytes(40 * 24 * 2), tw.ReadOnlyError, "read-only"),

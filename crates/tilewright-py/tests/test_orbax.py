@@ -125,7 +125,7 @@ def test_names_that_collide(saved: Path, tmp_path: Path) -> None:
     entry = {"key_metadata": [{"key": "layer.k"}], "value_metadata": {"value_type": "jax.Array"}}
     tree["tree_metadata"]["('layer.k',)"] = entry
     (saved / "_METADATA").write_text(json.dumps(tree))
-    with pytest.raises(tw.UnsupportedError, match=r"\['layer', 'k'\] and \['layer\.k'\] of .* have one name, 'layer\.k'"):
+    with pytest.raises(tw.UnsupportedError, match=r"\['layer', 'k'\] and \['layer\.k'\] of .* have the same name, 'layer\.k'"):
         orbax.unpack(saved, tmp_path / "boxes")
     for wrong in ("", "[]", "{}", '{"tree_metadata": 3}', '{"tree_metadata": {"x": 3}}', '{"tree_metadata": {"x": {"key_metadata": 7}}}'):
         (saved / "_METADATA").write_text(wrong)

@@ -239,7 +239,7 @@ def test_extents_that_nothing_states(tmp_path: Path) -> None:
         places = {"DCP_SHARDING_INFO": f'{{"w": {{"saved_offsets": [{2 * number}, 0]}}}}'}
         box = np.full((2, 4), number, np.float32)
         tw.save({"w": box}, boxes / f"shard-{number + 1:05}-model-00001-of-00001.safetensors", metadata=places)
-    with pytest.warns(UserWarning, match=r'"w" \[6, 4\].*state them as extents=, or accept them by trust_extents=True'):
+    with pytest.warns(UserWarning, match=r'"w" \[6, 4\].*state them as extents=, or accept them with trust_extents=True'):
         plan = tw.reshard(boxes, tmp_path / "out")
     assert plan.assumed == {"w": (6, 4)}
     (tmp_path / "extents.toml").write_text("w = [6, 4]")
@@ -269,7 +269,7 @@ def test_what_is_refused(model: Path) -> None:
         tw.reshard(model, out, mesh="2", rules=["[Shard(0)]"])  # type: ignore[arg-type]
     with pytest.raises(tw.MismatchError, match="1 file "):
         tw.reshard(model.parent, model.parent.with_name("out"), from_mesh="2", from_rules=RULES)
-    with pytest.raises(tw.Error, match="a result is a folder of its own") as inside:
+    with pytest.raises(tw.Error, match="the result must be a separate folder") as inside:
         tw.reshard(model.parent, out, from_mesh="2", from_rules=RULES)
     assert inside.value.kind == "same-file"
     (model.parent / "plan").write_text("{}")

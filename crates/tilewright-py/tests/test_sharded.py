@@ -76,7 +76,7 @@ def test_the_array_is_said_once() -> None:
     assert tw.sharded(said.spec) == tw.sharded(said) == tw.sharded(said.spec, (9, 4), "f32") == said
     assert tw.sharded("[Shard(0)]", (9, 4), mesh="4").dtype is None
     assert tw.sharded("mesh(2,2) [R, S(0)]", [4]) == tw.sharded("[R, S(0)]", [4], mesh=(2, 2))
-    with pytest.raises(tw.MismatchError, match=r"the text is about f32\[9,4\], the arguments about \(9, 5\)"):
+    with pytest.raises(tw.MismatchError, match=r"the text describes f32\[9,4\], the arguments describe \(9, 5\)"):
         tw.sharded(said.spec, (9, 5))
     with pytest.raises(tw.NeedsDimsError, match="dims="):
         tw.sharded("mesh(4) [Shard(0)]", dtype="f32")

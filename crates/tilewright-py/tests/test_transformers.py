@@ -306,7 +306,7 @@ def test_a_recipe_stacks_and_joins_as_the_library_does() -> None:
 def test_recipes_refuse_what_computes_holes_and_collisions() -> None:
     model, published = moe([0, 1, 2])
     computes = [*MOE[:2], Converter(["experts.*.down"], ["experts.down"], [MergeModulelist(), Softmax()])]
-    with pytest.raises(tw.UnsupportedError, match="Softmax: a recipe cannot say this operation"):
+    with pytest.raises(tw.UnsupportedError, match="Softmax: a recipe cannot express this operation"):
         generated(lib_of(computes), model, published)
     hole = {name.replace("experts.2", "experts.3"): head for name, head in published.items()}
     with pytest.raises(tw.UnsupportedError, match=r"the numbers \[2\] are missing"):

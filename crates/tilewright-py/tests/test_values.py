@@ -164,7 +164,7 @@ def test_errors_name_arguments() -> None:
     array = np.zeros((2, 3), np.float32)
     for says, call in [
         (r"dims=\(3, 2\) of an array of shape \(2, 3\); for a storage, give from_=", lambda: tw.relayout(array, "zN", dims=(3, 2))),
-        ("give to=, or by out= an array that has one", lambda: tw.relayout(array)),
+        ("give to=, or an array with a layout as out=", lambda: tw.relayout(array)),
         ("dtype=f16 of elements of 32 bits", lambda: tw.relayout(array, "zN", dtype="f16")),
         ("order= takes 'C' .* or 'F', not 'K'", lambda: tw.relayout(array, "zN", order="K")),
         ("to= takes a layout: text, a Layout, a TensorLayout or a TabledLayout; not int", lambda: tw.relayout(array, 5)),  # type: ignore[arg-type]

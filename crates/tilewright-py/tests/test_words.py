@@ -136,7 +136,7 @@ def test_layouts_say_their_words() -> None:
 def test_what_is_no_array_of_these_words_is_refused() -> None:
     words = gptq(values(64, 64, 4), 4)
     for array, from_, dtype, match in [
-        (words.byteswap().view(">i4"), "GPTQ", "u4", "lowest byte first"),
+        (words.byteswap().view(">i4"), "GPTQ", "u4", "little-endian"),
         (words.astype(np.int64), "GPTQ as s32", "u4", "stored as s32, and the array is s64"),
         (words, "GPTQ as s32[8,65]", "u4", r"the array is s32\[8,64\]"),
         (words, "GPTQ", None, "s32 has 32"),
@@ -202,7 +202,7 @@ def test_files_are_repacked_in_one_line(tmp_path: Path) -> None:
         assert same(m["l.g_idx"], table) and same(m.get("l.qweight", to="GPTQ as s32"), gptq(x, 4))
         keywords = {"from_": "GPTQ", "dtype": "u4"}
         assert m["l.qweight"].tobytes() == source.get("l.qweight", to="row-major", **keywords).tobytes()
-        with pytest.raises(tw.Error, match="wants the groups in order"):
+        with pytest.raises(tw.Error, match="needs the groups in order"):
             source.get("l.qweight", to="AWQ", **keywords)
 
 

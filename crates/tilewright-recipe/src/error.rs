@@ -190,7 +190,7 @@ impl Error {
     /// Adds the name by which a person may allow the condition to fail, if it has one.
     pub(crate) fn allowed_by(mut self, name: Option<&str>) -> Error {
         if let Some(name) = name {
-            self = self.and(&format!("; to convert all the same, allow `{name}`"));
+            self = self.and(&format!("; to convert anyway, allow `{name}`"));
         }
         self.0.allow = name.map(str::to_owned);
         self

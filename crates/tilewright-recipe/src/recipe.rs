@@ -161,7 +161,7 @@ impl Recipe {
     /// use tilewright_recipe::{Recipe, Sizes};
     /// let recipe = Recipe::parse("require = [{ that = '1 == 2', allow = 'odd' }]")?;
     /// let errors = recipe.solve(&[], None, &Sizes::new()).unwrap_err();
-    /// assert!(errors.to_string().ends_with("to convert all the same, allow `odd`"));
+    /// assert!(errors.to_string().ends_with("to convert anyway, allow `odd`"));
     /// assert!(recipe.allowing(["odd"])?.solve(&[], None, &Sizes::new()).is_ok());
     /// assert!(recipe.allowing(["even"]).is_err());
     /// # Ok::<(), tilewright_recipe::Errors>(())
@@ -193,7 +193,7 @@ impl Recipe {
     /// let text = "[[map]]\nfrom = 'bias'\nto = 'bias'\nfrom_dtype = 'f32'\ndtype = 'bf16'\nround = true";
     /// let (recipe, bias) = (Recipe::parse(text)?, [Tensor::new("bias", Dtype::F32, [4])]);
     /// let refused = recipe.solve(&bias, None, &Sizes::new()).unwrap_err();
-    /// assert!(refused.to_string().ends_with("to convert all the same, allow `round`"));
+    /// assert!(refused.to_string().ends_with("to convert anyway, allow `round`"));
     /// let rounded = recipe.rounding().solve(&bias, None, &Sizes::new())?;
     /// assert_eq!(rounded.made[0].dtype, Dtype::Bf16);
     /// assert_eq!(rounded.notes, ["\"bias\" is rounded from f32 to bf16"]);

@@ -41,7 +41,7 @@ impl Buffer {
     /// ```
     pub fn new(bytes: u64) -> Result<Buffer, Error> {
         let refused =
-            || Error::buffer(format!("a buffer of {bytes} bytes; there is no such memory"));
+            || Error::buffer(format!("a buffer of {bytes} bytes does not fit the memory"));
         let len = usize::try_from(bytes).map_err(|_| refused())?;
         if len == 0 {
             return Ok(Buffer { map: None, first: 0, len });

@@ -108,7 +108,7 @@ impl Plan {
         }
         match program.gaps() {
             Some(gaps) if !self.0.fills_gaps_alone(gaps) && program.padding() > 0 => {
-                f.write_str("\n  all is filled before elements are written")
+                f.write_str("\n  the fill is written everywhere before the elements")
             }
             _ => program.write_gaps(f),
         }

@@ -26,7 +26,7 @@ enum Kind {
 /// let plan = Plan::new(&layout, &layout, Elements::same(16), 0).unwrap();
 /// let error = plan.run(&[0; 7], &mut [0; 8], 1).unwrap_err();
 /// assert!(error.is_buffer());
-/// assert_eq!(error.to_string(), "a source of 7 bytes; the plan reads 8");
+/// assert_eq!(error.to_string(), "a source of 7 bytes is too short; the plan reads 8");
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Error {

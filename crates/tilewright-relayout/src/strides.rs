@@ -59,7 +59,7 @@ impl Plan {
             )));
         }
         if bytes == 0 {
-            return Err(Error::unsupported("elements of no bytes; one byte at least".into()));
+            return Err(Error::unsupported("the element size is 0 bytes; give at least 1".into()));
         }
         let mut dims = merged(extents, src, dst);
         let unit = unit(bytes, &dims);

@@ -29,7 +29,7 @@ use tilewright_core::{View, ViewMut};
 pub fn relayout<T: Pod>(src: &View<'_, T>, dst: &mut ViewMut<'_, T>) -> Result<(), Error> {
     if src.extents() != dst.extents() {
         return Err(Error::mismatch(format!(
-            "a source of {:?} against a destination of {:?}; both have the same logical extents",
+            "a source of {:?} against a destination of {:?}; both must have the same logical extents",
             src.extents(),
             dst.extents()
         )));

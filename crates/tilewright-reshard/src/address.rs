@@ -39,13 +39,13 @@ fn of_path(path: &Path) -> Option<String> {
 /// Returns the path of an address.
 fn to_path(address: &str) -> Result<PathBuf, String> {
     let Some(path) = address.strip_prefix(FILE) else {
-        return Err(format!("{address:?} is not an address of a file; legal is file:///PATH"));
+        return Err(format!("{address:?} is not the address of a file; write file:///PATH"));
     };
     let path = match path.strip_prefix("//") {
         // An absolute path of Windows begins with a drive.
         Some(local) if cfg!(windows) => local.strip_prefix('/').unwrap_or(local),
         Some(local) if local.starts_with('/') => local,
-        Some(_) => return Err(format!("{address:?} names another machine; legal is file:///PATH")),
+        Some(_) => return Err(format!("{address:?} names another machine; write file:///PATH")),
         None => path,
     };
     let bytes: Cow<'_, [u8]> = percent_decode_str(path).into();

@@ -13,7 +13,7 @@ pub(crate) fn check_apart(source: &Path, result: &Path) -> Result<(), Error> {
     let (from, to) = (real(source), real(result));
     let said = |inner: &Path, outer: &Path| {
         let said = format!("{} is inside {}", inner.display(), outer.display());
-        let legal = "a result is a folder of its own, outside of its source";
+        let legal = "the result must be a separate folder, outside the source";
         Err(Error::new("same-file", format!("{said}: {legal}")))
     };
     match from == to {

@@ -62,7 +62,7 @@ impl Beside {
         keys.sort();
         if !keys.is_empty() {
             let keys = keys.join(", ");
-            beside.left.push(format!("metadata of which files say different things: {keys}"));
+            beside.left.push(format!("metadata that differs between files: {keys}"));
         }
         if path.is_dir() {
             let own = files.iter().map(|file| &*file.path).collect();

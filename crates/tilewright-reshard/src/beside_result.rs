@@ -18,9 +18,9 @@ impl Job {
         }
         let said = match error.kind() {
             "io" | "cancelled" | "incomplete" => {
-                "holds what is done: the same run goes on with it; else remove it"
+                "holds the finished work: run the same command to continue, or remove it"
             }
-            _ => "is left of this run; remove it",
+            _ => "is left over from this run; remove it",
         };
         error.and(&format!("{partial} {said}"))
     }
@@ -40,7 +40,8 @@ impl Job {
         let mut found: Vec<PathBuf> =
             listed.map(|entry| entry.path()).filter(is_other).take(NAMED).collect();
         found.sort();
-        let said = "is of another run, whose request or source was another; remove it unless that run goes on";
+        let said =
+            "belongs to a run with another request or source; remove it unless that run continues";
         found.iter().map(|path| format!("{} {said}", path.display())).collect()
     }
 }

@@ -105,7 +105,7 @@ fn check(request: &Request, tensors: &[RawTensor]) -> Result<(), Error> {
     for RawTensor { name, extents, .. } in tensors {
         if let Some(said) = stated.of(name).filter(|said| said != extents) {
             let listed = format!("tensor {name:?} is listed with extents {extents:?}");
-            return Err(Error::mismatch(format!("{listed}, and they are said to be {said:?}")));
+            return Err(Error::mismatch(format!("{listed}, but its stated extents are {said:?}")));
         }
     }
     stated.check(&tensors.iter().map(|tensor| &*tensor.name).collect::<Vec<_>>())
@@ -134,7 +134,7 @@ fn listed(
     let named: BTreeMap<&str, &RawTensor> =
         tensors.iter().map(|tensor| (&*tensor.name, tensor)).collect();
     if named.len() != tensors.len() {
-        return Err(Error::usage("two listed tensors have one name"));
+        return Err(Error::usage("two listed tensors have the same name"));
     }
     let arrays = named.into_values().enumerate().map(|(number, tensor)| {
         array(number, tensor, &mut files)
@@ -312,7 +312,10 @@ mod tests {
             Job::of_boxes(request, &paths, std::slice::from_ref(&tensor)).map_err(|e| e.to_string())
         };
         let error = said("w", &[9]).unwrap_err();
-        assert_eq!(error, "tensor \"w\" is listed with extents [8], and they are said to be [9]");
+        assert_eq!(
+            error,
+            "tensor \"w\" is listed with extents [8], but its stated extents are [9]"
+        );
         assert!(said("x", &[8]).unwrap_err().contains('x'));
         let job = said("w", &[8]).unwrap();
         assert_eq!(job.companions().collect::<Vec<_>>(), ["config.json"]);

@@ -98,8 +98,9 @@ impl Job {
     /// As [`Job::calls`]; `usage` for a number without a task.
     #[doc(hidden)]
     pub fn expand(&self, number: u64) -> Result<Calls, Error> {
-        let task =
-            self.task(number).ok_or_else(|| Error::usage(format!("task {number} is none")))?;
+        let task = self
+            .task(number)
+            .ok_or_else(|| Error::usage(format!("task {number} does not exist")))?;
         let mut parts = self.parts(&task);
         parts.try_fold(Calls::default(), |all, part| Ok(all.and(self.calls_of(&part)?)))
     }
@@ -145,7 +146,7 @@ impl Job {
         if distinct <= DISTINCT {
             return Ok(());
         }
-        let said = format!("{distinct} of {all} tasks are unlike others, too many to count");
+        let said = format!("{distinct} of {all} tasks differ from each other, too many to count");
         Err(Error::new("limit", format!("{said}: legal are {DISTINCT}; give more memory")))
     }
 

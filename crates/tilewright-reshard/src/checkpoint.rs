@@ -74,7 +74,7 @@ pub(crate) fn same(first: &Entry, entry: &Entry) -> Result<(), Error> {
     let (rank, own) = (first.laid.dims().len(), entry.laid.dims().len());
     let (here, others) = (&entry.laid.file_dtype, &first.laid.file_dtype);
     let said = format!("tensor {:?} is {here} of rank {own}", entry.name);
-    Err(Error::mismatch(format!("{said}; files before it say {others} of rank {rank}")))
+    Err(Error::mismatch(format!("{said}; earlier files say {others} of rank {rank}")))
 }
 
 /// Makes the checkpoint of these files, with the offsets of its arrays, which are sorted by name.

@@ -120,7 +120,7 @@ impl Job {
                 let found = length.map_or("is missing".to_owned(), |it| format!("has {it} bytes"));
                 let partial = self.partial().display().to_string();
                 let said = format!("{} {found} of {}", shown(&path), file.bytes);
-                let said = format!("{said}, and a journal promises data in it; remove {partial}");
+                let said = format!("{said}, but a journal records data in it; remove {partial}");
                 return Err(Error::new("corrupt", said));
             }
         }
@@ -157,13 +157,13 @@ impl Job {
         }
         if let Some(source) = self.source.files.iter().find(|file| lies_in(&file.path, path)) {
             let (path, source) = (path.display(), source.path.display());
-            let said = format!("{path} holds the source {source}, and is not replaced");
+            let said = format!("{path} holds the source {source}, so it is not replaced");
             return Err(Error::new("same-file", said));
         }
         match is_checkpoint(path) {
             true => Ok(()),
             false => {
-                let said = "is not a checkpoint alone: only a folder of files is replaced, one of them *.safetensors";
+                let said = "does not hold only a checkpoint: only a folder of files is replaced, at least one of them *.safetensors";
                 Err(Error::new("exists", format!("{} {said}", path.display())))
             }
         }

@@ -106,7 +106,7 @@ impl Stated<'_> {
         self.request.extents.iter().try_for_each(|(glob, _)| check(glob, names))?;
         let held: HashSet<&str> = names.iter().copied().collect();
         let is_absent = |name: &&String| !held.contains(name.as_str());
-        let missing = "and no file holds it; a shard file may be missing";
+        let missing = "but no file holds it; a shard file may be missing";
         if let Some(name) = self.request.listed.keys().find(is_absent) {
             let said = format!("the extents of tensor {name:?} are stated, {missing}");
             return Err(Error::mismatch(said));

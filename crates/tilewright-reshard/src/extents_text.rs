@@ -12,11 +12,12 @@ use crate::{Error, known_extents::Named};
 /// Reads the extents that a text lists.
 pub(crate) fn read(text: &str) -> Result<Named, Error> {
     let value: Value = match text.trim_start().starts_with('{') {
-        true => serde_json::from_str(text)
-            .map_err(|error| Error::usage(format!("no list of extents in JSON: {error}")))?,
+        true => serde_json::from_str(text).map_err(|error| {
+            Error::usage(format!("cannot read the JSON list of extents: {error}"))
+        })?,
         false => toml::from_str(text).map_err(|error| {
             let said = error.message().lines().next().unwrap_or_default().to_owned();
-            Error::usage(format!("no list of extents in TOML: {said}"))
+            Error::usage(format!("cannot read the TOML list of extents: {said}"))
         })?,
     };
     let mut named = Named::new();

@@ -65,7 +65,8 @@ pub(crate) fn header(
             return Err(Error::new("unsupported", said));
         }
         let end = at.checked_add(*bytes).filter(|end| *end <= i64::MAX as u64);
-        let end = end.ok_or_else(|| Error::new("overflow", "a file beyond 63 bits of bytes"))?;
+        let end =
+            end.ok_or_else(|| Error::new("overflow", "the file would exceed 2^63 - 1 bytes"))?;
         let entry = TensorEntry { dtype, shape, data_offsets: [at, end] };
         map.serialize_entry(name, &entry).map_err(failed)?;
         places.push(at);
@@ -84,9 +85,11 @@ fn check_length(bytes: u64, tensors: usize) -> Result<(), Error> {
     if bytes <= LONGEST {
         return Ok(());
     }
-    let said = format!("the header of an output file has {bytes} bytes, tensors in it: {tensors}");
+    let said = format!(
+        "the header of an output file has {bytes} bytes for this number of tensors: {tensors}"
+    );
     let legal = format!("{said}; the format allows {LONGEST}");
-    let less = "fewer tensors in a file make it shorter, so do row-major shards, which need no note of a layout";
+    let less = "put fewer tensors in a file, or write row-major shards, which record no layout";
     Err(Error::new("limit", format!("{legal}; {less}")))
 }
 

@@ -77,7 +77,7 @@ impl Job {
     /// use tilewright_reshard::{Form, Job, Request};
     /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
     /// let error = Job::prepare(Request::new(path, "out").form(Form::Dcp)).unwrap_err();
-    /// assert_eq!(error.to_string(), "the form dcp takes a mesh, and rules that cut over it");
+    /// assert_eq!(error.to_string(), "the form dcp needs a mesh, and rules that shard over it");
     /// ```
     pub fn prepare(request: Request) -> Result<Job, Error> {
         check_apart(&request.input, &request.output)?;
@@ -249,8 +249,8 @@ fn check_count(tasks: u64, memory: u64) -> Result<(), Error> {
     if tasks <= MOST {
         return Ok(());
     }
-    let said = format!("{tasks} tasks for {memory} bytes of memory, a box of half of it each");
-    Err(Error::new("limit", format!("{said}: at most {MOST} are legal; give more memory")))
+    let said = format!("{tasks} tasks for {memory} bytes of memory, each with a box of half of it");
+    Err(Error::new("limit", format!("{said}: at most {MOST} are possible; give more memory")))
 }
 
 /// Returns the cut of each array; arrays with equal pieces on both sides share one.

@@ -78,7 +78,7 @@ impl Journal {
                 Err(cause) => return Err(Error::io(&path, "create", &cause)),
             }
         }
-        Err(Error::new("io", "no name is left for a journal"))
+        Err(Error::new("io", "no file name is free for a journal"))
     }
 
     /// Appends a line with these tasks, and syncs it.

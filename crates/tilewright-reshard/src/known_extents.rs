@@ -18,7 +18,7 @@ pub(crate) fn noted(known: &mut Named, file: &str, text: &str) -> Result<(), Err
     for (name, extents) in own {
         let first = known.entry(name.clone()).or_insert_with(|| extents.clone());
         if *first != extents {
-            let why = format!("tensor {name:?} is {extents:?}; files before it say {first:?}");
+            let why = format!("tensor {name:?} is {extents:?}; earlier files say {first:?}");
             return Err(Error::mismatch(format!("{file}: {EXTENTS}: {why}")));
         }
     }

@@ -15,7 +15,7 @@ use crate::{
 pub(crate) fn spec(request: &Request) -> Result<Option<Spec>, Error> {
     let Some(text) = &request.layout else { return Ok(None) };
     if request.asked_form() == Form::Dcp {
-        return Err(Error::usage("torch's distributed checkpoint holds row-major boxes alone"));
+        return Err(Error::usage("torch's distributed checkpoint holds only row-major boxes"));
     }
     let spec = Spec::parse(text).map_err(|error| Error::new(error.kind(), error.to_string()))?;
     Ok(Some(spec))
@@ -36,7 +36,7 @@ pub(crate) fn laid(
     let laid = Laid { file_dtype, dtype, bits, layout, shape, spec, packed };
     match laid.bytes() {
         Some(_) => Ok(Arc::new(laid)),
-        None => Err(about(Error::new("overflow", "more than 63 bits of bytes"))),
+        None => Err(about(Error::new("overflow", "it exceeds 2^63 - 1 bytes"))),
     }
 }
 
@@ -53,7 +53,7 @@ fn layout(
     let named = named.map_err(|error| Error::new(error.kind(), error.to_string()))?;
     let is_same = named.dtype() == Some(array.dtype) && named.element_bits() == Some(array.bits);
     if !is_same || named.byte_order().is_some_and(|order| order.is_big()) {
-        let said = format!("{} has other elements than {}", named.to_spec(), array.dtype);
+        let said = format!("{} has a different element type from {}", named.to_spec(), array.dtype);
         return Err(Error::new("unsupported", said));
     }
     if named.stored_as().is_some() || !matches!(named.fill(), Fill::Unspecified | Fill::Zero) {

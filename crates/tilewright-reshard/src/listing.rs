@@ -149,7 +149,7 @@ impl Job {
             return None;
         }
         if count == 0 {
-            let said = "config.json states extents, and nothing lists all tensors; a tensor that is only in a missing file is not missed";
+            let said = "config.json states extents, but nothing lists all tensors; if a file is missing, its tensors go unnoticed";
             return self.source.beside.is_open.then(|| said.to_owned());
         }
         let named =
@@ -157,8 +157,9 @@ impl Job {
         let mut named: Vec<String> = named.collect();
         named.extend((count > NAMED).then(|| format!("{} more", count - NAMED)));
         let (named, tensors) = (named.join(", "), Counted(count as u64, "tensor"));
-        let said =
-            format!("nothing states the extents of {tensors}, so the last shard is their end");
+        let said = format!(
+            "nothing states the extents of {tensors}, so they are taken to end with the last shard"
+        );
         let which = match self.before_first() {
             Some(first) => {
                 format!("A first shard file that is missing ({first}), or a last one, makes")

@@ -210,7 +210,7 @@ fn list(path: &Path, common: &Mutex<Common>) -> Result<Parsed, Error> {
 pub(crate) fn entries(input: &Input, common: &Mutex<Common>) -> Result<Vec<Entry>, Error> {
     if !input.format().ends_with("safetensors") {
         let (path, format) = (input.path().display(), input.format());
-        let legal = "a .safetensors file, an index of such, or a folder of them";
+        let legal = "a .safetensors file, an index of such files, or a folder of them";
         let said = format!("{path} is {format}, but only safetensors can be resharded: {legal}");
         return Err(Error::new("unsupported", said));
     }
@@ -248,7 +248,7 @@ fn check(tensor: &Tensor) -> Result<(), Error> {
         };
     }
     if bits == 0 || named.byte_order().is_some_and(|order| order.is_big()) {
-        return refused(name, "its elements are not whole bytes with the lowest first");
+        return refused(name, "its elements are not whole little-endian bytes");
     }
     if named.layout().extents() != tensor.dims() {
         return refused(name, "its elements are blocks, which move together");
@@ -262,7 +262,7 @@ fn check(tensor: &Tensor) -> Result<(), Error> {
 /// Returns the reason why elements of this width cannot be split.
 pub(crate) fn uncut(bits: u32) -> String {
     format!(
-        "its elements have {bits} bits, and shards begin at bytes; keep it whole, or unpack it first"
+        "its elements have {bits} bits, but shards begin at whole bytes; keep the tensor whole, or unpack it first"
     )
 }
 
@@ -288,7 +288,7 @@ pub(crate) fn bytes(shape: &[u64], dtype: Dtype) -> Option<u64> {
 fn made(tensor: &Tensor) -> Result<Laid, Error> {
     let (named, dtype) = (tensor.layout(), tensor.dtype());
     if tilewright_notation::dtype(tensor.file_dtype()).ok() != Some(dtype) {
-        let why = "its element type is one that safetensors cannot say; a note says it";
+        let why = "safetensors has no name for its element type; only a note records it";
         return refused(tensor.name(), why);
     }
     let (layout, bits) = (named.layout().clone(), named.element_bits().unwrap_or(0));
@@ -322,7 +322,7 @@ fn offsets(places: &Value, entry: &Entry) -> Result<Option<Vec<u64>>, Error> {
     }
     list.map(Some).ok_or_else(|| {
         let said = format!("tensor {name:?} of rank {rank}: {PLACES} says {place}");
-        Error::new("corrupt", format!("{said}; expected saved_offsets, a number for each dim"))
+        Error::new("corrupt", format!("{said}; expected saved_offsets with a number for each dim"))
     })
 }
 

@@ -160,7 +160,7 @@ impl Model {
         let read = serde_json::from_str(text)
             .or_else(|fault| json(text).and_then(serde_json::from_value).map_err(|_| fault));
         let model: Model = read.map_err(|error| {
-            Error::new("corrupt", format!("no config.json of a model: {error}"))
+            Error::new("corrupt", format!("not the config.json of a model: {error}"))
         })?;
         let numbers = [
             model.hidden_size,
@@ -174,7 +174,7 @@ impl Model {
         let experts = model.num_local_experts.unwrap_or(1).saturating_mul(3).saturating_add(10);
         let tensors = model.num_hidden_layers.saturating_mul(experts);
         if tensors > MOST || numbers.iter().any(|number| *number > 1 << 20 || *number == 0) {
-            let said = format!("{tensors} tensors; legal are {MOST}, of numbers from 1 to 2^20");
+            let said = format!("{tensors} tensors; legal are {MOST}, and sizes from 1 to 2^20");
             return Err(Error::new("limit", said));
         }
         Ok(model)

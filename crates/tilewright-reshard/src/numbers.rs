@@ -86,7 +86,7 @@ pub(crate) fn check(folder: &Path, files: &[PathBuf], dense: bool) -> Result<(),
             let names = names.join(" or ");
             let said = format!("{folder} holds {count} *.safetensors");
             return Err(Error::mismatch(format!(
-                "{said}, and by their numbers {names} is missing"
+                "{said}, but by their numbers {names} is missing"
             )));
         }
     }

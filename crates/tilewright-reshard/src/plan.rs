@@ -53,9 +53,10 @@ impl Job {
     pub fn write_plan(&self, path: &Path) -> Result<(), Error> {
         let bytes = self.plan().map_err(|error| error.about(&path.display().to_string()))?;
         write_new(path, &bytes).map_err(|error| match error.kind() {
-            "exists" => {
-                Error::new("exists", format!("{} exists; a plan is never replaced", path.display()))
-            }
+            "exists" => Error::new(
+                "exists",
+                format!("{} exists; a plan is never overwritten", path.display()),
+            ),
             _ => error.into(),
         })
     }
@@ -133,8 +134,9 @@ impl Plan {
         self.sources.iter().try_for_each(|source| source.check("the plan was made"))?;
         let files = self.sources;
         let read = self.outline.arrays(files.len());
-        let (arrays, places) = read
-            .map_err(|error| Error::new("corrupt", format!("plan {} is none: {error}", self.id)))?;
+        let (arrays, places) = read.map_err(|error| {
+            Error::new("corrupt", format!("plan {} is not valid: {error}", self.id))
+        })?;
         let checkpoint = Checkpoint { files, arrays, places, beside: self.beside };
         let job = Job::assemble(self.request, checkpoint)?;
         match job.id == self.id && job.tasks() == self.tasks {

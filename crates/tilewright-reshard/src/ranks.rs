@@ -40,7 +40,7 @@ pub(crate) fn ranks(path: &Path, rules: &Rules, stated: Stated<'_>) -> Result<Ch
         let (folder, files, count) =
             (path.display(), Counted(paths.len() as u64, "file"), mesh.count());
         let said = format!("{folder} holds {files} *.safetensors; {mesh} has {count}");
-        return Err(Error::mismatch(format!("{said} positions, a file each")));
+        return Err(Error::mismatch(format!("{said} positions and needs one file for each")));
     }
     let mut lists = Lists::read(&paths)?;
     let stated = stated.with_files(path, std::mem::take(&mut lists.extents))?;
@@ -122,8 +122,10 @@ impl Ranks<'_> {
     ) -> Result<Ranked, Error> {
         let name = &*first.name;
         if !self.rules.names(name)? {
-            let said = format!("tensor {name:?}: no rule says how files hold it");
-            return Err(Error::usage(format!("{said}; where each has all of it the rule is P()")));
+            let said = format!("tensor {name:?}: no rule gives its sharding over the files");
+            return Err(Error::usage(format!(
+                "{said}; if each file has all of it, use the rule P()"
+            )));
         }
         let sharded = self.rules.of_array(&array(first, extents.clone(), Arc::default()))?;
         let pieces = Pieces::of(&sharded)?.pieces;
@@ -209,18 +211,17 @@ impl Ranks<'_> {
     fn absent(&self, position: usize, found: &[Option<&Entry>]) -> Error {
         let name = found.iter().flatten().next().map_or("", |entry| &*entry.name);
         let file = self.files.get(position).map_or("", String::as_str);
-        let said =
-            format!("{file} does not hold tensor {name:?}, of which its rule gives it a part");
+        let said = format!("{file} does not hold tensor {name:?}, but its rule assigns it a part");
         let rank = found.iter().flatten().next().map_or(0, |entry| entry.laid.dims().len());
         let hint = self.hint(name, rank);
-        Error::mismatch(format!("{said}; where that part is empty, {hint}"))
+        Error::mismatch(format!("{said}; if that part is empty, {hint}"))
     }
 
     /// Describes how to state the extents of a tensor of this rank.
     fn hint(&self, name: &str, rank: usize) -> String {
         let dims = (0..rank).map(|dim| format!("D{dim}")).collect::<Vec<_>>().join(",");
         let rule = self.rules.said(name).unwrap_or("RULE");
-        format!("write the extents of the whole before the rule: [{dims}] @ {rule}")
+        format!("write the extents of the whole tensor before the rule: [{dims}] @ {rule}")
     }
 }
 

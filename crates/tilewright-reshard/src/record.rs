@@ -34,8 +34,8 @@ impl Job {
         for (number, array) in self.source.arrays.iter().enumerate() {
             let is = sums.get(number).copied().flatten().unwrap_or_default();
             if let Some(was) = self.source.beside.recorded(number).filter(|was| *was != is) {
-                let said = format!("tensor {:?} has data of fingerprint {is}", array.name);
-                let said = format!("{said}, and its file records {was}: it is damaged");
+                let said = format!("tensor {:?} has data with fingerprint {is}", array.name);
+                let said = format!("{said}, but its file records {was}: it is damaged");
                 return Err(Error::new("corrupt", said));
             }
         }

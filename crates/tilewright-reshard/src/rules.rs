@@ -113,7 +113,9 @@ impl Rules {
         let (count, rank) = (sharded.mesh().count(), self.count()?);
         match count == rank {
             true => Ok(sharded),
-            false => Err(about(Error::mismatch(format!("{count} positions, the mesh has {rank}")))),
+            false => {
+                Err(about(Error::mismatch(format!("{count} positions, but the mesh has {rank}"))))
+            }
         }
     }
 

@@ -59,7 +59,7 @@ impl Job {
     ) -> Result<u64, Error> {
         let tasks: BTreeSet<u64> = tasks.into_iter().collect();
         if let Some(last) = tasks.last().filter(|last| **last >= self.tasks()) {
-            let said = format!("task {last} is none: the tasks have the numbers below");
+            let said = format!("task {last} does not exist: task numbers are below");
             return Err(Error::usage(format!("{said} {}", self.tasks())));
         }
         let Some(done) = self.lay_out()? else { return Ok(0) };
@@ -338,13 +338,15 @@ fn absent(tensor: &str) -> Error {
 fn differ(side: Side, task: &Task, index: Vec<u64>, files: [String; 2]) -> Error {
     let [first, second] = files;
     let said = format!("tensor {:?}: {first} and {second} hold the same box", task.tensor);
-    let said = format!("{said}, and differ, first at {index:?}");
+    let said = format!("{said}, but they differ, first at {index:?}");
     match side {
         Side::Source => {
-            let why = "a rule that takes them for copies is wrong, or a file is damaged";
+            let why = "the rule that makes them replicas is wrong, or a file is damaged";
             Error::new("replicas", format!("{said}; {why}"))
         }
-        Side::Result => Error::new("corrupt", format!("{said}; both are written from one box")),
+        Side::Result => {
+            Error::new("corrupt", format!("{said}; both were written from the same box"))
+        }
     }
 }
 

@@ -121,7 +121,7 @@ fn state(extents: &mut [u64], entry: &Entry, stated: &Stated<'_>) -> Result<(), 
     let name = &*entry.name;
     let Some(said) = stated.of(name) else { return Ok(()) };
     let wrong = |has: String| {
-        let said = format!("tensor {name:?} has {has}, and its extents are said to be {said:?}");
+        let said = format!("tensor {name:?} has {has}, but its stated extents are {said:?}");
         Err(stated.blame(name, Error::mismatch(said)))
     };
     match entry.laid.packed() {
@@ -189,15 +189,14 @@ fn distributed(path: &Path, stated: Stated<'_>) -> Result<Checkpoint, Error> {
 
 /// Returns an error if the numbers of torch's files, from 1 on, show that one is missing.
 fn check_numbers(folder: &Path, paths: &[PathBuf]) -> Result<(), Error> {
-    let why =
-        "a process that wrote nothing leaves no file; if so, give the extents of every tensor";
+    let why = "if the process of that number wrote nothing, give the extents of every tensor";
     numbers::check(folder, paths, true)
         .map_err(|error| Error::new(error.kind(), format!("{error}; {why}")))?;
     let Some(first) = paths.first() else { return Ok(()) };
     match natural(&shown(first)).first() {
         Some((text, number)) if text == "shard-" && *number > 1 => {
             let (folder, first) = (folder.display(), shown(first));
-            let said = format!("the first file of {folder} is {first}, and numbers begin at 1");
+            let said = format!("the first file of {folder} is {first}, but numbers begin at 1");
             Err(Error::mismatch(format!("{said}; {why}")))
         }
         _ => Ok(()),

@@ -65,20 +65,20 @@ pub(crate) fn output(
     let (form, spec, metadata) = (request.asked_form(), spec(request)?, metadata.clone());
     match (form, request.shard_size) {
         (_, Some(0)) => {
-            return Err(Error::usage("the most bytes of a file are 0; at least 1 is legal"));
+            return Err(Error::usage("the maximum size of a file is 0 bytes; give at least 1"));
         }
         (Form::Dcp | Form::Ranks, Some(_)) => {
-            let said = "only files of whole tensors have a most of bytes: those of a mesh are its positions";
+            let said = "only files of whole tensors have a maximum size: a mesh has one file for each position";
             return Err(Error::usage(said));
         }
         _ => {}
     }
     match (form, &request.to) {
-        (Form::Hf, Some(_)) => Err(Error::usage("whole tensors are cut over no mesh")),
+        (Form::Hf, Some(_)) => Err(Error::usage("whole tensors are not sharded over a mesh")),
         (Form::Hf, None) => whole(request, spec.as_ref(), sources, metadata),
         (_, None) => {
             let form = form.name();
-            Err(Error::usage(format!("the form {form} takes a mesh, and rules that cut over it")))
+            Err(Error::usage(format!("the form {form} needs a mesh, and rules that shard over it")))
         }
         (_, Some(rules)) => {
             rules.check(&sources.iter().map(|array| &*array.name).collect::<Vec<_>>())?;

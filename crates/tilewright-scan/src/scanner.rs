@@ -350,12 +350,12 @@ impl<'a, E: From<Fault>> Scanner<'a, E> {
     /// ```
     /// use tilewright_scan::{Fault, Scanner};
     /// let fault = Scanner::<Fault>::new("?").end("the layout").unwrap_err();
-    /// assert_eq!(fault.to_string(), "text behind the layout");
+    /// assert_eq!(fault.to_string(), "text after the layout");
     /// ```
     pub fn end(&mut self, behind: &str) -> Result<(), E> {
         match self.peek() {
             None => Ok(()),
-            Some(_) => Err(Fault::new((self.at, self.end), format!("text behind {behind}")).into()),
+            Some(_) => Err(Fault::new((self.at, self.end), format!("text after {behind}")).into()),
         }
     }
 }

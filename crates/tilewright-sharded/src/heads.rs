@@ -79,7 +79,7 @@ impl Heads {
     pub(crate) fn check(&self, rows: u64, count: u64) -> Result<(), Error> {
         let Heads { queries, groups, rows: each, .. } = *self;
         if queries == 0 || groups == 0 || each == 0 {
-            return Err(Error::mismatch("h, g and d of qkv are at least 1"));
+            return Err(Error::mismatch("h, g and d of qkv must be at least 1"));
         }
         let heads = groups.checked_mul(2).and_then(|kv| kv.checked_add(queries));
         let Some(all) = heads.and_then(|heads| heads.checked_mul(each)) else {
@@ -92,7 +92,7 @@ impl Heads {
         };
         if all != rows {
             let said =
-                format!("({queries} + 2·{groups})·{each} = {all} rows, and the array has {rows}");
+                format!("({queries} + 2·{groups})·{each} = {all} rows, but the array has {rows}");
             return Err(Error::mismatch(said));
         }
         if !queries.is_multiple_of(groups) {

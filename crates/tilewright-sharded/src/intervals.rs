@@ -74,7 +74,7 @@ impl Intervals {
             match (end, fits(sum.checked_add(length))) {
                 (Some(_), Some(next)) => sum = next,
                 _ => {
-                    let message = format!("{length} indices from {start} on leave 63 bits");
+                    let message = format!("{length} indices from {start} on exceed 63 bits");
                     return Err(Error::overflow(message));
                 }
             }

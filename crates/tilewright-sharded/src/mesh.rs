@@ -70,7 +70,7 @@ impl Mesh {
                 )));
             }
             if mesh.names.iter().any(|known| known == name) {
-                return Err(Error::illegal(format!("the axis `{name}` stands twice in a mesh")));
+                return Err(Error::illegal(format!("the axis `{name}` appears twice in a mesh")));
             }
             mesh.names.push(name.to_owned());
         }
@@ -96,7 +96,7 @@ impl Mesh {
     /// ```
     /// use tilewright_sharded::Mesh;
     /// let error = Mesh::new(&[2])?.with_order(&[1, 1]).unwrap_err();
-    /// assert_eq!(error.to_string(), "device 1 stands twice in the order of a mesh");
+    /// assert_eq!(error.to_string(), "device 1 appears twice in the order of a mesh");
     /// assert_eq!(Mesh::new(&[2])?.with_order(&[5]).unwrap_err().kind(), "mismatch");
     /// # Ok::<(), tilewright_sharded::Error>(())
     /// ```
@@ -104,13 +104,13 @@ impl Mesh {
         if self.any || devices.len() as u64 != self.count() {
             let (given, count) = (devices.len(), self.count());
             return Err(Error::mismatch(format!(
-                "{given} devices for a mesh of {count} positions"
+                "{given} devices do not fit a mesh of {count} positions"
             )));
         }
         let mut seen = HashSet::new();
         if let Some(twice) = devices.iter().find(|device| !seen.insert(**device)) {
             return Err(Error::illegal(format!(
-                "device {twice} stands twice in the order of a mesh"
+                "device {twice} appears twice in the order of a mesh"
             )));
         }
         let plain = devices.iter().enumerate().all(|(at, device)| at as u64 == *device);
@@ -250,7 +250,7 @@ fn check_sizes(sizes: &[u64]) -> Result<(), Error> {
     for (axis, size) in sizes.iter().enumerate() {
         if *size == 0 {
             return Err(Error::illegal(format!(
-                "axis {axis} of a mesh has size 0; the least is 1"
+                "axis {axis} of a mesh has size 0; use at least 1"
             )));
         }
         count = count.saturating_mul(*size);

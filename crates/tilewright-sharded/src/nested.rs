@@ -189,7 +189,7 @@ impl Sharded {
                     let (position, place) = (shard.position, shard.place());
                     let (holds, instead) = (holds.as_slice().to_vec(), instead.as_slice().to_vec());
                     let witness = Witness { position, place, dim, holds, instead };
-                    let law = "one layout gives every device the same list, moved";
+                    let law = "one layout needs the same list, shifted, on every device";
                     return Err(Error::no_layout(format!("{law}: {witness}")).shown_by(witness));
                 }
             }
@@ -239,7 +239,7 @@ fn part(axis: &[Mode], weight: u64, size: u64, last: bool) -> Option<Vec<Mode>> 
 
 fn across(dim: usize, weight: u64, size: u64) -> Error {
     let says = format!(
-        "dim {dim}: no digits of the shards' layout are its {size} values in steps of {weight}"
+        "dim {dim}: no digits of the shards' layout give its {size} values in steps of {weight}"
     );
     Error::no_layout(says)
 }
@@ -287,5 +287,5 @@ fn no_digits(dim: usize, list: &Intervals) -> Error {
 }
 
 fn uneven(dim: usize, axis: &str) -> Error {
-    Error::no_layout(format!("dim {dim}: the axis `{axis}` moves the list by no even steps"))
+    Error::no_layout(format!("dim {dim}: the axis `{axis}` does not move the list by even steps"))
 }

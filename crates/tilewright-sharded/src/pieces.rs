@@ -106,7 +106,7 @@ impl Pieces {
                 let cut: Vec<Intervals> = cut.collect();
                 for inner in boxes(&cut) {
                     if pieces.len() as u64 == crate::limits::MAX_INTERVALS {
-                        return Err(Error::limit("more than 4194304 boxes of an array in shards"));
+                        return Err(Error::limit("the sharded array has more than 4194304 boxes"));
                     }
                     let from =
                         inner.start.iter().zip(&part.start).map(|(inner, part)| inner - part);
@@ -245,7 +245,7 @@ impl Search<'_> {
             }
             self.steps += active.len() as u64 + 1;
             if self.steps > MAX_STEPS {
-                let said = format!("`{}`: boxes that take more than {MAX_STEPS} steps", self.name);
+                let said = format!("`{}`: the boxes take more than {MAX_STEPS} steps", self.name);
                 return Err(Error::limit(format!("{said} to compare")));
             }
             self.outer.push([from, to - from]);

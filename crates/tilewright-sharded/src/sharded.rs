@@ -51,7 +51,7 @@ impl Sharded {
     /// let mesh = Mesh::named(&[("dp", 2), ("tp", 4)])?;
     /// let twice = vec![Split::chunk(0, 1), Split::chunk(1, 1)];
     /// let error = Sharded::new(&[8, 8], None, mesh, twice).unwrap_err();
-    /// assert_eq!(error.to_string(), "the axis `tp` of the mesh cuts twice");
+    /// assert_eq!(error.to_string(), "the axis `tp` of the mesh is used twice");
     /// # Ok::<(), tilewright_sharded::Error>(())
     /// ```
     pub fn new(
@@ -206,18 +206,20 @@ impl Sharded {
         match &split.cut {
             Cut::Chunk => Ok(()),
             Cut::Strided { factor: 0 } => {
-                Err(Error::illegal("a strided cut of 0 chunks; the least is 1"))
+                Err(Error::illegal("a strided cut of 0 chunks; use at least 1"))
             }
             Cut::Strided { .. } => Ok(()),
             Cut::Padded { multiple } if *multiple == 0 || multiple % count != 0 => {
                 let said = format!("padding to a multiple of {multiple} for {count} parts");
-                Err(Error::illegal(format!("{said}; it is a multiple of their number")))
+                Err(Error::illegal(format!(
+                    "{said}; the multiple must be divisible by the number of parts"
+                )))
             }
             Cut::Padded { multiple } => match padded(*extent, *multiple) {
                 Some(_) => Ok(()),
                 None => {
                     let said = format!("{extent} padded to a multiple of {multiple}");
-                    Err(Error::overflow(format!("{said} leaves 63 bits")))
+                    Err(Error::overflow(format!("{said} exceeds 63 bits")))
                 }
             },
             Cut::Listed(lists) => check_lists(lists, count, *extent),
@@ -262,7 +264,7 @@ fn check_extents(extents: &[u64]) -> Result<(), Error> {
         .try_fold(1u64, |size, extent| size.checked_mul((*extent).max(1)).filter(fits));
     match product {
         Some(_) => Ok(()),
-        None => Err(Error::overflow("the extents of an array multiply beyond 63 bits")),
+        None => Err(Error::overflow("the product of the array's extents exceeds 63 bits")),
     }
 }
 

@@ -45,7 +45,7 @@ impl AxisPart {
             Some(taken) if taken > 0 && whole % taken == 0 => Ok((size, whole / taken)),
             Some(_) | None => {
                 let name = mesh.name(self.axis);
-                let legal = format!("their product divides {whole}");
+                let legal = format!("their product must divide {whole}");
                 let said = format!("`{name}:({pre}){size}` of an axis of size {whole}; {legal}");
                 Err(Error::illegal(said))
             }
@@ -125,7 +125,7 @@ impl Split {
         let mut sizes = self.parts.iter().map(|part| part.digit(mesh).map(|(size, _)| size));
         sizes.try_fold(1u64, |count, size| {
             let product = count.checked_mul(size?);
-            product.ok_or_else(|| Error::overflow("the parts of a cut leave 64 bits"))
+            product.ok_or_else(|| Error::overflow("the number of parts exceeds 64 bits"))
         })
     }
 
@@ -192,7 +192,7 @@ pub(crate) fn check_apart<'a>(
         };
         if !taken.iter().all(apart) {
             let name = mesh.name(part.axis);
-            return Err(Error::illegal(format!("the axis `{name}` of the mesh cuts twice")));
+            return Err(Error::illegal(format!("the axis `{name}` of the mesh is used twice")));
         }
         taken.push((part.axis, weight, weight * size));
     }

@@ -162,6 +162,6 @@ fn array(scanner: &mut Scanner<'_>) -> Result<(Vec<u64>, Option<Dtype>), Error> 
         }
     };
     let extents = scanner.list(("[", "]"), MOST, Scanner::natural)?;
-    scanner.end("the dims of the array, whose shards have the layout behind ` / `")?;
+    scanner.end("the dims of the array; write the layout of the shards after ` / `")?;
     Ok((extents, dtype))
 }

@@ -91,7 +91,7 @@ impl Along {
             return Err(Error::mismatch(
                 "an index table of {} indices for {}",
                 [table.extent().into(), count.into()],
-                "a table lists each index of what it acts on once",
+                "a table lists each index of its dims once",
             ));
         }
         if let [Block { dim, by, .. }] = blocks[..]
@@ -252,22 +252,26 @@ impl Along {
 
 fn blocks(dims: &[(usize, u64)], extents: &[u64]) -> Result<Vec<Block>, Error> {
     if dims.is_empty() {
-        return Err(Error::illegal("an index table of no dim", [], "name one, as table(0; 1,0)"));
+        return Err(Error::illegal(
+            "an index table names no dim",
+            [],
+            "name one, as in table(0; 1,0)",
+        ));
     }
     for pair in dims.windows(2) {
         if let [(first, _), (second, _)] = *pair
             && first >= second
         {
             let dims = [first as i128, second as i128];
-            let legal = "name each dim once, the first of the array first";
-            return Err(Error::illegal("an index table of dim {} and then {}", dims, legal));
+            let legal = "name each dim once, in ascending order";
+            return Err(Error::illegal("an index table names dim {} and then {}", dims, legal));
         }
     }
     let block = |(dim, by): &(usize, u64)| {
         let (dim, by) = (*dim, *by);
         let extent = *extents.get(dim).ok_or_else(|| {
             Error::out_of_range(
-                "an index table of dim {} of an array of {} dims",
+                "an index table names dim {} of an array of {} dims",
                 [dim as i128, extents.len() as i128],
                 "dims count from 0",
             )
@@ -280,7 +284,7 @@ fn blocks(dims: &[(usize, u64)], extents: &[u64]) -> Result<Vec<Block>, Error> {
             return Err(Error::mismatch(
                 "blocks of {} do not divide the {} indices of dim {}",
                 [by.into(), extent.into(), dim as i128],
-                "the blocks of an index table are whole",
+                "an index table needs whole blocks",
             ));
         }
         Ok(Block { dim, by, count: extent / by })

@@ -151,7 +151,7 @@ impl TabledLayout {
     pub fn offset(&self, coord: &[u64]) -> Result<i64, Error> {
         if coord.len() != self.extents.len() {
             return Err(Error::mismatch(
-                "a coordinate of {} numbers for an array of {} dims",
+                "a coordinate of {} numbers does not fit an array of {} dims",
                 [coord.len() as i128, self.extents.len() as i128],
                 "give one number per dim",
             ));
@@ -216,12 +216,12 @@ impl TabledLayout {
             Some(dim) if self.extents.len() == other.extents.len() => Error::mismatch(
                 "dim {} has {} indices on one side and {} on the other",
                 [dim as i128, self.extents[dim].into(), other.extents[dim].into()],
-                "both sides are the same array",
+                "both sides must be the same array",
             ),
             _ => Error::mismatch(
                 "{} dims on one side and {} on the other",
                 [self.extents.len() as i128, other.extents.len() as i128],
-                "both sides are the same array",
+                "both sides must be the same array",
             ),
         })
     }
@@ -245,14 +245,14 @@ impl TabledLayout {
 fn agree(extents: &[u64], own: &[u64]) -> Result<(), Error> {
     if extents.len() != own.len() {
         return Err(Error::mismatch(
-            "{} dims are stored, and what places them has {}",
+            "{} dims are stored, but their placement has {}",
             [extents.len() as i128, own.len() as i128],
             "the ranks agree",
         ));
     }
     match extents.iter().zip(own).position(|(a, b)| a != b) {
         Some(dim) => Err(Error::mismatch(
-            "stored dim {} has {} indices, and what places it {}",
+            "stored dim {} has {} indices, but its placement has {}",
             [dim as i128, extents[dim].into(), own[dim].into()],
             "the extents agree",
         )),

@@ -80,7 +80,7 @@ impl TabledLayout {
         let all = count(dims, self.extents());
         if all > COMPARED {
             return Err(Error::undecided(
-                "layouts with index tables that are compared at {} elements, more than {}",
+                "layouts with index tables need a comparison of {} elements, more than {}",
                 [all.into(), COMPARED.into()],
                 "compare a part of the array",
             ));

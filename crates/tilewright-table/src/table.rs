@@ -56,7 +56,7 @@ impl Table {
             };
             let Some(place) = usize::try_from(index).ok().and_then(|i| places.get_mut(i)) else {
                 return Err(Error::out_of_range(
-                    "entry {} of an index table is {}, and the dim has {} indices",
+                    "entry {} of an index table is {}, but the dim has {} indices",
                     [at.into(), index.into(), extent.into()],
                     "entries count from 0; a hole is written -",
                 ));

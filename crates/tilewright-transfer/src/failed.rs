@@ -30,7 +30,7 @@ impl fmt::Display for Refused {
         match self {
             Refused::Bound { len, used, limit } => write!(
                 f,
-                "{len} bytes of buffers beyond the {used} in use pass the bound of {limit}"
+                "{len} bytes of buffers beyond the {used} in use exceed the bound of {limit}"
             ),
             Refused::System(len) => {
                 write!(f, "the system refused a buffer of {len} bytes of memory")

@@ -57,10 +57,10 @@ pub fn ask(question: &str) -> String {
 
 fn answer(text: &str) -> Answer {
     if text.len() > MAX_QUESTION {
-        return Err(Error::usage("ask", format!("a question of more than {MAX_QUESTION} bytes")));
+        return Err(Error::usage("ask", format!("a question has more than {MAX_QUESTION} bytes")));
     }
     let question: Value = serde_json::from_str(text)
-        .map_err(|error| Error::usage("ask", format!("the question is no JSON: {error}")))?;
+        .map_err(|error| Error::usage("ask", format!("the question is not JSON: {error}")))?;
     Page(Fields(&question)).answer()
 }
 

@@ -186,7 +186,7 @@ impl ArrayShape {
             Error::mismatch(
                 "a shape of {} dims does not have a layout",
                 [self.dims.len() as i128],
-                "write one, or ask for the default",
+                "write one, or use the default",
             )
         })
     }

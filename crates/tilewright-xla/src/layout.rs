@@ -521,7 +521,7 @@ fn unsigned(
         Some(element) if !element.name().starts_with('u') => Err(Error::illegal(
             message,
             [element.number().into()],
-            "it is an unsigned integer, such as u32",
+            "it must be an unsigned integer, such as u32",
         )),
         element => Ok(element),
     }

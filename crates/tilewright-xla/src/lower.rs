@@ -167,7 +167,7 @@ impl Layout {
         let bits = match (self.element_size_in_bits(), element_type.storage_bits()) {
             (_, None) => {
                 return Err(Error::unsupported(
-                    "arrays of a type without values are of unknown size",
+                    "arrays of a type without values have no known size",
                     [],
                     "",
                 ));

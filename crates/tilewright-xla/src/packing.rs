@@ -50,7 +50,7 @@ pub fn unpack(bits: u32, packed: &[u8], count: usize, signed: bool) -> Result<Ve
         return Err(Error::mismatch(
             "{} elements of {} bits take {} bytes, not {}",
             [count as i128, bits.into(), count.div_ceil(per_byte) as i128, packed.len() as i128],
-            "give whole bytes, no more than hold elements",
+            "give exactly the bytes that hold the elements",
         ));
     }
     let place = |at: usize| (at % per_byte) as u32 * bits;
@@ -70,7 +70,7 @@ fn check(bits: u32) -> Result<(), Error> {
         _ => Err(Error::unsupported(
             "packed elements of {} bits",
             [bits.into()],
-            "1, 2 and 4 bits divide a byte",
+            "use 1, 2 or 4 bits",
         )),
     }
 }

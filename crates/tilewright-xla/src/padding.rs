@@ -109,7 +109,7 @@ impl Padded {
             return Err(Error::mismatch(
                 "layout has {} padded dimensions, but shape is rank {}",
                 [self.widths.len() as i128, dims.len() as i128],
-                "pad names the padded width of every dim",
+                "pad must give the padded width of every dim",
             ));
         }
         for (at, (&width, &dim)) in self.widths.iter().zip(dims).enumerate() {

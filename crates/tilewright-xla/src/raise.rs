@@ -83,7 +83,7 @@ fn candidates(tensor: &TensorLayout, target: &[Digit]) -> Result<Vec<Layout>, Er
 fn of_empty(tensor: &TensorLayout) -> Result<Layout, Error> {
     if tensor.capacity() != 0 {
         return Err(Error::unsupported(
-            "an empty array with a storage of {} elements",
+            "an empty array has a storage of {} elements",
             [tensor.capacity().into()],
             "tiles of an empty array take no storage; write the widths as pad(…)",
         ));
@@ -132,7 +132,7 @@ fn refuse_unnested(digits: &[Digit], capacity: u64) -> Result<(), Error> {
     }
     match digits.last() {
         Some(last) if last.end() > u128::from(capacity) => Err(Error::unsupported(
-            "a gap at the end: {} elements of storage, whole tiles take {}",
+            "a gap at the end: {} elements of storage, but whole tiles take {}",
             [capacity.into(), last.end() as i128],
             "an XLA storage ends with a whole tile; extend the capacity",
         )),

@@ -461,7 +461,7 @@ impl Shape {
 /// The error of too deeply nested tuples.
 pub(crate) fn too_deep() -> Error {
     Error::limit(
-        "tuples inside each other more than {} deep",
+        "tuples are nested more than {} deep",
         [Shape::MAX_DEPTH as i128],
         "flatten the innermost ones",
     )
@@ -478,7 +478,7 @@ pub(crate) fn too_many_dims(dims: usize) -> Error {
 
 fn no_tuple(level: usize) -> Error {
     Error::mismatch(
-        "the path goes on at its entry {}, inside what is not a tuple",
+        "the path continues at its entry {}, but there is no tuple",
         [level as i128],
         "only tuples have members",
     )

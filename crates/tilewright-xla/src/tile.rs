@@ -65,7 +65,7 @@ impl Tile {
             check_dim(at, dim)?;
         }
         match dims.last() {
-            None => Err(Error::illegal("a tile without dims", [], "give one extent at least")),
+            None => Err(Error::illegal("a tile has no dims", [], "give at least one extent")),
             Some(TileDim::Combine) => Err(Error::illegal(
                 "`*` is the last of the {} dims of a tile",
                 [dims.len() as i128],

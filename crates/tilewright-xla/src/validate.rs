@@ -82,7 +82,7 @@ fn check_split(split: &Split, physical: &[u64]) -> Result<usize, Error> {
             return Err(Error::illegal(
                 "split index {} after {} in physical dim {} of extent {}",
                 [index.into(), last.into(), split.dimension.into(), extent.into()],
-                "split indices ascend, above 0 and below the extent",
+                "split indices must ascend, above 0 and below the extent",
             ));
         }
         last = index;

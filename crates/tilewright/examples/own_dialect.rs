@@ -93,9 +93,7 @@ impl Tvm {
         let digit = |&(c, size): &(char, Option<u64>)| {
             let axis = self.dims.iter().position(|dim| dim.eq_ignore_ascii_case(&c));
             let axis = axis.ok_or_else(|| {
-                notation::Error::mismatch(format!(
-                    "`{c}` is a part of none of the dims of `{self}`"
-                ))
+                notation::Error::mismatch(format!("`{c}` is not part of any dim of `{self}`"))
             })? as u8;
             Ok(match size {
                 Some(size) => Digit::fixed(axis, 0, size),
@@ -147,7 +145,7 @@ fn print(named: &Named) -> Result<String, notation::Error> {
     let axis = |digit: &Digit| match (digit.level(), digit.size()) {
         (0 | 1, None) => Ok((letter(digit.axis()), None)),
         (0, Some(size)) => Ok((letter(digit.axis()).to_ascii_lowercase(), Some(size))),
-        _ => Err(notation::Error::unsupported("TVM has no blocks in blocks")),
+        _ => Err(notation::Error::unsupported("TVM has no nested blocks")),
     };
     let stored: Result<Vec<_>, _> = pattern.digits().iter().map(axis).collect();
     let layout = Tvm { dims: (0..pattern.rank() as u8).map(letter).collect(), stored: stored? };

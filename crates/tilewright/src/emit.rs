@@ -107,7 +107,7 @@ pub fn digits_of(
         None => {
             return Err(Whole::usage(
                 "assume",
-                "an assumption is about a named extent, and none has a name",
+                "an assumption needs a named extent, but none has a name",
             ));
         }
     };
@@ -130,7 +130,7 @@ fn extents(spec: &Spec, text: &str) -> Result<Vec<Dim>, Whole> {
     if text.trim() == "symbolic" {
         let ranks: Vec<usize> = (1..=8).filter(|rank| spec.fits(*rank)).collect();
         let [rank] = *ranks else {
-            let said = "a SPEC of several ranks; name the extents, such as M,N";
+            let said = "the SPEC fits several ranks; name the extents, such as M,N";
             return Err(Whole::usage("dims", format!("symbolic: {said}")));
         };
         return Ok((0..rank).map(|dim| Dim::named(&format!("N{dim}"))).collect());
@@ -161,7 +161,7 @@ fn pattern(spec: &Spec, dims: &[Dim], dtype: Option<Dtype>) -> Result<Pattern, W
         named.map(|named| named.layout().clone()).map_err(|error| {
             let why = about(&error.to_string(), dims, extents);
             let hint =
-                "named extents stand for all, unless an assumption such as 'N % 16 == 0' says more";
+                "named extents stand for any value, unless an assumption such as 'N % 16 == 0' restricts them";
             Whole::usage("spec", format!("{why}; {hint}"))
         })
     };
@@ -204,7 +204,9 @@ fn pattern(spec: &Spec, dims: &[Dim], dtype: Option<Dtype>) -> Result<Pattern, W
         None => Ok(pattern),
         Some(extents) => {
             let extents = spelled(dims, &extents);
-            Err(refused(format!("no one pattern of digits says it, as at {extents}").into()))
+            Err(refused(
+                format!("no single pattern of digits describes it, as at {extents}").into(),
+            ))
         }
     }
 }

@@ -173,7 +173,7 @@ pub fn read(text: &str) -> Result<Spec, Error> {
     match Spec::parse(text) {
         Ok(spec) => Ok(spec),
         Err(_) if is_sharded(text) => {
-            let said = "an array in shards, where the layout of an array is expected";
+            let said = "a sharded array, where the layout of an array is expected";
             Err(Error::at("unsupported", (0, text.len()), said).in_text(text))
         }
         Err(error) if is_expression(text) => {

@@ -50,7 +50,7 @@ const LONGEST: u64 = 4 << 20;
 /// let error = recast::recipe("transformers").unwrap_err();
 /// assert!(error.to_string().ends_with("pip install tilewright transformers torch"));
 /// let error = recast::recipe("bread").unwrap_err();
-/// assert!(error.to_string().ends_with("a recipe that is shipped"));
+/// assert!(error.to_string().ends_with("a shipped recipe"));
 /// # Ok::<(), tilewright::Error>(())
 /// ```
 pub fn recipe(name: &str) -> Result<Recipe, Error> {
@@ -67,7 +67,7 @@ pub fn recipe(name: &str) -> Result<Recipe, Error> {
         fs::File::open(name).and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text));
     read.map_err(|cause| about(cause.into()))?;
     if text.len() as u64 > LONGEST {
-        let said = format!("{name}: a recipe of more than {LONGEST} bytes");
+        let said = format!("{name}: a recipe has more than {LONGEST} bytes");
         return Err(Error::usage("recipe", said));
     }
     let recipe = Recipe::parse(&text).map_err(|errors| about(errors.into()))?;
@@ -91,7 +91,7 @@ fn unknown(name: &str) -> Error {
         return Error::usage("recipe", said);
     }
     let near = did_you_mean(name, tilewright_recipe::shipped().iter().map(|one| one.name));
-    Error::usage("recipe", format!("{name:?} is neither a file nor a recipe that is shipped{near}"))
+    Error::usage("recipe", format!("{name:?} is neither a file nor a shipped recipe{near}"))
 }
 
 /// Returns the recipe that an input records: it undoes the one that made the input.

@@ -45,10 +45,12 @@ fn original(args: &Infer) -> Result<Original, Failure> {
 fn why_not(tensor: &Tensor) -> String {
     match (tensor.refusal(), tensor.layout().element_bits()) {
         (Some(refusal), _) => format!("its layout cannot be given: {refusal}"),
-        (None, Some(bits)) => format!("its elements take {bits} bits, no whole bytes each"),
+        (None, Some(bits)) => format!("its elements take {bits} bits, not whole bytes each"),
         (None, None) => {
             let dtype = tensor.dtype();
-            format!("elements of {dtype} are stored in blocks, and single elements are looked for")
+            format!(
+                "elements of {dtype} are stored in blocks, but the search needs single elements"
+            )
         }
     }
 }
@@ -60,7 +62,7 @@ fn tensor<'a>(input: &'a Input, args: &Infer) -> Result<&'a Tensor, Failure> {
         (None, [one]) => Ok(one),
         (None, many) => {
             let count = Counted(many.len() as u64, "tensor");
-            Err(Failure::usage(format!("{path} holds {count}; --tensor NAME says which")))
+            Err(Failure::usage(format!("{path} holds {count}; choose one with --tensor NAME")))
         }
         (Some(name), many) => many.iter().find(|tensor| tensor.name() == name).ok_or_else(|| {
             let names: Vec<&str> = many.iter().map(Tensor::name).collect();

@@ -37,7 +37,7 @@ fn of_module(args: &args::Info, out: &mut Output) -> Result<ExitCode, Failure> {
     let file = args.file.to_string_lossy();
     if args.array.dims.is_some() || args.array.dtype.is_some() {
         return Err(Failure::usage(format!(
-            "{file}: a module says the dims and types of its arrays; --dims and --dtype are for raw files"
+            "{file}: a module states the dims and types of its arrays; --dims and --dtype are for raw files"
         )));
     }
     let module = module::read(&args.file)?;

@@ -27,7 +27,7 @@ pub(super) fn next(
         return Ok(Some(Err(too_long())));
     }
     let text = std::str::from_utf8(text)
-        .map_err(|error| format!("byte {} of the line is no UTF-8", error.valid_up_to()));
+        .map_err(|error| format!("byte {} of the line is not UTF-8", error.valid_up_to()));
     Ok(Some(text.map(str::to_owned)))
 }
 

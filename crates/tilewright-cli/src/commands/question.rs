@@ -50,7 +50,7 @@ impl Answer for Explained {
         }
         let folds = self.explained.notations.iter().any(|(_, text)| text.is_err());
         let hint = if folds {
-            format!("  {:17}{}\n", "", "--all says why, of each")
+            format!("  {:17}{}\n", "", "--all gives each reason")
         } else {
             String::new()
         };

@@ -56,7 +56,7 @@ pub(super) fn run(args: &Reshard, quiet: bool, out: &mut Output) -> Result<ExitC
             let job = prepared(asked)?;
             if args.dry_run {
                 if let Err(refused) = job.check_free().and_then(|()| job.check_space()) {
-                    out.remark(&format!("a run refuses it: {refused}"));
+                    out.remark(&format!("a run would fail: {refused}"));
                 }
                 return list(&job, out);
             }
@@ -105,7 +105,7 @@ fn number(name: &str) -> Result<Option<u64>, Failure> {
     let Some(text) = env::var_os(name) else { return Ok(None) };
     let text = text.to_string_lossy();
     text.trim().parse().map(Some).map_err(|_| {
-        let legal = "expected a number; --rank and --world say it instead";
+        let legal = "expected a number; or give --rank and --world";
         Failure::usage(format!("the variable {name} is {text:?}; {legal}"))
     })
 }

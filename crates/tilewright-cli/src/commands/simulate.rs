@@ -72,7 +72,7 @@ fn text(outlook: &Outlook) -> String {
     let (count, total) = (calls.reads, short(calls.read_bytes));
     line(
         "reads",
-        format!("{count} of {total}, {times:.3} of what is needed; a task {}", task.reads),
+        format!("{count} of {total}, {times:.3} of the needed bytes; a task {}", task.reads),
     );
     let (count, total) = (calls.writes, short(calls.written));
     line("writes", format!("{count} of {total}; a task {}", task.writes));

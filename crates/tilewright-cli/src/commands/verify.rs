@@ -40,7 +40,7 @@ fn check_alone(job: &Job) -> Result<(), Failure> {
     match given.iter().find(|(_, given)| *given) {
         None => Ok(()),
         Some((name, _)) => Err(Failure::usage(format!(
-            "{name} is about the conversion of a file, which --against names; what a file records of its data needs no more than --tensor"
+            "{name} needs the original file from --against; a file's own records are checked without it"
         ))),
     }
 }

@@ -451,7 +451,7 @@ fn a_layout_is_translated_or_the_reason_said() {
     );
     let refused = ask(&["translate", "f16[32,32] zN", "--to", "numpy"]);
     assert_eq!((refused.0, refused.1.as_str()), (1, ""));
-    assert!(refused.2.contains("numpy cannot say it: dim 1 steps by 1"), "{}", refused.2);
+    assert!(refused.2.contains("numpy cannot express it: dim 1 steps by 1"), "{}", refused.2);
     let refused = ask(&["translate", "f16[32,32] zN", "--to", "numpy", "--json"]);
     assert!(refused.2.starts_with("{\"error\":{\"kind\":\"unsupported\""), "{}", refused.2);
     for (args, words) in [

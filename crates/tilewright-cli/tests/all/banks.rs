@@ -62,11 +62,11 @@ fn the_exit_code_says_whether_there_are_conflicts() {
         ),
         (
             &["f16[1000000,1000000] row-major", "--access", "row"],
-            "1000000000000 elements; conflicts are counted of at most 1048576",
+            "1000000000000 elements; conflicts are counted for at most 1048576",
         ),
         (
             &["f16[4,6] row-major", "--access", "(1,4):(0,2) over (2,4)", "--vector", "8"],
-            "lies outside of the array",
+            "is outside the array",
         ),
         (&["f16[64,64] row-major", "--access", "zN"], "says no threads"),
     ] {
@@ -135,7 +135,7 @@ fn tiles_that_stick_out_are_noted() {
     let (_, text, _) = run(&["banks", "f16[60,60] row-major", "--access", tile]);
     // 4 by 8 tiles of 128 values; 60 of 64 rows and of 64 columns exist.
     let note =
-        "  note: 32 tiles of (16,8) stick out of the array: 3600 values counted, 496 outside\n";
+        "  note: 32 tiles of (16,8) extend beyond the array: 3600 values counted, 496 outside\n";
     assert!(text.contains(note), "{text}");
     let (_, json, _) = run(&["banks", "f16[60,60] row-major", "--access", tile, "--json"]);
     let answer: serde_json::Value = serde_json::from_str(&json).unwrap();

@@ -62,7 +62,7 @@ fn mistakes_say_what_is_legal() {
             "at named extents: ",
         ),
         (&["emit", "row-major", "--to", "c", "--dims", "for,N"], "a word of C"),
-        (&["emit", "row-major", "--to", "c", "--dims", "i1,N"], "it stands for two things"),
+        (&["emit", "row-major", "--to", "c", "--dims", "i1,N"], "it has two meanings"),
         (&["emit", "(2,3):(0,1)", "--to", "c", "--inverse"], "several coordinates share an offset"),
         (&["emit", "[0,3] row-major", "--to", "c"], "is empty, without offsets"),
         (&["emit", "(2,3):(3,1)"], "--to"),

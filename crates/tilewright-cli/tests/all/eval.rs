@@ -70,9 +70,9 @@ fn a_batch_answers_every_line_and_goes_on_behind_an_error() {
             "32",
             "",
             "error: column 5: expected `,` or `)`, found the end of the text",
-            "error: column 4: text behind the expression",
+            "error: column 4: text after the expression",
             "false",
-            "error: byte 0 of the line is no UTF-8",
+            "error: byte 0 of the line is not UTF-8",
             "(2,3)",
         ]
     );
@@ -165,7 +165,7 @@ fn an_expression_stands_wherever_a_spec_does() {
         (2, "error: SPEC: expected `,` or `)`, found the end of the text\n  (4,8\n      ^\n")
     );
     let (code, _, err) = ask(&["show", "eval:size(4:1)"], b"");
-    assert!(code == 2 && err.contains("the expression is an integer, no layout"), "{err}");
+    assert!(code == 2 && err.contains("the expression is an integer, not a layout"), "{err}");
     let (_, _, err) = ask(&["show", "eval:(4,8", "--json"], b"");
     let error: Value = serde_json::from_str(&err).unwrap();
     assert_eq!(error["error"]["span"], json!([9, 9]));

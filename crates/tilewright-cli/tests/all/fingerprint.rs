@@ -120,7 +120,7 @@ fn a_folder_of_files_is_the_file_of_its_arrays() {
     let file = safetensors(&[("a", "U8", &[3, 4], &a), ("b", "I16", &[2, 6], &b)]);
     fs::write(folder.path().join("x.safetensors"), file).unwrap();
     fs::create_dir(folder.path().join("many")).unwrap();
-    // The first is in Fortran order, the second has the highest byte first.
+    // The first is in Fortran order, the second is big-endian.
     let turned: Vec<u8> = (0..4).flat_map(|j| (0..3).map(move |i| 4 * i + j)).collect();
     fs::write(folder.path().join("many/a.npy"), npy("3, 4", "|u1", true, &turned)).unwrap();
     let swapped: Vec<u8> = b.chunks(2).flat_map(|pair| [pair[1], pair[0]]).collect();
@@ -235,11 +235,11 @@ fn what_a_folder_passes_over_is_said() {
         let file = safetensors(&[("a", "U8", &[1], &[1])]);
         fs::write(folder.path().join(name).join("a.safetensors"), file).unwrap();
     }
-    let said = "same\nnote: one: folders in it are not read (1: inner)\n";
+    let said = "same\nnote: one: subfolders are not read (1: inner)\n";
     assert_eq!(run(&["same-data", "one", "other"]), (Some(0), said.into()));
     assert_eq!(run(&["same-data", "one", "other", "-q"]), (Some(0), "same\n".into()));
     let (_, text) = run(&["fingerprint", "one"]);
-    assert!(text.contains("note: one: folders in it are not read"), "{text}");
+    assert!(text.contains("note: one: subfolders are not read"), "{text}");
 }
 
 /// An array of a type that headers cannot express, and bytes without a header.
@@ -288,7 +288,7 @@ fn a_result_is_compared_with_what_it_records() {
     assert_eq!(run(&zn).0, Some(0));
     let (code, text) = run(&["verify", "zn.safetensors"]);
     assert_eq!(code, Some(0), "{text}");
-    assert!(text.starts_with("same: 2 of 22 tensors have the data that is recorded, "), "{text}");
+    assert!(text.starts_with("same: 2 of 22 tensors have the recorded data, "), "{text}");
     let (_, json) = run(&["verify", "zn.safetensors", "--json"]);
     assert!(json.contains(r#""same":true"#) && json.contains(r#""recorded":2"#), "{json}");
     let (_, info) = run(&["info", "zn.safetensors", "--json"]);
@@ -315,16 +315,16 @@ fn a_result_is_compared_with_what_it_records() {
     bytes[at] ^= 1;
     fs::write(&path, bytes).unwrap();
     let (code, text) = run(&["verify", "zn.safetensors"]);
-    assert!(code == Some(1) && text.contains("is recorded of them"), "{text}");
+    assert!(code == Some(1) && text.contains("is recorded"), "{text}");
     let (code, json) = run(&["verify", "zn.safetensors", "--against", LLM, "--json"]);
     assert!(code == Some(1) && json.contains(r#""recorded_fingerprint":""#), "{json}");
     fs::write(folder.path().join("b.npy"), npy("2, 1", "<i2", false, &[0; 4])).unwrap();
     for (args, part) in [
         (
             &["verify", LLM][..],
-            "it records no fingerprint of its data; name the file that it was made from by --against",
+            "it records no fingerprint of its data; name the original file with --against",
         ),
-        (&["verify", "zn.safetensors", "--to", "zN"], "--to is about the conversion"),
+        (&["verify", "zn.safetensors", "--to", "zN"], "--to needs the original file"),
         (&["verify", "b.npy", "--against", LLM], "choose one with --tensor NAME"),
     ] {
         let (code, text) = run(args);
@@ -356,7 +356,7 @@ fn words_without_a_note_are_read_as_said() {
     let prints = [gptq, "m.safetensors"].map(|a| run(&[&["fingerprint", a], &words[..]].concat()));
     assert!(prints[0] == prints[1] && prints[0].1.contains(" u4 [128,64] "), "{prints:?}");
     let (code, text) = run(&["fingerprint", gptq, "--from", "GPTQ", "--dtype", "u4"]);
-    assert!(code == Some(2) && text.contains("leave it out by --tensor"), "{text}");
+    assert!(code == Some(2) && text.contains("leave it out with --tensor"), "{text}");
     assert!(!text.contains("--rule"), "{text}");
 }
 
@@ -379,16 +379,14 @@ fn what_cannot_be_verified_is_said() {
     let key = |what: &str, name: &str| format!("tilewright.{what}.{name}");
     let (code, text) = renamed(&key("data", first), &key("text", first));
     assert_eq!(code, Some(0), "{text}");
-    let remark = format!("\na layout is noted of {first:?}, and no fingerprint: not compared\n");
+    let remark =
+        format!("\na layout is recorded for {first:?}, and no fingerprint: not compared\n");
     assert!(text.starts_with("same: 1 of 22 tensors has") && text.ends_with(&remark), "{text}");
     let (_, json) = run(&["verify", "changed.safetensors", "--json"]);
     assert!(json.contains(&format!(r#""unrecorded":["{first}"]"#)), "{json}");
     let (code, text) = renamed("tilewright.data.", "tilewright.text.");
-    assert!(
-        code == Some(2) && text.contains("name the file that it was made from by --against"),
-        "{text}"
-    );
-    assert!(text.contains("a layout is noted of"), "{text}");
+    assert!(code == Some(2) && text.contains("name the original file with --against"), "{text}");
+    assert!(text.contains("a layout is recorded for"), "{text}");
     let lost = first.replace("layers.0", "layers.7");
     let (code, text) = renamed(&key("layout", first), &key("layout", &lost));
     assert!(code == Some(1) && text.starts_with("differ: tensor "), "{text}");
@@ -404,5 +402,5 @@ fn what_cannot_be_verified_is_said() {
         assert!(text.contains("z.npy was changed or replaced since it was written"), "{text}");
     }
     let (code, text) = run(&["verify", "zn.safetensors", "--store", "s32"]);
-    assert!(code == Some(2) && text.contains("--store is about the conversion"), "{text}");
+    assert!(code == Some(2) && text.contains("--store needs the original file"), "{text}");
 }

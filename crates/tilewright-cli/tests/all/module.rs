@@ -200,7 +200,7 @@ fn what_is_no_module_is_an_error_with_its_place() {
         (write("empty.txt", b""), "line 1, column 1: expected `HloModule`"),
         (write("notes.txt", b"just words\n"), "expected `HloModule`"),
         (write("cut.txt", &text[..text.len() / 2]), "line "),
-        (write("cut.pb", &bytes[..bytes.len() / 2]), "the bytes are no such proto"),
+        (write("cut.pb", &bytes[..bytes.len() / 2]), "the bytes are not a valid proto"),
         (write("deep.pb", &deep), "recursion limit"),
         (write("none.txt", b"HloModule m\n"), "module m lacks an entry computation"),
         (folder.path().join("absent.pb").to_str().unwrap().to_owned(), "absent.pb: "),

@@ -281,17 +281,17 @@ fn verification_compares_what_goes_along_with_a_recipe() {
     same();
     // The file keeps its length.
     fs::write(at.join("out/tokenizer.json"), "[]").unwrap();
-    differs("\"tokenizer.json\", which goes along, has 0x5b at byte 0, had 0x7b");
+    differs("\"tokenizer.json\", which must be copied, has 0x5b at byte 0, had 0x7b");
     fs::write(at.join("out/tokenizer.json"), "{}").unwrap();
     fs::copy(at.join("in/config.json"), at.join("out/config.json")).unwrap();
-    differs("\"config.json\", which goes along, is not as the recipe changes it");
+    differs("\"config.json\", which must be copied, differs from what the recipe writes");
     fs::remove_file(at.join("out/config.json")).unwrap();
-    differs("\"config.json\", which goes along, is missing from out");
+    differs("\"config.json\", which must be copied, is missing from out");
     fs::remove_dir_all(at.join("out")).unwrap();
     made("keep = true");
     same();
     fs::write(at.join("out/config.json"), "{}").unwrap();
-    differs("\"config.json\", which goes along, has 2 bytes, had ");
+    differs("\"config.json\", which must be copied, has 2 bytes, had ");
     fs::remove_dir_all(at.join("out")).unwrap();
     // Files that the recipe does not copy are ignored.
     made("leave = 'it describes another'");

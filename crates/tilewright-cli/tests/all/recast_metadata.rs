@@ -229,7 +229,7 @@ fn metadata_of_another_model_are_refused_by_key_value_and_tensor() {
     let wrong = refused(at, &other, 2);
     assert!(
         wrong.contains(
-            "`general.architecture` is \"llama\", and the recipe is for \"qwen2\" and \"qwen3\""
+            "`general.architecture` is \"llama\", but the recipe is for \"qwen2\" and \"qwen3\""
         ),
         "{wrong}"
     );

@@ -47,10 +47,10 @@ fn unknown_names_get_near_ones_and_where_all_are() {
     for (name, says) in [
         (
             "llama-original-to-fh",
-            "did you mean `llama-original-to-hf`?; `recipe list` has all names\n",
+            "did you mean `llama-original-to-hf`?; `recipe list` lists all names\n",
         ),
-        ("bread", "a recipe that is shipped; `recipe list` has all names\n"),
-        (&"a".repeat(100_000), "; `recipe list` has all names\n"),
+        ("bread", "a shipped recipe; `recipe list` lists all names\n"),
+        (&"a".repeat(100_000), "; `recipe list` lists all names\n"),
     ] {
         let (code, text, said) = run(folder.path(), &["show", name]);
         assert!(code == Some(2) && text.is_empty() && said.ends_with(says), "{said}");
@@ -155,7 +155,7 @@ fn recipes_are_listed_shown_and_guessed() {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/data/tiny_cnn_f32.safetensors");
     let (code, text, _) = run(&["guess", &other.display().to_string()]);
     assert_eq!(code, Some(1));
-    assert!(text.starts_with("no shipped recipe fits\nthe tensors are of other names"), "{text}");
+    assert!(text.starts_with("no shipped recipe fits\nthe tensors have other names"), "{text}");
     let (code, _, said) = run(&["check", "mixtral-experts-to-fusd"]);
     assert!(code == Some(2) && said.contains("mixtral-experts-to-fused"), "{said}");
     let (code, _, said) = run(&["check", "no/such.toml"]);
@@ -218,7 +218,7 @@ fn a_recipe_that_the_configuration_contradicts_is_not_offered_and_the_answer_say
         );
         // The answer names the other family even if its tensors have these names.
         let lines = text.lines().filter(|line| line.starts_with(&format!("not {not}: ")));
-        let lines: Vec<bool> = lines.map(|line| line.contains("and the recipe is for")).collect();
+        let lines: Vec<bool> = lines.map(|line| line.contains("but the recipe is for")).collect();
         assert_eq!(lines, if is_near { vec![true] } else { vec![] }, "{text}");
         let (_, json, _) = run(folder.path(), &["guess", "c", "--json"]);
         let answer: Value = serde_json::from_str(&json).unwrap();
@@ -273,7 +273,7 @@ fn where_several_recipes_fit_the_answer_says_what_decides() {
     let (code, text, _) = run(folder.path(), &["guess", &corpus("llama_gguf/before.safetensors")]);
     assert!(code == Some(0) && offered(&text).contains(&"qwen-hf-to-gguf"), "{text}");
     assert!(
-        text.contains("no configuration says `model_type`: ")
+        text.contains("no configuration gives `model_type`: ")
             && text.contains("qwen-hf-to-gguf is for `model_type` \"qwen2\" and \"qwen3\""),
         "{text}"
     );
@@ -281,7 +281,7 @@ fn where_several_recipes_fit_the_answer_says_what_decides() {
     let config = serde_json::json!({"model_type": "llama", "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 64});
     checkpoint(&folder.path().join("c"), "llama_gguf/before.safetensors", &config);
     let (_, text, _) = run(folder.path(), &["guess", "c"]);
-    let decides = text.lines().find(|line| line.starts_with("decide by the names")).unwrap();
+    let decides = text.lines().find(|line| line.starts_with("choose by the names")).unwrap();
     assert!(decides.contains("; llama-hf-to-gguf makes blk.{L}.attn_q.weight; "), "{text}");
     let (_, json, _) = run(folder.path(), &["guess", "c", "--json"]);
     let answer: Value = serde_json::from_str(&json).unwrap();

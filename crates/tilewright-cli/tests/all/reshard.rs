@@ -88,7 +88,11 @@ fn a_checkpoint_of_torch_becomes_whole_and_goes_to_ranks_and_back() {
     let forgotten = [&["reshard", "ranks", "back"][..], &back[..6]].concat();
     let refused = tilewright(at, &[], &forgotten);
     assert_eq!(refused.status.code(), Some(2));
-    assert!(said(&refused).contains("no rule says how files hold it"), "{}", said(&refused));
+    assert!(
+        said(&refused).contains("no rule gives its sharding over the files"),
+        "{}",
+        said(&refused)
+    );
     done(at, &[&["reshard", "ranks", "back"][..], &back].concat());
     same(at, "back", &full);
 }
@@ -177,7 +181,7 @@ fn a_rule_that_calls_different_data_copies_is_refused() {
     let refused = tilewright(at, &[], &wrong);
     let text = said(&refused);
     assert_eq!(refused.status.code(), Some(2), "{text}");
-    assert!(text.contains("hold the same box, and differ, first at ["), "{text}");
+    assert!(text.contains("hold the same box, but they differ, first at ["), "{text}");
     assert!(text.ends_with("--trust-replicas takes the first\n"), "{text}");
     assert!(!at.join("out").exists());
     let planned = done(at, &[&wrong[..], &["--dry-run"]].concat());
@@ -301,12 +305,12 @@ fn folders_that_runs_leave_are_named() {
         names.find(|name| name.starts_with("out.partial-"))
     };
     let left = partial(at).unwrap();
-    let named = format!("{left} is left of this run; remove it");
+    let named = format!("{left} is left over from this run; remove it");
     assert!(text.contains(&named), "{text}");
     let right = ["--from-rule", "even.S0S0=[Shard(0)]", "--from-rule", "*=P()"];
     let right = [&["reshard", "ranks", "out", "--from-mesh", "tp=2"][..], &right].concat();
     let text = done(at, &right);
-    let named = format!("{left} is of another run, whose request or source was another; remove it");
+    let named = format!("{left} belongs to a run with another request or source; remove it");
     assert!(text.contains("\nnote: ") && text.contains(&named), "{text}");
     assert_eq!(partial(at), Some(left.clone()));
     std::fs::remove_dir_all(at.join(&left)).unwrap();
@@ -331,7 +335,7 @@ fn a_result_inside_of_its_source_is_refused() {
             let refused = tilewright(at, &[], &[&["reshard", input, output][..], more].concat());
             let text = said(&refused);
             assert_eq!(refused.status.code(), Some(2), "{text}");
-            let legal = "a result is a folder of its own, outside of its source\n";
+            let legal = "the result must be a separate folder, outside the source\n";
             assert!(text.contains(inner) && text.ends_with(legal), "{text}");
         }
     }
@@ -365,7 +369,7 @@ fn checkpoints_that_are_not_read_are_refused_with_what_reads_them() {
     for (path, call) in [
         ("torch", "tilewright.reshard(FOLDER, OUT).run() writes safetensors"),
         ("torch/__0_0.distcp", "tilewright.reshard(FOLDER, OUT).run() writes safetensors"),
-        ("orbax", "tilewright.orbax.unpack(FOLDER, OUT) writes them as they are"),
+        ("orbax", "tilewright.orbax.unpack(FOLDER, OUT) writes them uncompressed"),
     ] {
         for words in [
             &["reshard", path, "out"][..],
@@ -387,7 +391,7 @@ fn checkpoints_that_are_not_read_are_refused_with_what_reads_them() {
     }
     let gguf = data("../tiny_quantised.gguf");
     let text = said(&tilewright(at, &[], &["reshard", &gguf, "out"]));
-    let legal = "only safetensors can be resharded: a .safetensors file, an index of such, or a folder of them";
+    let legal = "only safetensors can be resharded: a .safetensors file, an index of such files, or a folder of them";
     assert!(text.contains(&format!("is GGUF, but {legal}")), "{text}");
 }
 
@@ -401,7 +405,7 @@ fn one_file_of_a_distributed_checkpoint_is_called_boxes() {
         parts.filter(|path| path.extension().is_some_and(|end| end == "safetensors")).collect();
     parts.sort();
     let part = parts[1].to_str().unwrap();
-    let note = "boxes of arrays that may be larger, as DCP_SHARDING_INFO says";
+    let note = "boxes of possibly larger arrays, as DCP_SHARDING_INFO says";
     let text = done(at, &["info", part]);
     assert!(text.contains(note) && text.contains(", a box of an array, from ["), "{text}");
     let value: serde_json::Value =
@@ -496,14 +500,14 @@ fn a_dry_run_says_what_a_run_refuses() {
         ("new", false, None),
         ("empty", false, None),
         ("notes", false, Some("exists already")),
-        ("notes", true, Some("is not a checkpoint alone")),
+        ("notes", true, Some("does not hold only a checkpoint")),
         ("old", false, Some("exists already")),
         ("old", true, None),
     ] {
         let mut words = vec!["reshard", &*input, out];
         words.extend(force.then_some("--force"));
         let dry = done(at, &[&words[..], &["--dry-run"]].concat());
-        assert_eq!(dry.contains("a run refuses it: "), refused.is_some(), "{words:?}: {dry}");
+        assert_eq!(dry.contains("a run would fail: "), refused.is_some(), "{words:?}: {dry}");
         let run = tilewright(at, &[], &words);
         assert_eq!(run.status.success(), refused.is_none(), "{}", said(&run));
         let text = refused.unwrap_or_default();

@@ -53,8 +53,8 @@ fn assumed_extents_are_said_until_they_are_answered() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     dcp(&at.join("in"), 2);
-    let note = "note: nothing states the extents of 1 tensor, so the last shard is their end: \"w\" [4, 3]. A last shard file \
-                that is missing makes them smaller; state them by --extents FILE, or accept them by --trust-extents\n";
+    let note = "note: nothing states the extents of 1 tensor, so they are taken to end with the last shard: \"w\" [4, 3]. A last shard file \
+                that is missing makes them smaller; give them with --extents FILE, or accept them with --trust-extents\n";
     for (number, words) in [
         &["reshard", "in", "OUT", "-q"][..],
         &["-q", "reshard", "in", "OUT", "--dry-run"],
@@ -127,7 +127,7 @@ fn what_files_state_is_answered_by_name() {
     fs::remove_file(at.join("dcp/shard-00004-model-00001-of-00001.safetensors")).unwrap();
     let (_, err) = ends(at, 2, &["reshard", "dcp", "whole", "-q"]);
     let said = "error: tensor `w` [8,3]: no piece holds [6,8) × [0,3); a shard file may be missing; tilewright.extents states \
-                [8, 3]; state them by --extents FILE, or accept them by --trust-extents\n";
+                [8, 3]; give them with --extents FILE, or accept them with --trust-extents\n";
     assert_eq!(err, said);
     ends(at, 0, &["reshard", "dcp", "whole", "--trust-extents"]);
 }

@@ -176,7 +176,7 @@ fn an_error_is_an_object_of_its_line() {
         "{error}"
     );
     let out = tilewright(&["index", "f32[8] @ mesh(2) [Shard(0)]", "--coord", "1"]);
-    assert!(String::from_utf8(out.stderr).unwrap().contains("an array in shards, where"));
+    assert!(String::from_utf8(out.stderr).unwrap().contains("a sharded array, where"));
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn notations_say_a_sharding_or_why_not() {
     let out = to(held, "hlo");
     let error = String::from_utf8(out.stderr).unwrap();
     assert_eq!(out.status.code(), Some(1));
-    assert!(error.contains("hlo cannot say it: device 1 holds"), "{error}");
+    assert!(error.contains("hlo cannot express it: device 1 holds"), "{error}");
     let out = to(held, "foo");
     let error = String::from_utf8(out.stderr).unwrap();
     assert_eq!(out.status.code(), Some(2));
@@ -200,7 +200,8 @@ fn notations_say_a_sharding_or_why_not() {
     assert_eq!(out.stdout, b"mesh(tp=2) [_StridedShard(0, sf=2)]\n");
     let explained = said(&["explain", held]);
     assert!(
-        explained.contains("none: one layout gives every device the same list, moved: position"),
+        explained
+            .contains("none: one layout needs the same list, shifted, on every device: position"),
         "{explained}"
     );
     let answer: Value = serde_json::from_str(&said(&["explain", held, "--json"])).unwrap();

@@ -127,15 +127,15 @@ fn an_explanation_begins_with_the_array_and_folds_what_cannot_say_it() {
     assert_eq!(titles[..3], ["dims", "element", "order of dims"]);
     let (facts, others) = text.split_once("in other notations\n").unwrap();
     assert!(facts.lines().skip(1).all(|line| line.starts_with("  ")), "{facts}");
-    assert!(!others.contains("one stride a dim"), "{others}");
-    let folded = others.split("cannot say it").nth(1).unwrap();
+    assert!(!others.contains("one stride per dim"), "{others}");
+    let folded = others.split("cannot express it").nth(1).unwrap();
     assert!(
         ["numpy", "torch", "order", "--all"].iter().all(|word| folded.contains(word)),
         "{folded}"
     );
     let all = printed(Some(100), &["explain", "f16[100,100] zN", "--all"]);
     assert_eq!(
-        all.matches("cannot say it: ").count(),
+        all.matches("cannot express it: ").count(),
         folded.split("--all").next().unwrap().matches(',').count() + 1
     );
     assert!(all.contains("NumPy has one"), "{all}");

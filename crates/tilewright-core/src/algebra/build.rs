@@ -50,9 +50,9 @@ impl Builder {
         }
         if self.pending > 0 || self.len == 0 {
             return Err(Error::illegal(
-                "an empty tuple behind {} leaves",
+                "an empty tuple after {} leaves",
                 [self.len as i128],
-                "() stands alone; a part of one coordinate is 1:0",
+                "write () only alone; a part of one coordinate is 1:0",
             ));
         }
         self.closed[self.len - 1] += 1;
@@ -157,7 +157,7 @@ impl Chain {
             return Err(Error::overflow(
                 "stride {} of {} coordinates",
                 [stride, extent as i128],
-                "strides fit 64 bits",
+                "strides must fit 64 bits",
             ));
         }
         if self.len > 0 {

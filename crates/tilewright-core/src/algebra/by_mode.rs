@@ -148,7 +148,7 @@ const fn finished(builder: &Builder, layout: &Layout, added: i128) -> Result<Lay
         return Err(Error::overflow(
             "the tilers' offsets add up to {}",
             [offset],
-            "offsets stay below 2^63",
+            "offsets must stay below 2^63",
         ));
     }
     builder.layout(offset as i64, layout.swizzle())
@@ -246,7 +246,7 @@ const fn check(layout: &Layout, tilers: &[Tiler<'_>], depth: usize) -> Result<()
         return Err(Error::limit(
             "tilers nested more than {} deep",
             [MAX_DEPTH as i128],
-            "a tiler is nested no deeper than its layout",
+            "nest a tiler no deeper than its layout",
         ));
     }
     if tilers.len() > layout.rank() {

@@ -50,7 +50,7 @@ impl Layout {
             return Err(Error::mismatch(
                 "elements {} to {} of a group of {}",
                 [low, high, n as i128],
-                "the elements of a group begin and end with it; offsets and strides are multiples of n, or divide it",
+                "a group's elements must stay inside it: make offsets and strides multiples or divisors of n",
             ));
         }
         let swizzle = tri!(shifted(self.swizzle(), n, true));
@@ -157,7 +157,7 @@ const fn times(a: i128, n: u64) -> Result<i64, Error> {
 }
 
 const fn beyond(a: i128, n: u64) -> Error {
-    Error::overflow("{} times {}", [a, n as i128], "extents and strides fit 64 bits")
+    Error::overflow("{} times {}", [a, n as i128], "extents and strides must fit 64 bits")
 }
 
 /// Returns the first mode of stride 1, otherwise the first of stride −1.
@@ -195,7 +195,7 @@ const fn grouped(mode: Mode, n: u64, i: usize) -> Result<Mode, Error> {
         return Err(Error::mismatch(
             "stride {} of mode {} in groups of {} elements",
             [stride as i128, i as i128, n as i128],
-            "a stride divides the number of elements, or is divided by it",
+            "a stride must divide the number of elements, or be a multiple of it",
         ));
     }
     let per_group = n / size;
@@ -204,7 +204,7 @@ const fn grouped(mode: Mode, n: u64, i: usize) -> Result<Mode, Error> {
         return Err(Error::mismatch(
             "extent {} of mode {}, of which {} make a group of {}",
             [extent as i128, i as i128, per_group as i128, n as i128],
-            "an extent fills whole groups, or divides one",
+            "an extent must fill whole groups, or divide one",
         ));
     }
     Ok(Mode::new(extent.div_ceil(per_group), if stride < 0 { -1 } else { 1 }))

@@ -131,9 +131,9 @@ impl ByMode<'_> {
         let (has, asked) = (part.rank(self.layout.profile()), pattern.rank(self.profile));
         if part.is_leaf(self.layout.profile()) || asked > has {
             return Err(Error::mismatch(
-                "the profile has {} positions behind mode {}, where the layout has {}",
+                "the profile has {} positions after mode {}, where the layout has {}",
                 [asked as i128, part.from as i128, has as i128],
-                "a profile's brackets are found in the layout; its leaves stand for parts of any depth",
+                "the layout must have the profile's brackets; a leaf matches a part of any depth",
             ));
         }
         self.builder.open();

@@ -130,7 +130,7 @@ const fn interleaved(layout: &Layout, low: Mode, high: Mode) -> Error {
             legal,
         ),
         Ok(false) => Error::unsupported(
-            "not injective: {}:{} and {}:{} reach a common offset, so nothing can be laid beside it",
+            "not injective: {}:{} and {}:{} reach a common offset, so it has no complement",
             numbers,
             legal,
         ),

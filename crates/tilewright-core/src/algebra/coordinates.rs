@@ -41,7 +41,7 @@ pub(crate) const fn unlike(coord: &IntTuple, shape: &IntTuple) -> Error {
     Error::mismatch(
         "a coordinate of rank {} and depth {} in a shape of rank {} and depth {}",
         [coord.rank() as i128, coord.depth() as i128, shape.rank() as i128, shape.depth() as i128],
-        "a coordinate is bracketed as its shape is, or has an integer in place of a part",
+        "bracket a coordinate like its shape; an integer may replace a part",
     )
 }
 
@@ -79,10 +79,10 @@ const fn beyond(x: i64, shape: &IntTuple, from: usize, to: usize) -> Error {
     let (x, from, last) = (x as i128, from as i128, to as i128 - 1);
     let legal = "coordinates run from 0 to the size less one";
     if from == last {
-        let message = "coordinate {} of leaf {} of a shape, which has {}";
+        let message = "coordinate {} of leaf {} of a shape; the size there is {}";
         return Error::out_of_range(message, [x, from, size], legal);
     }
-    let message = "coordinate {} of leaves {} to {} of a shape, which have {}";
+    let message = "coordinate {} of leaves {} to {} of a shape; the size there is {}";
     Error::out_of_range(message, [x, from, last, size], legal)
 }
 
@@ -95,7 +95,7 @@ const fn dot(digits: &[u64; MAX_MODES], strides: &[i64]) -> Result<i64, Error> {
         i += 1;
     }
     if sum > i64::MAX as i128 || sum < i64::MIN as i128 {
-        return Err(Error::overflow("offset {}", [sum], "offsets fit 64 bits"));
+        return Err(Error::overflow("offset {}", [sum], "offsets must fit 64 bits"));
     }
     Ok(sum as i64)
 }
@@ -166,7 +166,7 @@ impl IntTuple {
             return Err(Error::mismatch(
                 "a coordinate of rank {} of a shape of rank {}, for one of rank {}",
                 [coord.rank() as i128, self.rank() as i128, to.rank() as i128],
-                "tuples are converted part by part; an index converts between any shapes",
+                "tuples convert part by part and need equal ranks; an index converts between any shapes",
             ));
         }
         let (mut builder, mut i) = (Builder::new(), 0);
@@ -322,9 +322,12 @@ mod tests {
                 &layout.crd2idx(&IntTuple::parse(coord).unwrap()).unwrap_err(),
             )
         };
-        assert!(refused("(0,3)").starts_with("coordinate 3 of leaf 2 of a shape, which has 3;"));
         assert!(
-            refused("(4,0)").starts_with("coordinate 4 of leaves 0 to 1 of a shape, which have 4;")
+            refused("(0,3)").starts_with("coordinate 3 of leaf 2 of a shape; the size there is 3;")
+        );
+        assert!(
+            refused("(4,0)")
+                .starts_with("coordinate 4 of leaves 0 to 1 of a shape; the size there is 4;")
         );
     }
 

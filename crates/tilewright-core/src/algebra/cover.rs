@@ -28,7 +28,7 @@ impl Layout {
             return Err(Error::unsupported(
                 "{} cells under a swizzle of windows of {}",
                 [cells as i128, swizzle.window() as i128],
-                "whole windows are permuted within themselves; round the cells up",
+                "a swizzle permutes whole windows; round the number of cells up",
             ));
         }
         // The search ignores the swizzle, which permutes the cells.
@@ -130,7 +130,7 @@ impl Survey {
                 )
             }
             None if missing < 0 => Error::undecided(
-                "the first {} cells have one owner each; those behind were not searched",
+                "the first {} cells have one owner each; later cells were not searched",
                 [SEARCH_BITS as i128],
                 legal,
             ),

@@ -37,7 +37,7 @@ pub(super) const fn inverse(
     };
     if span > SEARCH_BITS as u64 {
         return Err(Error::undecided(
-            "injective, but no stride-ordered chain, and the digits of {} offsets are not searched; up to {} are",
+            "injective, but its modes do not chain, and the digits of {} offsets are not searched; up to {} are",
             [span as i128, SEARCH_BITS as i128],
             "invert through a table of the offsets, or search with `locate`",
         ));
@@ -207,7 +207,7 @@ impl Search {
             if let Some(index) = self.indices[offset] {
                 if self.left == 0 {
                     return Err(Error::undecided(
-                        "whether a layout is the left inverse was not decided by {} equations",
+                        "undecided whether a layout is the left inverse, after {} equations",
                         [EQUATIONS as i128],
                         "invert through a table of the offsets, or search with `locate`",
                     ));
@@ -342,7 +342,7 @@ const fn add_times(to: &mut Strides, direction: &Strides, times: i64) -> Result<
 
 const fn too_large() -> Error {
     Error::undecided(
-        "whether a layout is the left inverse: its strides are beyond {} bits",
+        "undecided whether a layout is the left inverse: its strides exceed {} bits",
         [64],
         "invert through a table of the offsets, or search with `locate`",
     )

@@ -206,7 +206,7 @@ pub(crate) const fn plus(a: i64, b: i64) -> Result<i64, Error> {
         None => Err(Error::overflow(
             "offsets {} and {} together",
             [a as i128, b as i128],
-            "offsets stay below 2^63",
+            "offsets must stay below 2^63",
         )),
     }
 }
@@ -245,14 +245,14 @@ const fn check_cover(
         return Err(Error::mismatch(
             "a tile of {} coordinates of {}",
             [tile.size() as i128, size],
-            "a tile is no larger than what it divides; pad that to the tile first",
+            "a tile must not be larger than the layout; pad the layout to the tile first",
         ));
     }
     if high + 1 > size {
         return Err(Error::mismatch(
             "the tiles reach over {} coordinates of {}",
             [high + 1, size],
-            "a tile's size divides the extent; pad the layout to whole tiles first",
+            "a tile's size must divide the extent; pad the layout to whole tiles first",
         ));
     }
     let mut covered = both.size() as i128;
@@ -262,7 +262,7 @@ const fn check_cover(
     Err(Error::mismatch(
         "the tiles reach at most {} coordinates of {}, in steps from {} to {}",
         [covered, size, low, high],
-        "a tile's strides divide one another, and its gaps hold whole tiles",
+        "a tile's strides must divide one another, and its gaps must hold whole tiles",
     ))
 }
 

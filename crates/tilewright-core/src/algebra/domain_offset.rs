@@ -91,7 +91,7 @@ const fn from_index(part: &Layout, x: i64, leaf: usize) -> Result<Layout, Error>
     match part.composition(&line) {
         Ok(moved) => Ok(moved),
         Err(error) if error.is_no_layout() => Err(Error::unsupported(
-            "coordinate {} of the part from leaf {} on, which has {}, begins within a block: what is left is not a layout",
+            "coordinate {} of the part from leaf {} on, which has {}, begins within a block: the rest is not a layout",
             [x as i128, leaf as i128, part.size() as i128],
             "begin on whole blocks, or take a `Tile`, which keeps its origin",
         )),

@@ -97,7 +97,7 @@ const fn check_numbers(layout: &Layout, threads: bool) -> Result<(), Error> {
         return Err(Error::unsupported(
             "threads or values numbered under a swizzle of {} bits above the lowest {}",
             layout.swizzle().numbers(),
-            "arrange them by a plain layout",
+            "arrange them with a plain layout",
         ));
     }
     let size = layout.size();
@@ -129,13 +129,13 @@ const fn check_numbers(layout: &Layout, threads: bool) -> Result<(), Error> {
         (Some(number), None) => {
             let numbers = [number as i128, size as i128];
             Err(if threads {
-                Error::mismatch("no thread is number {} of {}", numbers, legal)
+                Error::mismatch("no thread has number {} of {}", numbers, legal)
             } else {
-                Error::mismatch("no value is number {} of {}", numbers, legal)
+                Error::mismatch("no value has number {} of {}", numbers, legal)
             })
         }
         (None, None) => Err(Error::undecided(
-            "whether {} threads or values are numbered once each",
+            "whether {} threads or values are numbered once each is undecided is undecided",
             [size as i128],
             legal,
         )),

@@ -163,7 +163,7 @@ const fn swizzled_inverse(layout: &Layout) -> Result<Layout, Error> {
     let Some(map) = Bases::of_indices(layout) else { return unlinear_inverse(layout) };
     if let Some((bit, others)) = map.dependent() {
         return Err(Error::illegal(
-            "not injective: indices {} and {} are sent to one offset, so no offset has one index",
+            "not injective: indices {} and {} have the same offset, so there is no inverse",
             [1 << bit, others as i128],
             "only an injective layout has a left inverse",
         ));
@@ -205,7 +205,7 @@ const fn unlinear_inverse(layout: &Layout) -> Result<Layout, Error> {
     match tri!(digits::inverse(&Indexed::of(layout), affine.span(), layout.swizzle())) {
         Some(found) => Ok(found),
         None => Err(Error::unsupported(
-            "injective, but no layout is its inverse, and none under a swizzle of three numbers: no digits of the {} offsets give the index",
+            "injective, but no layout is its inverse, with or without a swizzle of bits, base and shift: no digits of the {} offsets give the index",
             [affine.span() as i128],
             "invert through a table of the offsets, or search with `locate`",
         )),
@@ -242,7 +242,7 @@ const fn off_chain(layout: &Layout, indexed: &Indexed, at: usize) -> Result<Layo
         Ok(false) => {
             let (low, high) = (indexed.step(at - 1).0, indexed.step(at).0);
             return Err(Error::illegal(
-                "not injective: {}:{} and {}:{} take part in a collision, so no offset has one index",
+                "not injective: {}:{} and {}:{} take part in a collision, so there is no inverse",
                 [
                     indexed.extent(at - 1) as i128,
                     low as i128,

@@ -91,7 +91,7 @@ impl Search<'_> {
     const fn offset(&mut self, index: u64) -> Result<i64, Error> {
         if self.left == 0 {
             return Err(Error::undecided(
-                "modes overlap, and which right inverse is the longest was not decided by {} offsets",
+                "modes overlap, and the longest right inverse was not decided from {} offsets",
                 [STEPS as i128],
                 LEGAL,
             ));

@@ -82,9 +82,9 @@ impl Layout {
 const fn check_start(layout: &Layout) -> Result<(), Error> {
     if layout.offset() != 0 {
         return Err(Error::unsupported(
-            "what is common with a layout of offset {}",
+            "the common part with a layout of offset {}",
             [layout.offset() as i128],
-            "both layouts begin at offset 0 with index 0",
+            "both layouts must send index 0 to offset 0",
         ));
     }
     Ok(())

@@ -221,7 +221,7 @@ const fn copies(layout: &Layout, by: &Layout) -> Result<Layout, Error> {
         return Err(Error::overflow(
             "{} copies of {} elements",
             [by.cosize() as i128, layout.size() as i128],
-            "offsets stay below 2^63",
+            "offsets must stay below 2^63",
         ));
     }
     let cells = if cells < 0 { 0 } else { cells as u64 };

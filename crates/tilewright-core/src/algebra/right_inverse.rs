@@ -105,7 +105,7 @@ pub(crate) const fn check_from_zero(layout: &Layout) -> Result<(), Error> {
         return Err(Error::unsupported(
             "the inverse of a layout whose smallest offset is {}",
             [low],
-            "an inverse counts from offset 0; move the layout there",
+            "an inverse starts at offset 0; shift the layout to it",
         ));
     }
     Ok(())

@@ -128,7 +128,7 @@ impl Layout {
             return Err(Error::out_of_range(
                 "axes {} to {} to group: none",
                 [from as i128, to as i128],
-                "group one axis at least",
+                "group at least one axis",
             ));
         }
         let (root, mut builder, mut i) = (Node::root(self.profile()), Builder::new(), 0);

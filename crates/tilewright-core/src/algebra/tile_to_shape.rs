@@ -60,7 +60,7 @@ impl Layout {
             return Err(Error::mismatch(
                 "a block of rank {} in a shape of rank {}",
                 [self.rank() as i128, rank as i128],
-                "the shape has the block's axes at least",
+                "the shape needs at least the block's axes",
             ));
         }
         let (block, sizes) = (tri!(padded(self, rank)), tri!(shape.product_each()));

@@ -34,7 +34,7 @@ impl<'a> Reader<'a> {
         tri!(reader.tuple());
         reader.skip();
         if reader.at < text.len() {
-            return Err(ParseError::new((reader.at, text.len()), "text behind the tuple", []));
+            return Err(ParseError::new((reader.at, text.len()), "text after the tuple", []));
         }
         Ok(reader)
     }

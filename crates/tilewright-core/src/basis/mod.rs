@@ -65,9 +65,9 @@ impl BasisLayout {
     pub const fn identity(shape: &IntTuple) -> Result<BasisLayout, Error> {
         if shape.depth() == 0 {
             return Err(Error::illegal(
-                "the identity of the integer {}",
+                "no basis for no basis for the identity of the integer {}",
                 [shape.values()[0] as i128],
-                "it is the layout n:1; (n) has a basis",
+                "it is the layout n:1; write (n) for a basis",
             ));
         }
         let mut identity = BasisLayout::zero(shape);
@@ -129,9 +129,9 @@ impl BasisLayout {
             return Ok(());
         }
         Err(Error::mismatch(
-            "component {} has another shape than component 0",
+            "component {} has a different shape from component 0",
             [i as i128],
-            "all components are over one shape",
+            "all components must have one shape",
         ))
     }
 
@@ -163,7 +163,7 @@ impl BasisLayout {
                 return Err(Error::overflow(
                     "strides of leaf {} along one component",
                     [leaf as i128],
-                    "strides fit 64 bits",
+                    "strides must fit 64 bits",
                 ));
             }
         }
@@ -182,9 +182,9 @@ impl BasisLayout {
         }
         if inside {
             return Err(Error::illegal(
-                "component {} of the coordinate is an integer to one stride and a tuple to another",
+                "component {} of the coordinate is an integer in one stride and a tuple in another",
                 [path.first() as i128],
-                "a component is one or the other",
+                "use the same kind in every stride",
             ));
         }
         i = self.len;
@@ -205,7 +205,7 @@ impl BasisLayout {
             return Err(Error::illegal(
                 "none of {} modes moves a coordinate",
                 [self.shape.values().len() as i128],
-                "one stride at least names a basis, such as 1@0",
+                "at least one stride must name a basis, such as 1@0",
             ));
         }
         let mut i = 0;

@@ -50,7 +50,7 @@ impl BasisLayout {
         let map = tri!(cursor.strides(&shape));
         cursor.skip();
         if cursor.at < text.len() {
-            return Err(ParseError::new((cursor.at, text.len()), "text behind the layout", []));
+            return Err(ParseError::new((cursor.at, text.len()), "text after the layout", []));
         }
         match map.checked() {
             Ok(map) => Ok(map),
@@ -272,7 +272,7 @@ mod tests {
             ("(2,2):(1@0,1)", (11, 12), "do not mix"),
             ("(2,2)", (5, 5), "expected `:`"),
             ("(2,2):(1@0)", (6, 11), "bracketed unlike"),
-            ("(2,2):(1@0,1@0@0)", (11, 16), "an integer to one stride"),
+            ("(2,2):(1@0,1@0@0)", (11, 16), "an integer in one stride"),
             ("(2,2):(1@0,1@99)", (13, 15), "beyond 31"),
             ("(2,2):(1@0,é", (11, 13), "such as 1@0"),
             ("(2,2):(1@,1@1)", (9, 10), "such as 1@0"),

@@ -85,7 +85,7 @@ fn check_last(dims: &[u64], block: ElementBlock) -> Result<(), Error> {
     Err(Error::mismatch(
         "a last dim of {} elements in blocks of {}",
         [last.into(), block.elements.into()],
-        "the last dim of an array of blocks is a whole number of blocks",
+        "the last dim of an array of blocks must be a whole number of blocks",
     ))
 }
 

@@ -81,7 +81,7 @@ impl FromStr for Dtype {
 
     fn from_str(text: &str) -> Result<Dtype, ParseError> {
         Dtype::spelled(text).ok_or_else(|| {
-            let message = "no element type is called so; such are `f32`, `bf16`, `s8`, `pred`";
+            let message = "unknown element type; examples are `f32`, `bf16`, `s8`, `pred`";
             let cased = |spelling: &&str| spelling.eq_ignore_ascii_case(text);
             let nearest = Dtype::like(text).flat_map(Dtype::spellings).find(cased);
             ParseError::new((0, text.len()), message, []).with_nearest(nearest.unwrap_or(""))

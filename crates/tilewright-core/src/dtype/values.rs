@@ -113,9 +113,9 @@ impl Dtype {
             (Fill::Unspecified | Fill::Unknown | Fill::Zero, _) => {
                 return Ok(self.zero().unwrap_or(0));
             }
-            (_, None) => (None, "elements in blocks have no bits of their own to fill"),
+            (_, None) => (None, "elements in blocks cannot be filled one by one"),
             (Fill::Bits(bits), Some(width)) => return checked_bits(bits, width),
-            (Fill::One, Some(_)) => (self.one(), "the values of s1 are 0 and -1: it has no one"),
+            (Fill::One, Some(_)) => (self.one(), "the values of s1 are 0 and -1; it has no 1"),
             (Fill::Lowest, Some(_)) => (self.lowest(), NO_ORDER),
             (Fill::Highest, Some(_)) => (self.highest(), NO_ORDER),
         };
@@ -154,7 +154,7 @@ fn checked_bits(bits: u128, width: u32) -> Result<u128, Error> {
         return Err(Error::out_of_range(
             "a fill of {} bits for elements of {}",
             [needed.into(), width.into()],
-            "the pattern is one element's",
+            "the pattern must fit one element",
         ));
     }
     Ok(bits)
@@ -324,7 +324,7 @@ mod tests {
         let error = U4.fill_bits(Fill::Bits(0x10)).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "a fill of 5 bits for elements of 4; the pattern is one element's"
+            "a fill of 5 bits for elements of 4; the pattern must fit one element"
         );
         assert!(S1.fill_bits(Fill::One).unwrap_err().is_unsupported());
         assert!(Q4_0.fill_bits(Fill::One).unwrap_err().is_unsupported());

@@ -44,7 +44,7 @@ impl LinearLayout {
             return Err(Error::unsupported(
                 "coordinate 0 is at offset {}, and a linear map sends 0 to 0",
                 [layout.offset() as i128],
-                "take the offset away",
+                "remove the offset",
             ));
         }
         if layout.rank() > MAX_DIMS {
@@ -134,7 +134,7 @@ impl LinearLayout {
         Error::no_layout(
             "the basis of bit {} of input dim {} is the xor of lower ones: two coordinates are sent to {}",
             numbers,
-            "the bases are independent",
+            "the bases must be independent",
         )
         .at(self.ins.split(1 << bit))
     }
@@ -188,8 +188,8 @@ impl LinearLayout {
 
 const SHARED: &str =
     "bits {} and {} of the coordinate, of steps {} and {}, reach one bit of the output";
-const WOULD_SUM: &str = "there the sum of strides carries, and a linear map xors";
-const WOULD_XOR: &str = "there the map xors, and strides carry";
+const WOULD_SUM: &str = "there the sum of strides carries, but a linear map xors";
+const WOULD_XOR: &str = "there the map xors, but strides carry";
 
 /// Appends the steps of a mode's bits.
 const fn steps(

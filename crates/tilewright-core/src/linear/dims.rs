@@ -32,7 +32,7 @@ impl Name {
             let first = from[i].is_ascii_alphabetic() || from[i] == b'_';
             if !(first || i > 0 && from[i].is_ascii_digit()) {
                 return Err(Error::illegal(
-                    "byte {} of a dim's name is none of a name",
+                    "byte {} of a dim's name is not allowed",
                     [i as i128],
                     "a name is a letter or `_`, then letters, digits and `_`",
                 ));
@@ -157,7 +157,7 @@ impl Dims {
             return Err(Error::illegal(
                 "dims {} and {} have one name",
                 [at as i128, self.len as i128],
-                "each dim of a side has a name of its own",
+                "give each dim of a side a different name",
             ));
         }
         if self.bits() + bits > MAX_BITS {
@@ -212,7 +212,7 @@ impl Dims {
         match self.find(name) {
             Some(at) => Ok(at),
             None => Err(Error::mismatch(
-                "no dim on this side has the name asked for, of {} bytes, among {} dims",
+                "no dim on this side has the given name, of {} bytes, among {} dims",
                 [name.len() as i128, self.len as i128],
                 "name a dim of the layout",
             )),

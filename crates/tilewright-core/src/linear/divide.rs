@@ -111,7 +111,7 @@ const fn less(all: &Dims, part: &Dims) -> Result<Dims, Error> {
             return Err(Error::mismatch(
                 "dim {} of the divisor has size {}, that of the map {}",
                 [i as i128, dim.size() as i128, 1 << all.bits_of(dim.name())],
-                "a divisor has dims of the map, none larger",
+                "a divisor's dims must be dims of the map, none larger",
             ));
         }
         i += 1;
@@ -139,7 +139,7 @@ const fn shifted_down(value: u64, all: &Dims, to: &Dims, low: &Dims) -> u64 {
 
 const fn differs(dim: usize, bit: usize) -> Error {
     Error::no_layout(
-        "bit {} of input dim {} is sent elsewhere than the divisor sends it",
+        "bit {} of input dim {} is not sent where the divisor sends it",
         [bit as i128, dim as i128],
         "",
     )

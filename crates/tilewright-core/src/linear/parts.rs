@@ -207,7 +207,7 @@ impl LinearLayout {
                 return Err(Error::mismatch(
                     "the map is not the identity from input dim {} to output dim {}",
                     [from as i128, to as i128],
-                    "only dims that go to themselves, and nothing else to them, can be left out",
+                    "a dim can be left out only if it maps to itself and nothing else maps to it",
                 ));
             }
             i += 1;

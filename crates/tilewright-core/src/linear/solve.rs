@@ -72,7 +72,7 @@ impl LinearLayout {
                 && free != 0
             {
                 return Err(Error::no_layout(
-                    "bit {} of input dim {} is sent where lower bits are sent too",
+                    "bit {} of input dim {} is sent into the image of lower bits",
                     [free.trailing_zeros() as i128, dim as i128],
                     "only a map that is injective and surjective has an inverse",
                 ));
@@ -107,7 +107,7 @@ impl LinearLayout {
                 None => {
                     let (dim, at) = self.outs.place(bit);
                     return Err(Error::no_layout(
-                        "bit {} of output dim {} is not reached on its own",
+                        "bit {} of output dim {} cannot be reached alone",
                         [at as i128, dim as i128],
                         "only a surjective map has a right inverse",
                     ));
@@ -134,7 +134,7 @@ const fn moved(value: u64, from: &Dims, to: &Dims, place: (usize, usize)) -> Res
 
 const fn unreached((dim, bit): (usize, usize)) -> Error {
     Error::no_layout(
-        "bit {} of input dim {} is sent where the outer map does not reach",
+        "bit {} of input dim {} is sent outside the image of the outer map",
         [bit as i128, dim as i128],
         "the outer map must reach all of the image",
     )

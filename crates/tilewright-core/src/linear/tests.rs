@@ -323,7 +323,7 @@ fn bad_text_is_pointed_at() {
         ("", (0, 0), "expected a linear layout"),
         ("{a", (2, 2), "expected `=`"),
         ("{a=[1,2}", (7, 8), "expected `,` or `]`"),
-        ("{a=[[1,0],[2]]}", (10, 13), "a basis of 1 integers behind one of 2"),
+        ("{a=[[1,0],[2]]}", (10, 13), "a basis of 1 integers after one of 2"),
         ("{a=[1]} -> (x:3)", (14, 15), "powers of two"),
         ("{a=[1]} -> (x:2,y:2)", (8, 20), "2 output dims for bases of 1"),
         ("{a=[4]} -> (x:4)", (4, 5), "not below 4"),

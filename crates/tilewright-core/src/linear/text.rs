@@ -54,7 +54,7 @@ impl LinearLayout {
         let bases = tri!(cursor.bases());
         let layout = tri!(cursor.outputs(&bases));
         if cursor.peek() != 0 || cursor.at < text.len() {
-            return Err(ParseError::new((cursor.at, text.len()), "text behind the layout", []));
+            return Err(ParseError::new((cursor.at, text.len()), "text after the layout", []));
         }
         Ok(layout)
     }
@@ -176,7 +176,7 @@ impl<'a> Cursor<'a> {
             Some(other) if other != rank => {
                 return Err(ParseError::new(
                     span,
-                    "a basis of {} integers behind one of {}; there is one per output dim",
+                    "a basis of {} integers after one of {}; there is one per output dim",
                     [rank as i128, other as i128],
                 ));
             }

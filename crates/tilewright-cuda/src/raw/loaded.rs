@@ -116,7 +116,7 @@ impl Loaded {
     pub(crate) fn launch(&self, launch: Launch<'_>, stream: Stream) -> Result<(), Error> {
         if launch.params.len() != self.shape.params() {
             let (given, taken) = (launch.params.len(), self.shape.params());
-            let says = format!("{given} numbers for a kernel of {taken}");
+            let says = format!("{given} numbers for a kernel that takes {taken}");
             return Err(Error::new(Kind::Unsupported, says));
         }
         let (mut src, mut dst) = (launch.src, launch.dst);
@@ -133,7 +133,7 @@ impl Loaded {
     pub(crate) fn launch_table(&self, table: &Table, stream: Stream) -> Result<(), Error> {
         if table.words().len() != self.shape.table_words() {
             let (given, taken) = (table.words().len(), self.shape.table_words());
-            let says = format!("a table of {given} numbers for a kernel of {taken}");
+            let says = format!("a table of {given} numbers for a kernel that takes {taken}");
             return Err(Error::new(Kind::Unsupported, says));
         }
         let mut count = table.count();

@@ -45,7 +45,7 @@ impl Allocated {
     fn range(&self, at: u64, bytes: u64) -> Result<u64, Error> {
         let end = at.checked_add(bytes).filter(|end| *end <= self.bytes);
         end.map(|_| self.address + at).ok_or_else(|| {
-            let says = format!("{bytes} bytes from byte {at} on, of memory of {}", self.bytes);
+            let says = format!("{bytes} bytes from byte {at} on, beyond memory of {}", self.bytes);
             Error::new(Kind::Buffer, says)
         })
     }
@@ -79,7 +79,7 @@ impl Allocated {
         for (side, own) in [("source", &self.own), ("destination", &dst.own)] {
             if !stream.is_beside(own) {
                 let says = format!(
-                    "the {side} is on device {} and the queue on device {}; a copy takes place on one device",
+                    "the {side} is on device {} and the queue on device {}; a copy needs both on one device",
                     own.ordinal(),
                     stream.ordinal()
                 );

@@ -99,7 +99,7 @@ impl Nvrtc {
         options: &[String],
         form: Form,
     ) -> Result<Vec<u8>, Error> {
-        let zero = |_| Error::new(Kind::Compile, "a text with a byte 0 is not text of a kernel");
+        let zero = |_| Error::new(Kind::Compile, "a kernel's text must not contain a byte 0");
         let text = CString::new(text).map_err(zero)?;
         let options: Vec<CString> = options
             .iter()
@@ -147,11 +147,11 @@ impl Nvrtc {
         let mut length = 0;
         // SAFETY: `program` is alive, `length` is written.
         let code = unsafe { size(program.0, &mut length) };
-        self.checked("the length of what NVRTC compiled", code)?;
+        self.checked("the length of the compiled code", code)?;
         let mut bytes = vec![0u8; length + 1];
         // SAFETY: `program` is alive; `length` bytes are written, and `bytes` is long enough for them.
         let code = unsafe { get(program.0, bytes.as_mut_ptr().cast()) };
-        self.checked("what NVRTC compiled", code)?;
+        self.checked("the compiled code", code)?;
         bytes.truncate(length);
         Ok(bytes)
     }

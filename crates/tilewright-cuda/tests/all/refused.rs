@@ -237,7 +237,7 @@ fn memory_of_two_devices_or_of_none_is_told() {
     let error = refused(&cuda, &moved, host, dst.whole(), Stream::LEGACY);
     assert_eq!(error.kind(), "memory");
     assert!(
-        error.to_string().contains("address 0x1000, is in the memory of no CUDA device"),
+        error.to_string().contains("address 0x1000, is not in the memory of a CUDA device"),
         "{error}"
     );
     let jobs = [
@@ -332,9 +332,9 @@ fn memory_too_short_or_twice_is_told() {
     let (src, dst) = sides(&machine, &moved);
     machine.log();
     let short = refused(&cuda, &moved, src.part(0, bytes - 1), dst.whole(), Stream::LEGACY);
-    assert_eq!(short.to_string(), "a source of 1310 bytes; the plan reads 1311");
+    assert_eq!(short.to_string(), "a source of 1310 bytes is too short; the plan reads 1311");
     let short = refused(&cuda, &moved, src.whole(), dst.part(0, 7), Stream::LEGACY);
-    assert_eq!(short.to_string(), "a destination of 7 bytes; the plan writes 1311");
+    assert_eq!(short.to_string(), "a destination of 7 bytes is too short; the plan writes 1311");
     let both = machine.memory(0, 3 * bytes);
     for at in [0, 1, bytes - 1] {
         let error =

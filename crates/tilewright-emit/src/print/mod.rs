@@ -36,7 +36,7 @@ impl Function {
         let mut seen = HashSet::from([name]);
         if let Some(twice) = self.arguments.iter().find(|own| !seen.insert(own)) {
             let own = "the coordinates are i0, i1 …, an offset is o";
-            return Err(Error::usage(format!("name {twice:?}: it stands for two things; {own}")));
+            return Err(Error::usage(format!("name {twice:?}: it has two meanings; {own}")));
         }
         Ok(print(self, name, language, style.bits))
     }

@@ -138,7 +138,7 @@ impl<'a> Assembling<'a> {
         if !input.is_array() && !request.reading.is_silent() {
             let (path, shown) = (input.path.display(), input.container_format().shown);
             return Err(Error::usage(format!(
-                "{path}: a recipe reads the tensors of a {shown} file as the file states them; a layout, dims or an element type are for a file of one array"
+                "{path}: a recipe reads the tensors of a {shown} file as the file states them; a layout, dims and an element type apply only to a file of one array"
             )));
         }
         let known = known(input, assembly);

@@ -34,11 +34,12 @@ impl Equality {
     pub(crate) fn of(equal: &Equal, known: &Known<'_>) -> Result<Equality, Error> {
         let wrong = |said: String| Error::usage(format!("{} {said}", equal.why));
         let (Origin::Source { tensor, .. }, digits) = (equal.first, &equal.digits) else {
-            return Err(wrong("is compared with no tensor".into()));
+            return Err(wrong("is not compared with a tensor".into()));
         };
         let number = known.number(tensor);
         let found = number.and_then(|number| Some((number, known.tensors.get(number)?)));
-        let (tensor, first) = found.ok_or_else(|| wrong(format!("is made of tensor {tensor}")))?;
+        let (tensor, first) =
+            found.ok_or_else(|| wrong(format!("is made of the missing tensor {tensor}")))?;
         let size = digits.iter().map(|digit| digit.extent).fold(1, u64::saturating_mul);
         let held = rows(&[size], first.held.dtype, None).map_err(wrong)?;
         let side = |origin, stride: fn(&Digit) -> u64| {

@@ -255,7 +255,7 @@ impl Filling for Filled<'_, '_> {
         let file = temporary.writer()?;
         self.job.fill(target, &file, (self.made, means))?;
         disk::sync(&file)
-            .map_err(|cause| Error::io(&target.path, "bring it to the disk", cause))?;
+            .map_err(|cause| Error::io(&target.path, "flush it to the disk", cause))?;
         Ok(Written::default())
     }
 

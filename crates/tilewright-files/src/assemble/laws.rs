@@ -471,8 +471,15 @@ fn assemblies_that_cannot_be_are_refused_with_numbers() {
         (0, 0, 0, &[digit(4, 0, 0), digit(6, 1, 1)], None, "digits that overlap"),
         (0, 0, 0, &[digit(u64::MAX, u64::MAX, u64::MAX)], None, "reaches element"),
         (0, u64::MAX, u64::MAX, &[digit(2, 1, 1)], None, "reaches element"),
-        (9, 0, 0, &[digit(24, 1, 1)], None, "is made of tensor 9 of 1"),
-        (0, 0, 0, &[digit(24, 1, 1)], Some("nonsense here"), "is to have layout \"nonsense here\""),
+        (9, 0, 0, &[digit(24, 1, 1)], None, "is made of the missing tensor 9 of 1"),
+        (
+            0,
+            0,
+            0,
+            &[digit(24, 1, 1)],
+            Some("nonsense here"),
+            "should have layout \"nonsense here\"",
+        ),
         (0, 0, 0, &[digit(24, 1, 1)], Some("zN"), "rank 1"),
     ];
     for (tensor, offset, to, digits, layout, words) in cases {
@@ -523,11 +530,11 @@ fn index_tables_pass_as_they_are() {
     assert_eq!(result.tensors()[0].name(), "b");
     assert_eq!(stored(&result), stored(&input));
     assert_eq!(result.tensors()[0].held.spec(), input.tensors()[0].held.spec());
-    // Layouts that share storage, or have the highest byte first, are refused.
+    // Layouts that share storage, or are big-endian, are refused.
     for (layout, why) in [
         ("(4,6):(3,1)", "share storage"),
         ("table(0; 3,1,0,1) row-major", "gives each element one place"),
-        (">u2[4,6]{1,0}", "lowest byte first"),
+        (">u2[4,6]{1,0}", "little-endian"),
     ] {
         let said = run(
             &open(&plain, &Reading::default()).unwrap(),
@@ -541,7 +548,7 @@ fn index_tables_pass_as_they_are() {
     }
 }
 
-/// Writes a NumPy array whose elements have the highest byte first.
+/// Writes a NumPy array whose elements are big-endian.
 fn big_endian(path: &Path, dims: [u64; 2]) {
     let header = format!("{{'descr': '>u2', 'fortran_order': False, 'shape': {dims:?}, }}");
     let header = header.replace('[', "(").replace(']', ")") + "\n";
@@ -550,7 +557,7 @@ fn big_endian(path: &Path, dims: [u64; 2]) {
     fs::write(path, bytes.concat().into_iter().chain(data).collect::<Vec<u8>>()).unwrap();
 }
 
-/// Swizzles, index tables, strides that interleave, and elements with the highest byte first are read and written by rows.
+/// Swizzles, index tables, strides that interleave, and elements in big-endian order are read and written by rows.
 #[test]
 fn layouts_that_no_loops_say_are_read_and_written_in_rows() {
     let folder = tempfile::tempdir().unwrap();

@@ -40,8 +40,9 @@ impl<'a> Known<'a> {
 
     fn tensor(&self, number: usize) -> Result<(usize, &'a Tensor), String> {
         let own = self.number(number);
-        own.and_then(|own| Some((own, self.tensors.get(own)?)))
-            .ok_or_else(|| format!("is made of tensor {number} of {}", self.tensors.len()))
+        own.and_then(|own| Some((own, self.tensors.get(own)?))).ok_or_else(|| {
+            format!("is made of the missing tensor {number} of {}", self.tensors.len())
+        })
     }
 }
 
@@ -49,7 +50,7 @@ impl<'a> Known<'a> {
 pub(crate) fn made(made: &Made, known: &Known<'_>) -> Result<(Tensor, Whole), Error> {
     let wrong = |said: String| Error::usage(format!("tensor {:?} {said}", made.name));
     let held = match unchanged(made, known) {
-        // The files of results have the lowest byte first.
+        // The files of results are little-endian.
         Some((_, tensor)) if tensor.held.order.is_big() && tensor.refusal.is_none() => {
             tensor.held.little().map_err(wrong)?
         }
@@ -121,17 +122,16 @@ fn held(made: &Made, known: &Known<'_>) -> Result<Held, Error> {
     let bits = bits.map(|(_, tensor)| tensor.held.bits);
     let rows = rows(&made.extents, made.dtype, bits).map_err(wrong)?;
     let Some(text) = &made.layout else { return Ok(rows) };
-    let spec =
-        Spec::parse(text).map_err(|error| wrong(format!("is to have layout {text:?}: {error}")))?;
+    let spec = Spec::parse(text)
+        .map_err(|error| wrong(format!("should have layout {text:?}: {error}")))?;
     let held =
         job::target(name, &rows, &spec, (None, true), (false, &()))?.map_err(Error::usage)?;
     if held.order.is_big() {
-        let said =
-            format!("is to have layout {text:?}: a recipe's result has the lowest byte first");
+        let said = format!("should have layout {text:?}: a recipe's result is little-endian");
         return Err(wrong(said));
     }
     if held.layout().injective() != Ok(true) {
-        let said = format!("is to have layout {text:?}, where elements share storage, or may");
+        let said = format!("should have layout {text:?}, where elements share storage, or may");
         return Err(wrong(said));
     }
     Ok(held)
@@ -214,7 +214,7 @@ fn read(
     let own = &if rows { in_rows(&tensor.held)? } else { tensor.held.clone() };
     let exact = Exact::of(own.dtype, held.dtype).ok_or_else(|| {
         let (is, to) = (own.dtype, held.dtype);
-        format!("has elements of {to}, and {name:?} has {is}: recipes move values and do not compute; exact are bf16 and f16 as f32, and back")
+        format!("has elements of {to}, and {name:?} has {is}: recipes move values and do not compute; only bf16 or f16 to f32, and back, are exact")
     })?;
     let exact = if rounds { exact.rounded() } else { exact };
     let from = Unit::of(own).map_err(|said| format!("is made of {name:?}: {said}"))?;

@@ -69,7 +69,7 @@ pub(crate) fn framed(
             if packaging.largest.is_some() {
                 let out = out.display();
                 let said = format!(
-                    "{out}: the result of one file is one file, which no size of shards cuts; a checkpoint of several files becomes several"
+                    "{out}: the result of one file is one file, and a shard size does not split it; a checkpoint of several files becomes several"
                 );
                 return Err(Error::usage(said));
             }
@@ -152,12 +152,14 @@ pub(crate) fn configure(
         ConfigJson::Change(change) => match input.config_text()?.filter(|_| there) {
             Some((path, text)) => {
                 let changed = config_json::changed(&text, change)
-                    .ok_or_else(|| Error::corrupt(&path, "it is no JSON object"))?;
+                    .ok_or_else(|| Error::corrupt(&path, "it is not a JSON object"))?;
                 companions.change(CONFIG, changed.into_bytes());
             }
             None => {
                 let set = serde_json::Value::from(change.set.clone());
-                cautions.push(format!("there is no {CONFIG} to change; the result's has {set}"));
+                cautions.push(format!(
+                    "there is no {CONFIG} to change; that of the result needs {set}"
+                ));
             }
         },
         // It is copied like other files.
@@ -174,8 +176,9 @@ pub(crate) fn unconfigured(input: &Input, config: &ConfigJson) -> Result<Option<
     if input.config_text()?.is_none() {
         return Ok(None);
     }
-    let said =
-        format!("{CONFIG} beside the input is not copied, for the result is a file and no folder");
+    let said = format!(
+        "{CONFIG} beside the input is not copied, because the result is a file, not a folder"
+    );
     Ok(match config {
         ConfigJson::Leave(_) => None,
         ConfigJson::Change(change) => {
@@ -199,7 +202,7 @@ pub(crate) fn misplaced(format: &Format, assembly: &Assembly) -> Option<String> 
     let meant = FORMATS.iter().find(is_for)?;
     let (named, shown) = (meant.name, format.shown);
     Some(format!(
-        "the tensors have the names that readers of {named} know, and the result is a {shown} file, which none of them reads; the ending of its name decides that: {}",
+        "the tensors have the names that readers of {named} know, and the result is a {shown} file, which these do not read; the ending of its name decides its kind: {}",
         meant.ending.unwrap_or_default()
     ))
 }
@@ -213,7 +216,8 @@ fn placed(input: &Input, out: &Path) -> Result<(Place, Option<Stage>), Error> {
         return Ok((Place { path, format: Some(input.container_format()) }, Some(stage)));
     }
     if crate::is_stream(out) {
-        let said = "a recipe's result is written at places of files; name a file instead of standard output";
+        let said =
+            "a recipe's result is not written in order; name a file instead of standard output";
         return Err(Error::usage(said));
     }
     destination::check_name(&place.path)?;
@@ -266,10 +270,10 @@ fn container(
     let is_gguf = format.name == "GGUF";
     Err(Error::usage(match (is_gguf, format.several) {
         (true, _) => format!(
-            "{shown} says of a model what {model} does not: take its metadata from a .gguf file"
+            "{shown} needs model metadata that {model} lacks: take its metadata from a .gguf file"
         ),
         (_, true) => format!(
-            "{path}: a recipe's result is several files where its input is, whose names they take; name one .safetensors file"
+            "{path}: a recipe's result is several files only if its input is, with the input's names; name one .safetensors file"
         ),
         (false, false) => format!(
             "{path}: a recipe's result is .safetensors, .gguf or the .safetensors.index.json of several files, not {shown}"

@@ -63,7 +63,7 @@ impl Unit {
         if bits > 0 && 8u64.is_multiple_of(bits) && is_row_major(held.layout()) {
             return Ok(Unit { elements: 8 / bits, bytes: 1 });
         }
-        Err(format!("elements of {bits} bits are not whole bytes, and are moved row-major alone"))
+        Err(format!("elements of {bits} bits are not whole bytes, and are moved only row-major"))
     }
 }
 
@@ -94,7 +94,9 @@ pub(crate) fn nest(
         return Err(said);
     }
     if !nest.is_nested() {
-        return Err("has digits that overlap in the result: each steps over those inside it".into());
+        return Err(
+            "has digits that overlap in the result: each must step over those inside it".into()
+        );
     }
     Ok(nest)
 }
@@ -108,7 +110,7 @@ pub(crate) fn stored(
     let Some(nest) = in_units(nest, from.map(|_| from_unit.elements), to_unit.elements) else {
         let together = from_unit.elements.max(to_unit.elements);
         return Err(format!(
-            "takes apart {together} elements that are stored together; a part keeps them whole, side by side and in order"
+            "takes apart {together} elements that are stored together; a part must keep them whole, adjacent and in order"
         ));
     };
     let mut nests = through(vec![nest], to)?;
@@ -143,7 +145,7 @@ fn check_nested(nests: &[Nest], held: &Held) -> Result<(), String> {
     match is_row_major(held.layout()) || nests.iter().all(|nest| steps(nest).is_nested()) {
         true => Ok(()),
         false => Err(format!(
-            "has layout `{}`, whose digits interleave: each is to step over those inside it; convert it before or after",
+            "has layout `{}`, whose digits interleave: each must step over those inside it; convert it before or after",
             held.named.to_spec()
         )),
     }

@@ -115,10 +115,8 @@ impl From<Found> for Difference {
     fn from(Found { tensor, unlike }: Found) -> Difference {
         let said = |text: String| Difference::Said { tensor: Some(tensor.clone()), text };
         match unlike {
-            Unlike::Missing => {
-                said("it is missing, and the recipe that is recorded makes it".into())
-            }
-            Unlike::More => said("the recipe that is recorded does not make it".into()),
+            Unlike::Missing => said("it is missing, but the recorded recipe makes it".into()),
+            Unlike::More => said("the recorded recipe does not make it".into()),
             Unlike::Dtype { is, was } => {
                 said(format!("elements are {is}, and the recipe makes {was}"))
             }

@@ -1,7 +1,7 @@
 //! The place of a tensor of an input: its storage, or its elements in rows. All reads of an assembly use it.
 //!
 //! Pieces are loops over storage if strides of digits describe the layout. For swizzles, index tables, interleaved digits and
-//! elements with the highest byte first, pieces are loops over the elements in rows, the lowest byte first, and a plan makes
+//! elements in big-endian order, pieces are loops over the elements in rows, little-endian, and a plan makes
 //! the bytes of a range of them.
 //!
 //! Law: the bytes in rows are those that a conversion to row-major writes.
@@ -58,7 +58,7 @@ pub(crate) fn rows(extents: &[u64], dtype: Dtype, bits: Option<u32>) -> Result<H
     Held::of(&named, dtype, bits, Fill::Unspecified)
 }
 
-/// Returns the layout of these elements in rows, lowest byte first.
+/// Returns the layout of these elements in rows, little-endian.
 pub(crate) fn in_rows(held: &Held) -> Result<Held, String> {
     rows(held.dims(), held.dtype, Some(held.bits))
 }

@@ -75,7 +75,7 @@ pub(crate) fn check(input: &Input, targets: &[Target], force: bool) -> Result<()
 pub(crate) fn check_stream(format: &Format, request: &Request) -> Result<(), Error> {
     let refused = |said: &str| Error::usage(format!("{STREAM} {said}")).with(&[Remedy::File]);
     if format.several {
-        return Err(refused("is one file, and a checkpoint with its index is several"));
+        return Err(refused("is one file, but a checkpoint with its index is several"));
     }
     if request.verify {
         return Err(refused("cannot be read back to be verified").with(&[Remedy::Unverified]));
@@ -89,7 +89,9 @@ pub(crate) fn check_name(path: &Path) -> Result<(), Error> {
         return Err(Error::usage("the path of the output is empty; name a file"));
     }
     if is_standard(path) {
-        return Err(Error::usage("- is standard output and no file; a file of that name is ./-"));
+        return Err(Error::usage(
+            "- is standard output, not a file; write ./- for a file of that name",
+        ));
     }
     let text = path.as_os_str().to_string_lossy();
     if text.ends_with(std::path::is_separator) {

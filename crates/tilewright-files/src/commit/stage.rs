@@ -34,7 +34,7 @@ impl Stage {
     pub(crate) fn new(out: &Path, companions: Companions) -> Result<Stage, Error> {
         if Place::parse(out).format.is_some() {
             let out = out.display();
-            let said = "names a file, and a folder becomes a folder; to convert its tensors alone, name the file in it";
+            let said = "names a file, but a folder becomes a folder; to convert only its tensors, name the file in that folder";
             return Err(Error::usage(format!("{out} {said}")));
         }
         // A slash at the end only marks a folder.
@@ -63,7 +63,7 @@ impl Stage {
         let done = fill()?;
         self.companions.copy_to(made.0, watch)?;
         let synced = disk::sync_folder(made.0);
-        synced.map_err(|cause| Error::io(&self.out, "bring its files to the disk", cause))?;
+        synced.map_err(|cause| Error::io(&self.out, "flush its files to the disk", cause))?;
         go_on(watch)?;
         self.named()?;
         temporary::sync_folder(&self.out)?;

@@ -135,9 +135,9 @@ const LONGEST_NAME: usize = 160;
 
 /// Returns `.{out name}.tilewright-`, the beginning of the name of every temporary file of `out`.
 fn prefix(out: &Path) -> Result<OsString, Error> {
-    let name = out
-        .file_name()
-        .ok_or_else(|| Error::usage(format!("{} ends with no name; name a file", out.display())))?;
+    let name = out.file_name().ok_or_else(|| {
+        Error::usage(format!("{} does not end in a name; name a file", out.display()))
+    })?;
     let mut prefix = OsString::from(".");
     prefix.push(shortened(name, LONGEST_NAME));
     prefix.push(".tilewright-");
@@ -230,7 +230,7 @@ pub(crate) fn unlocked(path: &Path) -> Option<File> {
 /// Waits until the name of `out` is on the disk.
 pub(crate) fn sync_folder(out: &Path) -> Result<(), Error> {
     let synced = disk::sync_folder(folder(out));
-    synced.map_err(|cause| Error::io(out, "bring its name to the disk", cause))
+    synced.map_err(|cause| Error::io(out, "flush its name to the disk", cause))
 }
 
 #[cfg(test)]

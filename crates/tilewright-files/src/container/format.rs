@@ -222,8 +222,10 @@ impl Opened {
             [piece] => Ok((self.file(path, tensor, piece)?, piece.at)),
             pieces => {
                 let count = pieces.len();
-                let said =
-                    format!("tensor {:?} is stored in {count} pieces; one is read", tensor.name);
+                let said = format!(
+                    "tensor {:?} is stored in {count} pieces; it must be in one piece",
+                    tensor.name
+                );
                 Err(Error::unsupported(path, said))
             }
         }

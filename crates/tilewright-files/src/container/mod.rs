@@ -64,7 +64,7 @@ pub(crate) fn recognised(source: &Source) -> Result<&'static Format, Error> {
     found.ok_or_else(|| {
         let known: Vec<&str> = FORMATS.iter().filter_map(|format| format.ending).collect();
         let said = format!(
-            "neither a safetensors file nor another whose first bytes are known ({}); bytes without a header are named raw:PATH",
+            "neither a safetensors file nor another known format ({}); for bytes without a header, write raw:PATH",
             known.join(", ")
         );
         Error::unrecognised(source.path(), said)

@@ -75,14 +75,14 @@ impl Note<'_> {
         };
         let (Some(dtype), Some(bits)) = (named.dtype(), width_in(&named)) else {
             return Err(format!(
-                " is {text:?}, without an element type; it starts like `bf16[528,200]`"
+                " is {text:?}, without an element type; it must start like `bf16[528,200]`"
             ));
         };
         let fill = self.fill(&text, named.fill())?;
         check_width(dtype, bits).map_err(|said| format!(" is {text:?}, which says {said}"))?;
         let said = named.byte_order();
         if order.is_none() && said.is_some_and(ByteOrder::is_big) {
-            return Err(format!(" is {text:?}; the file's elements have the lowest byte first"));
+            return Err(format!(" is {text:?}; the file's elements are little-endian"));
         }
         let order = said.or(order).unwrap_or_default();
         let held = Held::of(&named, dtype, bits, fill)
@@ -149,7 +149,7 @@ fn check_map(held: &Held) -> Result<(), String> {
     let crowded = layout.size() > layout.capacity();
     // If injectivity is not decided, there are at least not more elements than places.
     if crowded || layout.injective().is_ok_and(|injective| !injective) {
-        return Err("puts two elements in one place, as no conversion does".into());
+        return Err("puts two elements in one place, which no conversion does".into());
     }
     Ok(())
 }

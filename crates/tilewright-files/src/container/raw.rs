@@ -79,7 +79,7 @@ fn held(source: &Source, reading: &Reading) -> Result<Held, Error> {
             Spec::parse("row-major").map_err(|error| wrong(error.to_string()))?
         }
         None => {
-            let error = wrong("raw bytes do not say which array they are".into());
+            let error = wrong("raw bytes have no dims, element type or layout".into());
             return Err(error.with(&[Remedy::Source, Remedy::DimsAndDtype]));
         }
     };
@@ -88,7 +88,7 @@ fn held(source: &Source, reading: &Reading) -> Result<Held, Error> {
         .map_err(|error| wrong(error.to_string()).with(error.remedy().as_slice()))?;
     let named = tabled.stored();
     let (Some(dtype), Some(bits)) = (named.dtype(), width_in(named)) else {
-        return Err(wrong(format!("{spec} says no element type")).with(&[Remedy::Dtype]));
+        return Err(wrong(format!("{spec} has no element type")).with(&[Remedy::Dtype]));
     };
     check_width(dtype, bits).map_err(|said| wrong(format!("{spec} says {said}")))?;
     let held = Held::of(named, dtype, bits, named.fill())
@@ -106,7 +106,7 @@ fn packed(held: &Held, len: u64) -> String {
         Some(bits) => {
             let (shape, name) = (held.dims(), held.named.name());
             format!(
-                "; packed elements of {bits} bits are as long: `{}{shape:?}E({bits}) {name}`",
+                "; packed elements of {bits} bits have this length: `{}{shape:?}E({bits}) {name}`",
                 held.dtype
             )
         }
@@ -126,7 +126,7 @@ fn result(source: Source, expected: Expected<'_>) -> Result<Result<Opened, Strin
     }
     let Some(to) = expected.to else {
         let path = source.path().display();
-        let said = format!("raw:{path}: bytes without a header do not say how they lie");
+        let said = format!("raw:{path}: raw bytes have no header that states a layout");
         return Err(Error::usage(said).with(&[Remedy::Target]));
     };
     match to.bytes() {

@@ -92,7 +92,7 @@ impl Held {
             && order.is_big()
         {
             return Err(format!(
-                "words of {} that hold elements have the lowest byte first, and these the highest; make the array little-endian first",
+                "words of {} that hold elements are little-endian, and these are big-endian; make the array little-endian first",
                 words.dtype()
             ));
         }
@@ -106,7 +106,7 @@ impl Held {
         Ok(self)
     }
 
-    /// Returns the layout with the lowest byte first.
+    /// Returns the layout in little-endian order.
     pub(crate) fn little(&self) -> Result<Held, String> {
         let array = self.tables().map(|tables| tables.array.clone());
         let bare = Held { tables: None, ..self.clone() }.ordered(ByteOrder::Little)?;
@@ -234,7 +234,7 @@ fn of_blocks(named: &Named, n: u64) -> Result<TensorLayout, String> {
     let layout = named.layout();
     let apart = || {
         format!(
-            "{} takes blocks of {n} elements apart; a layout of {} keeps {n} neighbours of the last dim together, as row-major and `(m) (n n0:{n}) -> n m n0` do",
+            "{} splits blocks of {n} elements; a layout of {} keeps {n} neighbours of the last dim together, as row-major and `(m) (n n0:{n}) -> n m n0` do",
             named.name(),
             named.dtype().map_or("blocks".into(), |dtype| dtype.to_string()),
         )

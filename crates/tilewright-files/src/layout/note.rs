@@ -48,7 +48,7 @@ const LONGEST: u64 = 1 << 20;
 const MOST: usize = 4;
 
 /// The first text in a file of notes, which explains it to a person.
-const ABOUT: &str = "how the file of this name lies that has one of these checksums (CRC-32)";
+const ABOUT: &str = "layout of the file of this name with one of these checksums (CRC-32)";
 
 /// Keys and texts, as in metadata.
 pub(crate) type Texts = BTreeMap<String, String>;
@@ -113,7 +113,7 @@ pub(crate) fn of(source: &Source, watch: &dyn Watch) -> Result<Found, Error> {
         }
         let (is_note, said) = match read(&path)? {
             None => {
-                (false, "is not a note of tilewright, and says nothing of this file".to_owned())
+                (false, "is not a note of tilewright and does not describe this file".to_owned())
             }
             Some(mut notes) => match fitting(&notes, source, watch)? {
                 Fitting::At(at) => {
@@ -153,7 +153,7 @@ fn fitting(notes: &[Note], source: &Source, watch: &dyn Watch) -> Result<Fitting
 
 /// Returns a message that the notes are not those of a file of `len` bytes with this checksum, with the facts of the last note.
 fn of_others(notes: &[Note], len: u64, sum: Option<u32>) -> String {
-    let other = "is a note of other bytes, and says nothing of this file";
+    let other = "is a note of other bytes and does not describe this file";
     let Some(note) = notes.last() else { return other.into() };
     let (noted, lies) = (note.stamp.len(), note.texts.get(&format!("{LAYOUT_KEY}{ARRAY}")));
     let lies =
@@ -205,7 +205,7 @@ fn kept(path: &Path) -> Result<Vec<Note>, Error> {
         return Ok(notes);
     }
     let said = format!(
-        "{}: the layout of the result would be noted there, and it is not a note; move it, or name another output",
+        "{}: the note for the result would replace this file, which is not a note; move it, or name another output",
         path.display()
     );
     Err(Error::usage(said))
@@ -299,7 +299,7 @@ pub(crate) fn check_note(name: &str, held: &Held) -> Result<(), Error> {
     let (len, most) = (held.spec().len(), MAX_TABLED);
     if len > most {
         return Err(Error::usage(format!(
-            "tensor {name:?}: its index tables are {len} bytes of text, and a note has room for {most}"
+            "tensor {name:?}: its index tables are {len} bytes of text, but a note holds at most {most}"
         )));
     }
     Ok(())

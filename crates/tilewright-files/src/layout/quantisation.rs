@@ -87,7 +87,7 @@ impl Stated {
         }
         let symmetric = job.to.named.quantised().is_some_and(|to| to.is_symmetric);
         if let Some(said) = self.against((SYMMETRIC, &["true"])).filter(|_| symmetric) {
-            return Some(format!("{said}, and {target} takes symmetric weights"));
+            return Some(format!("{said}, and {target} needs symmetric weights"));
         }
         let leaves = job.to.named.quantised() != Some(from) && !order::is_plain(&job.to.named);
         let ((key, allowed), why) = from.unchanged.filter(|_| leaves)?;
@@ -158,7 +158,7 @@ fn uneven(
     Ok(found.map(|(at, byte)| {
         let (name, target) = (&zeros.tensor.name, job.to.named.name());
         format!(
-            "{target} takes symmetric weights, whose zero points are all stored as {less:#04x} or all as {middle:#04x}; {name:?} holds {byte:#04x} at byte {at}"
+            "{target} needs symmetric weights, whose zero points are all stored as {less:#04x} or all as {middle:#04x}; {name:?} holds {byte:#04x} at byte {at}"
         )
     }))
 }

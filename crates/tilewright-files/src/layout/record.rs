@@ -50,7 +50,7 @@ impl Record {
 pub(crate) fn parse(text: &str) -> Result<Fingerprint, String> {
     match text.parse::<Fingerprint>() {
         Ok(data) if data.to_string() == text => Ok(data),
-        Ok(_) => Err(format!("{text:?}, which is not a fingerprint in small letters")),
+        Ok(_) => Err(format!("{text:?}, which is not a lowercase fingerprint")),
         Err(error) => Err(error.to_string()),
     }
 }

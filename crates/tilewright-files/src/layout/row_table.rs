@@ -118,8 +118,9 @@ fn said(
         ([_], Dtype::S64, 64) if listed => 8,
         _ => {
             let is = own.layout().to_spec();
-            let said =
-                format!("is `{is}`; the groups of rows are integers in one dim, as s32[128]");
+            let said = format!(
+                "is `{is}`; the groups of rows must be integers in one dim, such as s32[128]"
+            );
             return Ok(about(said));
         }
     };
@@ -131,7 +132,7 @@ fn said(
         let (from, to) = (from.name(), to.name());
         let list = own.name.rsplit('.').next().unwrap_or(&own.name);
         about(format!(
-            "permutes the rows: row {row} is of group {group}, and {to} wants the groups in order. Sort the rows by their groups with an index table: `table(0; tensor {list}) {to}`. {from}, row-major and col-major keep the rows as they are"
+            "permutes the rows: row {row} is of group {group}, and {to} needs the groups in order. Sort the rows by their groups with an index table: `table(0; tensor {list}) {to}`. {from}, row-major and col-major keep the rows as they are"
         ))
     }))
 }
@@ -167,7 +168,7 @@ fn unsorted(
     Ok(placed.find_map(|group| order.next(*group)))
 }
 
-/// Returns an integer, lowest byte first.
+/// Returns an integer, little-endian.
 fn number(bytes: &[u8]) -> i64 {
     match *bytes {
         [a, b, c, d] => i32::from_le_bytes([a, b, c, d]).into(),

@@ -264,10 +264,13 @@ impl Collection {
             (count > 0).then(|| format!("{folder}: {what} ({count}: {shown}{more})"))
         };
         let files: Vec<&PathBuf> = files.collect();
-        let folders = said("folders in it are not read", &folders);
+        let folders = said("subfolders are not read", &folders);
         folders
             .into_iter()
-            .chain(said("its index does not name files of tensors, which are not read", &files))
+            .chain(said(
+                "files of tensors that its index does not name, which are not read",
+                &files,
+            ))
             .collect()
     }
 
@@ -300,14 +303,14 @@ fn files(folder: &Path, listed: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     if let Some(other) = paths.iter().find(|path| !path.is_file()) {
         return Err(Error::unsupported(
             other,
-            "it is named as a file of tensors and is not a file that can be read",
+            "its name is that of a file of tensors, but it is not a regular file",
         ));
     }
     let indices: Vec<&PathBuf> = paths.iter().filter(|path| is_index(path)).collect();
     match indices[..] {
         [] if paths.is_empty() => {
             foreign::check_folder(folder)?;
-            let said = "no file of tensors is in it, and folders in it are not read";
+            let said = "it contains no file of tensors, and subfolders are not read";
             Err(Error::unsupported(folder, said))
         }
         [] => Ok(paths),

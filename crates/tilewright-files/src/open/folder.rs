@@ -171,7 +171,7 @@ fn several(folder: &Path, found: &[&PathBuf], format: &Format) -> Error {
             Error::usage(format!("{said}; {}", unlisted(format)))
         }
         _ => {
-            let said = format!("{said}, and no index lists the tensors of all");
+            let said = format!("{said}, and no index lists the tensors of all files files");
             let fix =
                 "name one of them if it is a whole checkpoint, or put the index into the folder";
             Error::usage(format!("{said}; {fix}"))
@@ -204,7 +204,7 @@ fn unlisted(format: &Format) -> String {
         ("safetensors", Some(ending)) => format!(
             "{named}, and its index *{ending}.index.json is missing: put it into the folder"
         ),
-        _ => format!("{named}, and parts of this kind of file are not read as one"),
+        _ => format!("{named}, but files of this format are not read as one checkpoint"),
     }
 }
 
@@ -330,7 +330,9 @@ impl Companions {
             let other = folder.join(path.file_name().unwrap_or_default());
             if !other.is_file() {
                 let (name, folder) = (shown(path), folder.display());
-                return Ok(Some(format!("{name:?}, which goes along, is missing from {folder}")));
+                return Ok(Some(format!(
+                    "{name:?}, which must be copied, is missing from {folder}"
+                )));
             }
             let is = Source::open(&other)?;
             let said = match path.file_name().and_then(|name| self.changed.get(name)) {
@@ -338,7 +340,7 @@ impl Companions {
                 None => differs(&is, &Source::open(path)?, crew)?,
             };
             if let Some(said) = said {
-                return Ok(Some(format!("{:?}, which goes along, {said}", shown(path))));
+                return Ok(Some(format!("{:?}, which must be copied, {said}", shown(path))));
             }
         }
         Ok(None)
@@ -383,7 +385,7 @@ fn stays(path: &Path) -> Result<Option<String>, Error> {
 fn is_other(is: &Source, bytes: &[u8]) -> Result<Option<String>, Error> {
     let same = is.len() == bytes.len() as u64 && is.head(is.len())? == bytes;
     is.check_unchanged()?;
-    Ok((!same).then(|| "is not as the recipe changes it".into()))
+    Ok((!same).then(|| "differs from what the recipe writes".into()))
 }
 
 /// Compares a file with another one. It is an error if one of them changes meanwhile.

@@ -13,7 +13,7 @@ const OF_PYTHON: [(&str, &str, &str); 2] = [
 const OF_TORCH: &str =
     "a checkpoint as torch stores it (*.distcp), whose list of tensors is a pickle";
 const RESHARD: &str = "tilewright.reshard(FOLDER, OUT).run() writes safetensors";
-const UNPACK: &str = "tilewright.orbax.unpack(FOLDER, OUT) writes them as they are";
+const UNPACK: &str = "tilewright.orbax.unpack(FOLDER, OUT) writes them uncompressed";
 
 /// Returns an error for the folder of a checkpoint that only Python opens, with the call.
 #[doc(hidden)]

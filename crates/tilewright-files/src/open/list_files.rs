@@ -45,7 +45,7 @@ pub(crate) fn unsupported(said: String) -> NotationError {
 
 /// The message for a file or tensor that is not a list.
 pub(crate) const NO_LIST: &str =
-    "it holds no list; a list is integers of 8 to 64 bits in one dim, the lowest byte first";
+    "it holds no list; a list is integers of 8 to 64 bits in one dim, little-endian";
 
 /// Returns the integers of an `.npy` file.
 fn array(path: &Path) -> Result<Vec<i64>, String> {
@@ -76,7 +76,7 @@ pub(crate) fn is_signed(dtype: Dtype) -> Option<bool> {
     }
 }
 
-/// Returns the integers of `width` bytes, lowest byte first. A number of more than 63 bits, which is never a valid index, is
+/// Returns the integers of `width` bytes, little-endian. A number of more than 63 bits, which is never a valid index, is
 /// replaced by `i64::MAX`.
 pub(crate) fn integers(data: &[u8], width: u64, signed: bool) -> Vec<i64> {
     let number = |bytes: &[u8]| {
@@ -95,7 +95,7 @@ fn text(file: File) -> Result<Vec<i64>, String> {
     let mut text = String::new();
     file.take(MOST_TEXT + 1)
         .read_to_string(&mut text)
-        .map_err(|error| format!("it is not text of numbers: {error}"))?;
+        .map_err(|error| format!("it is not a text of numbers: {error}"))?;
     if text.len() as u64 > MOST_TEXT {
         return Err(format!("it is longer than {MOST_TEXT} bytes"));
     }
@@ -112,7 +112,7 @@ fn parse(text: &str) -> Result<Vec<i64>, String> {
         }
         let number = if word == "-" { Ok(-1) } else { word.parse() };
         let refused =
-            |_| format!("`{}` is not an integer; legal are integers and `-`", names::clipped(word));
+            |_| format!("`{}` is not an integer; write integers or `-`", names::clipped(word));
         numbers.push(number.map_err(refused)?);
     }
     Ok(numbers)
@@ -126,9 +126,6 @@ mod tests {
     fn texts_are_lists() {
         assert_eq!(parse("1, 2\n- -1\t3,\n").unwrap(), [1, 2, -1, -1, 3]);
         assert!(parse("").unwrap().is_empty());
-        assert_eq!(
-            parse("1 0x2").unwrap_err(),
-            "`0x2` is not an integer; legal are integers and `-`"
-        );
+        assert_eq!(parse("1 0x2").unwrap_err(), "`0x2` is not an integer; write integers or `-`");
     }
 }

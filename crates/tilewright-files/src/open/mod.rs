@@ -191,7 +191,7 @@ pub(crate) fn check_reading(format: &Format, reading: &Reading) -> Result<(), Er
     let given = if reading.dims.is_some() { "dims are" } else { "an element type is" };
     let name = format.name;
     let said = format!(
-        "{given} given, but the tensors of a {name} file say their dims and types themselves; to be read otherwise, they need a layout too"
+        "{given} given, but the tensors of a {name} file have their own dims and types; to be read differently, they need a layout too"
     );
     Err(Error::usage(said).with(&[Remedy::Source]))
 }

@@ -103,7 +103,7 @@ impl<'a> Origin<'a> {
             return Ok(());
         }
         if !from.is_multiple_of(unit as u64) || !bytes.len().is_multiple_of(unit) {
-            let said = format!("tensor {name:?} is read by parts of its elements");
+            let said = format!("tensor {name:?} must be read in whole elements");
             return Err(Error::unsupported(self.path(), said));
         }
         bytes.chunks_exact_mut(unit).for_each(<[u8]>::reverse);

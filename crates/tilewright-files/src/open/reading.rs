@@ -79,7 +79,7 @@ impl Reading {
         self
     }
 
-    /// Sets the byte order of elements, in place of the file's; the default is the lowest byte first.
+    /// Sets the byte order of elements, in place of the file's; the default is little-endian.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Reading, Request, open_stream};
@@ -101,7 +101,7 @@ impl Reading {
     pub(crate) fn order_of(&self, said: Option<ByteOrder>) -> Result<Option<ByteOrder>, String> {
         match (self.order, said) {
             (Some(one), Some(other)) if one != other => {
-                Err("the layout says one order of bytes, the element type another".into())
+                Err("the layout has another order of bytes than the element type".into())
             }
             (order, said) => Ok(said.or(order)),
         }
@@ -153,7 +153,7 @@ pub(crate) fn reread(
             if dims.is_some() && !spec.fits(rank) {
                 let own = own.dims();
                 return Err(format!(
-                    "tensor {name:?} of dims {own:?} is read as of rank {rank}, which {spec} does not fit"
+                    "tensor {name:?} of dims {own:?} is read with rank {rank}, which {spec} does not fit"
                 ));
             }
             // With index tables, the text gives the type of the elements of words.
@@ -200,7 +200,7 @@ pub(crate) fn reread_noted(
     let held = reread(own, name, len, reading, lists).map_err(|said| {
         let said = said.strip_prefix(&format!("tensor {name:?}: ")).unwrap_or(&said);
         format!(
-            "tensor {name:?} has layout `{is}` by {}, and cannot be read as asked: {said}; omit the layout, or remove the note",
+            "tensor {name:?} has layout `{is}` by {}, and cannot be read as requested: {said}; omit the layout, or remove the note",
             note()
         )
     })?;
@@ -213,7 +213,7 @@ pub(crate) fn reread_noted(
     }
     let asked = held.spec();
     Err(format!(
-        "tensor {name:?} has layout `{is}` by {}, and is to be read as `{asked}`; omit the layout, or remove the note",
+        "tensor {name:?} has layout `{is}` by {}, but the requested layout is `{asked}`; omit the layout, or remove the note",
         note()
     ))
 }
@@ -243,7 +243,7 @@ fn in_words(
 /// Returns the layout of a tensor of `len` bytes whose layout names its words.
 fn of_words(own: &Held, named: Named, len: u64, reading: &Reading) -> Result<Held, String> {
     let (Some(dtype), Some(bits)) = (named.dtype(), named.element_bits()) else {
-        return Err(format!("{} says no element type", named.name()));
+        return Err(format!("{} has no element type", named.name()));
     };
     let order = reading.order_of(named.byte_order())?.unwrap_or(own.order);
     let held = Held::of(&named, dtype, bits, named.fill())?.ordered(order)?;

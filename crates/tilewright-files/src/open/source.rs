@@ -109,7 +109,7 @@ impl Source {
         }
         let (was, is) = (self.len(), now.len());
         let said = if was == is {
-            "its times are others".into()
+            "its timestamps differ".into()
         } else {
             format!("it had {was} bytes, it has {is}")
         };
@@ -162,7 +162,7 @@ fn check_regular(path: &Path, facts: &fs::Metadata) -> Result<(), Error> {
             Err(Error::io(path, "read", cause))
         }
         Some(kind) => {
-            let said = format!("it is {kind}; it is read at positions, which takes a regular file");
+            let said = format!("it is {kind}; random access needs a regular file");
             Err(Error::unsupported(path, said))
         }
     }

@@ -315,7 +315,7 @@ impl<'a> Conversion<'a> {
         let lost = lost.filter(|job| !job.is_plain());
         let lost = lost.map(|job| {
             let spec = job.to.spec();
-            format!("no layout can be noted beside standard output: its layout is `{spec}`")
+            format!("no note can be written beside standard output: its layout is `{spec}`")
         });
         let left = match self.format.array.is_some() && !self.input.is_array() {
             true => self.input.facts().len(),
@@ -323,7 +323,7 @@ impl<'a> Conversion<'a> {
         };
         let left = (left > 0).then(|| {
             let shown = self.format.shown;
-            format!("{shown} cannot store metadata: that of the file is skipped ({left})")
+            format!("{shown} cannot store metadata: the metadata of the file is skipped ({left})")
         });
         let stays = self.stage.as_ref().and_then(|stage| stage.companions.warning());
         let trusted = self.request.any_config || !self.arrays.is_empty();
@@ -349,7 +349,7 @@ impl<'a> Conversion<'a> {
         let anew = |job: &&Job| tensors.get(job.tensor).is_some_and(|own| job.says_anew(own));
         let moved: HashSet<&str> = self.jobs.iter().filter(anew).map(Job::name).collect();
         let said = |(_, about): (String, String)| {
-            format!("{about} is left out: no layout was noted of its tensor")
+            format!("{about} is left out: its tensor has no recorded layout")
         };
         stray.filter(|(name, _)| moved.contains(name.as_str())).map(said).collect()
     }
@@ -410,8 +410,8 @@ fn check_new(input: &Input, format: &Format, jobs: &[Job], force: bool) -> Resul
     let (path, spec) = (input.path.display(), first.to.spec());
     let more = match so.count() {
         0 => String::new(),
-        1 => ", and so does 1 other as asked".to_owned(),
-        more => format!(", and so do {more} others as asked"),
+        1 => ", and so does 1 other, as requested".to_owned(),
+        more => format!(", and so do {more} others, as requested"),
     };
     let name = &first.name;
     let said = format!(
@@ -445,7 +445,7 @@ pub(crate) fn the_one(
         [(_, first), (_, second), ..] => {
             let all = meant.len();
             let said = format!(
-                "{path}: {shown} holds one tensor, and {all} are meant: besides {first:?} such as {second:?}"
+                "{path}: {shown} holds one tensor, but {all} are selected: besides {first:?} such as {second:?}"
             );
             Err(Error::usage(said).with(&[Remedy::Name]))
         }
@@ -509,7 +509,7 @@ pub(crate) fn jobs_of(
         }
         if job.to.order.is_big() && !format.orders {
             return Err(Error::usage(format!(
-                "tensor {:?}: its elements have the highest byte first, which {} does not say; convert it, in a layout that does not ask for that",
+                "tensor {:?}: its elements are big-endian, which {} does not store; convert it to a little-endian layout",
                 tensor.name, format.shown
             )));
         }

@@ -535,7 +535,7 @@ fn one_fill(
         Some(asked) if own != Fill::Unspecified && own != asked => {
             let (asked, own) = (dtype::fill_text(asked), dtype::fill_text(own));
             Err(Error::usage(format!(
-                "tensor {name:?}: the padding is to hold {asked}, and {own} by {spec}; say it in one place"
+                "tensor {name:?}: the requested fill of the padding is {asked}, and {own} by {spec}; state it in one place"
             )))
         }
         Some(asked) => Ok(asked),

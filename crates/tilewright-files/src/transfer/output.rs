@@ -290,7 +290,7 @@ impl<'a> Output<'a> {
     }
 
     pub(crate) fn sync(&mut self) -> Result<(), Error> {
-        self.sink.sync().map_err(|cause| Error::io(self.path, "bring it to the disk", cause))
+        self.sink.sync().map_err(|cause| Error::io(self.path, "flush it to the disk", cause))
     }
 }
 

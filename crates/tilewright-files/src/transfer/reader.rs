@@ -255,7 +255,7 @@ fn checked(name: &str, from: &Held, asked: &[Range<u64>]) -> Result<Area, Error>
         if !start.is_multiple_of(n) || !end.is_multiple_of(n) {
             let dtype = from.dtype;
             return refused(format!(
-                "a box from {start} to {end} in the last dim; of {dtype} legal are multiples of {n}, which are a block"
+                "a box from {start} to {end} in the last dim; for {dtype} use multiples of {n}, the size of a block"
             ));
         }
         *last = start / n..end / n;

@@ -83,7 +83,7 @@ pub(crate) fn run(
     wrap: Wrap<'_>,
 ) -> Result<Report, Error> {
     if conversion.streamed {
-        return Err(Error::usage("the result goes to a stream, which run_to is given"));
+        return Err(Error::usage("the result goes to a stream; call run_to"));
     }
     conversion.input.check_sums(watch)?;
     let means = Means::new(conversion, watch);
@@ -161,7 +161,7 @@ pub(crate) fn run_to(
     watch: &dyn Watch,
 ) -> Result<Report, Error> {
     if !conversion.streamed {
-        return Err(Error::usage("the result goes to a file, which run writes"));
+        return Err(Error::usage("the result goes to a file; call run"));
     }
     conversion.input.check_sums(watch)?;
     let means = Means::new(conversion, watch);
@@ -318,7 +318,7 @@ fn check_data(
             && own != is
         {
             let said = format!(
-                "tensor {:?} has data of fingerprint {is}, and {own} is recorded of them: they were changed since they were written; convert the original again, or remove the note",
+                "tensor {:?} has data with fingerprint {is}, and {own} is recorded: the data was changed since it was written; convert the original again, or remove the note",
                 job.name
             );
             return Err(Error::corrupt(&conversion.input.path, said));

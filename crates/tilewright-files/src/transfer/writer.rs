@@ -189,12 +189,12 @@ impl<'a> Writer<'a> {
     fn format(&self, out: &Place) -> Result<&'static Format, Error> {
         let path = out.path.display();
         if !self.request.reading.is_silent() {
-            return Err(Error::usage("arrays in memory say themselves how they lie"));
+            return Err(Error::usage("arrays in memory have their own layout; do not give one"));
         }
         let Some(format) = out.format.filter(|format| format.create.is_some()) else {
             let known = FORMATS.iter().filter(|format| format.create.is_some());
             let known: Vec<&str> = known.map(|format| format.shown).collect();
-            let said = format!("{path}: arrays in memory become {}", known.join(", "));
+            let said = format!("{path}: arrays in memory can be saved as {}", known.join(", "));
             return Err(Error::usage(said));
         };
         if let Some(name) = names::twice(self.tensors.iter().map(Tensor::name)) {
@@ -244,11 +244,11 @@ impl<'a> Writer<'a> {
             let old = metadata.insert(dropped.into(), kept.into());
             if let Some(old) = old.filter(|old| old != kept) {
                 return Err(Error::usage(format!(
-                    "tensor {dropped:?} is {kept:?} under another name, which the metadata {dropped:?} is to say; it is given as {old:?}"
+                    "tensor {dropped:?} is {kept:?} under another name, which the metadata entry entry {dropped:?} must record; the given entry is {old:?}"
                 )));
             }
         }
-        let create = format.create.ok_or_else(|| Error::usage("a format that is not created"))?;
+        let create = format.create.ok_or_else(|| Error::usage("the format cannot be created"))?;
         let container = create(metadata.into_iter().collect());
         let (files, tensors) = (Vec::new(), self.tensors.clone());
         let opened = Opened { container, index: None, files, tensors };
@@ -259,7 +259,7 @@ impl<'a> Writer<'a> {
 /// Returns the stored layout of an array of `len` bytes.
 fn held(layout: &Named, len: u64) -> Result<Held, String> {
     let (Some(dtype), Some(bits)) = (layout.dtype(), width_in(layout)) else {
-        return Err(format!("{} says no element type", layout.to_spec()));
+        return Err(format!("{} has no element type", layout.to_spec()));
     };
     check_width(dtype, bits)?;
     let held = Held::of(layout, dtype, bits, layout.fill())?;

@@ -33,7 +33,7 @@ const NAMED: usize = 8;
 /// use tilewright_files::{Checked, Verdict};
 /// let unrecorded = vec!["b".to_owned()];
 /// let checked = Checked { recorded: 3, tensors: 5, unrecorded, verdict: Verdict::Same { bytes: 4096 } };
-/// assert_eq!(checked.remark().unwrap(), r#"a layout is noted of "b", and no fingerprint: not compared"#);
+/// assert_eq!(checked.remark().unwrap(), r#"a layout is recorded for "b", and no fingerprint: not compared"#);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
@@ -70,7 +70,8 @@ fn unrecorded(names: &[String]) -> Option<String> {
         more => format!(" and {more} more"),
     };
     let shown = shown.join(", ");
-    (!names.is_empty()).then(|| format!("a layout is noted of {shown}{more}, and no fingerprint"))
+    (!names.is_empty())
+        .then(|| format!("a layout is recorded for {shown}{more}, and no fingerprint"))
 }
 
 /// Compares the data of a file with the fingerprints that a conversion recorded. A tensor without a record is not compared; if
@@ -176,7 +177,7 @@ impl<'a> Meant<'a> {
                 continue;
             };
             match all.get(name) {
-                None => meant.lose(name, format!("it is missing, and {key:?} is about it")),
+                None => meant.lose(name, format!("it is missing, but {key:?} is about it")),
                 Some(tensor) if tensor.noted.is_none() && container::data_of(key).is_some() => {
                     meant.without_layout(tensor, key, text);
                 }

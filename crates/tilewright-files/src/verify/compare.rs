@@ -61,7 +61,9 @@ pub(crate) fn tensors(
 fn check(side: &Side<'_>) -> Result<(), Error> {
     let bits = side.held.bits;
     if !(matches!(bits, 1 | 2 | 4) || bits > 0 && bits.is_multiple_of(8)) {
-        let said = format!("elements of {bits} bits; compared are 1, 2, 4 and whole bytes");
+        let said = format!(
+            "elements of {bits} bits; elements of 1, 2, 4 bits and of whole bytes can be compared"
+        );
         return Err(Error::unsupported(side.source.path(), said));
     }
     match side.held.layout().layout().bounds() {
@@ -194,7 +196,7 @@ impl Pair<'_> {
         self.from.source.check_unchanged()?;
         let (name, other) = (self.to.name, self.from.source.path().display());
         let said = format!(
-            "it or {other} was changed while it was read: tensor {name:?} differed, and on reading it again it did not"
+            "it or {other} was changed while it was read: tensor {name:?} differed, but not when it was read again"
         );
         Err(Error::changed(self.to.source.path(), said))
     }
@@ -499,9 +501,6 @@ mod tests {
         let error = verdict(&rows, same).unwrap_err();
         assert!(error.is_io(), "{error}");
         let said = error.to_string();
-        assert!(
-            said.contains("tensor \"w\" differed, and on reading it again it did not"),
-            "{said}"
-        );
+        assert!(said.contains("tensor \"w\" differed, but not when it was read again"), "{said}");
     }
 }

@@ -128,7 +128,7 @@ impl fmt::Display for Difference {
             ),
             Difference::Record { tensor, is, recorded } => write!(
                 f,
-                "tensor {tensor:?} has data of fingerprint {is}, and {recorded} is recorded of them"
+                "tensor {tensor:?} has data with fingerprint {is}, and {recorded} is recorded"
             ),
             Difference::Said { tensor: Some(tensor), text } => {
                 write!(f, "tensor {tensor:?}: {text}")

@@ -230,7 +230,9 @@ fn paired<'a>(
         let (held, all) = (written.len(), original.len());
         let near = match part {
             true => {
-                format!(", which holds {held} of the {all} that are compared; say which are meant")
+                format!(
+                    ", which holds {held} of the {all} that are compared; select the tensors to compare"
+                )
             }
             false => names::near(name, out.names()),
         };
@@ -314,7 +316,7 @@ fn different_bytes(
     let to = side((out, None), pair.out, &pair.out.held, fill)?;
     if noted.is_promised() && side((out, None), pair.out, &pair.out.held, noted)?.fill != to.fill {
         let (noted, fill) = (dtype::fill_text(noted), dtype::fill_text(fill));
-        let text = format!("it promises padding of {noted}, expected {fill}");
+        let text = format!("it records padding of {noted}, expected {fill}");
         return Ok(Some(of_tensor(pair, text)));
     }
     let bytes = arrays.get(pair.expected.tensor).copied();
@@ -349,7 +351,7 @@ fn different_facts(pair: &Pair<'_>) -> Option<String> {
     let extents = from.dims();
     if out.dims() != extents {
         return Some(format!(
-            "logical dims are {:?}, were {extents:?}; of a file that cannot say its dims, give the layout that it was converted to, or that of the original",
+            "logical dims are {:?}, were {extents:?}; if the file does not store its dims, give the layout that it was converted to, or that of the original",
             out.dims()
         ));
     }

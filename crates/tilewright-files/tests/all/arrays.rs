@@ -129,7 +129,7 @@ fn broken_headers_say_what_is_wrong() {
         (text("{'descr': '<f4', 'fortran_order': False, 'shape': [6]}"), "corrupt", "tuple"),
         (text("{'descr': '<f4', 'fortran_order': False, 'shape': ((((6))))}"), "corrupt", "extent"),
         (plain("<f4", "(-6,)"), "corrupt", "negative"),
-        (plain("<f4", "(7,)"), "corrupt", "28 bytes, the file has 24"),
+        (plain("<f4", "(7,)"), "corrupt", "28 bytes, but the file has 24"),
         (plain("<f4", "(99999999999999999999999,)"), "corrupt", "2^64"),
         (plain("<f4", "(4294967296, 4294967296)"), "corrupt", "2^63"),
         (plain("<f4", "(9223372036854775807, 9223372036854775807, 0)"), "corrupt", "2^63"),
@@ -404,7 +404,7 @@ fn a_spec_says_the_order_of_bytes() {
     assert!(convert(&raw, &out, request).unwrap_err().to_string().contains("order of bytes"));
     let raw_out = format!("raw:{}", folder.path().join("d.bin").display());
     let error = convert(&raw, &raw_out, to(">u4[3,4]{0,1}").from(spec(">u4[3,4]{1,0}")));
-    assert!(error.unwrap_err().to_string().contains("highest byte first"));
+    assert!(error.unwrap_err().to_string().contains("big-endian"));
 }
 
 /// NumPy reads the first array of a file, and does not accept a number in parentheses as a shape.
@@ -416,7 +416,7 @@ fn what_follows_an_array_is_left_out_and_said() {
     let path = write(&folder, "b.npy", [&bytes[..], b"seven b"].concat());
     let input = open(&path, &Reading::default()).unwrap();
     assert_eq!(input.warnings().count(), 1);
-    assert!(input.warnings().all(|said| said.starts_with("7 bytes behind the array")));
+    assert!(input.warnings().all(|said| said.starts_with("7 bytes after the array")));
     let out = folder.path().join("c.npy");
     convert(&path, &out, to("col-major").verify(true)).unwrap();
     let verdict = verify(&out, &original, &to("col-major"), &()).unwrap();

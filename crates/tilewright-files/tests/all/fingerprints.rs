@@ -247,7 +247,7 @@ fn a_folder_is_its_checkpoint_and_says_what_it_passes_over() {
     assert_eq!(summed(folder.path()), whole);
     let said: Vec<String> = opened(folder.path()).warnings().collect();
     assert_eq!(said.len(), 2, "{said:?}");
-    assert!(said[0].ends_with("folders in it are not read (1: inner)"), "{said:?}");
+    assert!(said[0].ends_with("subfolders are not read (1: inner)"), "{said:?}");
     assert!(said[1].ends_with("which are not read (1: lost.safetensors)"), "{said:?}");
     // A missing shard is an error, and a shorter index is a difference.
     let all = folder.path().join(sharded::INDEX);

@@ -220,14 +220,19 @@ fn verification_compares_what_goes_along() {
         wrong[at] ^= 1;
         fs::write(out.join("config.json"), &wrong).unwrap();
         let [is, was] = [wrong[at], wrong[at] ^ 1];
-        let text =
-            format!(r#""config.json", which goes along, has {is:#x} at byte {at}, had {was:#x}"#);
+        let text = format!(
+            r#""config.json", which must be copied, has {is:#x} at byte {at}, had {was:#x}"#
+        );
         assert_eq!(said(), text);
     }
     fs::write(out.join("config.json"), &noise(200_000)[1..]).unwrap();
     assert!(said().contains("has 199999 bytes, had 200000"), "{}", said());
     fs::remove_file(out.join("config.json")).unwrap();
-    assert!(said().contains(r#""config.json", which goes along, is missing from"#), "{}", said());
+    assert!(
+        said().contains(r#""config.json", which must be copied, is missing from"#),
+        "{}",
+        said()
+    );
     // Files that were added later are not compared, and neither is a folder beside a file.
     fs::write(out.join("config.json"), noise(200_000)).unwrap();
     fs::write(out.join("later.txt"), "").unwrap();

@@ -422,7 +422,7 @@ fn a_broken_file_is_an_error_that_says_so() {
         (b"GGML".to_vec(), "corrupt", "does not start with `GGUF`"),
         (whole[..7].to_vec(), "corrupt", "the version"),
         (b"GGUF\x01\0\0\0".to_vec(), "unsupported", "version 1; known are 2 and 3"),
-        (b"GGUF\0\0\0\x03".to_vec(), "unsupported", "the highest byte first"),
+        (b"GGUF\0\0\0\x03".to_vec(), "unsupported", "big-endian"),
         (counts(max, 0), "corrupt", "the count of tensors is 18446744073709551615"),
         (counts(0, max), "corrupt", "the count of metadata is 18446744073709551615"),
         (counts(3, 0), "corrupt", "takes"),
@@ -458,7 +458,7 @@ fn a_broken_file_is_an_error_that_says_so() {
         (
             with(pair("general.alignment", 4, &[3, 0, 0, 0])),
             "corrupt",
-            "is 3; it is a power of two",
+            "is 3; it must be a power of two",
         ),
         (with(pair("general.alignment", 10, &[32, 0, 0, 0, 0, 0, 0, 0])), "corrupt", "as u32"),
         (

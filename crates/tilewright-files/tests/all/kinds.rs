@@ -36,7 +36,7 @@ fn an_array_is_the_one_tensor_of_a_file_and_comes_back() {
             is_same(&named, &array, &Request::new());
             convert(&named, &back, to("row-major").verify(true).force(true)).unwrap();
             if !descr.starts_with('>') {
-                // The file of tensors has the lowest byte first, and so has its result.
+                // The file of tensors is little-endian, and so is its result.
                 is_same(&back, &array, &Request::new());
             }
             is_same(&back, &named, &Request::new());
@@ -46,7 +46,7 @@ fn an_array_is_the_one_tensor_of_a_file_and_comes_back() {
     }
 }
 
-/// Returns the bytes of an array's elements, row-major and lowest byte first.
+/// Returns the bytes of an array's elements, row-major and little-endian.
 fn elements(path: &std::path::Path) -> Vec<u8> {
     let folder = folder();
     let raw = folder.path().join("elements");
@@ -101,7 +101,7 @@ fn a_tensor_must_be_chosen_and_what_is_left_out_is_said() {
     let folder = folder();
     let out = folder.path().join("a.npy");
     let error = convert(corpus(CNN), &out, to("row-major")).unwrap_err().to_string();
-    assert!(error.contains(".npy holds one tensor, and 8 are meant: besides "), "{error}");
+    assert!(error.contains(".npy holds one tensor, but 8 are selected: besides "), "{error}");
     let error = convert(corpus(CNN), &out, to("row-major").only("9*")).unwrap_err().to_string();
     assert!(error.contains("no tensor matches"), "{error}");
     let empty = write(&folder, "empty.safetensors", safetensors("{}", &[]));

@@ -191,9 +191,9 @@ fn an_archive_that_lies_is_an_error_that_says_so() {
     let bomb = deflated("a.npy", &vec![0; 1 << 20]);
     let notes = |text: &str| archive(&[good.clone(), stored("tilewright.json", text.as_bytes())]);
     let cases: Vec<(Vec<u8>, &str, &str)> = vec![
-        (vec![], "corrupt", "no record of the end"),
-        (whole[..whole.len() - 1].to_vec(), "corrupt", "no record of the end"),
-        ([&whole[..], b"x"].concat(), "corrupt", "no record of the end"),
+        (vec![], "corrupt", "no end-of-archive record"),
+        (whole[..whole.len() - 1].to_vec(), "corrupt", "no end-of-archive record"),
+        ([&whole[..], b"x"].concat(), "corrupt", "no end-of-archive record"),
         ([b"x", &whole[..]].concat(), "corrupt", "a list of 2 entries"),
         (end(10, &[3, 0]), "corrupt", "a list of 3 entries in 102 bytes"),
         (long_name, "corrupt", "the list of entries is cut off"),
@@ -225,12 +225,12 @@ fn an_archive_that_lies_is_an_error_that_says_so() {
         (
             one(Entry { size: bomb.size - 1, ..bomb.clone() }),
             "corrupt",
-            "unpacks to other than the 1048575 bytes",
+            "does not unpack to the 1048575 bytes",
         ),
         (
             one(Entry { size: bomb.size + 1, ..bomb.clone() }),
             "corrupt",
-            "unpacks to other than the 1048577 bytes",
+            "does not unpack to the 1048577 bytes",
         ),
         (
             one(Entry { sum: 1, ..deflated("a.npy", &array(40)) }),

@@ -104,7 +104,7 @@ fn zero_points_beside_a_weight_are_the_middle_for_a_symmetric_kernel() {
             zeros[place] = other;
             model(at, &zeros);
             let said = refusal(at, marlin());
-            let says = "MARLIN takes symmetric weights, whose zero points are all stored as 0x77 or all as 0x88";
+            let says = "MARLIN needs symmetric weights, whose zero points are all stored as 0x77 or all as 0x88";
             assert!(said.contains(says) && said.contains("\"l.qzeros\" holds 0x"), "{said}");
             assert_eq!(prepared(at, request("GPTQ", "AWQ", "*qweight")).unwrap(), [""; 0]);
         }
@@ -127,7 +127,7 @@ fn zero_points_that_are_stored_less_1_are_refused_elsewhere() {
             false => {
                 let said = refusal(at, to("MARLIN_ZP"));
                 assert!(
-                    said.contains("each zero point is stored less 1, except in gptq_v2"),
+                    said.contains("each zero point is stored minus 1, except in gptq_v2"),
                     "{said}"
                 );
             }

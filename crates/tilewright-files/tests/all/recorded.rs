@@ -143,7 +143,7 @@ fn data_that_changed_behind_its_record_is_not_converted() {
         assert_eq!((*is, *kept), (summed(&out)["t"], summed(&input)["t"]));
         let error = convert(&out, &back, to("row-major")).unwrap_err();
         assert_eq!((error.kind(), names(&folder).len()), ("corrupt", 2));
-        assert!(error.to_string().contains("is recorded of them"), "{error}");
+        assert!(error.to_string().contains("is recorded"), "{error}");
     }
     // Padding is not part of the data.
     let mut filled = bytes.clone();
@@ -169,9 +169,7 @@ fn a_record_of_other_data_is_a_difference_of_its_own() {
     let (is, text) = (summed(&input)["t"], found.to_string());
     assert_eq!(
         text,
-        format!(
-            "tensor \"t\" has data of fingerprint {is}, and 0000000000000001 is recorded of them"
-        )
+        format!("tensor \"t\" has data with fingerprint {is}, and 0000000000000001 is recorded")
     );
 }
 
@@ -323,7 +321,7 @@ fn no_record_is_carried_along_unchecked() {
                 let said = |error: &tilewright_files::Error| {
                     assert_eq!(error.kind(), "corrupt");
                     let text = error.to_string();
-                    assert!(text.contains("tensor \"b\" has data of fingerprint"), "{text}");
+                    assert!(text.contains("tensor \"b\" has data with fingerprint"), "{text}");
                 };
                 said(&convert(&out, &again, request.clone()).unwrap_err());
                 assert_eq!(names(&folder).len(), 3, "{layout}");
@@ -357,25 +355,25 @@ fn what_cannot_be_compared_is_named() {
         (1, 2, &["b".to_owned()][..])
     );
     assert_eq!(said(checked.verdict.clone()), "same");
-    let remark = r#"a layout is noted of "b", and no fingerprint: not compared"#;
+    let remark = r#"a layout is recorded for "b", and no fingerprint: not compared"#;
     assert_eq!(checked.remark().unwrap(), remark);
     // No records at all.
     let error = changed(&|known| known.retain(|key, _| !key.contains(".data."))).unwrap_err();
     let text = error.to_string();
     assert!(
-        error.is_usage() && text.contains(r#"; a layout is noted of "a", "b", and no"#),
+        error.is_usage() && text.contains(r#"; a layout is recorded for "a", "b", and no"#),
         "{text}"
     );
     // A record without its layout, and the record of a missing tensor.
     let lost = changed(&|known| drop(known.remove("tilewright.layout.b"))).unwrap();
     assert!(
-        said(lost.verdict.clone()).contains("tensor \"b\" has data of fingerprint"),
+        said(lost.verdict.clone()).contains("tensor \"b\" has data with fingerprint"),
         "{lost:?}"
     );
     let lost =
         changed(&|known| drop(known.insert("tilewright.layout.c".into(), "f16[2] {0}".into())));
     let text = said(lost.unwrap().verdict);
-    assert!(text.contains("tensor \"c\": it is missing, and \"tilewright.layout.c\" is"), "{text}");
+    assert!(text.contains("tensor \"c\": it is missing, but \"tilewright.layout.c\" is"), "{text}");
     let wrong = changed(&|known| {
         known.remove("tilewright.layout.b").unwrap();
         known.insert("tilewright.data.b".into(), "none".into());
@@ -441,7 +439,7 @@ fn what_a_result_leaves_out_is_said() {
         let conversion = Conversion::prepare(&input, folder.path().join("o.safetensors"), request);
         conversion.unwrap().warnings().collect::<Vec<_>>()
     };
-    let one = r#"metadata "tilewright.fill.a" is left out: no layout was noted of its tensor"#;
+    let one = r#"metadata "tilewright.fill.a" is left out: its tensor has no recorded layout"#;
     assert_eq!(said(to("zN").only("a")), [one]);
     assert_eq!(said(to("row-major")), Vec::<String>::new());
     assert_eq!(said(to("zN")).len(), 2);

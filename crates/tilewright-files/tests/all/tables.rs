@@ -349,7 +349,7 @@ fn what_is_no_table_is_refused() {
         ("table(0; tensor model.w) row-major", "it holds no list"),
         ("table(0; @no/such/list.txt) row-major", "no/such/list.txt"),
         ("table(0; 0,1,2,3,4) row-major", "index 5 of the array is stored nowhere"),
-        ("table(2; 0,1,2,3,4) row-major", "an index table of dim 2 of an array of 2 dims"),
+        ("table(2; 0,1,2,3,4) row-major", "an index table names dim 2 of an array of 2 dims"),
     ] {
         let error = refused(text).to_string();
         assert!(error.contains(said) && error.contains("model.w"), "{text}: {error}");

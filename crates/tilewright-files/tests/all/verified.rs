@@ -204,9 +204,9 @@ fn a_result_that_lies_otherwise_than_asked_differs() {
     assert!(said(to("row-major").only("u")).contains("tensor \"t\": its layout is"));
     assert!(
         said(to("{1,0:T(4,4)}").only("t").fill(Fill::Zero))
-            .contains("promises padding of one, expected 0")
+            .contains("records padding of one, expected 0")
     );
-    assert!(said(to("{1,0:T(4,4)}").only("t")).contains("promises padding of one"));
+    assert!(said(to("{1,0:T(4,4)}").only("t")).contains("records padding of one"));
     assert!(said(Request::new().fill(Fill::Lowest)).contains("expected lowest"));
     assert_eq!(said(Request::new()), "same");
 }
@@ -379,8 +379,7 @@ fn bytes_behind_an_array_are_a_difference() {
                     Verdict::Same { .. } => None,
                     Verdict::Differs(found) => Some(found.to_string()),
                 };
-                let behind =
-                    |said: &str| said.contains("bytes behind the array are not part of it");
+                let behind = |said: &str| said.contains("bytes after the array are not part of it");
                 assert_eq!(found.as_deref().is_some_and(behind), !rest.is_empty(), "{found:?}");
             }
         }

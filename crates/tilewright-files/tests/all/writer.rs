@@ -74,7 +74,7 @@ fn what_is_written_is_what_a_conversion_writes() {
             }
             convert(&plain, at("b.safetensors"), request()).unwrap();
             let [a, b] = ["a.safetensors", "b.safetensors"].map(|name| fs::read(at(name)).unwrap());
-            // The data of a swizzled source are not summed, so no fingerprint is recorded of them.
+            // The data of a swizzled source are not summed, so no fingerprint is recorded.
             let alike = a == b || held.starts_with('S');
             assert!(alike, "{held} to {text}: not the file of a conversion");
         }
@@ -266,7 +266,7 @@ fn what_is_refused() {
         (one(plain()), "a.safetensors.index.json", "become .safetensors"),
         (one(plain()), "a.bin", "raw:PATH"),
         (one(plain()), "none/a.npz", "folder"),
-        (one(reading), "a.npz", "say themselves how they lie"),
+        (one(reading), "a.npz", "have their own layout; do not give one"),
         (one(to("NCHW")), "a.npz", "tensor \"t\" of dims [3, 4] has rank 2"),
         (one(plain().rule("w*", spec("row-major"))), "a.npz", "\"w*\""),
         (one(to("zN").fill(Fill::Bits(1 << 40))), "a.npz", "tensor \"t\": a fill"),
@@ -279,7 +279,7 @@ fn what_is_refused() {
         assert!(error.is_usage() || name.contains("none"), "{error}");
     }
     for (layout, bytes, said) in [
-        (spec("(3,4):(4,1)").resolve(None, None).unwrap(), &data[..], "says no element type"),
+        (spec("(3,4):(4,1)").resolve(None, None).unwrap(), &data[..], "has no element type"),
         (rows.clone(), &data[..47], "47 bytes are there"),
         (named("s4[96]{0:E(2)}"), &data[..], "whose values have 4"),
     ] {

@@ -8,7 +8,7 @@ use super::{
     of, rows, sized,
 };
 
-const SHUFFLE: &str = "ROCm/aiter, aiter/ops/shuffle.py, shuffle_weight(w, (16, 16)), bpreshuffle: N by 16 and K by 32 bytes must divide; shuffle_weight_NK(inst_N, inst_K) is [N0=inst_N,K1=64/inst_N,K0=inst_K*inst_N/64]";
+const SHUFFLE: &str = "ROCm/aiter, aiter/ops/shuffle.py, shuffle_weight(w, (16, 16)), bpreshuffle: 16 must divide N and 32 bytes K; shuffle_weight_NK(inst_N, inst_K) is [N0=inst_N,K1=64/inst_N,K0=inst_K*inst_N/64]";
 const SHUFFLE_32: &str = "ROCm/aiter, aiter/ops/shuffle.py, shuffle_weight(w, (32, 16))";
 const INT4: &str = "ROCm/aiter, aiter/ops/shuffle.py, shuffle_weight(use_int4=True): one value in a byte, before it is packed";
 const INT4_PACKED: &str = "ROCm/aiter, aiter/int4_utils.py: shuffle_weight(use_int4=True), then convert_int8_to_uint32_int4 and rearrange_4bit_elements";
@@ -19,7 +19,7 @@ const A16W4_PLAIN: &str =
 const E8M0: &str = "ROCm/aiter, e8m0_shuffle: rows padded to 256 and columns to 8, with bytes that are not written";
 const SCALE_GATE_UP: &str =
     "ROCm/aiter, aiter/ops/shuffle.py, shuffle_scale_a16w4(gate_up=True): columns padded with 0x7F";
-const SCALE_A16W4: &str = "ROCm/aiter, aiter/ops/shuffle.py, shuffle_scale_a16w4(gate_up=False): N by 32 and K/32 by 8 must divide";
+const SCALE_A16W4: &str = "ROCm/aiter, aiter/ops/shuffle.py, shuffle_scale_a16w4(gate_up=False): 32 must divide N and 8 must divide K/32";
 const N32K4: &str = "ROCm/aiter, shuffle_scale_n32k4 of gfx1250, shuffle_scale_f4 of MXFP4, shuffle_mxfp8fp4_scale: rows padded with 0x7F";
 const N32K8: &str = "ROCm/aiter, shuffle_scale_f4 of NVFP4";
 const GFX1250: &str = "ROCm/aiter, shuffle_weight_gfx1250 of two dims; three are [E, K, N] there, and the result is a transposed view";

@@ -2,7 +2,7 @@
 
 use super::{Names, Rows, constants::BYTES_16, row, rows};
 
-const NHD: &str = "FlashAttention, FlashInfer and vLLM (LBNHC): NHD; keys and values apart, or a dim of 2 before the pages or behind them";
+const NHD: &str = "FlashAttention, FlashInfer and vLLM (LBNHC): NHD; keys and values are separate, or in a dim of 2 before or after the pages";
 const HND: &str = "FlashInfer, TensorRT-LLM and vLLM (LBHNC): HND";
 const LAYERS: &str = "vLLM, letters of a cache's layout (layers, blocks, heads, tokens, content), where a block holds all layers";
 const PAGED: &str = "vLLM, paged_attn.py, and AITER, asm: X is 16 bytes of elements";

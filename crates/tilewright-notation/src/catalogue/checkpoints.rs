@@ -8,12 +8,12 @@ use super::{
 
 const AWQ: &str = "AWQ, order [0,2,4,6,1,3,5,7] of the 4-bit values of a 32-bit word, [0,2,1,3] of 8-bit ones, low bits first; zero points [groups, N] too";
 const GPTQ: &str = "GPTQ, qweight: words of 32 bits along K, low bits first; vLLM, pack_quantized_values_into_int32";
-const GPTQ_ZEROS: &str = "GPTQ, qzeros: words of 32 bits along N, low bits first; the first version stores each zero point less 1";
-const CT: &str = "compressed-tensors, pack_quantized: each row padded to whole words of 32 bits; stored is the value plus 2^(bits-1)";
+const GPTQ_ZEROS: &str = "GPTQ, qzeros: words of 32 bits along N, low bits first; the first version stores each zero point minus 1";
+const CT: &str = "compressed-tensors, pack_quantized: each row padded to whole words of 32 bits; each value is stored plus 2^(bits-1)";
 const BNB: &str =
     "bitsandbytes, NF4 and FP4: the flattened array, the first of two values in the high bits";
-const GEMV_FAST: &str = "AutoAWQ, gemv_fast.py, pack_intweight(interleave=4, kstride=64), and llm-awq: words of 16 bits [N/4, K]; N by 4 and K by 64 must divide";
-const BITNET: &str = "transformers, integrations/bitnet.py, pack_weights: bytes [N/4, K] of one value of each quarter of the rows, the first in the lowest bits; stored is the value plus 1";
+const GEMV_FAST: &str = "AutoAWQ, gemv_fast.py, pack_intweight(interleave=4, kstride=64), and llm-awq: words of 16 bits [N/4, K]; 4 must divide N and 64 must divide K";
+const BITNET: &str = "transformers, integrations/bitnet.py, pack_weights: bytes [N/4, K] of one value of each quarter of the rows, the first in the lowest bits; each value is stored plus 1";
 const FP4: &str = "MXFP4 and NVFP4 of Hugging Face (compressed-tensors, pack_fp4_to_uint8; the blocks of gpt-oss) and DeepGEMM: the first of two values in the low bits";
 
 #[rustfmt::skip]

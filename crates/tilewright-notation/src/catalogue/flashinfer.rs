@@ -10,21 +10,20 @@ use super::{
 const SCALES: &str = "cuBLASLt, block scaling factors (VEC16_UE4M3, VEC32_UE8M0); nvmath; CUTLASS, Sm1xxBlockScaledConfig; FlashInfer, block_scale_interleave; torchao, to_blocked; Transformer Engine, gemm swizzled scales; each batch is padded to 128 rows and 4 columns";
 const SCALES_8: &str =
     "FlashInfer and TensorRT-LLM, SWIZZLED_8x4: each batch is padded to 8 rows and 4 columns";
-const SHUFFLE_32: &str = "FlashInfer, utils.py, shuffle_matrix_a where epilogue_tile_m % 128 == 0; TensorRT-LLM, shuffleMatrixA; M by 32 must divide";
-const SHUFFLE_16: &str = "FlashInfer, utils.py, shuffle_matrix_a of another epilogue_tile_m, such as 64; M by 16 must divide";
+const SHUFFLE_32: &str = "FlashInfer, utils.py, shuffle_matrix_a where epilogue_tile_m % 128 == 0; TensorRT-LLM, shuffleMatrixA; 32 must divide M";
+const SHUFFLE_16: &str = "FlashInfer, utils.py, shuffle_matrix_a of another epilogue_tile_m, such as 64; 16 must divide M";
 const GATED: &str = "FlashInfer, reorder_rows_for_gated_act_gemm; AITER, interleave_gate_up_rows, GUGU; rows r0, rI, r1 of [2I, K]";
 const GATED_32: &str = "FlashInfer, reorder_rows_for_gated_act_gemm, then shuffle_matrix_a where epilogue_tile_m % 128 == 0; vLLM, _maybe_get_cached_w3_w1_permute_indices; the two of the gate are [up, gate] of checkpoints";
 const GATED_16: &str = "FlashInfer, reorder_rows_for_gated_act_gemm, then shuffle_matrix_a of another epilogue_tile_m; the two of the gate are [up, gate] of checkpoints";
 const SWAP: &str = "vLLM, swap_w13_to_w31: [gate, up] becomes [up, gate]";
-const SF_32: &str = "FlashInfer, shuffle_matrix_sf_a where epilogue_tile_m % 128 == 0: linear scales in, those of SCALE_128x4 with shuffled rows out; M by 128 must divide";
-const SF_16: &str =
-    "FlashInfer, shuffle_matrix_sf_a of another epilogue_tile_m; M by 128 must divide";
+const SF_32: &str = "FlashInfer, shuffle_matrix_sf_a where epilogue_tile_m % 128 == 0: linear scales in, those of SCALE_128x4 with shuffled rows out; 128 must divide M";
+const SF_16: &str = "FlashInfer, shuffle_matrix_sf_a of another epilogue_tile_m; 128 must divide M";
 const BLOCK_MAJOR: &str =
     "FlashInfer, convert_to_block_layout: blockK is 128 bytes for kernels of experts";
 const SM90: &str = "FlashInfer and TensorRT-LLM, mixed GEMM of SM90: scales of groups of 32 (e8m0) or 128 (bf16), rows by 64";
 const SM90_WEIGHT: &str =
-    "FlashInfer and TensorRT-LLM, mixed GEMM of SM90: N by 16 and K by 64 must divide";
-const SM90_FP4: &str = "FlashInfer, mixed GEMM of SM90, FP4 weights: the order of the bytes alone; in the end the bits of each 32-bit word are permuted, as triton_kernels do on Hopper";
+    "FlashInfer and TensorRT-LLM, mixed GEMM of SM90: 16 must divide N and 64 must divide K";
+const SM90_FP4: &str = "FlashInfer, mixed GEMM of SM90, FP4 weights: only the order of the bytes; afterwards the bits of each 32-bit word are permuted, as triton_kernels do on Hopper";
 
 #[rustfmt::skip]
 pub(super) static ROWS: &[Rows] = &[

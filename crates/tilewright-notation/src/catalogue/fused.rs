@@ -7,10 +7,10 @@ const TP_QKV: &str = "Phi-3, ChatGLM, GLM-4, Baichuan (W_pack) and vLLM (qkv_pro
 const TP_GATE: &str =
     "Megatron, linear_fc1 of TP ranks one after the other, each with its gate and up";
 const GLU: &str = "Transformer Engine and Megatron, glu_interleave_size 32: 32 rows of the gate, 32 of up; another size as [I0=16]";
-const GPT_OSS: &str = "gpt-oss, gate_up_proj [E, in, out]: gate and up in turns along the last dim";
-const HALVES: &str =
-    "Meta and GGUF to Hugging Face: a head's pairs of rotary dims become two halves; q and k alone";
-const PAIRS: &str = "llama.cpp, LlamaModel.permute, Hugging Face to GGUF: a head's halves become pairs; q and k alone";
+const GPT_OSS: &str =
+    "gpt-oss, gate_up_proj [E, in, out]: gate and up interleaved along the last dim";
+const HALVES: &str = "Meta and GGUF to Hugging Face: a head's pairs of rotary dims become two halves; only for q and k";
+const PAIRS: &str = "llama.cpp, LlamaModel.permute, Hugging Face to GGUF: a head's halves become pairs; only for q and k";
 
 #[rustfmt::skip]
 pub(super) static ROWS: &[Rows] = &[

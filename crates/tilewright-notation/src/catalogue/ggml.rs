@@ -8,10 +8,10 @@ const GGML_4: &str =
     "llama.cpp, the 4-bit values (qs) of blocks of 32, deltas apart: Q4_0, Q4_1, IQ4_NL, MXFP4";
 const Q4_K: &str = "llama.cpp, the 4-bit values (qs) of super-blocks of 256, scales apart: Q4_K";
 const X4: &str = "llama.cpp, repack: the bytes (qs) of four rows' blocks, deltas apart";
-const REPACK: &str = "llama.cpp, ggml-cpu/repack.cpp: the bytes of values of R rows' blocks in chunks, deltas apart; rows by R must divide";
-const VALUES: &str = "llama.cpp, ggml-cpu/repack.cpp: the 4-bit values of R rows' blocks, deltas apart; of Q4_0 the top bit of each is flipped besides";
-const KLEIDIAI: &str = "llama.cpp, ggml-cpu/repack.cpp, and KleidiAI, qsi4c32p of nr and kr: the 4-bit values of R rows' blocks, deltas apart; of Q4_0 the top bit of each is flipped besides";
-const AMX: &str = "llama.cpp, ggml-cpu/amx/mmq.cpp, convert_B_packed_format: tiles of 16 rows by one block, the values alone";
+const REPACK: &str = "llama.cpp, ggml-cpu/repack.cpp: the bytes of values of R rows' blocks in chunks, deltas apart; R must divide the rows";
+const VALUES: &str = "llama.cpp, ggml-cpu/repack.cpp: the 4-bit values of R rows' blocks, deltas apart; for Q4_0 the top bit of each is also flipped";
+const KLEIDIAI: &str = "llama.cpp, ggml-cpu/repack.cpp, and KleidiAI, qsi4c32p of nr and kr: the 4-bit values of R rows' blocks, deltas apart; for Q4_0 the top bit of each is also flipped";
+const AMX: &str = "llama.cpp, ggml-cpu/amx/mmq.cpp, convert_B_packed_format: tiles of 16 rows by one block, only the values";
 
 const ROWS_BLOCKS: Names = &["rows", "blocks", "bytes"];
 const ROWS_VALUES: Names = &["rows", "blocks", "values"];

@@ -6,16 +6,16 @@ use super::{
     of, quantised, rows, sized,
 };
 
-const MARLIN: &str = "IST-DASLab/marlin, _get_perms, for 4 bits; vLLM, get_weight_perm, for 8 bits; lowest values first in each 32-bit word; both must divide: N by 64 and K by 128, or N by 128 and K by 64";
-const SCALES: &str = "IST-DASLab/marlin, _scale_perm; vLLM, marlin_permute_scales where a group is less than K; one row a group";
-const SINGLE: &str = "IST-DASLab/marlin, _scale_perm_single; vLLM, marlin_permute_scales of one row for all of k, marlin_permute_bias, and all scales with 8-bit activations";
+const MARLIN: &str = "IST-DASLab/marlin, _get_perms, for 4 bits; vLLM, get_weight_perm, for 8 bits; lowest values first in each 32-bit word; N and K must be multiples of 64 and 128, or of 128 and 64";
+const SCALES: &str = "IST-DASLab/marlin, _scale_perm; vLLM, marlin_permute_scales where a group is smaller than K; one row per group";
+const SINGLE: &str = "IST-DASLab/marlin, _scale_perm_single; vLLM, marlin_permute_scales of one row for all of k, marlin_permute_bias, and all scales for 8-bit activations";
 const VLLM: &str = "vLLM, marlin_utils_test.py, get_weight_perm for 8-bit activations";
-const VLLM_SCALES: &str = "vLLM, marlin_utils_fp4.py, mxfp4_marlin_process_scales; of NVFP4 scales the order alone, their values change";
+const VLLM_SCALES: &str = "vLLM, marlin_utils_fp4.py, mxfp4_marlin_process_scales; for NVFP4 scales only the order, since their values change";
 const ZP: &str = "vLLM, marlin_utils.py, marlin_zero_points";
 const SPARSE: &str = "vLLM, marlin_24_perms.py: 2:4 sparse weights with the zeros left out, so K is half of the dense K";
 const SPARSE_META: &str = "vLLM, marlin_24, mask_creator and sparse metadata: N a multiple of 64";
 const CUTLASS: &str = "torch, _semi_structured_conversions.py: CUTLASS's 2:4 metadata, of 16-bit words [N, K/16] for 16-bit weights, of 32-bit words [N, K/32] for 8-bit ones";
-const MACHETE: &str = "vLLM, machete_prepack: blocks of 128 of N by 64 of K, which must divide; CuTe, thrfrg_A of SM90_64x128x16 tiled 2x1x1";
+const MACHETE: &str = "vLLM, machete_prepack: blocks of 128 of N by 64 of K, which must divide N and K N and K; CuTe, thrfrg_A of SM90_64x128x16 tiled 2x1x1";
 const ALLSPARK: &str = "vLLM, allspark_repack, rearrange_kn_weight_as_n32k16_order: N padded to 32";
 
 // The bars cut the order into the dims of the array of words: int32 [K/16, 2N] of 4 bits, [K/16, 4N] of 8.

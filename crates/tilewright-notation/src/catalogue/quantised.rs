@@ -54,7 +54,7 @@ pub(super) static GPTQ: Quantised = Quantised {
 pub(super) static GPTQ_ZEROS: Quantised = Quantised {
     unchanged: Some((
         ("checkpoint_format", &["gptq_v2"]),
-        "each zero point is stored less 1, except in gptq_v2",
+        "each zero point is stored minus 1, except in gptq_v2",
     )),
     ..Quantised::of(&[("quant_method", &["gptq"]), GPTQ_FILES])
 };

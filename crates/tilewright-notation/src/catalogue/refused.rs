@@ -1,34 +1,34 @@
 //! Well-known names that are not layouts, with the reason for each, as data.
 
-const FLIPPED_4X4: &str = "it flips the top bit of every value and begins each block with the deltas of 4 rows, two regions; Q4_0_4x4_VALUES is the order of the values";
-const FLIPPED_4X8: &str = "it flips the top bit of every value and begins each block with the deltas of 4 rows, two regions; Q4_0_4x8_VALUES is the order of the values";
-const FLIPPED_8X8: &str = "it flips the top bit of every value and begins each block with the deltas of 8 rows, two regions; Q4_0_8x8_VALUES is the order of the values";
-const REPACKED_4X4: &str = "each block of 4 rows begins with their 4 scales, which are stored in another way than the values, and no pattern is of two regions; IQ4_NLx4_QS is the order of the bytes of values";
-const REPACKED_4X8: &str = "each block of 4 rows begins with their 4 scales, which are stored in another way than the values, and no pattern is of two regions; Q8_0x4_QS_8 is the order of the bytes of values";
-const REPACKED_8X8: &str = "each block of 8 rows begins with their 8 scales, which are stored in another way than the values, and no pattern is of two regions; Q4_K_8x8_QS is the order of the bytes of values";
-const SCALES_CODED: &str = "its scales of six bits are packed anew; Q4_K_8x8_QS and Q4_K_8x4_QS are the order of the bytes of values";
-const REGIONS: &str = "its blocks have several regions, each with its own order; Q4_K_8x8_QS is that of the bytes of values, Q6_K_8x8_SCALES and Q2_K_8x8_SCALES are those of the scales";
+const FLIPPED_4X4: &str = "it flips the top bit of every value and starts each block with the deltas of 4 rows, so there are two regions; Q4_0_4x4_VALUES is the order of the values";
+const FLIPPED_4X8: &str = "it flips the top bit of every value and starts each block with the deltas of 4 rows, so there are two regions; Q4_0_4x8_VALUES is the order of the values";
+const FLIPPED_8X8: &str = "it flips the top bit of every value and starts each block with the deltas of 8 rows, so there are two regions; Q4_0_8x8_VALUES is the order of the values";
+const REPACKED_4X4: &str = "each block of 4 rows begins with their 4 scales, which are stored differently from the values, and a pattern cannot have two regions; IQ4_NLx4_QS is the order of the bytes of values";
+const REPACKED_4X8: &str = "each block of 4 rows begins with their 4 scales, which are stored differently from the values, and a pattern cannot have two regions; Q8_0x4_QS_8 is the order of the bytes of values";
+const REPACKED_8X8: &str = "each block of 8 rows begins with their 8 scales, which are stored differently from the values, and a pattern cannot have two regions; Q4_K_8x8_QS is the order of the bytes of values";
+const SCALES_CODED: &str = "its six-bit scales are repacked; Q4_K_8x8_QS and Q4_K_8x4_QS are the order of the bytes of values";
+const REGIONS: &str = "its blocks have several regions, each with its own order; Q4_K_8x8_QS has the bytes of values, Q6_K_8x8_SCALES and Q2_K_8x8_SCALES have the scales";
 const HOPPER: &str = "it permutes the bits of each word of eight values irregularly at the end; HOPPER_MX_VALUE_BYTES is the order of the bytes before that, HOPPER_MX_VALUE_BYTES_MMA2 that of mma version 2";
-const GROUPED: &str = "of grouped queries it is several pieces: a group has more heads of q than of k and v; NEOX_QKV is the order where it has one of each";
+const GROUPED: &str = "grouped queries split it into several pieces: a group has more heads of q than of k and v; NEOX_QKV is the order for one head of each";
 const PAGES: &str = "it is a table of pages, which depends on the requests; KV_NHD and KV_HND are the layouts of the pages";
 
 /// A name with the reason.
 const REFUSED: &[(&str, &str)] = &[
-    ("UNDEFINED", "it says that nothing is known"),
-    ("acl:-1", "it says that nothing is known"),
+    ("UNDEFINED", "it means that nothing is known about the layout"),
+    ("acl:-1", "it means that nothing is known about the layout"),
     (
         "FRACTAL_Z_G",
-        "it pads the channels of each group on their own, so it depends on the number of groups",
+        "it pads the channels of each group separately, so it depends on the number of groups",
     ),
     ("FRACTAL_Z_C04", "it merges channels, height and width before it cuts them into blocks"),
     ("FRACTAL_NZ_C0_0", "its blocks are of unknown size"),
     (
         "GPTQ_3BIT",
-        "its values straddle words: of 32 along K, stored in three, two straddle; GPTQ is of 2, 4 and 8 bits",
+        "its values straddle words: two of every 32 along K, stored in three words, straddle; GPTQ has 2, 4 and 8 bits",
     ),
     (
         "CT_PACK_INT32_3BIT",
-        "its values straddle words: they are contiguous, of 3 bits each; CT_PACK_INT32 is of 4 and 8 bits",
+        "its values straddle words: they are contiguous, of 3 bits each; CT_PACK_INT32 has 4 and 8 bits",
     ),
     ("Q4_0_4_4", "it flips the top bit of every value; Q4_0_4x4_VALUES is the order of the values"),
     ("Q4_0_4_8", "it flips the top bit of every value; Q4_0_4x8_VALUES is the order of the values"),
@@ -53,7 +53,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("MXFP4_8x8_BYTES", REPACKED_8X8),
     (
         "Q4_0_AMX_NIBBLES",
-        "each tile of 16 rows ends with 16 deltas, a gap between the values; Q4_0_AMX_VALUES is their order without gaps, and strides say the gaps",
+        "each tile of 16 rows ends with 16 deltas, a gap between the values; Q4_0_AMX_VALUES is their order without gaps, and strides can express the gaps",
     ),
     ("Q4_K_8x8", SCALES_CODED),
     ("Q4_K_8x4", SCALES_CODED),
@@ -85,7 +85,7 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     (
         "qsi4cxp",
-        "sums, scales and biases follow the values of each panel: several regions; Q4_0_4x4_VALUES is an order of such values",
+        "sums, scales and biases follow the values of each panel, so there are several regions; Q4_0_4x4_VALUES is one order of the values",
     ),
     ("block_table", PAGES),
     ("kv_indices", PAGES),

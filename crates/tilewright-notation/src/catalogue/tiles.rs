@@ -10,7 +10,7 @@ use super::{
 const XLA: &str = "XLA, tiled layout";
 const TENSTORRENT: &str = "Tenstorrent, tiles of faces of 16x16";
 const VNNI: &str = "Intel 64, dot products of 4 bytes: V rows side by side";
-const KLEIDIAI: &str = "ARM-software/kleidiai, kai_rhs_pack_kxn_x16p32x1b and its like: panels of 32 columns of 16 bits, or 16 of 32, each behind its biases; the array is the bias as row 0 with the K rows below it";
+const KLEIDIAI: &str = "ARM-software/kleidiai, kai_rhs_pack_kxn_x16p32x1b and similar: panels of 32 columns of 16 bits, or 16 of 32, each after its biases; row 0 of the array is the bias, and the K rows follow";
 const AMX: &str = "Intel 64, AMX: tiles of 16 rows of 64 bytes";
 
 #[rustfmt::skip]

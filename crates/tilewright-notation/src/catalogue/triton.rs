@@ -11,7 +11,7 @@ use super::{
 };
 
 const HOPPER_SCALE: &str = "triton_kernels, HopperMXScaleLayout: N padded to 32 warps, K/32 to 2; returned as a transposed view";
-const HOPPER_VALUE: &str = "triton_kernels, HopperMXValueLayout: the order of the bytes alone; in the end the bits of each 32-bit word are permuted; N padded to 256 and K/2 to 64";
+const HOPPER_VALUE: &str = "triton_kernels, HopperMXValueLayout: only the order of the bytes; afterwards the bits of each 32-bit word are permuted; N padded to 256 and K/2 to 64";
 const BLACKWELL_SCALE: &str = "triton_kernels, BlackwellMXScaleLayout: K/32 padded to 8, N to 128";
 const BLACKWELL_ACT: &str =
     "triton_kernels, BlackwellActMXScaleLayout: of inputs that are not ragged";

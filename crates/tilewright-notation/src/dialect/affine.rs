@@ -89,7 +89,7 @@ impl Map {
             let message = format!("a map of {} dims, the array has {}", self.rank, dims.len());
             return Err(Error::new(Kind::Mismatch, message));
         }
-        let overflow = || Error::new(Kind::Overflow, "the places of this map leave 64 bits");
+        let overflow = || Error::new(Kind::Overflow, "the places of this map overflow 64 bits");
         let mut bounds: Vec<BTreeMap<u64, i128>> = vec![BTreeMap::new(); dims.len()];
         let (mut stride, mut offset) = (1i128, 0i128);
         for result in self.results.iter().rev() {
@@ -138,7 +138,7 @@ fn add(bounds: &mut BTreeMap<u64, i128>, term: &Term, multiple: i128) -> Option<
 
 /// The digits of a dim, fastest first.
 fn digits(bounds: &BTreeMap<u64, i128>, extent: u64) -> Result<Vec<Mode>, Error> {
-    let overflow = || Error::new(Kind::Overflow, "the strides of this map leave 64 bits");
+    let overflow = || Error::new(Kind::Overflow, "the strides of this map overflow 64 bits");
     let mut stride = bounds.get(&1).copied().unwrap_or(0);
     let (mut modes, mut at) = (Vec::new(), 1u64);
     for (&bound, &multiple) in bounds.range(2..) {
@@ -227,7 +227,7 @@ impl Sum {
 }
 
 fn too_large(span: (usize, usize)) -> Error {
-    Error::parse(span, "the numbers of this sum leave 64 bits, or it has more than 256 terms")
+    Error::parse(span, "the numbers of this sum overflow 64 bits, or it has more than 256 terms")
 }
 
 fn sum(scan: &mut Scanner<'_>, names: &[&str], depth: usize) -> Result<Sum, Error> {
@@ -293,7 +293,7 @@ fn divisor(scan: &mut Scanner<'_>, from: usize) -> Result<(u64, (usize, usize)),
 fn no_digit(span: (usize, usize)) -> Error {
     Error::parse(
         span,
-        "a quotient or remainder of more than one digit of a dim, which no strides say",
+        "a quotient or remainder of more than one digit of a dim, which strides cannot express",
     )
 }
 

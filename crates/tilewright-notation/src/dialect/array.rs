@@ -181,18 +181,18 @@ pub(super) fn in_blocks(dtype: Dtype) -> Error {
     let unit = dtype.unit();
     let (bytes, elements) = (unit.bytes, unit.elements);
     unsupported(format!(
-        "{elements} elements of {dtype} share {bytes} bytes; none has a place of its own"
+        "{elements} elements of {dtype} share {bytes} bytes; none has its own address"
     ))
 }
 
 /// A number of elements, as bytes.
 pub(super) fn in_bytes(elements: i64, bytes: i64) -> Result<i64, Error> {
     elements.checked_mul(bytes).ok_or_else(|| {
-        Error::new(Kind::Overflow, format!("{elements} elements of {bytes} bytes leave 64 bits"))
+        Error::new(Kind::Overflow, format!("{elements} elements of {bytes} bytes overflow 64 bits"))
     })
 }
 
 /// The refusal of a notation in bytes where the width is not known.
 pub(super) fn no_width(who: &str) -> Error {
-    unsupported(format!("{who} counts strides in bytes, and the dtype is not known"))
+    unsupported(format!("{who} counts strides in bytes, but the dtype is not known"))
 }

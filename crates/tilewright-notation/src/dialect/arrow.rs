@@ -100,7 +100,7 @@ fn print(named: &Named) -> Result<String, Error> {
     let strided = Strided::of(named.layout(), "Arrow")?;
     if strided.offset != 0 {
         return Err(unsupported(format!(
-            "element 0 lies {} elements into the storage; a tensor of Arrow begins with its buffer",
+            "element 0 lies {} elements into the storage; an Arrow tensor begins at its buffer",
             strided.offset
         )));
     }

@@ -22,7 +22,7 @@ pub(super) fn turned(
     let Some(mode) = modes.get_mut(before + usize::from(found.level())) else {
         return Ok(tensor.clone());
     };
-    let overflow = || Error::new(Kind::Overflow, "a digit stored backwards leaves 64 bits");
+    let overflow = || Error::new(Kind::Overflow, "a digit stored backwards overflows 64 bits");
     let stride = mode.stride();
     let last = i64::try_from(mode.extent().saturating_sub(1))
         .ok()

@@ -19,7 +19,7 @@
 //! | `F2<2,1> o (2,4):(4,1)` | | `F2<2,1> o (2,4):(4,1)` |
 //! | `F2<1,2,3> o (2,4):(4,1)` | | error: offsets 4 and 3 have one image |
 //! | `(3,5):(1,3) valid (2,3) capacity 15` | | `(3,5):(1,3) valid (2,3)` |
-//! | `(?,8):(?{div=8},1)` | | error: known at run time only |
+//! | `(?,8):(?{div=8},1)` | | error: known only at run time |
 //! | `(8,32):(32)` | | error: bracketed unlike the extents |
 //! | `4:1 steps split(0,2)` | | error: steps need the logical dims |
 
@@ -68,7 +68,8 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
     let end = layout_end(text);
     let (first, suffix) = text.split_at(end);
     if let Some(at) = first.find('?') {
-        let message = "`?` is an integer that is known at run time only; a layout has all of them";
+        let message =
+            "`?` is an integer that is known only at run time; a layout needs all its integers";
         return Err(Error::parse((at, at + 1), message));
     }
     let layout = Layout::parse(first.trim_end())?;

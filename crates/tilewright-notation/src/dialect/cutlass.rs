@@ -97,7 +97,7 @@ fn print(named: &Named) -> Result<String, Error> {
         return Err(Error::new(Kind::Unsupported, said));
     }
     if !layout.swizzle().is_field_xor() {
-        let said = "CuTe's swizzles are three numbers, and this one is a matrix of bits";
+        let said = "CuTe's swizzles are three numbers, but this one is a matrix of bits";
         return Err(Error::new(Kind::Unsupported, said));
     }
     Ok(spell(layout))

@@ -152,11 +152,13 @@ fn print(named: &Named) -> Result<String, Error> {
                 None => return Err(in_blocks(dtype)),
             },
             (Some(_), Some(_)) => {
-                return Err(unsupported("DLPack counts offsets in bytes, and elements are packed"));
+                return Err(unsupported(
+                    "DLPack counts offsets in bytes, but the elements are packed",
+                ));
             }
             (None, _) => {
                 return Err(unsupported(
-                    "DLPack counts offsets in bytes, and the dtype is not known",
+                    "DLPack counts offsets in bytes, but the dtype is not known",
                 ));
             }
         };

@@ -49,7 +49,7 @@ use crate::{
 };
 
 pub(super) const DIALECT: Notation =
-    Notation::new("einops", "einops: how each dim splits, and the order of storage", read, print)
+    Notation::new("einops", "einops: the split of each dim, and the order of storage", read, print)
         .with_form(claims);
 
 fn claims(text: &str) -> bool {
@@ -151,7 +151,7 @@ fn read_axis<'t>(scan: &mut Scanner<'t>) -> Result<(&'t str, (usize, usize)), Er
     } else if word.bytes().all(|b| b.is_ascii_digit()) {
         match word.trim_start_matches('0') {
             "1" => Ok(("", span)),
-            _ => refused("is a size without a name; a rearrangement has such axes of size 1 only"),
+            _ => refused("is a size without a name; only axes of size 1 can be unnamed"),
         }
     } else if word.starts_with('_') || word.ends_with('_') {
         refused("cannot name an axis; in einops a name neither begins nor ends with `_`")
@@ -275,7 +275,10 @@ fn read_order(scan: &mut Scanner<'_>, left: &Left<'_>) -> Result<Vec<Place>, Err
         None => Ok(order),
         Some(digit) => Err(Error::parse(
             digit.span,
-            format!("`{}` is stored nowhere; a rearrangement keeps every element", digit.name),
+            format!(
+                "`{}` is missing on the right side; a rearrangement keeps every element",
+                digit.name
+            ),
         )),
     }
 }
@@ -448,7 +451,7 @@ impl Reading for Rearrangement {
             .map_err(|e| Error::from(e).about(&self.written))?;
         if resolved.layout.padding() > 0 {
             let message = format!(
-                "`{}` cuts dims {} into pieces that do not fit; a rearrangement pads nothing, a pattern does",
+                "`{}` cuts dims {} into pieces that do not fit; a rearrangement cannot pad, but a pattern can",
                 self.written,
                 tuple(dims)
             );
@@ -464,7 +467,7 @@ fn print(named: &Named) -> Result<String, Error> {
     let pattern = Pattern::of(&tensor)?;
     if tensor.capacity() != tensor.size() {
         return Err(unsupported(format!(
-            "a rearrangement pads nothing; {} elements of storage hold {}",
+            "a rearrangement cannot pad; {} elements of storage hold {}",
             tensor.capacity(),
             tensor.size()
         )));

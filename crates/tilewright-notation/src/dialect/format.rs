@@ -133,7 +133,7 @@ fn turned(template: Template, transposed: bool, name: &str) -> Result<Template, 
         return Ok(template);
     }
     template.transposed().ok_or_else(|| {
-        let message = format!("`{TRANSPOSED}` exchanges the last two dims, and {name} has one");
+        let message = format!("`{TRANSPOSED}` exchanges the last two dims, but {name} has one");
         Error::new(Kind::Unsupported, message)
     })
 }
@@ -298,7 +298,7 @@ impl Chosen {
         let (least, bits) = (&widths[0], dtype.packed_bits().unwrap_or(0));
         let (widths, patterns) = (widths.join(" or "), patterns.join("` or `"));
         let message = format!(
-            "{self} is of elements of {widths} bits, and {dtype} has {bits}; words that hold such elements are read as these, such as u{least}, and a pattern puts elements of any width into this order: `{patterns}`"
+            "{self} needs elements of {widths} bits, and {dtype} has {bits}; read words that hold these elements as the elements themselves, such as u{least}, or use a pattern, which puts elements of any width into this order: `{patterns}`"
         );
         Error::new(Kind::Mismatch, message)
     }

@@ -61,9 +61,8 @@ fn refuse_blocks(dtype: &Value<'_>) -> Result<(), Error> {
     if Dtype::spelled(name).is_none_or(|dtype| dtype.kind() != DtypeKind::Block) {
         return Ok(());
     }
-    let message = format!(
-        "blocks of `{name}` pack values with their scales; no element has a place of its own"
-    );
+    let message =
+        format!("blocks of `{name}` pack values with their scales; no element has its own address");
     Err(Error::parse(dtype.span, message))
 }
 
@@ -82,7 +81,7 @@ fn print(named: &Named) -> Result<String, Error> {
     let strided = Strided::of(named.layout(), "GGUF")?;
     if strided.offset != 0 || !strided.is_row_major() {
         return Err(unsupported(
-            "GGUF lists dims and no strides: its tensors are dense, the first dim fastest",
+            "GGUF lists dims but no strides: its tensors are dense, the first dim fastest",
         ));
     }
     if strided.dims.len() > MAX_RANK {

@@ -101,7 +101,7 @@ fn print(named: &Named) -> Result<String, Error> {
     let strided = Strided::of(named.layout(), "Halide")?;
     if strided.offset != 0 {
         return Err(unsupported(format!(
-            "element 0 lies {} elements into the storage; a buffer of Halide points at it",
+            "element 0 lies {} elements into the storage; a Halide buffer points at element 0",
             strided.offset
         )));
     }

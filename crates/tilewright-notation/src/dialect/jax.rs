@@ -85,7 +85,7 @@ fn tile(value: &Value<'_>) -> Result<Tile, Error> {
     let sizes = value.list().map_err(|_| Error::parse(value.span, message))?;
     let sizes: Vec<u64> = sizes.iter().map(Value::unsigned).collect::<Result<_, _>>()?;
     Tile::sizes(&sizes)
-        .map_err(|error| Error::parse(value.span, format!("no size of a tile: {error}")))
+        .map_err(|error| Error::parse(value.span, format!("not a tile size: {error}")))
 }
 
 /// Writes the order, the tiles and the element size of a layout of XLA's.
@@ -157,7 +157,7 @@ fn words(tensor: &TensorLayout) -> Result<Layout, Error> {
         return Err(unsupported("tiles of JAX have sizes only; this one merges dims"));
     }
     if layout.tail_padding_alignment() > 1 {
-        return Err(unsupported("JAX cannot express padding behind the whole array"));
+        return Err(unsupported("JAX cannot express padding after the whole array"));
     }
     Ok(layout)
 }

@@ -27,7 +27,7 @@ pub(super) fn spread(
         let message = format!("LD is {stride}, less than the {least} elements it steps over");
         return Err(Error::new(Kind::Illegal, message));
     }
-    let overflow = || Error::new(Kind::Overflow, format!("an LD of {stride} leaves 64 bits"));
+    let overflow = || Error::new(Kind::Overflow, format!("an LD of {stride} overflows 64 bits"));
     *mode = Mode::new(steps, i64::try_from(stride).map_err(|_| overflow())?);
     let counts: Vec<usize> = axes.iter().map(|modes| modes.len()).collect();
     let profile = Profile::nested(&counts)?;

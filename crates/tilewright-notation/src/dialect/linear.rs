@@ -94,7 +94,7 @@ pub(super) fn stored(places: &LinearLayout, dims: &[u64]) -> Result<TensorLayout
         return Err(Error::new(
             Kind::Unsupported,
             format!(
-                "coordinates {} and {} share offset {}: the basis of the one is the xor of those of the other; each element has a place of its own",
+                "coordinates {} and {} share offset {}: the basis of the first is the xor of the bases of the second; each element needs its own offset",
                 tuple(one.as_slice()),
                 tuple(other.as_slice()),
                 offset.as_slice().first().unwrap_or(&0)
@@ -164,7 +164,8 @@ fn print(named: &Named) -> Result<String, Error> {
             "a storage of {size} elements; the output of a linear map is a power of two"
         )));
     }
-    let map = places(tensor, size).map_err(|why| no(format!("no map linear over bits: {why}")))?;
+    let map = places(tensor, size)
+        .map_err(|why| no(format!("not a map that is linear over bits: {why}")))?;
     // A swizzle whose sources no element reaches has a window, which the map does not contain.
     let is_whole = |tensor: &TensorLayout| *tensor == TensorLayout::of(tensor.layout());
     if is_whole(tensor) && !is_whole(&stored(&map, tensor.extents())?) {

@@ -133,7 +133,7 @@ impl Mapping {
         let dims = read_extents(scan)?;
         let strides = scan.eat(",");
         if strides != (self.order == Order::Stride) {
-            return Err(scan.expected("strides for `layout_stride`, and for no other layout"));
+            return Err(scan.expected("strides for `layout_stride`, and only for it"));
         }
         if strides {
             scan.skip();
@@ -227,7 +227,7 @@ impl Mapping {
     /// The strides over these dims.
     fn strided(&self, dims: &[u64]) -> Result<Strided, Error> {
         let overflow =
-            || Error::new(Kind::Overflow, format!("the strides of `{self}` leave 64 bits"));
+            || Error::new(Kind::Overflow, format!("the strides of `{self}` overflow 64 bits"));
         let dims = dims.to_vec();
         if let Some(strides) = &self.strides {
             return Ok(Strided { dims, strides: strides.clone(), offset: 0 });
@@ -312,7 +312,7 @@ fn check(strided: &Strided, tensor: &TensorLayout) -> Result<(), Error> {
     match tensor.injective() {
         Ok(true) => Ok(()),
         Ok(false) => {
-            Err(unsupported("two elements share a place; `layout_stride` keeps them apart"))
+            Err(unsupported("two elements share an offset; `layout_stride` needs distinct offsets"))
         }
         Err(error) => Err(error.into()),
     }

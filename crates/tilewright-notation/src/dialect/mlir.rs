@@ -172,7 +172,7 @@ fn number(scan: &mut Scanner<'_>, what: &str) -> Result<i64, Error> {
     if scan.eat("?") {
         return Err(Error::parse(
             (from, scan.at()),
-            format!("a dynamic {what}, which the type does not say"),
+            format!("a dynamic {what}, which the type does not state"),
         ));
     }
     let minus = scan.eat("-");

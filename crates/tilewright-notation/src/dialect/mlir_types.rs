@@ -46,7 +46,7 @@ pub(super) fn read_shape(scan: &mut Scanner<'_>) -> Result<Shape, Error> {
     let element = type_of(&name).ok_or_else(|| {
         Error::parse(
             span,
-            format!("no element type of MLIR is called `{name}`, such as f32, i8, ui8"),
+            format!("no element type of MLIR is called `{name}`; examples are f32, i8 and ui8"),
         )
     })?;
     Ok((dims, element))

@@ -238,7 +238,11 @@ fn ambiguous(text: &str, readings: &[&str]) -> Error {
     let list: Vec<String> = readings.iter().map(|name| format!("`{name}:{text}`")).collect();
     Error::new(
         Kind::Ambiguous,
-        format!("`{text}` has {} readings: {}; write the one meant", list.len(), list.join(", ")),
+        format!(
+            "`{text}` has {} readings: {}; write the one you mean",
+            list.len(),
+            list.join(", ")
+        ),
     )
 }
 
@@ -262,7 +266,7 @@ fn unknown(text: &str, all: All) -> Error {
         return Error::parse((0, text.len()), message);
     }
     if text.starts_with(['{', '[', '(']) {
-        let message = "no notation reads this as a layout; a prefix says whose fields these are, such as `numpy:`, `dlpack:` or `safetensors:`";
+        let message = "no notation reads this as a layout; add a prefix that names the notation, such as `numpy:`, `dlpack:` or `safetensors:`";
         return Error::parse((0, len.max(1)), message);
     }
     let words = all_words(all);

@@ -100,7 +100,7 @@ fn element(value: &Value<'_>) -> Result<Dtype, Error> {
         Some(narrow) if narrow.bits().is_some_and(|bits| bits < 8) => {
             let size = &word[1..];
             let message = format!(
-                "`{word}` has {size} bits or {size} bytes, by who says it; write `uint{size}` or `<{word}`"
+                "`{word}` has {size} bits or {size} bytes, depending on the library; write `uint{size}` or `<{word}`"
             );
             Err(Error::parse(value.span, message))
         }

@@ -19,10 +19,10 @@
 //! | `OIhw4i16o4i` | `[16,16,1,1]` | `((16,1),(4,4,1),1,1):((4,256),(1,64,256),256,256)` |
 //! | `ldgoi` | `[2,3,4,5,6]` | `(2,3,4,5,6):(360,120,1,24,4)` |
 //! | `dnnl::memory::format_tag::hwigo` | `[2,3,4,5,6]` | `(2,3,4,5,6):(3,1,6,144,24)` |
-//! | `aBcd2b3a4b` | | error: `a` is blocked and written small |
+//! | `aBcd2b3a4b` | | error: `a` has blocks but is lower case |
 //! | `aBcd16c` | | error: is a capital without a block |
 //! | `aBcd0b` | | error: a block of 1 or more |
-//! | `aBcd16B` | | error: the letter of a block is small |
+//! | `aBcd16B` | | error: write the letter of a block in lower case |
 //! | `nChw16k` | | error: did you mean `nChw16c`? |
 //! | `aBd16b` | | error: of the dims abcd, `c` must be named too |
 //! | `onednn:abcb` | | error: `b` is named twice |
@@ -120,7 +120,7 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
     let tag = text.get(start..).unwrap_or("");
     if let Some((name, what)) = opaque(tag) {
         let message = format!(
-            "`{name}` is an opaque kind of memory, {what}; oneDNN does not say where its elements lie"
+            "`{name}` is an opaque kind of memory, {what}; oneDNN does not document its layout"
         );
         return Err(Error::parse((start, text.len()), message));
     }
@@ -137,7 +137,9 @@ fn read_tag(text: &str) -> Result<Arc<dyn Reading>, Error> {
         let blocked = blocks.iter().any(|(axis, _)| names.chars().nth(*axis) == Some(lower));
         if blocked != letter.is_ascii_uppercase() {
             let message = if blocked {
-                format!("`{letter}` is blocked and written small; a dim with blocks is a capital")
+                format!(
+                    "`{letter}` has blocks but is lower case; write a dim with blocks as a capital"
+                )
             } else {
                 format!("`{letter}` is a capital without a block, such as `16{lower}` at the end")
             };
@@ -212,7 +214,7 @@ fn read_blocks(
             }
             Some(_) => "a tag has at most 32 blocks and dims".to_owned(),
             None if letter.len() == 1 && names.contains(&letter.to_ascii_lowercase()) => {
-                "the letter of a block is small".to_owned()
+                "write the letter of a block in lower case".to_owned()
             }
             None => {
                 let nearest = did_you_mean(text, TAGS.iter().copied());
@@ -283,7 +285,7 @@ impl Tag {
                 let letters = more.unwrap_or("").chars().map(|c| format!("`{c}`"));
                 let letters: Vec<String> = letters.collect();
                 match letters.is_empty() {
-                    true => format!("no letter stands for the last {}", rank - own),
+                    true => format!("no letter names the last {}", rank - own),
                     false => format!("{} is missing", letters.join(", ")),
                 }
             }

@@ -131,7 +131,7 @@ fn permutation(
 ) -> Result<Order, Error> {
     for (text, (from, to)) in [(logical, logical_span), (stored, stored_span)] {
         if !text.bytes().all(|b| b.is_ascii_alphabetic()) || text.len() > MAX_MODES {
-            return Err(Error::parse((from, to), "an order is one letter a dim, at most 32"));
+            return Err(Error::parse((from, to), "an order is one letter per dim, at most 32"));
         }
         if let Some((at, c)) = text.char_indices().find(|&(at, c)| text[..at].contains(c)) {
             return Err(Error::parse((from + at, from + at + 1), format!("`{c}` is named twice")));
@@ -212,11 +212,13 @@ fn print(named: &Named) -> Result<String, Error> {
     if let Some(axis) =
         (0..dims.len()).find(|axis| stored.iter().filter(|a| *a == axis).count() > 1)
     {
-        return unsupported(format!("dim {axis} is cut into digits, an order cannot split a dim"));
+        return unsupported(format!(
+            "dim {axis} is cut into digits, but an order cannot split a dim"
+        ));
     }
     if let Some(digit) = pattern.digits().iter().find(|digit| digit.size().is_some()) {
         return unsupported(format!(
-            "dim {} is padded, and an order cannot express padding",
+            "dim {} is padded, but an order cannot express padding",
             digit.axis()
         ));
     }

@@ -25,12 +25,12 @@ static ALL: RwLock<&[Notation]> = RwLock::new(DIALECTS);
 /// let named = Spec::parse("f32[3,5]{1,0:T(2,2)}").unwrap().resolve(None, None).unwrap();
 /// let said = |name| {
 ///     let notation = notations().iter().find(|notation| notation.name() == name).unwrap();
-///     notation.print(&named).unwrap_or_else(|_| "cannot say it".to_owned())
+///     notation.print(&named).unwrap_or_else(|_| "cannot express it".to_owned())
 /// };
 /// assert_eq!(said("cute"), "((2,2),(2,3)):((2,12),(1,4)) valid (3,5)");
 /// assert_eq!(said("hlo"), "f32[3,5]{1,0:T(2,2)}");
 /// assert_eq!(said("pattern"), "(m1 m0:2) (n1 n0:2) -> m1 n1 m0 n0");
-/// assert_eq!(said("numpy"), "cannot say it");
+/// assert_eq!(said("numpy"), "cannot express it");
 /// assert_eq!(said("onednn"), "AB2a2b");
 /// ```
 pub fn notations() -> &'static [Notation] {

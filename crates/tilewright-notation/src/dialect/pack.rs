@@ -18,7 +18,7 @@
 //! | `tensor.pack %a outer_dims_perm = [1, 0] inner_dims_pos = [0, 1] inner_tiles = [16, 16] into %b : tensor<32x48xf16> -> tensor<3x2x16x16xf16>` | | `((16,2),(16,3)):((16,256),(1,512))` |
 //! | `%p = linalg.pack %a padding_value(%c : f32) inner_dims_pos = [1] inner_tiles = [2] into %b : tensor<2x3xf32> -> tensor<2x2x2xf32>` | | `(2,(2,2)):(4,(1,2)) valid (2,3)` |
 //! | `pack:outer_dims_perm = [1, 0]` | `[2,3]` | `(2,3):(1,2)` |
-//! | `linalg.pack inner_dims_pos = [1] inner_tiles = [2] : tensor<2x3xf32> -> tensor<2x3x2xf32>` | | error: a pack of these dims is 2x2x2 |
+//! | `linalg.pack inner_dims_pos = [1] inner_tiles = [2] : tensor<2x3xf32> -> tensor<2x3x2xf32>` | | error: the pack of these dims has shape 2x2x2 |
 //! | `linalg.pack inner_dims_pos = [0, 0] inner_tiles = [2, 2]` | | error: tiles a dim once |
 //! | `linalg.pack inner_dims_pos = [0] inner_tiles = [0]` | | error: a tile of 0 |
 //! | `linalg.pack inner_dims_pos = [0, 1] inner_tiles = [2]` | | error: 1 tiles for 2 dims |
@@ -194,7 +194,7 @@ impl Pack {
             return Ok(());
         }
         let is = by_x(storage.iter().map(u64::to_string));
-        Err(Error::parse(span, format!("a pack of these dims is {is}")))
+        Err(Error::parse(span, format!("the pack of these dims has shape {is}")))
     }
 
     /// The fewest dims this can be a pack of.

@@ -42,13 +42,9 @@ use crate::{
     reading::{Given, Reading, Resolved},
 };
 
-pub(super) const DIALECT: Notation = Notation::new(
-    "pattern",
-    "how each dim splits into digits, and their order in storage",
-    read,
-    print,
-)
-.with_form(claims);
+pub(super) const DIALECT: Notation =
+    Notation::new("pattern", "the digits of each dim, and their order in storage", read, print)
+        .with_form(claims);
 
 fn claims(text: &str) -> bool {
     // Maps of MLIR and einops have arrows too.
@@ -76,7 +72,7 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
         {
             return Err(Error::parse(
                 digit.span,
-                format!("`{name}` is not a size; write an integer or C0, 32 bytes of elements"),
+                format!("`{name}` is not a size; write an integer, or C0 for 32 bytes of elements"),
             ));
         }
     }

@@ -34,7 +34,7 @@ use crate::{
 };
 
 pub(super) const DIALECT: Notation =
-    Notation::new("shape", "the array, and a layout in any notation behind it", read, print)
+    Notation::new("shape", "the array, then a layout in any notation", read, print)
         .with_form(claims)
         .with_inner(read_among);
 
@@ -112,12 +112,12 @@ fn read_among(text: &str, all: All) -> Result<Arc<dyn Reading>, Error> {
     scan.skip();
     let (rest, at) = (scan.rest(), scan.at());
     if rest.is_empty() {
-        return Err(scan.expected("a layout behind the shape, such as `row-major`"));
+        return Err(scan.expected("a layout after the shape, such as `row-major`"));
     }
     if claims(rest)
         || super::prefix(rest, all).is_some_and(|(dialect, _)| dialect.name == DIALECT.name)
     {
-        return Err(Error::parse((at, text.len()), "a second shape; one SPEC has one"));
+        return Err(Error::parse((at, text.len()), "a second shape; a SPEC has only one"));
     }
     let inner = super::read(rest, all).map_err(|error| error.shifted(at))?;
     Ok(Arc::new(Shaped { dtype: element, dims, bits, fill, inner }))

@@ -1,4 +1,4 @@
-//! The common part of dialects with one stride a dim: a layout as dims, strides and an offset, or the
+//! The common part of dialects with one stride per dim: a layout as dims, strides and an offset, or the
 //! feature that such a dialect cannot express.
 
 use tilewright_core::{Layout, Mode, TensorLayout};
@@ -110,7 +110,7 @@ fn single_stride(modes: &[Mode], extent: u64, dim: usize, who: &str) -> Result<i
         }
         if i128::from(mode.stride()) != i128::from(first.stride()) * i128::from(covered) {
             return Err(unsupported(format!(
-                "dim {dim} steps by {} within {covered} elements and by {} between them; {who} has one stride a dim",
+                "dim {dim} steps by {} within {covered} elements and by {} between them; {who} has one stride per dim",
                 first.stride(),
                 mode.stride()
             )));

@@ -210,7 +210,10 @@ impl Template {
         match self.digits().find(|digit| !stored(&digit.name)) {
             Some(digit) => Err(Error::parse(
                 (scan.at(), scan.at()),
-                format!("`{}` is stored nowhere; name every digit behind `->`", digit.name),
+                format!(
+                    "`{}` is missing in the storage order; name every digit after `->`",
+                    digit.name
+                ),
             )),
             None => Ok(()),
         }

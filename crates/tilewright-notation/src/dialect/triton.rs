@@ -84,7 +84,7 @@ use encoding::Encoding;
 
 pub(super) const DIALECT: Notation = Notation::new(
     "triton",
-    "Triton: which thread holds an element, or where it is in shared memory",
+    "Triton: the thread of each element, or its place in shared memory",
     read,
     print::print,
 )
@@ -192,7 +192,7 @@ impl Triton {
             // Each element is at the first of the places that hold it.
             Encoding::TensorMemory(_) => linear::stored(&map.pseudo_inverse()?, dims),
             Encoding::Partitioned(_, piece) if matches!(**piece, Encoding::Padded(_)) => {
-                Err(Error::new(Kind::Unsupported, "padding within partitions is not read"))
+                Err(Error::new(Kind::Unsupported, "padding within partitions is not supported"))
             }
             Encoding::Nvmma(nvmma) => {
                 if let Some(bits) = dtype.and_then(Dtype::bits).map(u64::from)
@@ -237,7 +237,7 @@ fn stored(map: &LinearLayout, dims: &[u64]) -> Result<TensorLayout, Error> {
         return Err(Error::new(
             Kind::Unsupported,
             format!(
-                "each element is held by {copies} threads, registers or blocks (among them bits {:#b} of `{}`{}), so it has no one place; as a linear layout, that can be said",
+                "each element is held by {copies} threads, registers or blocks (among them bits {:#b} of `{}`{}), so it has no single place; a linear layout can express this",
                 map.free_bits(dim.name()).unwrap_or(0),
                 dim.name(),
                 two_places(map)

@@ -233,22 +233,22 @@ fn what_is_refused_says_where() {
         (
             "f16[4] table(0; 0,2,1,4) row-major",
             "table(0; 0,2,1,4)",
-            "entry 3 of an index table is 4, and the dim has 4 indices; entries count from 0; a hole is written -",
+            "entry 3 of an index table is 4, but the dim has 4 indices; entries count from 0; a hole is written -",
         ),
         (
             "f16[4] table(1; 0,2,1,3) row-major",
             "table(1; 0,2,1,3)",
-            "an index table of dim 1 of an array of 1 dims; dims count from 0",
+            "an index table names dim 1 of an array of 1 dims; dims count from 0",
         ),
         (
             "f16[4,4] table(1,0; 0) row-major",
             "table(1,0; 0)",
-            "an index table of dim 1 and then 0; name each dim once, the first of the array first",
+            "an index table names dim 1 and then 0; name each dim once, in ascending order",
         ),
         (
             "f16[5] table(0/2; 0) row-major",
             "table(0/2; 0)",
-            "blocks of 2 do not divide the 5 indices of dim 0; the blocks of an index table are whole",
+            "blocks of 2 do not divide the 5 indices of dim 0; an index table needs whole blocks",
         ),
         (
             "f16[5] table(0/0; 0) row-major",
@@ -258,12 +258,12 @@ fn what_is_refused_says_where() {
         (
             "f16[4] table(0; 0,x) row-major",
             "x",
-            "expected an index, a range as `0..8`, or `-` for a hole, found `x`",
+            "expected an index, a range such as `0..8`, or `-` for a hole, found `x`",
         ),
         (
             "f16[4] table(0; 3..1) row-major",
             "3..1",
-            "the range 3..1 has no index; it goes from its first index to below its second, which is larger",
+            "the range 3..1 is empty; a range excludes its end, so the end must be larger than the start",
         ),
         (
             "f16[4] table(0) row-major",
@@ -276,12 +276,12 @@ fn what_is_refused_says_where() {
         (
             "f16[2] table(0; 1,0)",
             "table(0; 1,0)",
-            "the layout of what the index table stores is missing; write it behind, as `table(0; 1,0) row-major`",
+            "the layout after the index table is missing; write it, as in `table(0; 1,0) row-major`",
         ),
         (
             "f16 table(0; 1,0) row-major",
             "f16",
-            "expected an array before the index table, as `f16[4,8]`",
+            "expected an array before the index table, such as `f16[4,8]`",
         ),
         (
             "f16[2]{0} table(0; 1,0) row-major",

@@ -59,7 +59,7 @@ class Accelerated:
         self.stop()
 
     def stop(self) -> None:
-        """Gives torch its kernel back, if no other is in use; a second call does nothing."""
+        """Restores torch's kernel if no other acceleration is in use; a second call does nothing."""
         with _changing:
             if self in _active:
                 _active.remove(self)
@@ -104,12 +104,12 @@ def accelerate(*, least: int = LEAST, threads: int | None = None) -> Accelerated
 
 
 def _number(name: str, value: Any) -> int:
-    """A number of the engine's: TypeError for what is not an integer."""
+    """A number for the engine; TypeError if it is not an integer."""
     if isinstance(value, bool):
         raise TypeError(f"{name}= takes an integer, not bool")
     number = operator.index(value)
     if not 0 <= number < 1 << 63:
-        raise ArgumentError(f"{name}={number}; it is 0 at least, and below 2^63")
+        raise ArgumentError(f"{name}={number}; it must be at least 0 and below 2^63")
     return number
 
 

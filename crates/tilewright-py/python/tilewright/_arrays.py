@@ -1,4 +1,4 @@
-"""Moving the elements of arrays: ``relayout`` and what it knows of its plans; copies between strided arrays."""
+"""Moving the elements of arrays: ``relayout`` and its cache of plans; copies between strided arrays."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class PlanCacheInfo(NamedTuple):
-    """How often ``relayout`` found its plan, and how many plans are kept."""
+    """Number of calls of ``relayout`` that found their plan, and number of plans kept."""
 
     hits: int
     misses: int
@@ -75,7 +75,7 @@ def relayout(
     :param out: where to write
     :param threads: one per core unless given, as everywhere in the package
     :param dims: the logical dims of a storage whose layout does not name them
-    :param dtype: the element type, where the array cannot say it (bf16 in 16-bit integers)
+    :param dtype: the element type, if the array cannot express it (bf16 in 16-bit integers)
     :param bits: the width of a stored element of the result, to pack or to unpack small integers; a value that does not
         fit raises ``DtypeError``
     :param fill: what padding holds: ``0``, ``one``, ``lowest``, ``highest`` or ``0x…``; zero unless the layout says
@@ -221,6 +221,6 @@ def empty_like(array: Any, /, layout: str | Layout | TensorLayout | None = None)
     >>> empty_like(np.zeros((100, 30), np.float16), "zN")
     Traceback (most recent call last):
         ...
-    tilewright.UnsupportedError: no strides of the array's dims say f16[100,30] zN; relayout(array, to) gives its storage
+    tilewright.UnsupportedError: strides of the array's dims cannot express f16[100,30] zN; relayout(array, to) gives its storage
     """
     return _tilewright.empty_like(array, layout)

@@ -93,7 +93,7 @@ def is_checkpoint(path: str) -> bool:
     if (pathlib.Path(path) / ".metadata").is_file():
         return True
     if any(pathlib.Path(path).glob("*.distcp")):
-        raise _corrupt(f"{path} holds *.distcp and no .metadata, which lists what they hold")
+        raise _corrupt(f"{path} holds *.distcp but no .metadata, which lists their contents")
     return False
 
 
@@ -111,7 +111,7 @@ def listed(path: str) -> Listed:
         if hasattr(stored, "chunks"):
             dtype = str(stored.properties.dtype).removeprefix("torch.")
             if dtype not in _DTYPES:
-                raise _refused(f"tensor {name!r} has elements of {dtype}, which safetensors has no name for")
+                raise _refused(f"tensor {name!r} has elements of {dtype}, which safetensors cannot store")
             tensors[name] = (name, _DTYPES[dtype], list(stored.size), [])
     chunks = {(name, tuple(one.offsets)): list(one.sizes) for name in tensors for one in entries[name].chunks}
     for file, places in _by_file(storage, tensors).items():
@@ -135,11 +135,11 @@ def _opened(path: str, lists: str) -> BinaryIO:
     try:
         return open(path, "rb")
     except FileNotFoundError as error:
-        raise _errors.make("file-missing", f"{path} is missing, and {lists} names it", None, None) from error
+        raise _errors.make("file-missing", f"{path} is missing, but {lists} names it", None, None) from error
 
 
 def _by_file(storage: dict[Any, Any], tensors: dict[str, Tensor]) -> dict[str, list[tuple[Any, Any]]]:
-    """The places of the items of tensors, each file's in the order of the file; files that hold none as well."""
+    """The places of the items of tensors, in the order of each file; files without items are included."""
     files: dict[str, list[tuple[Any, Any]]] = {}
     for index, place in storage.items():
         name = str(place.relative_path)
@@ -161,12 +161,12 @@ class _Reader(pickle.Unpickler):
         if module == "torch" and isinstance(getattr(torch, name, None), torch.dtype):
             return getattr(torch, name)
         if name not in _NAMES.get(module, ()):
-            raise _refused(f"the list of the checkpoint names {module}.{name}, which torch's writer does not; it is not run")
+            raise _refused(f"the list of the checkpoint names {module}.{name}, which torch's writer never names; it is not run")
         return getattr(importlib.import_module(module), name)
 
 
 def _metadata(path: pathlib.Path) -> tuple[dict[str, Any], dict[Any, Any]]:
-    """What a list says of each entry, and where each item lies."""
+    """The entries of a list, and the position of each item."""
     try:
         with path.open("rb") as file:
             found = _Reader(file).load()
@@ -174,7 +174,7 @@ def _metadata(path: pathlib.Path) -> tuple[dict[str, Any], dict[Any, Any]]:
     except (_errors.Error, OSError):
         raise
     except Exception as error:
-        raise _corrupt(f"{path} is not a list of a checkpoint of torch: {error}") from error
+        raise _corrupt(f"{path} is not the list of a torch checkpoint: {error}") from error
 
 
 class _Window(io.RawIOBase):
@@ -208,7 +208,7 @@ class _Window(io.RawIOBase):
 
 
 class _Item(NamedTuple):
-    """What the list says of an item: its tensor, element type, extents and bytes."""
+    """The list's entry for an item: its tensor, element type, extents and bytes."""
 
     name: str
     dtype: str
@@ -217,14 +217,14 @@ class _Item(NamedTuple):
 
 
 class _Named:
-    """Stands for a type of torch's storages or elements, by its name."""
+    """Placeholder for a type of torch's storages or elements, by its name."""
 
     def __init__(self, name: str) -> None:
         self.name = name
 
 
 class _Said(NamedTuple):
-    """What an item says of its tensor: offset and strides in elements, and how its bytes become elements."""
+    """Description of an item's tensor: offset and strides in elements, and how its bytes become elements."""
 
     storage: str
     dtype: str
@@ -246,7 +246,7 @@ def _rebuilt_v3(storage: Any, offset: int, size: Any, stride: Any, grad: Any, ho
 
 
 class _Tensor(pickle.Unpickler):
-    """Reads what an item says of its tensor, without making one."""
+    """Reads the description of an item's tensor, without making one."""
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) == ("torch._utils", "_rebuild_tensor_v2"):
@@ -285,27 +285,27 @@ def _raw(file: BinaryIO, place: Any, wanted: _Item, path: str) -> int:
     except Exception as error:
         raise _corrupt(f"tensor {name!r} in {path} at byte {place.offset} is not an item of torch.save: {error}") from error
     if data.compress_type != zipfile.ZIP_STORED or not little:
-        raise _refused(f"tensor {name!r} in {path} is compressed, or has its highest byte first; its bytes are not raw")
+        raise _refused(f"tensor {name!r} in {path} is compressed, or is big-endian; its bytes are not raw")
     _check(said, data.file_size, wanted, path)
     return int(place.offset + data.header_offset + 30 + sum(lengths))
 
 
 def _check(said: _Said, stored: int, wanted: _Item, path: str) -> None:
-    """An error unless the bytes of a storage, ``stored`` of them, are the elements that the list says, one after another."""
+    """Raises an error unless the bytes of a storage, ``stored`` of them, are the elements that the list says, one after another."""
     name, dtype, sizes, nbytes = wanted
     if said.lazily:
         why = "are not its elements yet; save tensor.resolve_conj() or tensor.resolve_neg()"
         raise _refused(f"tensor {name!r} in {path} is stored with {said.lazily}, so its bytes {why}")
     if said.dtype != dtype:
-        raise _corrupt(f"tensor {name!r} in {path} has elements of {said.dtype}, and the list says {dtype}")
+        raise _corrupt(f"tensor {name!r} in {path} has elements of {said.dtype}, but the list states {dtype}")
     if said.extents != sizes:
-        raise _corrupt(f"tensor {name!r} in {path} has extents {said.extents}, and the list says {sizes}")
+        raise _corrupt(f"tensor {name!r} in {path} has extents {said.extents}, but the list states {sizes}")
     plain = _row_major(said.extents)
     if any(extent > 1 and own != row for extent, own, row in zip(said.extents, said.strides, plain, strict=True)):
-        raise _refused(f"tensor {name!r} in {path} has strides {said.strides}; row-major are {plain}")
+        raise _refused(f"tensor {name!r} in {path} has strides {said.strides}; row-major strides are {plain}")
     if said.offset != 0 or stored != nbytes:
         part = f"{nbytes} bytes from element {said.offset} of a storage of {stored} bytes"
-        raise _refused(f"tensor {name!r} in {path} is {part}; a storage of its own is read")
+        raise _refused(f"tensor {name!r} in {path} is {part}; only a tensor with its own storage is read")
 
 
 def _row_major(extents: list[int]) -> list[int]:

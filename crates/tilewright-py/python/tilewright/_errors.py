@@ -55,11 +55,11 @@ class AmbiguousError(ParseError):
 
 
 class ArgumentError(Error):
-    """An operation is not given what it takes."""
+    """An operation has missing or wrong arguments."""
 
 
 class NeedsDimsError(Error):
-    """The layout is that of any array: ``dims`` are needed."""
+    """The layout fits any array: ``dims`` are needed."""
 
 
 class NeedsDtypeError(Error):
@@ -75,7 +75,7 @@ class OutOfRangeError(Error):
 
 
 class OverflowError(Error, builtins.OverflowError):  # noqa: A001
-    """A size, offset or capacity leaves 64 bits, or this machine's addresses."""
+    """A size, offset or capacity overflows 64 bits, or this machine's addresses."""
 
 
 class LimitError(Error):
@@ -83,7 +83,7 @@ class LimitError(Error):
 
 
 class UnsupportedError(Error):
-    """A notation cannot express it, or there is no way to do it; the message says what would be."""
+    """A notation cannot express it, or the operation is not supported; the message names an alternative."""
 
 
 class NoLayoutError(Error):
@@ -91,7 +91,7 @@ class NoLayoutError(Error):
 
 
 class IllegalError(Error):
-    """The numbers make no layout."""
+    """The numbers do not make a layout."""
 
 
 class InternalError(Error, RuntimeError):
@@ -103,11 +103,11 @@ class UndecidedError(Error):
 
 
 class ArrayError(Error):
-    """An array that cannot be seen: no shared memory, a gradient to follow, two buffers."""
+    """An array whose memory cannot be used: it is not shared, has a gradient to follow, or has two buffers."""
 
 
 class CopyError(ArrayError):
-    """It could only be done with a copy, which is not made silently."""
+    """A copy would be needed, and no copy is made silently."""
 
 
 class DeviceError(ArrayError):
@@ -121,7 +121,7 @@ class DeviceError(ArrayError):
 
 
 class DtypeError(ArrayError):
-    """The elements are of another type or width than those that are expected, or of none that can be moved."""
+    """The elements have an unexpected type or width, or a type that cannot be moved."""
 
 
 class ReadOnlyError(ArrayError):
@@ -133,7 +133,7 @@ class OverlapError(ArrayError):
 
 
 class FileError(Error):
-    """Reading or writing a file failed, or it is not what its name says; nothing was written."""
+    """Reading or writing a file failed, or its content does not match its name; nothing was written."""
 
 
 class FileExistsError(FileError, builtins.FileExistsError):  # noqa: A001
@@ -193,7 +193,7 @@ _KINDS: dict[str, type[Error]] = {
 
 
 def make(kind: str, message: str, span: tuple[int, int] | None, rendered: str | None) -> Error:
-    """The exception for a kind; the native module raises what this gives."""
+    """The exception for a kind; the native module raises it."""
     found = FileError if kind.startswith("file-") and kind not in _KINDS else _KINDS.get(kind, Error)
     error = found(message if rendered is None else rendered)
     error.kind = kind.removeprefix("file-")
@@ -203,7 +203,7 @@ def make(kind: str, message: str, span: tuple[int, int] | None, rendered: str | 
 
 
 def about(argument: str, error: BaseException) -> BaseException:
-    """The same exception with the name of the argument that it is about; another's is as it was."""
+    """The same exception with the name of its argument; other exceptions are unchanged."""
     if not isinstance(error, Error):
         return error
     named = type(error)(f"{argument}=: {error}")

@@ -20,7 +20,7 @@ _Progress = Callable[[int, int], object]
 
 @dataclass(frozen=True)
 class TensorReport:
-    """What a conversion does with one tensor. Sizes are bytes."""
+    """Report on one tensor of a conversion. Sizes are bytes."""
 
     name: str
     #: ``convert``, ``copy`` or ``skip``.
@@ -37,7 +37,7 @@ class TensorReport:
 
 @dataclass(frozen=True)
 class Report:
-    """What a conversion did. Sizes are bytes."""
+    """Report on a conversion. Sizes are bytes."""
 
     tensors: tuple[TensorReport, ...]
     bytes_in: int
@@ -57,7 +57,7 @@ class Report:
 
 
 class Contents(dict[str, TensorLayout | TabledLayout]):
-    """The tensors of a file by name, and in ``warnings`` what is not as one may expect, in sentences."""
+    """The tensors of a file by name, and in ``warnings`` sentences about anything unexpected."""
 
     def __init__(
         self, tensors: Mapping[str, TensorLayout | TabledLayout], warnings: Sequence[str] = ()
@@ -182,7 +182,7 @@ def verify(
     others = (to, rules, from_, dims, dtype, store, fill, skip_unfit or None)
     if against is None and any(other is not None for other in others):
         about = "to=, rules=, from_=, dims=, dtype=, store=, fill= and skip_unfit="
-        raise ArgumentError(f"{about} are about a conversion, of which against= names the original")
+        raise ArgumentError(f"{about} apply only to a conversion; against= names the original")
     job = {
         "to": to,
         "rules": rules,

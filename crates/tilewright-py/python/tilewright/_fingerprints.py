@@ -15,7 +15,7 @@ __all__ = ["Fingerprint", "Fingerprints", "SameData", "fingerprint", "fingerprin
 
 
 class Fingerprints(dict[str, Fingerprint]):
-    """The fingerprint of every tensor by name. ``all`` is one text for them all, their names, types and dims."""
+    """The fingerprint of every tensor by name. ``all`` is one for them all, with names, types and dims."""
 
     all: str = ""
 
@@ -55,7 +55,7 @@ def fingerprint(
     it does not stop somebody who knows the key.
 
     :param dims: the logical dims of a storage whose layout does not name them
-    :param dtype: the element type, where the array cannot say it
+    :param dtype: the element type, if the array cannot express it
     :param origin: the coordinate of the array's first element in a whole of which it is a part: fingerprints of
         parts add up
     :param key: 1 to 32 hexadecimal digits

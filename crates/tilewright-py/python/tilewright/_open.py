@@ -1,4 +1,4 @@
-"""Checkpoints: tensors of a file, or boxes of them, as arrays in the layout that is asked for; and arrays saved."""
+"""Checkpoints: tensors of a file, or boxes of them, as arrays in a requested layout; and arrays saved."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def save(
     whole. Every element type is kept. The file is whole or absent, also after the interrupt key or an exception of
     ``progress``. The interpreter is free while bytes move; no other thread may write to the arrays meanwhile.
 
-    Without ``to`` and ``rules`` arrays are stored row-major. A layout that the file cannot say itself stands in its
+    Without ``to`` and ``rules`` arrays are stored row-major. A layout that the file cannot express itself stands in its
     metadata, or of ``.npy`` and ``raw:PATH`` in a note beside it, and ``open``, ``info`` and ``convert`` read it there.
 
     In ``.safetensors`` an array that is given under several names (the same memory, seen in the same way) is stored once,
@@ -100,7 +100,7 @@ def save(
     :param fill: what padding holds: ``0``, ``one``, ``lowest``, ``highest`` or ``0x…``
     :param from_: the arrays are storages in this layout, as with ``relayout``
     :param dims: the logical dims of such storages
-    :param dtype: the element type, where the arrays cannot say it (bf16 in 16-bit integers)
+    :param dtype: the element type, where the arrays cannot express it (bf16 in 16-bit integers)
     :param skip_unfit: stores an array that its layout does not fit row-major
     :param verify: reads the file back and compares every element and every byte of padding
     :param memory: the bound on buffers, in bytes; 1 GiB unless given

@@ -31,7 +31,7 @@ class RecastTensor:
 
 @dataclass(frozen=True)
 class RecastReport:
-    """What a recipe made. Sizes are bytes."""
+    """Report on the result of a recipe. Sizes are bytes."""
 
     tensors: tuple[RecastTensor, ...]
     bytes_out: int

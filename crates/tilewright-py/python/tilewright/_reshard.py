@@ -104,7 +104,7 @@ def reshard(
     }
     source = os.fsdecode(input)
     if os.path.isfile(os.path.join(source, "_METADATA")):
-        why = "is a checkpoint of Orbax, whose chunks are compressed; tilewright.orbax.unpack(path, folder) writes them as they are"
+        why = "is a checkpoint of Orbax, whose chunks are compressed; tilewright.orbax.unpack(path, folder) writes them uncompressed"
         raise _errors.make("unsupported", f"{source} {why}", None, None)
     if from_mesh is None and _distcp.is_checkpoint(source):
         files, tensors, others = _distcp.listed(source)

@@ -70,7 +70,7 @@ def _read(text: str, dims: Any, dtype: Any, mesh: Any, layout: str | None) -> Sh
 
 
 def _of_tensor(tensor: Any, layout: str | None) -> Sharded:
-    """The sharding of a DTensor, by which this process holds what it holds."""
+    """The sharding of a DTensor, which determines the part that this process holds."""
     mesh, text, shape = tensor.device_mesh, rule(tensor.placements), tensor.shape
     said = _read(text, shape, tensor.dtype, mesh, layout)
     if mesh.get_coordinate() is None:
@@ -89,11 +89,11 @@ def _of_tensor(tensor: Any, layout: str | None) -> Sharded:
         return fits[0]
     if not fits:
         extents = said.of(rank).shape
-        message = f"rank {rank} holds {local} of the tensor, and by its placements {text} {extents}"
+        message = f"rank {rank} holds {local} of the tensor, but by its placements {text} {extents}"
         raise _errors.make("mismatch", message, None, None)
     message = (
         f"the placements {text} of {tuple(shape)} may be torch's own, or those of fully_shard over tensor parallelism, "
-        f"which cut uneven extents otherwise; rank {rank} holds {local} by both: give the text of the one that is meant"
+        f"which cut uneven extents otherwise; rank {rank} holds {local} under both: give the text of the intended one"
     )
     raise _errors.make("ambiguous", message, None, None)
 
@@ -106,7 +106,7 @@ def rule(sharding: Any) -> str:
         return f"{list(sharding.dims)} @ {sharding.spec.partition(' @ ')[2]}"
     if type(sharding).__module__.partition(".")[0] in ("jax", "jaxlib"):
         if getattr(sharding, "unreduced", None):
-            message = f"{sharding!r}: each device holds a summand, so the values are stored nowhere"
+            message = f"{sharding!r}: each device holds a summand, so no device stores the values"
             raise _errors.make("unsupported", message, None, None)
         return repr(sharding)
     if isinstance(sharding, Sequence) and sharding and all(hasattr(one, "is_shard") for one in sharding):

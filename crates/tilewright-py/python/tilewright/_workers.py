@@ -1,4 +1,4 @@
-"""What runners on clusters share: a plan's missing tasks in batches, and a batch run in a worker."""
+"""Helpers for runners on clusters: a plan's missing tasks in batches, and a batch run in a worker."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def unpack(
 
 @contextmanager
 def _becoming(folder: Path) -> Iterator[Path]:
-    """A new folder that gets this name when it is filled and on the disk, or that is removed."""
+    """A new folder that gets this name once it is filled and on the disk; else it is removed."""
     if os.path.lexists(folder):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(folder))
     growing = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.unpacking")
@@ -95,7 +95,7 @@ def _becoming(folder: Path) -> Iterator[Path]:
 
 
 def _sync(path: Path, access: int) -> None:
-    """Brings a file or, where the system opens folders, the names in a folder to the disk."""
+    """Syncs a file, or the names in a folder where the system opens folders, to the disk."""
     if os.name == "nt" and path.is_dir():
         return
     file = os.open(path, access)
@@ -121,14 +121,14 @@ def _arrays(path: Path) -> dict[str, Any]:
         if kind not in ("jax.Array", "np.ndarray", "scalar"):
             raise _errors.make("unsupported", f"entry {name!r} of {path} is a {kind}, and no array", None, None)
         if known.setdefault(name, keys) is not keys:
-            twice = f"entries {known[name]} and {keys} of {path} have one name, {name!r}"
+            twice = f"entries {known[name]} and {keys} of {path} have the same name, {name!r}"
             raise _errors.make("unsupported", f"{twice}; only entries whose joined keys differ are unpacked", None, None)
         arrays[name] = _opened(path, name, tree)
     return arrays
 
 
 def _entry(entry: Any) -> tuple[list[str], str]:
-    """The keys of an entry, and what its value is."""
+    """The keys of an entry, and the kind of its value."""
     return [str(key["key"]) for key in entry["key_metadata"]], str(entry["value_metadata"]["value_type"])
 
 
@@ -147,7 +147,7 @@ def _opened(path: Path, name: str, tree: dict[str, Any]) -> Any:
 
 
 def _boxes(arrays: dict[str, Any]) -> Iterator[_Box]:
-    """Every chunk of every array, read when it is its turn; of an array without elements all of it."""
+    """Every chunk of every array, read in turn; an array without elements is read whole."""
     for name, array in arrays.items():
         chunk = array.chunk_layout.write_chunk.shape or array.shape
         if 0 in array.shape:

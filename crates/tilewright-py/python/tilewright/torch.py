@@ -66,7 +66,7 @@ def _fake(array: Any, to: str, **asked: Any) -> Any:
 
 
 class _Asked:
-    """The arguments of a move but for the array, as one value that torch does not look into."""
+    """The arguments of a move except the array, as one value that is opaque to torch."""
 
     def __init__(self, to: str, rest: dict[str, Any]) -> None:
         self.to, self.rest = to, rest
@@ -77,7 +77,7 @@ class _Asked:
 
 
 def _below(array: Any, asked: _Asked) -> Any:
-    """The move of an array whose derivatives nobody follows."""
+    """The move of an array that needs no derivatives."""
     with _torch._C._AutoDispatchBelowAutograd():
         return asked.of(array)
 
@@ -127,7 +127,7 @@ class _Moved(_torch.autograd.function._SingleLevelFunction):  # type: ignore[mis
 
 
 def _differentiable(array: Any, to: str, **rest: Any) -> Any:
-    """The operation on tensors whose gradients or tangents may be followed."""
+    """The operation on tensors that may need gradients or tangents."""
     follows = array.requires_grad and _torch.is_grad_enabled()
     forward = _torch._C._are_functorch_transforms_active() or _torch.autograd.forward_ad._current_level >= 0
     if not follows and not forward:

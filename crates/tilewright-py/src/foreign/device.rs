@@ -78,7 +78,7 @@ impl Device {
     /// Returns the error for an array on the device, which cannot be read here.
     pub(super) fn refused(self) -> PyErr {
         let says = format!(
-            "the array is on CUDA device {}, where arrays are moved and not read; bring it to the CPU first",
+            "the array is on CUDA device {}, where arrays can be moved but not read; bring it to the CPU first",
             self.ordinal
         );
         refused("device", says)

@@ -144,5 +144,5 @@ fn take(capsule: &Bound<'_, PyAny>) -> PyResult<Taken> {
         // nobody else frees it before `Taken` does.
         return Ok(Taken(unsafe { Managed::new(raw, is_versioned) }));
     }
-    Err(refused("array", "the capsule of __dlpack__ has been used, or is none of DLPack's"))
+    Err(refused("array", "the capsule of __dlpack__ was already used, or is not a DLPack capsule"))
 }

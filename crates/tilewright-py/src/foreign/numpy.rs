@@ -51,7 +51,7 @@ pub(super) fn view<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py
     match memoryview.call1((object,)) {
         Ok(buffer) => py.import("numpy")?.getattr("asarray")?.call1((buffer,)).map(Some),
         Err(error) if error.is_instance_of::<PyTypeError>(py) => Ok(None),
-        Err(error) => Err(refused("array", format!("its buffer cannot be had: {error}"))),
+        Err(error) => Err(refused("array", format!("its buffer cannot be read: {error}"))),
     }
 }
 

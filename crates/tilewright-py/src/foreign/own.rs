@@ -300,7 +300,7 @@ impl PyDeviceArray {
         match stream.map(u64::try_from) {
             None => own.given_to(py, Stream::LEGACY)?,
             Some(Ok(0)) => {
-                let says = "stream=0 names no one stream; 1 is the default one, 2 the default one of the thread";
+                let says = "stream=0 is ambiguous; 1 is the default stream, 2 the default stream of the thread";
                 return Err(refused("arguments", says));
             }
             // SAFETY: by the protocol the caller gives a stream that exists.

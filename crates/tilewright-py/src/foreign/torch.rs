@@ -187,7 +187,8 @@ fn strided(tensor: &Bound<'_, PyAny>, reach: Reach) -> PyResult<()> {
     if layout.is(STRIDED.get_or_try_init(py, strided)?.bind(py)) {
         return Ok(());
     }
-    let says = format!("a tensor of layout {} has no one buffer; pass .to_dense()", layout.str()?);
+    let says =
+        format!("a tensor of layout {} has no single buffer; pass .to_dense()", layout.str()?);
     Err(refused("array", says))
 }
 

@@ -258,7 +258,7 @@ impl Expression {
         if rests > 1 {
             return Err(Error::expression(
                 span,
-                "`…` stands twice; the remaining dimensions are one list",
+                "`…` appears twice; the remaining dimensions are one list",
             ));
         }
         if terms > MOST_TERMS {
@@ -335,8 +335,7 @@ impl<'a> Reader<'a> {
         self.nodes += 1;
         let from = self.scanner.at();
         if self.nodes > MOST_NODES || depth > DEEPEST {
-            let says =
-                format!("more than {MOST_NODES} axes, or {DEEPEST} brackets within one another");
+            let says = format!("more than {MOST_NODES} axes, or {DEEPEST} nested brackets");
             return Err(Error::expression((from, from), says));
         }
         if self.scanner.eat("…") || self.scanner.eat("...") {
@@ -351,7 +350,7 @@ impl<'a> Reader<'a> {
         if self.scanner.eat("(") { self.brackets(depth + 1) } else { self.axis() }
     }
 
-    /// Reads the text behind `(`.
+    /// Reads the text after `(`.
     fn brackets(&mut self, depth: usize) -> Result<Node, Error> {
         let mut terms = vec![self.product(depth)?];
         while self.scanner.eat("+") {
@@ -390,8 +389,7 @@ impl<'a> Reader<'a> {
             let size = self.scanner.natural()?;
             let known = *self.sizes.entry(axis.base().into()).or_insert(size);
             if known != size {
-                let says =
-                    format!("`{}` has the size {known} already, and not {size}", axis.base());
+                let says = format!("`{}` has the size {known} already, not {size}", axis.base());
                 return Err(Error::expression((span.0, self.scanner.at()), says));
             }
         }

@@ -129,7 +129,7 @@ impl Rule {
             for (axis, size) in &reference.sizes {
                 let known = *sizes.entry(axis.clone()).or_insert(*size);
                 if known != *size {
-                    let says = format!("`{axis}` has the size {known} already, and not {size}");
+                    let says = format!("`{axis}` has the size {known} already, not {size}");
                     return Err(reference.error(Kind::Size, says));
                 }
             }
@@ -188,7 +188,7 @@ impl Rule {
                     let axis = reference.dims.iter().flat_map(Node::axes).next();
                     let axis = axis.map_or_else(|| "i".into(), ToString::to_string);
                     let says = format!(
-                        "the term `{text}` stands twice on one side; a second piece of equal size has axes of its own, as `{axis}'`"
+                        "the term `{text}` appears twice on one side; give a second part of equal size other axes, such as `{axis}'`"
                     );
                     return Err(reference.error(Kind::Terms, says));
                 }
@@ -211,8 +211,9 @@ impl Rule {
         for side in [&self.from, &self.to] {
             let (layouts, references) = (side.layout.len(), side.references.len());
             if layouts > 1 && layouts != references {
-                let says =
-                    format!("{layouts} layouts for {references} tensors; one is for all of them");
+                let says = format!(
+                    "{layouts} layouts for {references} tensors; give one for each, or one for all"
+                );
                 all.push(self.error(Kind::Key, says));
             }
         }
@@ -252,7 +253,7 @@ impl Rule {
                 .map(|(_, reference)| reference.clone())
         };
         let reference = of(&self.from, &from).or_else(|| of(&self.to, &to))?;
-        Some(reference.error(Kind::Terms, format!("`{}` has nothing but padding", reference.text)))
+        Some(reference.error(Kind::Terms, format!("`{}` holds only padding", reference.text)))
     }
 
     /// Axes of copies that both sides have or none, and axes that vary but occur in no name.
@@ -270,7 +271,7 @@ impl Rule {
         Some(self.error(
             Kind::Terms,
             format!(
-                "`varying` names the axis `{axis}`, which is in no name, or numbers the instances"
+                "`varying` names the axis `{axis}`, which no name contains, or which numbers the instances"
             ),
         ))
     }
@@ -339,9 +340,9 @@ fn twice_in_term(reference: &Reference, term: &Term) -> Error {
         .map_or_else(String::new, ToString::to_string);
     let text = term.axes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     let says = match twice.as_str() {
-        "…" => "`…` stands twice in a term".to_owned(),
+        "…" => "`…` appears twice in a term".to_owned(),
         _ => format!(
-            "the axis `{twice}` stands twice in the term `{text}`; another axis of equal size is `{twice}'`"
+            "the axis `{twice}` appears twice in the term `{text}`; call another axis of equal size `{twice}'`"
         ),
     };
     reference.error(Kind::Terms, says)

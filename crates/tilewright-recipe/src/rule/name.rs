@@ -127,7 +127,7 @@ impl Name {
 
     fn literal(&mut self, text: &str, (from, to): (usize, usize)) -> Result<(), Error> {
         if let Some(blank) = text[from..to].find(char::is_whitespace) {
-            let says = "a blank in a name; axes come after ` : `";
+            let says = "a name cannot contain a blank; axes come after ` : `";
             return Err(Error::expression((from + blank, from + blank + 1), says).of(Kind::Name));
         }
         self.pieces.push(Piece::Literal(text[from..to].to_owned()));
@@ -144,7 +144,7 @@ impl Name {
             let (name, _) = reader.scanner.word("a name").map_err(named)?;
             reader.scanner.end("the name").map_err(named)?;
             if self.texts().contains(name) {
-                let says = format!("`{{{name}:…}}` stands twice in one name");
+                let says = format!("`{{{name}:…}}` appears twice in one name");
                 return Err(Error::expression(span, says).of(Kind::Name));
             }
             self.pieces.push(Piece::Text { name: name.to_owned(), dots: rest.trim() == "*" });
@@ -320,7 +320,7 @@ fn width(reader: &mut Reader<'_>) -> Result<usize, Error> {
     let width = reader.scanner.natural()?;
     match width {
         1..=19 => Ok(width as usize),
-        _ => Err(Error::expression((from, reader.scanner.at()), "a width is from 1 to 19 figures")),
+        _ => Err(Error::expression((from, reader.scanner.at()), "a width has 1 to 19 digits")),
     }
 }
 

@@ -40,7 +40,7 @@ impl Reference {
         if text.len() > LONGEST {
             return Err(Error::new(
                 Kind::Limit,
-                format!("a reference of more than {LONGEST} bytes"),
+                format!("a reference has more than {LONGEST} bytes"),
             ));
         }
         let cut = colon(text);
@@ -74,7 +74,7 @@ impl Reference {
         }
     }
 
-    /// The text behind the name: ` : ` and the axes, or nothing.
+    /// The text after the name: ` : ` and the axes, or nothing.
     pub(crate) fn axes_text(&self) -> &str {
         colon(&self.text).map_or("", |cut| &self.text[cut..])
     }

@@ -126,7 +126,7 @@ pub(crate) fn all<'a>(
     let idle = chain.iter().zip(used).filter(|(rename, used)| !used && !rename.optional);
     idle.for_each(|(rename, _)| {
         let says = format!(
-            "no name matches `{}`; a rename that may match nothing says `optional = true`",
+            "no name matches `{}`; if it may match nothing, add `optional = true`",
             rename.from.text
         );
         faults.push(rename.from.error(Kind::Unmatched, says));

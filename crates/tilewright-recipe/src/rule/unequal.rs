@@ -53,7 +53,7 @@ pub(crate) fn fault(rule: &Rule) -> Option<Error> {
             format!("the axis `{other}` cannot be in a rule with the unequal axis `{axis}`")
         } else if let Some(reference) = rule.references().find(|it| !reads(it, axis, by)) {
             let says = format!(
-                "`{axis}` is unequal by `{by}`: each name has `{{{by}}}` and `{axis}` is a dim of its own, or the dims have `({by} {axis})`"
+                "`{axis}` is unequal by `{by}`: each name has `{{{by}}}` and `{axis}` is a separate dim, or the dims have `({by} {axis})`"
             );
             return Some(reference.error(Kind::Terms, says));
         } else {
@@ -120,7 +120,7 @@ pub(crate) fn written_out(rule: &Rule, tensors: &[Tensor], sizes: &Sizes) -> Res
         };
         let Some(count) = count else {
             let says = format!(
-                "the sizes of the pieces of `{axis}` do not follow; state them: unequal = {{ {axis} = {{ by = \"{}\", sizes = [...] }} }}",
+                "the sizes of the pieces of `{axis}` cannot be derived; state them: unequal = {{ {axis} = {{ by = \"{}\", sizes = [...] }} }}",
                 unequal.by
             );
             return Err(rule.error(Kind::Unsolved, says));

@@ -36,7 +36,7 @@ pub(crate) fn broken(made: &Made, tensors: &[Tensor]) -> Option<Error> {
         return None;
     }
     let says = format!(
-        "{:?} would take blocks of {elements} elements of {} apart, which would compute; whole rows of blocks can move",
+        "{:?} would take blocks of {elements} elements of {} apart, which needs arithmetic; only whole rows of blocks can move",
         made.name,
         made.dtype.name()
     );

@@ -345,7 +345,7 @@ fn check_one_type(work: Work<'_>) -> Result<(), Error> {
     let Some(other) = tensors.find(|it| it.dtype != first.dtype) else { return Ok(()) };
     let (one, two) = (first.dtype.name(), other.dtype.name());
     let says = format!(
-        "{:?} is {one} and {:?} {two}; a rule with `dtype` widens tensors of one type, so that the way back knows it",
+        "{:?} is {one} and {:?} {two}; a rule with `dtype` widens tensors of one type, so that the inverse knows it",
         first.name, other.name
     );
     Err(work.rule.error(Kind::Dtype, says))

@@ -135,7 +135,7 @@ fn set_aside(
             (None, Some(_)) => {
                 faults.push(Error::new(
                     Kind::Tie,
-                    format!("`{second}` is a second name of `{first}`, which is not there"),
+                    format!("`{second}` is a second name of `{first}`, which is missing"),
                 ));
             }
             (Some(_) | None, _) => {}
@@ -236,7 +236,7 @@ fn unmatched(rule: &Rule) -> Error {
     let texts: Vec<String> =
         references.iter().map(|reference| format!("`{}`", reference.text)).collect();
     let says = format!(
-        "no tensor matches {}; a rule that may take nothing says `optional = true`",
+        "no tensor matches {}; if it may take nothing, add `optional = true`",
         texts.join(" or ")
     );
     match references.first() {

@@ -19,7 +19,7 @@ pub(crate) fn of(
         && from != source
     {
         let says =
-            format!("{:?} is {}, and the rule says `{}`", tensor.name, source.name(), from.name());
+            format!("{:?} is {}, but the rule says `{}`", tensor.name, source.name(), from.name());
         return Err(rule.error(Kind::Dtype, says));
     }
     match (rule.from.dtype, rule.to.dtype) {
@@ -29,7 +29,7 @@ pub(crate) fn of(
             (source, to) if source == to || rule.from.dtype.is_some() => Ok(to),
             (source, to) => {
                 let says = format!(
-                    "{:?} is {}, which is not widened exactly to {}; recipes move elements and never compute",
+                    "{:?} is {}, which cannot be widened exactly to {}; recipes move elements and never compute",
                     tensor.name,
                     source.name(),
                     to.name()
@@ -39,7 +39,7 @@ pub(crate) fn of(
         },
         (Some(_), None) => before(config).ok_or_else(|| {
             let says = format!(
-                "the recipe narrows tensors that are {} here, and nothing tells their element type before: state it as `dtype` in config.json, such as {{\"dtype\": \"bfloat16\"}}, or as `dtype` of the rules",
+                "the recipe narrows tensors that are {} here, but their original element type is unknown: state it as `dtype` in config.json, such as {{\"dtype\": \"bfloat16\"}}, or as `dtype` of the rules",
                 source.name()
             );
             Error::new(Kind::Unsolved, says)

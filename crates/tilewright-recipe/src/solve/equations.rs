@@ -170,7 +170,7 @@ impl<'a> Unsolved<'a> {
         let there: Vec<String> = values.iter().take(8).map(u64::to_string).collect();
         let more = if values.len() > 8 { ", …" } else { "" };
         let says = format!(
-            "{name:?} is missing: of `{node}` there are the numbers {}{more}",
+            "{name:?} is missing: of `{node}` only these numbers exist: {}{more}",
             there.join(", ")
         );
         reference.error(Kind::Missing, says)
@@ -275,7 +275,7 @@ impl<'a> Unsolved<'a> {
             match self.sizes.get(name) {
                 Some(known) if *known != value => {
                     let says =
-                        format!("`{name}` is {known} by the shapes, and {quantity} is {value}");
+                        format!("`{name}` is {known} by the shapes, but {quantity} is {value}");
                     return Err(self.rule.error(Kind::Extent, says));
                 }
                 Some(_) => {}
@@ -378,7 +378,7 @@ impl<'a> Unsolved<'a> {
             for axis in unknown.filter(|axis| seen.insert(*axis)) {
                 let why = self.given.why(axis).map(|why| format!(" ({why})")).unwrap_or_default();
                 let says = format!(
-                    "the size of `{axis}` in `{}` does not follow; give it{why}",
+                    "the size of `{axis}` in `{}` does not follow from the shapes; give it{why}",
                     reference.text
                 );
                 errors.push((axis.to_owned(), reference.error(Kind::Unsolved, says)));
@@ -390,7 +390,7 @@ impl<'a> Unsolved<'a> {
 
 fn absent(reference: &Reference, instance: &Instance) -> Error {
     let says = format!(
-        "no tensor matches `{}`{}, and others of the rule are there",
+        "no tensor matches `{}`{}, but other tensors of the rule exist",
         reference.text,
         said(instance)
     );

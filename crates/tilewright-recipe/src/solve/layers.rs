@@ -116,7 +116,7 @@ fn missing(series: &Series<'_>, axis: &Axis, (number, last): (u64, u64)) -> Erro
     let name: String =
         reference.name.pieces.iter().map(|piece| written(piece, instance, &keys)).collect();
     let says = format!(
-        "there is no tensor \"{name}\": the recipe takes tensors of every `{axis}` from 0 to {last}; a rule whose tensors may be in some of them only says `some = true`"
+        "there is no tensor \"{name}\": the recipe takes tensors of every `{axis}` from 0 to {last}; if only some of them may have it, add `some = true`"
     );
     reference.error(Kind::Missing, says)
 }

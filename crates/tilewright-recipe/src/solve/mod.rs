@@ -120,7 +120,7 @@ impl Recipe {
         let none = BTreeSet::new();
         let scope = outside.scope(&sizes, &none);
         let mut notes = require::notes(self, scope, &mut faults);
-        let lost = self.lost().map(|names| format!("{names} was dropped, and does not come back"));
+        let lost = self.lost().map(|names| format!("{names} was dropped and cannot be restored"));
         notes.extend(lost);
         notes.extend(told);
         let names = || made.iter().map(|made| made.name.as_str());
@@ -269,7 +269,7 @@ impl Recipe {
                 None if !faults.is_empty() => {}
                 None => faults.push(Error::new(
                     Kind::Tie,
-                    format!("`{second}` is to be a second name of `{first}`, which is not made"),
+                    format!("`{second}` should be a second name of `{first}`, which is not made"),
                 )),
             }
         }
@@ -326,7 +326,7 @@ fn untied(tensors: &[Tensor], (first, second): (usize, usize)) -> Result<Equal, 
     let (one, two) = (&tensors[first], &tensors[second]);
     if (one.dtype, &one.extents) != (two.dtype, &two.extents) {
         let says = format!(
-            "{:?} and its second name {:?} have other dims or element types",
+            "{:?} and its second name {:?} have different dims or element types",
             one.name, two.name
         );
         return Err(Error::new(Kind::Tie, says));

@@ -43,7 +43,7 @@ pub(crate) fn of(
     };
     let told = [
         say(&rounded, "rounded from f32 to bf16"),
-        say(&back, "f32 again, with the values that were rounded to bf16"),
+        say(&back, "f32 again, but with the values that were rounded to bf16"),
     ];
     (rounded, told.into_iter().flatten().collect())
 }

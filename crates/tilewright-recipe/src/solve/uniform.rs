@@ -34,8 +34,8 @@ pub(crate) fn check(recipe: &Recipe, solved: &[Solved], faults: &mut Faults) {
                     said(&one.instance),
                     said(&other.instance),
                     match scope {
-                        Some(_) => "a rule whose axes may differ says `varying`",
-                        None => "`same` says that it is one size everywhere",
+                        Some(_) => "if the sizes may differ, add `varying`",
+                        None => "`same` requires one size everywhere",
                     }
                 );
                 faults.push(rule.error(Kind::Varying, says));

@@ -90,10 +90,8 @@ impl<'a> Work<'a> {
     pub(crate) fn name(&self, reference: &Reference, numbers: &[u64]) -> Result<String, Error> {
         let name = reference.name.write(&self.solved.instance.texts, numbers, &self.solved.sizes);
         name.ok_or_else(|| {
-            let says = format!(
-                "`{}` counts from a size that does not follow, or beyond 64 bits",
-                reference.text
-            );
+            let says =
+                format!("`{}` counts from an unknown size, or beyond 64 bits", reference.text);
             reference.error(Kind::Unsolved, says)
         })
     }

@@ -62,7 +62,7 @@ pub(crate) fn note(file: &mut File<'_>, value: &Value<'_>) -> Option<Note> {
     let (when, way) = (when(file, &table)?, direction(file, &table, Way::Forth)?);
     let say = text(file, &table, "say");
     if say.is_none() {
-        let says = "a note without `say`";
+        let says = "the note lacks `say`";
         file.faults.push(Error::new(Kind::Key, says).on(&table.place));
     }
     Some(Note { way, when, say: say? })

@@ -140,8 +140,7 @@ fn recipe(file: &mut File<'_>, table: &Table<'_, '_>) -> Recipe {
     let own = recipe.rules.iter().map(|rule| rule.sizes.len()).filter(|own| *own > 0);
     let steps = own.map(|own| (recipe.sizes.len() + own).pow(2)).fold(0, usize::saturating_add);
     if steps > MOST_STEPS {
-        let says =
-            "more sizes of rules than are computed: each rule computes those of the recipe again";
+        let says = "too many sizes: each rule with sizes computes those of the recipe again";
         file.faults.push(Error::new(Kind::Limit, says));
     }
     recipe
@@ -259,7 +258,7 @@ fn unequal(file: &mut File<'_>, value: &Value<'_>) -> BTreeMap<String, Unequal> 
         let mut one = |value| file.number_or_text("sizes", value).and_then(Result::ok);
         let read: Vec<u64> = sizes.iter().filter_map(|value| one(value)).collect();
         if read.len() < sizes.len() {
-            let says = format!("`sizes` of `{axis}` are numbers from 0 on");
+            let says = format!("`sizes` of `{axis}` must be integers of 0 or more");
             file.faults.push(Error::new(Kind::Size, says));
         }
         sizes.clear();

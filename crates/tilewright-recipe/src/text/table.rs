@@ -50,7 +50,7 @@ impl fmt::Display for Recipe {
             ("drop", self.drop.clone()),
             ("does not come back", self.lost.clone()),
             ("second names", pairs(&self.tie)),
-            ("second names that go", pairs(&self.untie)),
+            ("removed second names", pairs(&self.untie)),
             ("one size everywhere", self.same.iter().cloned().collect()),
             ("sizes", sizes),
             ("padding", pads.collect()),
@@ -114,9 +114,9 @@ fn notes(rule: &Rule) -> Vec<String> {
     let dtype = match (rule.from.dtype, rule.to.dtype) {
         (None, None) => None,
         (None, Some(to)) => Some(format!("widened to {}", to.name())),
-        (Some(from), None) => Some(format!("narrowed from {}, where no bit is lost", from.name())),
+        (Some(from), None) => Some(format!("narrowed from {}, losing no bits", from.name())),
         (Some(from), Some(to)) => {
-            Some(format!("{} becomes {}, where no bit is lost", from.name(), to.name()))
+            Some(format!("{} becomes {}, losing no bits", from.name(), to.name()))
         }
     };
     let layout = |word: &str, side: &Side| {
@@ -135,9 +135,9 @@ fn notes(rule: &Rule) -> Vec<String> {
         some,
         rest,
         list("copies along", &rule.copies),
-        list("of any size in each instance:", &rule.varying),
+        list("size may differ by instance:", &rule.varying),
         list("without the part", &rule.drop),
-        list("filled, as it was dropped:", &rule.lost),
+        list("filled because it was dropped:", &rule.lost),
         rule.round.then(|| "rounded".to_owned()),
         (!rule.unequal.is_empty()).then(|| unequal.join(", ")),
         fill,

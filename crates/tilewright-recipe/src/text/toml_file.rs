@@ -67,7 +67,7 @@ impl<'a> File<'a> {
     /// The outermost table.
     pub(crate) fn open(text: &'a str) -> Result<(File<'a>, Spanned<DeTable<'a>>), Error> {
         if text.len() > LONGEST {
-            return Err(Error::new(Kind::Limit, format!("a recipe of more than {LONGEST} bytes")));
+            return Err(Error::new(Kind::Limit, format!("a recipe has more than {LONGEST} bytes")));
         }
         let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         let lines = std::iter::once(0).chain(ends.map(|(at, _)| at + 1)).collect();

@@ -79,7 +79,7 @@ impl Condition {
 
     fn read(text: &str, place: &Place) -> Result<Condition, Error> {
         if text.len() > LONGEST {
-            let says = format!("a condition of more than {LONGEST} bytes");
+            let says = format!("a condition has more than {LONGEST} bytes");
             return Err(Error::new(Kind::Limit, says));
         }
         let mut scanner: Reading<'_> = Scanner::new(text);

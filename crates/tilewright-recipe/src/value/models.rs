@@ -38,7 +38,7 @@ pub struct Conditions(BTreeMap<String, Vec<Value>>);
 /// use tilewright_recipe::Recipe;
 /// let recipe = Recipe::parse("for = { model_type = ['llama', 'mistral'] }\n[[map]]\nfrom = 'a'\nto = 'b'")?;
 /// let found = recipe.contradictions(&serde_json::json!({"model_type": "qwen2"}));
-/// assert_eq!(found[0].to_string(), r#"`model_type` is "qwen2", and the recipe is for "llama" and "mistral""#);
+/// assert_eq!(found[0].to_string(), r#"`model_type` is "qwen2", but the recipe is for "llama" and "mistral""#);
 /// assert!(recipe.contradictions(&serde_json::json!({"model_type": "llama"})).is_empty());
 /// # Ok::<(), tilewright_recipe::Errors>(())
 /// ```
@@ -75,7 +75,7 @@ impl fmt::Display for Condition {
 impl fmt::Display for Contradiction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Contradiction { key, is, wanted } = self;
-        write!(f, "`{key}` is {}, and the recipe is for {}", short(is), list(wanted))
+        write!(f, "`{key}` is {}, but the recipe is for {}", short(is), list(wanted))
     }
 }
 

@@ -81,7 +81,7 @@ impl Quantity {
 
     fn read(text: &str, place: &Place) -> Result<Quantity, Error> {
         if text.len() > LONGEST {
-            return Err(Error::new(Kind::Limit, format!("a size of more than {LONGEST} bytes")));
+            return Err(Error::new(Kind::Limit, format!("a size has more than {LONGEST} bytes")));
         }
         let mut scanner: Scanner<'_, Error> = Scanner::new(text);
         let value = choice(&mut scanner, 0).map_err(|error| error.of(Kind::Size))?;
@@ -341,7 +341,7 @@ fn chain<'a>(
 
 fn atom(scanner: &mut Reading<'_>, depth: usize) -> Result<Value, Error> {
     if depth > DEEPEST {
-        return Err(scanner.expected(&format!("at most {DEEPEST} brackets within one another")));
+        return Err(scanner.expected(&format!("at most {DEEPEST} nested brackets")));
     }
     if scanner.eat("(") {
         let value = choice(scanner, depth + 1)?;

@@ -80,7 +80,7 @@ fn a_second_name_holds_the_same_and_goes_if_it_is_equal() {
     let (kind, says) = fault("tie = [['wte', 'head']]\npass = ['embed']", &heads[..1]);
     assert_eq!(
         (kind, says.as_str()),
-        (Kind::Tie, "`head` is to be a second name of `wte`, which is not made")
+        (Kind::Tie, "`head` should be a second name of `wte`, which is not made")
     );
 }
 
@@ -128,7 +128,7 @@ fn numbers_count_from_others_and_stop_at_sizes() {
     assert!(solve(3).is_ok());
     let says = "line 5: no rule takes \"x.2.w\": `x.{e}.w : i` has only 2 of `e`";
     assert_eq!(solve(2).unwrap_err().to_string(), says);
-    let says = "line 5: \"x.3.w\" is missing: of `e` there are the numbers 0, 1, 2";
+    let says = "line 5: \"x.3.w\" is missing: of `e` only these numbers exist: 0, 1, 2";
     assert_eq!(solve(4).unwrap_err().to_string(), says);
 }
 
@@ -271,7 +271,7 @@ fn sizes_come_from_the_caller_the_recipe_and_the_configuration_in_this_order() {
     assert_eq!(extents(None, &[("d", 1)]).unwrap(), [12, 1, 5]);
     // An axis may be called as the configuration calls it.
     assert_eq!(extents(Some(json!({"heads": null, "d": 6})), &[]).unwrap(), [2, 6, 5]);
-    let says = "line 4: the size of `n` in `q : (n d) h` does not follow; give it (config.heads: there is no configuration)";
+    let says = "line 4: the size of `n` in `q : (n d) h` does not follow from the shapes; give it (config.heads: there is no configuration)";
     assert!(
         extents(None, &[]).unwrap_err().to_string().contains(says),
         "{}",
@@ -361,9 +361,9 @@ fn a_configuration_of_another_model_is_refused_and_the_inverse_has_its_own() {
     assert_eq!(
         says(&recipe, wrong.clone()),
         [
-            "`model_type` is \"c\", and the recipe is for \"a\" and \"b\"",
-            "`t.n` is 3, and the recipe is for 1 and 2",
-            "`wide` is false, and the recipe is for true"
+            "`model_type` is \"c\", but the recipe is for \"a\" and \"b\"",
+            "`t.n` is 3, but the recipe is for 1 and 2",
+            "`wide` is false, but the recipe is for true"
         ]
     );
     let errors = recipe.solve(&heads, Some(&wrong), &Sizes::new()).unwrap_err();

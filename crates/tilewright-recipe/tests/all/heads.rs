@@ -424,7 +424,7 @@ fn a_gguf_without_the_factors_that_its_reader_wants_is_refused_unless_allowed() 
         "rope_scaling": {"rope_type": "llama3", "factor": 8.0}
     });
     let refused = made(&recipe, &sources, Some(&config), &[]).unwrap_err();
-    assert!(refused.ends_with("; to convert all the same, allow `rope_freqs.weight`"), "{refused}");
+    assert!(refused.ends_with("; to convert anyway, allow `rope_freqs.weight`"), "{refused}");
     let allowed = recipe.allowing(["rope_freqs.weight"]).unwrap();
     assert!(made(&allowed, &sources, Some(&config), &[]).is_ok());
     config["tie_word_embeddings"] = json!(false);

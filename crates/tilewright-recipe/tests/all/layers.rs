@@ -140,7 +140,7 @@ fn a_recipe_says_which_numbers_are_whole() {
         let made = Recipe::parse(text).unwrap().solve(tensors, None, &Sizes::new());
         made.map(|made| made.made.len()).map_err(|errors| errors.to_string())
     };
-    let says = "line 6: there is no tensor \"l.0.b\": the recipe takes tensors of every `L` from 0 to 1; a rule whose tensors may be in some of them only says `some = true`";
+    let says = "line 6: there is no tensor \"l.0.b\": the recipe takes tensors of every `L` from 0 to 1; if only some of them may have it, add `some = true`";
     assert_eq!(solve(text, &partly), Err(says.to_owned()));
     let some = format!("{text}some = true");
     assert_eq!(solve(&some, &partly), Ok(3));

@@ -18,7 +18,7 @@ const WORDS: [(&str, Kind, &[&str]); 17] = [
     (
         "one name for gate and up: the same term twice",
         Kind::Terms,
-        &["`e h i` stands twice", "line 3"],
+        &["`e h i` appears twice", "line 3"],
     ),
     (
         "a destination leaves up out",
@@ -73,7 +73,7 @@ const WORDS: [(&str, Kind, &[&str]); 17] = [
     (
         "an axis twice in one term",
         Kind::Terms,
-        &["the axis `h` stands twice in the term `e h h`; another axis of equal size is `h'`"],
+        &["the axis `h` appears twice in the term `e h h`; call another axis of equal size `h'`"],
     ),
     ("text that cannot be read", Kind::Expression, &["expected an axis or `(`, found `&`"]),
     ("a bracket is missing", Kind::Expression, &["expected `)`, an axis or `+`, found the end"]),
@@ -81,7 +81,7 @@ const WORDS: [(&str, Kind, &[&str]); 17] = [
         "an expert is missing in the middle",
         Kind::Missing,
         &[
-            "\"model.layers.0.mlp.experts.1.up_proj.weight\" is missing: of `e` there are the numbers 0, 2, 3",
+            "\"model.layers.0.mlp.experts.1.up_proj.weight\" is missing: of `e` only these numbers exist: 0, 2, 3",
         ],
     ),
     (

@@ -92,7 +92,9 @@ impl Plan {
     fn destination<'a>(&self, dst: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
         let (bytes, given) = (self.dst_bytes(), dst.len());
         usize::try_from(bytes).ok().and_then(|bytes| dst.get_mut(..bytes)).ok_or_else(|| {
-            Error::buffer(format!("a destination of {given} bytes; the plan writes {bytes}"))
+            Error::buffer(format!(
+                "a destination of {given} bytes is too short; the plan writes {bytes}"
+            ))
         })
     }
 
@@ -100,7 +102,7 @@ impl Plan {
         if (given as u64) < self.src_bytes() {
             let needed = self.src_bytes();
             return Err(Error::buffer(format!(
-                "a source of {given} bytes; the plan reads {needed}"
+                "a source of {given} bytes is too short; the plan reads {needed}"
             )));
         }
         Ok(())
@@ -125,7 +127,7 @@ pub(crate) fn check_out(range: &Range<u64>, given: usize) -> Result<(), Error> {
     let needed = range.end - range.start;
     if given as u64 != needed {
         return Err(Error::buffer(format!(
-            "an output of {given} bytes for a range of {needed} bytes"
+            "an output of {given} bytes does not fit a range of {needed} bytes"
         )));
     }
     Ok(())

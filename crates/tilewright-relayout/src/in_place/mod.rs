@@ -115,8 +115,7 @@ fn moves(inner: &Inner, scratch: u64) -> Option<(Vec<Swap>, Option<Chunks>)> {
 
 fn same_sizes(inner: &Inner) -> Result<(), Error> {
     if inner.program.is_part() {
-        let message =
-            "a part of an array, which leaves the rest alone; run it into a second buffer";
+        let message = "the move writes only a part of an array; run it into a second buffer";
         return Err(Error::second_buffer(message.to_string()));
     }
     let (from, to) = (inner.program.src().capacity(), inner.program.dst().capacity());
@@ -136,10 +135,10 @@ fn same_sizes(inner: &Inner) -> Result<(), Error> {
 fn refused(inner: &Inner, scratch: u64) -> Error {
     let far = |level: &&Loop| level.extent.saturating_mul(level.src.abs_diff(level.dst));
     let why = match (inner.program.regions(), inner.program.main()) {
-        (None, _) => "tiles that do not divide one another couple places far apart".to_string(),
+        (None, _) => "tiles that do not divide one another connect distant offsets".to_string(),
         (_, Some((_, region))) => match region.loops.iter().max_by_key(far) {
             Some(level) if level.src != level.dst => format!(
-                "the loop of {} iterations with strides {} to {} {} couples places far apart",
+                "the loop of {} iterations with strides {} to {} {} connects distant offsets",
                 level.extent,
                 level.src,
                 level.dst,
@@ -147,7 +146,7 @@ fn refused(inner: &Inner, scratch: u64) -> Error {
             ),
             _ => format!("runs move from offset {} to {}", region.src, region.dst),
         },
-        (_, None) => "there is nothing but padding".to_string(),
+        (_, None) => "the array holds only padding".to_string(),
     };
     Error::second_buffer(format!(
         "{why}; in place, loops swap in pairs or elements stay within chunks of at most {scratch} \
@@ -181,7 +180,7 @@ impl InPlace {
         let Some(buffer) = usize::try_from(bytes).ok().and_then(|bytes| buffer.get_mut(..bytes))
         else {
             return Err(Error::buffer(format!(
-                "a buffer of {given} bytes; the plan moves {bytes}"
+                "a buffer of {given} bytes is too short; the plan moves {bytes}"
             )));
         };
         let inner = &*self.plan.0;

@@ -11,9 +11,9 @@ impl fmt::Display for Program {
                 regions.iter().try_for_each(|region| self.write_region(f, region, ""))?;
             }
             None if self.has_tables() => {
-                write!(f, "\n  index tables, so by digits; {}", self.digits())?
+                write!(f, "\n  index tables, so moved by digits; {}", self.digits())?
             }
-            None => write!(f, "\n  more than 1024 regions, so by digits; {}", self.digits())?,
+            None => write!(f, "\n  more than 1024 regions, so moved by digits; {}", self.digits())?,
         }
         self.write_gaps(f)
     }
@@ -34,7 +34,7 @@ impl Program {
         }
         write!(f, ", {} bytes to {} bytes", self.src_bytes(), self.dst_bytes())?;
         if self.is_part() {
-            return f.write_str(", the rest left alone");
+            return f.write_str(", the rest is unchanged");
         }
         let (padding, all) = (self.padding(), self.dst().capacity());
         write!(f, ", {padding} of {all} elements padding")?;
@@ -61,7 +61,7 @@ impl Program {
     pub(crate) fn write_gaps(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.gaps() {
             Some(gaps) => gaps.iter().try_for_each(|gap| self.write_gap(f, gap)),
-            None => f.write_str("\n  all that no element is written to is filled before"),
+            None => f.write_str("\n  all bytes without elements are filled first"),
         }
     }
 
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(
             part.unwrap().to_string(),
             "[2, 8] from [3, 4] of [100, 100] to [20, 0] of [100, 100]: 4 bits, 5000 bytes to 6272 \
-             bytes, the rest left alone
+             bytes, the rest is unchanged
   runs of 4 bytes from 152 to 160
     2× source 50, destination 8"
         );

@@ -480,7 +480,7 @@ fn collect(refinement: &Refinement<'_>, elements: Elements) -> Option<Vec<Region
 fn check_low(what: &str, layout: &TensorLayout) -> Result<(), Error> {
     match layout.layout().bounds() {
         Some((low, _)) if low < 0 => Err(Error::unsupported(format!(
-            "the {what} {layout:?} reaches down to offset {low}; begin it at offset {} or above",
+            "the {what} {layout:?} reaches down to offset {low}; start it at offset {} or above",
             low.unsigned_abs()
         ))),
         _ => Ok(()),
@@ -493,8 +493,9 @@ fn check_injective(dst: &TensorLayout) -> Result<(), Error> {
         Ok(false) => Err(Error::unsupported(format!(
             "elements of the destination {dst:?} share storage; give each its own"
         ))),
-        Err(error) => {
-            Err(Error::of("the destination is not proved to keep its elements apart", &error))
-        }
+        Err(error) => Err(Error::of(
+            "the destination's elements are not proved to have different offsets",
+            &error,
+        )),
     }
 }

@@ -323,7 +323,7 @@ impl Chunk {
     pub fn run(&self, buffer: &[u8], out: &mut [u8], threads: usize) -> Result<(), Error> {
         if buffer.len() < self.buffer {
             return Err(Error::buffer(format!(
-                "a buffer of {} bytes for a chunk that reads {}",
+                "a buffer of {} bytes is too short for a chunk that reads {}",
                 buffer.len(),
                 self.buffer
             )));
@@ -363,5 +363,5 @@ impl core::fmt::Debug for Chunk {
 }
 
 fn too_long(bytes: u128) -> Error {
-    Error::overflow(format!("a chunk that reads {bytes} bytes; ask for a shorter range"))
+    Error::overflow(format!("a chunk that reads {bytes} bytes; use a shorter range"))
 }

@@ -185,7 +185,7 @@ impl Tile {
         let (needs, given) = ((self.src_len(), self.dst_len()), (src.len(), out.len()));
         let (Some(src), Some(out)) = (src.get(..needs.0), out.get_mut(..needs.1)) else {
             return Err(Error::buffer(format!(
-                "buffers of {} and {} bytes for a tile of {} and {}",
+                "buffers of {} and {} bytes are too short for a tile of {} and {}",
                 given.0, given.1, needs.0, needs.1
             )));
         };

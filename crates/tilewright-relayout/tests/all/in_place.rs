@@ -204,7 +204,7 @@ fn what_needs_a_second_buffer() {
     let error = plan(&row(&[3000, 5000]), &columns, 32).in_place().unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the loop of 3000 iterations with strides 20000 to 4 bytes couples places far apart; in place, loops \
+        "the loop of 3000 iterations with strides 20000 to 4 bytes connects distant offsets; in place, loops \
          swap in pairs or elements stay within chunks of at most 1048576 bytes: run the plan into a \
          second buffer of 60000000 bytes"
     );
@@ -223,7 +223,7 @@ fn a_short_buffer_is_refused_before_a_byte_is_written() {
     let mut buffer: Vec<u8> = (0..161).collect();
     let error = plan.in_place().unwrap().run(&mut buffer, 1).unwrap_err();
     assert!(error.is_buffer());
-    assert_eq!(error.to_string(), "a buffer of 161 bytes; the plan moves 162");
+    assert_eq!(error.to_string(), "a buffer of 161 bytes is too short; the plan moves 162");
     assert!(buffer.iter().copied().eq(0..161));
 }
 

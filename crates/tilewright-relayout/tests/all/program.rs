@@ -462,7 +462,8 @@ fn parts_that_do_not_fit_are_refused() {
         Program::of_part((&rows, a), (&rows, b), extents, elements).unwrap_err()
     };
     let error = part(&[0, 1], &[0, 0], &[4, 6]);
-    let text = "a part: dim 1 of a part from 1 to 7 of a source of 6; a part ends within the array";
+    let text =
+        "a part: dim 1 of a part from 1 to 7 of a source of 6; a part must end within the array";
     assert_eq!((error.kind(), error.to_string().as_str()), ("out-of-range", text));
     assert_eq!(part(&[0, 0], &[3, 0], &[2, 6]).kind(), "out-of-range");
     assert_eq!(part(&[0, 0], &[0, 1 << 63], &[1, 1]).kind(), "overflow");

@@ -235,7 +235,7 @@ fn tables_of_a_leaf_are_bounded() {
     let program =
         Program::of_arrays(&src, &TabledLayout::of(&rows), Elements::same(16), 0).unwrap();
     assert!(program.has_tables() && program.digits().table_bytes() <= 16 * (64 + 1024));
-    assert!(program.to_string().contains("index tables, so by digits"), "{program}");
+    assert!(program.to_string().contains("index tables, so moved by digits"), "{program}");
 }
 
 #[test]

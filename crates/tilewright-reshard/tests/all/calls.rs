@@ -102,7 +102,7 @@ fn too_many_tasks_are_not_counted() {
     let error = job(16 << 40).unwrap_err();
     assert_eq!(error.kind(), "limit");
     assert!(
-        error.to_string().ends_with("at most 268435456 are legal; give more memory"),
+        error.to_string().ends_with("at most 268435456 are possible; give more memory"),
         "{error}"
     );
 }

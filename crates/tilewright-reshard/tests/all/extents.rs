@@ -51,7 +51,7 @@ fn extents_that_nothing_states_are_assumed_and_said() {
     };
     let (found, said) = assumed(&request);
     assert_eq!(found, [("v".to_owned(), vec![6, 1]), ("w".to_owned(), vec![6, 3])]);
-    let text = "nothing states the extents of 2 tensors, so the last shard is their end: \"v\" [6, 1], \"w\" [6, 3]. \
+    let text = "nothing states the extents of 2 tensors, so they are taken to end with the last shard: \"v\" [6, 1], \"w\" [6, 3]. \
                 A last shard file that is missing makes them smaller";
     assert_eq!(said.unwrap(), text);
     // With trust: the same extents, and no sentence.
@@ -239,7 +239,7 @@ fn the_config_of_a_known_family_states_extents() {
         assert_eq!(prepared(prefix, CONFIG, "").unwrap(), (11, 0), "{prefix}");
         // The file with the whole tensors is the last one.
         let error = prepared(prefix, CONFIG, "4").unwrap_err();
-        let said = "config.json states tensor \"model.layers.0.self_attn.o_proj.weight\", and no file holds it; a shard file may be missing";
+        let said = "config.json states tensor \"model.layers.0.self_attn.o_proj.weight\", but no file holds it; a shard file may be missing";
         assert_eq!(error.kind(), "extents");
         assert!(error.to_string().starts_with(said), "{error}");
     }
@@ -292,7 +292,7 @@ fn a_tensor_that_is_missing_as_a_whole_is_refused_or_said_to_be_unseen() {
     let open = CONFIG.replace("llama", "gemma");
     let said = prepared(&open, 0).unwrap().unwrap();
     assert!(
-        said.starts_with("config.json states extents, and nothing lists all tensors"),
+        said.starts_with("config.json states extents, but nothing lists all tensors"),
         "{said}"
     );
     assert_eq!(prepared(&open, 4).unwrap().unwrap(), said);
@@ -473,9 +473,9 @@ fn lists_of_extents_are_read_or_refused() {
         assert_eq!(list(text).unwrap(), list(same[0]).unwrap(), "{text}");
     }
     for (text, says) in [
-        ("{", "no list of extents in JSON"),
-        ("a = ", "no list of extents in TOML"),
-        ("a", "no list of extents in TOML"),
+        ("{", "cannot read the JSON list of extents"),
+        ("a = ", "cannot read the TOML list of extents"),
+        ("a", "cannot read the TOML list of extents"),
         (r#"{"a": 3}"#, "tensor \"a\": expected a list of extents such as [50257, 64]"),
         (r#"{"a": [3, -1]}"#, "tensor \"a\": expected a list"),
         (r#"{"a": [3.5]}"#, "tensor \"a\": expected a list"),
@@ -492,7 +492,7 @@ fn lists_of_extents_are_read_or_refused() {
     let request = Request::new(&path, folder.path().join("out"));
     let said = refused(request.clone().extents_text("v = [4]").unwrap());
     let text =
-        "the extents of tensor \"v\" are stated, and no file holds it; a shard file may be missing";
+        "the extents of tensor \"v\" are stated, but no file holds it; a shard file may be missing";
     assert_eq!(said, ("mismatch", text.to_owned()));
     assert!(Job::prepare(request.clone().extents_text("w = [4]").unwrap()).is_ok());
     let (_, text) = refused(request.extents_text("w = [5]").unwrap());
@@ -519,13 +519,13 @@ fn notes_of_extents_are_checked() {
     assert_eq!(tried(0, [whole, whole]).unwrap(), 0);
     assert_eq!(tried(1, [whole, "{}"]).unwrap(), 0);
     let cases = [
-        ([whole, r#"{"w": [6, 3]}"#], "tensor \"w\" is [6, 3]; files before it say [4, 3]"),
+        ([whole, r#"{"w": [6, 3]}"#], "tensor \"w\" is [6, 3]; earlier files say [4, 3]"),
         (
             [whole, r#"{"v": [6, 3]}"#],
-            "tilewright.extents states tensor \"v\", and no file holds it",
+            "tilewright.extents states tensor \"v\", but no file holds it",
         ),
         ([whole, "3"], "shard-00002-model-00001-of-00001.safetensors: tilewright.extents: "),
-        ([r#"{"w": [4]}"#, "{}"], "tensor \"w\" has 2 dims, and its extents are said to be [4]"),
+        ([r#"{"w": [4]}"#, "{}"], "tensor \"w\" has 2 dims, but its stated extents are [4]"),
         ([r#"{"w": [6, 3]}"#, "{}"], "no piece holds [4,6) × [0,3)"),
     ];
     for (number, (notes, says)) in cases.into_iter().enumerate() {

@@ -38,15 +38,15 @@ fn holes_overlaps_and_other_types_are_refused_with_their_boxes() {
         ),
         (
             &[("F32", &[2, 3], &[0, 0]), ("BF16", &[2, 3], &[2, 0])],
-            "shard-1.safetensors: tensor \"w\" is BF16 of rank 2; files before it say F32 of rank 2",
+            "shard-1.safetensors: tensor \"w\" is BF16 of rank 2; earlier files say F32 of rank 2",
         ),
         (
             &[("F32", &[2, 3], &[0, 0]), ("F32", &[6], &[2])],
-            "shard-1.safetensors: tensor \"w\" is F32 of rank 1; files before it say F32 of rank 2",
+            "shard-1.safetensors: tensor \"w\" is F32 of rank 1; earlier files say F32 of rank 2",
         ),
         (
             &[("F32", &[2, 3], &[0])],
-            "shard-0.safetensors: tensor \"w\" of rank 2: DCP_SHARDING_INFO says {\"saved_offsets\":[0]}; expected saved_offsets, a number for each dim",
+            "shard-0.safetensors: tensor \"w\" of rank 2: DCP_SHARDING_INFO says {\"saved_offsets\":[0]}; expected saved_offsets with a number for each dim",
         ),
         (&[("F32", &[2, 3], &[u64::MAX, 0])], "tensor \"w\""),
     ];
@@ -93,10 +93,9 @@ fn shards_of_another_rule_are_refused() {
     assert_eq!(said("tp=2", "w", "[Replicate()]"), replicas);
     let six = "r1.safetensors: tensor \"w\" has [2]; by its rule that shard of [6] has [3]";
     assert_eq!(said("tp=2", "w", "[6] @ [Shard(0)]"), six);
-    assert!(
-        said("tp=3", "w", "[Shard(0)]")
-            .ends_with("holds 2 files *.safetensors; mesh(tp=3) has 3 positions, a file each")
-    );
+    assert!(said("tp=3", "w", "[Shard(0)]").ends_with(
+        "holds 2 files *.safetensors; mesh(tp=3) has 3 positions and needs one file for each"
+    ));
     assert_eq!(said("tp=2", "v*", "[Shard(0)]"), "no tensor matches \"v*\"; near are \"w\"");
 }
 
@@ -109,10 +108,13 @@ fn requests_that_cannot_be_met_say_why() {
     let rules = || Rules::new("tp=2").unwrap().rule("w", "[Shard(0)]").unwrap();
     let request = || Request::new(&at, &out);
     let said = |request| refusal(request).1;
-    assert_eq!(said(request().to(rules()).form(Form::Hf)), "whole tensors are cut over no mesh");
-    let ranks = "the form ranks takes a mesh, and rules that cut over it";
+    assert_eq!(
+        said(request().to(rules()).form(Form::Hf)),
+        "whole tensors are not sharded over a mesh"
+    );
+    let ranks = "the form ranks needs a mesh, and rules that shard over it";
     assert_eq!(said(request().form(Form::Ranks)), ranks);
-    let boxes = "torch's distributed checkpoint holds row-major boxes alone";
+    let boxes = "torch's distributed checkpoint holds only row-major boxes";
     assert_eq!(said(request().to(rules()).form(Form::Dcp).layout("zN")), boxes);
     std::fs::create_dir(&out).unwrap();
     std::fs::write(out.join("notes"), "").unwrap();
@@ -156,8 +158,8 @@ fn a_tensor_that_a_file_lacks_is_no_shorter_tensor() {
         };
         let said = |mesh, rule| with(mesh, rule).unwrap_err().to_string();
         let none = format!(
-            "rank_{gone}.safetensors does not hold tensor \"w\", of which its rule gives it a part; where that part is \
-             empty, write the extents of the whole before the rule: [D0] @ [Shard(0)]"
+            "rank_{gone}.safetensors does not hold tensor \"w\", but its rule assigns it a part; if that part is \
+             empty, write the extents of the whole tensor before the rule: [D0] @ [Shard(0)]"
         );
         assert_eq!(said("tp=4", "[Shard(0)]"), none);
         let rows = format!("[{},{})", 3 * gone, 3 * gone + 3);
@@ -215,7 +217,7 @@ fn a_tensor_named_as_the_metadata_and_tasks_that_are_none_are_refused() {
     assert_eq!(job("__metadata__").unwrap_err().to_string(), said);
     let error = job("w").unwrap().run(0..3, "a", &()).unwrap_err();
     assert!(error.is_usage());
-    assert_eq!(error.to_string(), "task 2 is none: the tasks have the numbers below 1");
+    assert_eq!(error.to_string(), "task 2 does not exist: task numbers are below 1");
     assert!(!out.exists());
 }
 
@@ -230,7 +232,7 @@ fn a_plan_is_written_whole_and_never_replaced() {
     let text = std::fs::read(&plan).unwrap();
     assert_eq!(text, job.plan().unwrap());
     let error = job.write_plan(&plan).unwrap_err();
-    assert!(error.kind() == "exists" && error.to_string().ends_with("a plan is never replaced"));
+    assert!(error.kind() == "exists" && error.to_string().ends_with("a plan is never overwritten"));
     assert_eq!(std::fs::read(&plan).unwrap(), text);
     assert_eq!(crate::common::names(folder.path()), ["in", "plan"]);
 }

@@ -280,7 +280,7 @@ fn metadata_and_files_beside_the_tensors_go_along() {
     let plan = folder.path().join("plan");
     let job = Job::prepare(Request::new(&input, &out).from(rules.clone()).to(rules)).unwrap();
     let remarks: Vec<String> = job.remarks().collect();
-    assert_eq!(remarks[0], "metadata of which files say different things: rank");
+    assert_eq!(remarks[0], "metadata that differs between files: rank");
     assert_eq!(remarks[1], "not taken along: runs (a folder)");
     let said = "not taken along: .metadata, which describes the files that are read";
     assert_eq!(remarks[2], said);
@@ -416,15 +416,12 @@ fn packed_elements_are_copied_and_not_cut() {
     for rule in ["[Shard(0)]", "[Shard(1)]", "column", "row"] {
         let rules = Rules::new("tp=2").unwrap().rule("packed", rule).unwrap();
         let error = Job::prepare(Request::new(&input, at("cut")).to(rules)).unwrap_err();
-        let said =
-            "tensor \"packed\": its elements have 4 bits, and shards begin at bytes; keep it whole";
+        let said = "tensor \"packed\": its elements have 4 bits, but shards begin at whole bytes; keep the tensor whole";
         assert!(error.kind() == "unsupported" && error.to_string().contains(said), "{error}");
     }
     let other = Request::new(&input, at("cut")).extents("packed", &[4, 2]).unwrap();
     let error = Job::prepare(other).unwrap_err();
-    assert!(
-        error.to_string().contains("has extents [2, 4], and its extents are said to be [4, 2]")
-    );
+    assert!(error.to_string().contains("has extents [2, 4], but its stated extents are [4, 2]"));
 }
 
 #[test]
@@ -432,7 +429,7 @@ fn bounds_of_no_byte_and_of_no_form_are_refused() {
     let input = sharded("dcp_hf/full.safetensors");
     let said = |request: Request| Job::prepare(request).unwrap_err().to_string();
     let request = Request::new(&input, "out").shard_size(0);
-    assert_eq!(said(request), "the most bytes of a file are 0; at least 1 is legal");
+    assert_eq!(said(request), "the maximum size of a file is 0 bytes; give at least 1");
     let rules = Rules::new("tp=2").unwrap();
     let text = said(Request::new(&input, "out").shard_size(9).to(rules));
     assert!(text.starts_with("only files of whole tensors"), "{text}");

@@ -40,7 +40,7 @@ fn read(scanner: &mut Scanner<'_>, mut asked: Asked<'_>) -> Result<Sharded, Erro
         return spec(scanner, mesh, &asked);
     }
     if asked.mesh.is_some() {
-        return Err(Error::mismatch("a NamedSharding has a mesh of its own; leave out `mesh(…)`"));
+        return Err(Error::mismatch("a NamedSharding has its own mesh; leave out `mesh(…)`"));
     }
     scanner.expect("mesh")?;
     scanner.expect("=")?;
@@ -86,7 +86,7 @@ fn spec(scanner: &mut Scanner<'_>, mesh: Mesh, asked: &Asked<'_>) -> Result<Shar
     let entries = scanner.list(("(", ")"), MOST, |scanner| entry(scanner, &mesh))?;
     let (rank, given) = (asked.extents.len(), entries.len());
     if given > rank {
-        let said = format!("{given} entries for an array of {rank} dims");
+        let said = format!("{given} entries do not fit an array of {rank} dims");
         return Err(Error::mismatch(said).at((from, scanner.at())));
     }
     let mut splits = Vec::new();
@@ -97,7 +97,7 @@ fn spec(scanner: &mut Scanner<'_>, mesh: Mesh, asked: &Asked<'_>) -> Result<Shar
         let count = split.count(&mesh)?;
         if extent % count != 0 {
             let said = format!("dim {dim} of {extent} is not divisible by {count} devices");
-            let legal = "JAX holds no uneven arrays; XLA's uneven parts are `{devices=[…]<=[…]}`";
+            let legal = "JAX has no uneven shards; XLA writes them as `{devices=[…]<=[…]}`";
             return Err(Error::mismatch(format!("{said}: {legal}")).at(span));
         }
         splits.extend((!split.parts.is_empty()).then_some(split));
@@ -150,7 +150,7 @@ fn say(sharded: &Sharded) -> Result<Vec<String>, Error> {
     };
     let texts: Vec<Result<String, Error>> = tilings(sharded).iter().map(text).collect();
     match (texts.iter().flatten().count(), texts.iter().find_map(|text| text.as_ref().err())) {
-        (0, Some(error)) => Err(Error::unsupported(format!("jax cannot say it: {error}"))),
+        (0, Some(error)) => Err(Error::unsupported(format!("jax cannot express it: {error}"))),
         _ => Ok(texts.into_iter().flatten().collect()),
     }
 }

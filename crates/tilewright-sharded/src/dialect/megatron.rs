@@ -85,13 +85,14 @@ impl Maker {
             // The padded number of rows, which is a multiple of itself.
             Maker::Vllm => padded(rows.max(1), pad),
         };
-        let multiple = multiple
-            .ok_or_else(|| Error::overflow(format!("{rows} rows padded by {pad} leave 63 bits")))?;
+        let multiple = multiple.ok_or_else(|| {
+            Error::overflow(format!("{rows} rows padded by {pad} exceed 63 bits"))
+        })?;
         match multiple.is_multiple_of(count) {
             true => Ok(multiple),
             false => {
                 let said = format!("{rows} rows padded to a multiple of {pad} are {multiple}");
-                Err(Error::mismatch(format!("{said}; over {count} devices they leave some over")))
+                Err(Error::mismatch(format!("{said}; over {count} devices they leave a remainder")))
             }
         }
     }
@@ -120,7 +121,7 @@ fn read(scanner: &mut Scanner<'_>, mut asked: Asked<'_>) -> Result<Sharded, Erro
     let axis = axis(&mesh)?;
     let count = mesh.sizes().get(axis).copied().unwrap_or(1);
     let rows = asked.extents.first().copied();
-    let rows = || rows.ok_or_else(|| Error::mismatch(format!("`{word}` of an array without dims")));
+    let rows = || rows.ok_or_else(|| Error::mismatch(format!("`{word}` needs an array with dims")));
     let cut = match word {
         "replicated" => None,
         "row" if asked.extents.len() == 1 => None,
@@ -138,7 +139,9 @@ fn read(scanner: &mut Scanner<'_>, mut asked: Asked<'_>) -> Result<Sharded, Erro
 fn axis(mesh: &Mesh) -> Result<usize, Error> {
     let only = (mesh.sizes().len() == 1).then_some(0);
     mesh.axis("tp").or(only).ok_or_else(|| {
-        Error::mismatch(format!("{mesh} has several axes and none is called `tp`, which is cut"))
+        Error::mismatch(format!(
+            "{mesh} has several axes, but none is called `tp`, the axis to shard over"
+        ))
     })
 }
 
@@ -147,7 +150,7 @@ fn even(extent: u64, count: u64, what: &str) -> Result<Cut, Error> {
         0 => Ok(Cut::Chunk),
         rest => {
             let said = format!("{extent} {what} over {count} devices leave {rest}");
-            Err(Error::mismatch(format!("{said}; the rule needs them even")))
+            Err(Error::mismatch(format!("{said}; the rule needs an even split")))
         }
     }
 }
@@ -188,8 +191,9 @@ fn vocabulary(
     scanner.expect(")")?;
     let Some(maker) = maker else {
         let rule = format!("vocab(pad={pad})");
-        let differ =
-            format!("Megatron pads to a multiple of {pad} × {count} devices, vLLM of {pad}");
+        let differ = format!(
+            "Megatron pads to a multiple of {pad} × {count} devices, vLLM to a multiple of {pad}"
+        );
         return Err(unnamed(&rule, &differ, [&rule, &rule]).at((from, scanner.at())));
     };
     Ok(Cut::Padded { multiple: maker.multiple(rows, pad, count)? })
@@ -199,7 +203,7 @@ fn positive(scanner: &mut Scanner<'_>) -> Result<u64, Error> {
     scanner.skip();
     let from = scanner.at();
     match scanner.natural()? {
-        0 => Err(Error::parse((from, scanner.at()), "0; the least is 1")),
+        0 => Err(Error::parse((from, scanner.at()), "0; use at least 1")),
         value => Ok(value),
     }
 }
@@ -312,7 +316,7 @@ fn order(scanner: &mut Scanner<'_>) -> Result<HeadOrder, Error> {
 fn say(sharded: &Sharded) -> Result<Vec<String>, Error> {
     let mesh = sharded.mesh();
     let axis = axis(mesh)
-        .map_err(|error| Error::unsupported(format!("megatron cannot say it: {error}")))?;
+        .map_err(|error| Error::unsupported(format!("megatron cannot express it: {error}")))?;
     let count = mesh.sizes().get(axis).copied().unwrap_or(1);
     let cuts = || sharded.splits().iter().map(|split| &split.cut);
     // Heads are printed as they were given, even if a shorter rule cuts equally.

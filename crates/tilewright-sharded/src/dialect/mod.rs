@@ -53,7 +53,7 @@ impl Asked<'_> {
     fn need_mesh(&mut self, notation: &str) -> Result<Mesh, Error> {
         self.mesh.take().ok_or_else(|| {
             let before = "write `mesh(dp=2,tp=4)`, or `mesh(2,4)`, before it";
-            Error::mismatch(format!("{notation} says no mesh; {before}"))
+            Error::mismatch(format!("{notation} needs a mesh; {before}"))
         })
     }
 }
@@ -108,7 +108,7 @@ impl Dialect {
     /// use tilewright_sharded::{Sharded, dialect::dialect};
     /// let uneven = Sharded::parse("f32[37] @ mesh(2,2) [Shard(0), Shard(0)]")?;
     /// let error = dialect("hlo")?.print(&uneven).unwrap_err();
-    /// let said = "hlo cannot say it: device 1 holds [10,19) of dim 0, and [10,20) by `{devices=[4]<=[4]}`";
+    /// let said = "hlo cannot express it: device 1 holds [10,19) of dim 0, and [10,20) by `{devices=[4]<=[4]}`";
     /// assert_eq!(error.to_string(), said);
     /// # Ok::<(), tilewright_sharded::Error>(())
     /// ```
@@ -120,8 +120,8 @@ impl Dialect {
                 Some(reason) => why = why.or(Some(reason)),
             }
         }
-        let reason = why.unwrap_or_else(|| "it cannot express it".into());
-        Err(Error::unsupported(format!("{} cannot say it: {reason}", self.name)))
+        let reason = why.unwrap_or_else(|| "it has no form for it".into());
+        Err(Error::unsupported(format!("{} cannot express it: {reason}", self.name)))
     }
 
     /// Returns the reason why a text does not describe the sharding; `None` if it does.

@@ -80,7 +80,7 @@ fn mesh(scanner: &mut Scanner<'_>, asked: &mut Asked<'_>) -> Result<Mesh, Error>
     scanner.expect("<")?;
     let from = scanner.at();
     if asked.mesh.is_some() {
-        return Err(Error::mismatch("the rule has a mesh of its own; leave out `mesh(…)`"));
+        return Err(Error::mismatch("the rule has its own mesh; leave out `mesh(…)`"));
     }
     let named = scanner.list(("[", "]"), MOST, |scanner| {
         let (name, _) = scanner.quoted()?;

@@ -46,9 +46,9 @@ fn read(scanner: &mut Scanner<'_>, mut asked: Asked<'_>) -> Result<Sharded, Erro
         scanner.list(brackets, MOST, |scanner| placement(scanner, asked.extents.len()))?;
     let axes = mesh.sizes().len();
     if placements.len() != axes {
-        let said = format!("{} placements for a mesh of {axes} axes", placements.len());
+        let said = format!("{} placements do not fit a mesh of {axes} axes", placements.len());
         return Err(
-            Error::mismatch(format!("{said}; there is one for each")).at((from, scanner.at()))
+            Error::mismatch(format!("{said}; give one for each axis")).at((from, scanner.at()))
         );
     }
     let order = if scanner.eat("order(") {
@@ -90,7 +90,7 @@ fn placement(scanner: &mut Scanner<'_>, rank: usize) -> Result<Placement, Error>
             Ok(Some((dim, Cut::Strided { factor })))
         }
         "P" | "Partial" | "_MaskPartial" | "_NormPartial" => {
-            let why = "each device holds a summand, so the values are stored nowhere";
+            let why = "each device holds a summand, so no device stores the values";
             let legal = "redistribute the array before it is written";
             Err(Error::unsupported(format!("`{word}`: {why}; {legal}")).at(span))
         }
@@ -122,7 +122,7 @@ fn factor(scanner: &mut Scanner<'_>) -> Result<u64, Error> {
     scanner.skip();
     let from = scanner.at();
     match scanner.natural()? {
-        0 => Err(Error::parse((from, scanner.at()), "a split factor of 0; the least is 1")),
+        0 => Err(Error::parse((from, scanner.at()), "a split factor of 0; use at least 1")),
         factor => Ok(factor),
     }
 }
@@ -146,7 +146,10 @@ fn order(
         let number = name.parse().ok().filter(|axis| *axis < mesh.sizes().len());
         let axis = number.map_or_else(|| find(mesh, name, span), Ok)?;
         if order.contains(&axis) {
-            return Err(Error::parse(span, format!("the axis `{name}` stands twice in the order")));
+            return Err(Error::parse(
+                span,
+                format!("the axis `{name}` appears twice in the order"),
+            ));
         }
         order.push(axis);
         if !scanner.eat(",") {
@@ -181,7 +184,7 @@ fn say(sharded: &Sharded) -> Result<Vec<String>, Error> {
         texts.push(text(sharded.mesh(), steps, (!in_order(steps)).then_some(&order)));
     }
     match (texts.is_empty(), splits) {
-        (true, Err(error)) => Err(Error::unsupported(format!("torch cannot say it: {error}"))),
+        (true, Err(error)) => Err(Error::unsupported(format!("torch cannot express it: {error}"))),
         (true | false, _) => Ok(texts),
     }
 }

@@ -57,7 +57,7 @@ fn what_is_refused_says_why() {
     };
     assert_eq!(
         why(8, &[Some(0), Some(9)]),
-        "entry 1 of an index table is 9, and the dim has 8 indices; entries count from 0; a hole is written -"
+        "entry 1 of an index table is 9, but the dim has 8 indices; entries count from 0; a hole is written -"
     );
     assert_eq!(
         why(2, &[Some(1), None, Some(1)]),

@@ -15,7 +15,7 @@ const AROUND: usize = 60;
 /// let error = HloModule::parse(text).unwrap_err();
 /// assert_eq!((error.line(), error.column()), (3, 18));
 /// let shown: Vec<String> = error.to_string().lines().map(String::from).collect();
-/// assert_eq!(shown[0], "line 3, column 18: the shape has 1 dims, the layout's minor_to_major 2");
+/// assert_eq!(shown[0], "line 3, column 18: the shape has 1 dims, but the layout's minor_to_major has 2");
 /// assert_eq!(shown[1], "    ROOT x = f32[2]{0,1} parameter(0)");
 /// assert_eq!(shown[2], "                   ^^^^^");
 /// ```

@@ -45,7 +45,7 @@ pub(super) fn check(bytes: &[u8], most: usize) -> Result<(), ProtoError> {
                 if count > most {
                     let legal = "dump the module in parts";
                     let error =
-                        Error::limit("a module of more than {} messages", [most as i128], legal);
+                        Error::limit("a module has more than {} messages", [most as i128], legal);
                     return Err(ProtoError::new("", error));
                 }
                 open.push((inside, child));

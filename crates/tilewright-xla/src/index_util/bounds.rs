@@ -35,7 +35,7 @@ pub fn compare_indices(a: &[u64], b: &[u64]) -> Result<Ordering, Error> {
         return Err(Error::mismatch(
             "an index of {} entries compared with one of {}",
             [a.len() as i128, b.len() as i128],
-            "only indices into arrays of one rank compare",
+            "compare only indices into arrays of equal rank",
         ));
     }
     Ok(a.cmp(b))

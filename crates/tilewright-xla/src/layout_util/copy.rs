@@ -111,7 +111,7 @@ fn check_rank(source: &ArrayShape, target: &ArrayShape) -> Result<(), Error> {
     Err(Error::mismatch(
         "ranks differ: {} and {}",
         [source.dims.len() as i128, target.dims.len() as i128],
-        "a layout fits arrays of its own rank",
+        "a layout only fits arrays of its rank",
     ))
 }
 
@@ -130,14 +130,14 @@ fn pairs(
         (ShapeKind::Tuple(a), ShapeKind::Tuple(b)) => Err(Error::mismatch(
             "tuple element counts differ: {} and {}",
             [a.len() as i128, b.len() as i128],
-            "the shapes have the same structure",
+            "the shapes must have the same structure",
         )),
         (ShapeKind::Token, ShapeKind::Token) | (ShapeKind::Opaque, ShapeKind::Opaque) => Ok(()),
         _ => Err(Error::mismatch(
             "shape structures differ: one has an array, tuple, token, opaque value or buffer where \
              the other has something else",
             [],
-            "the shapes have the same structure",
+            "the shapes must have the same structure",
         )),
     }
 }

@@ -14,7 +14,7 @@ use tilewright_core::Error;
 /// assert!(error.cause().unwrap().is_illegal());
 /// assert_eq!(
 ///     error.to_string(),
-///     "tiles[0].dimensions[1]: -5 is negative; an extent is 1 or more, -2^63 is `*`"
+///     "tiles[0].dimensions[1]: -5 is negative; an extent is 1 or more; -2^63 means `*`"
 /// );
 /// ```
 #[derive(Clone, PartialEq, Eq)]
@@ -95,7 +95,7 @@ impl fmt::Display for ProtoError {
         }
         match &self.cause {
             Cause::Refused(cause) => cause.fmt(f),
-            Cause::Bytes(says) => write!(f, "the bytes are no such proto: {says}"),
+            Cause::Bytes(says) => write!(f, "the bytes are not a valid proto: {says}"),
         }
     }
 }

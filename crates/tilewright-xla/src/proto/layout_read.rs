@@ -30,9 +30,9 @@ impl LayoutProto {
             (_, Some(padded)) => Err(ProtoError::new(
                 "padded_dimensions",
                 Error::unsupported(
-                    "{} padded dimensions, which layouts have no longer",
+                    "{} padded dimensions, which layouts no longer have",
                     [padded.widths.len() as i128],
-                    "ask for the layout and its padding, or use a tile of the padded size",
+                    "read the layout and its padding, or use a tile of the padded size",
                 ),
             )),
         }
@@ -107,7 +107,11 @@ impl LayoutProto {
             None => Ok(()),
             Some((field, _)) => Err(ProtoError::new(
                 *field,
-                Error::unsupported("a property of sparse arrays", [], "a layout here is dense"),
+                Error::unsupported(
+                    "a property of sparse arrays",
+                    [],
+                    "only dense layouts are supported",
+                ),
             )),
         }
     }
@@ -132,7 +136,7 @@ fn primitive(number: i32) -> Result<Option<PrimitiveType>, Error> {
         None => Err(Error::illegal(
             "no primitive type has the number {}",
             [number.into()],
-            "it is the number of an unsigned integer, such as 8 for U32",
+            "it must be the number of an unsigned integer, such as 8 for U32",
         )),
     }
 }
@@ -184,7 +188,7 @@ fn tile(proto: &TileProto) -> Result<Tile, ProtoError> {
             Error::illegal(
                 "{} is negative",
                 [value.into()],
-                "an extent is 1 or more, -2^63 is `*`",
+                "an extent is 1 or more; -2^63 means `*`",
             ),
         )),
     };

@@ -25,8 +25,11 @@ impl Layout {
     /// ```
     pub fn to_proto(&self) -> Result<LayoutProto, ProtoError> {
         if self.physical_shape().is_some() {
-            let cause =
-                Error::unsupported("a property of sparse arrays", [], "a layout here is dense");
+            let cause = Error::unsupported(
+                "a property of sparse arrays",
+                [],
+                "only dense layouts are supported",
+            );
             return Err(ProtoError::new("physical_shape", cause));
         }
         Ok(LayoutProto {

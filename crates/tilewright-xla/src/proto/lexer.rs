@@ -78,7 +78,7 @@ impl<'a> Lexer<'a> {
         let value = i128::from_str_radix(digits, radix).ok();
         let value =
             value.and_then(|value| i64::try_from(if negative { -value } else { value }).ok());
-        value.ok_or_else(|| ParseError::new(span, "no integer of 64 bits", []))
+        value.ok_or_else(|| ParseError::new(span, "the integer does not fit 64 bits", []))
     }
 
     /// Reads a string without escapes.

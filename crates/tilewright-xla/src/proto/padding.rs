@@ -107,11 +107,11 @@ impl PaddedShape {
         let (shape, padding) = proto.to_padded_shape()?;
         let refused = |field, what, hint| ProtoError::new(field, Error::mismatch(what, [], hint));
         let Some(array) = shape.as_array() else {
-            let hint = "ask `to_padded_shape` for the arrays of a tuple";
-            return Err(refused("element_type", "the message is not of an array", hint));
+            let hint = "use `to_padded_shape` for the arrays of a tuple";
+            return Err(refused("element_type", "the message does not describe an array", hint));
         };
         let Some((_, padded)) = padding.into_iter().next() else {
-            let hint = "ask `to_shape` for a shape without padding";
+            let hint = "use `to_shape` for a shape without padding";
             return Err(refused("layout.padded_dimensions", "the message lacks widths", hint));
         };
         PaddedShape::with_padding(array, padded).map_err(|error| ProtoError::new("", error))

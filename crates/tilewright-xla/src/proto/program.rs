@@ -36,7 +36,8 @@ impl ProgramShapeProto {
 
     fn result(&self) -> Result<&ShapeProto, ProtoError> {
         self.result.as_ref().ok_or_else(|| {
-            let cause = Error::illegal("a program without a result", [], "`()` says nothing");
+            let cause =
+                Error::illegal("a program without a result", [], "write `()` for no result");
             ProtoError::new("result", cause)
         })
     }

@@ -28,7 +28,7 @@ impl ShapeProto {
     /// assert_eq!(proto.to_shape().unwrap().to_string(), "f32[2,3]");
     /// let proto = ShapeProto::parse("element_type: F32 dimensions: [2,-3]").unwrap();
     /// let error = proto.to_shape().unwrap_err();
-    /// assert_eq!(error.to_string(), "dimensions[1]: -3 is negative; a dim is 0 or more, -2^63 and dynamic is unbounded");
+    /// assert_eq!(error.to_string(), "dimensions[1]: -3 is negative; a dim is 0 or more; an unbounded one is -2^63 and dynamic");
     /// ```
     pub fn to_shape(&self) -> Result<Shape, ProtoError> {
         self.read(&ShapeIndex::default(), &mut None)
@@ -130,7 +130,7 @@ impl ShapeProto {
         match present.iter().find(|(_, present)| *present) {
             None => Ok(()),
             Some((field, _)) => {
-                let says = "a shape of type number {} that has what only arrays have";
+                let says = "a shape of type number {} has a field that only arrays have";
                 let cause = Error::illegal(says, [self.element_type.into()], "leave the field out");
                 Err(ProtoError::new(*field, cause))
             }
@@ -206,7 +206,7 @@ fn dim(at: usize, extent: i64, dynamic: bool) -> Result<Dim, ProtoError> {
             Error::illegal(
                 "{} is negative",
                 [extent.into()],
-                "a dim is 0 or more, -2^63 and dynamic is unbounded",
+                "a dim is 0 or more; an unbounded one is -2^63 and dynamic",
             ),
         )),
     }

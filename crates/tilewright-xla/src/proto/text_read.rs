@@ -112,7 +112,11 @@ fn fields<M: Default>(
             return Err(lexer.error("expected the name of a field"));
         }
         if seen.contains(&name) {
-            return Err(ParseError::new(span, "a field that comes once, for the second time", []));
+            return Err(ParseError::new(
+                span,
+                "a field that may appear only once appears for the second time",
+                [],
+            ));
         }
         if field(lexer, &mut message, name, span, level)? == Times::Once {
             seen.push(name);
@@ -152,7 +156,7 @@ fn layout(
             integer(lexer, &mut to.tail_padding_alignment_in_elements)
         }
         "split_configs" => messages(lexer, &mut to.split_configs, split, level),
-        _ => Err(ParseError::new(span, "no field of a LayoutProto, such as minor_to_major", [])),
+        _ => Err(ParseError::new(span, "not a field of LayoutProto, such as minor_to_major", [])),
     }
 }
 
@@ -165,7 +169,7 @@ fn tile(
 ) -> Read<Times> {
     match name {
         "dimensions" => integers(lexer, &mut to.dimensions),
-        _ => Err(ParseError::new(span, "no field of a TileProto; it has dimensions", [])),
+        _ => Err(ParseError::new(span, "not a field of TileProto; it has dimensions", [])),
     }
 }
 
@@ -180,7 +184,7 @@ fn split(
         "dimension" => integer(lexer, &mut to.dimension),
         "split_indices" => integers(lexer, &mut to.split_indices),
         _ => {
-            let says = "no field of a SplitConfigProto; it has dimension and split_indices";
+            let says = "not a field of SplitConfigProto; it has dimension and split_indices";
             Err(ParseError::new(span, says, []))
         }
     }
@@ -199,7 +203,7 @@ fn shape(
         "tuple_shapes" => messages(lexer, &mut to.tuple_shapes, shape, level),
         "layout" => boxed(lexer, &mut to.layout, layout, level),
         "is_dynamic_dimension" => many(lexer, &mut to.is_dynamic_dimension, boolean),
-        _ => Err(ParseError::new(span, "no field of a ShapeProto, such as element_type", [])),
+        _ => Err(ParseError::new(span, "not a field of ShapeProto, such as element_type", [])),
     }
 }
 
@@ -221,7 +225,7 @@ fn program(
         }
         _ => {
             let says =
-                "no field of a ProgramShapeProto; it has parameters, result, parameter_names";
+                "not a field of ProgramShapeProto; it has parameters, result, parameter_names";
             Err(ParseError::new(span, says, []))
         }
     }
@@ -286,14 +290,14 @@ fn one_of(lexer: &mut Lexer<'_>, to: &mut i32, names: &'static [&'static str]) -
 /// Reads an enum's number, or its name.
 fn number(lexer: &mut Lexer<'_>, named: impl Fn(&str) -> Option<i32>) -> Read<i32> {
     if lexer.peek().is_some_and(|b| b == b'-' || b.is_ascii_digit()) {
-        let refused = lexer.error("an enum's number beyond 32 bits");
+        let refused = lexer.error("an enum's number is beyond 32 bits");
         return i32::try_from(lexer.integer()?).map_err(|_| refused);
     }
     let (name, span) = lexer.word();
     if name.is_empty() {
         return Err(lexer.error("expected an enum's name or number"));
     }
-    named(name).ok_or_else(|| ParseError::new(span, "no name that this enum has", []))
+    named(name).ok_or_else(|| ParseError::new(span, "not a name of this enum", []))
 }
 
 /// Reads a message in braces.

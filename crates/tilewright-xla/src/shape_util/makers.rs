@@ -124,7 +124,7 @@ impl ArrayShape {
             (Dim::Static(extent) | Dim::Bounded(extent), false) => Dim::Static(extent),
             (Dim::Unbounded, false) => {
                 return Err(Error::unsupported(
-                    "dim {} has no bound to be its extent",
+                    "dim {} has no bound to use as its extent",
                     [at as i128],
                     "give it an extent first",
                 ));
@@ -153,7 +153,7 @@ impl ArrayShape {
             return Err(Error::mismatch(
                 "ranks differ: {} and {}",
                 [source.dims.len() as i128, self.dims.len() as i128],
-                "dynamic dims are copied between arrays of one rank",
+                "dynamic dims can only be copied between arrays of equal rank",
             ));
         }
         let mut changed = self.clone();

@@ -103,7 +103,7 @@ impl PaddingCause {
             (_, []) if self.tile.is_none() => "the storage".into(),
             (_, []) => "a dim that the tile adds".into(),
             (_, [dim]) => format!("a part of dim {dim}"),
-            (_, dims) => format!("what is merged of dims {}", dims.join(", ")),
+            (_, dims) => format!("the merged part of dims {}", dims.join(", ")),
         }
     }
 }

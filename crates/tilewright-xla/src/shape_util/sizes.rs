@@ -16,7 +16,7 @@ const SEARCH: u64 = 1 << 20;
 /// The error of an element type without values, such as a tuple.
 pub(crate) fn no_values() -> Error {
     Error::unsupported(
-        "a type without values of its own is of unknown width",
+        "a type without values of its own has an unknown width",
         [],
         "arrays hold numbers or booleans",
     )
@@ -38,7 +38,7 @@ pub fn tuple_index_table_bytes(members: u64, pointer_bytes: u64) -> Result<u64, 
         return Err(Error::illegal(
             "a table of {} pointers of 0 bytes",
             [members.into()],
-            "say how many bytes a pointer takes",
+            "give the number of bytes of a pointer",
         ));
     }
     fits(u128::from(members) * u128::from(pointer_bytes))

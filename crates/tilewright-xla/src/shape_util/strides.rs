@@ -50,7 +50,7 @@ impl ArrayShape {
             return Err(Error::unsupported(
                 "byte strides of elements of {} bits",
                 [bits.into()],
-                "elements are whole bytes; ask for strides in elements",
+                "byte strides need whole bytes; use strides in elements",
             ));
         }
         let strides = Strides::of(self)?;
@@ -104,7 +104,7 @@ impl Strides {
             Some(tensor) if extent > 1 && !tensor.is_strided() => Err(Error::unsupported(
                 "dim {} is not strided: the tiles that cut it do not divide one another",
                 [dim as i128],
-                "ask an indexer for offsets",
+                "use an indexer for offsets",
             )),
             Some(tensor) if extent > 1 => {
                 one_stride(dim, extent, tensor.layout().axis(dim).unwrap_or(&[]))
@@ -132,8 +132,8 @@ fn one_stride(dim: usize, extent: u64, modes: &[Mode]) -> Result<u64, Error> {
 
 fn varies(dim: usize, first: i64, then: i64, at: u128) -> Error {
     Error::unsupported(
-        "dim {} has no one stride: {} elements between neighbours, but coordinate {} is at {}",
+        "dim {} has no single stride: {} elements between neighbours, but coordinate {} is at {}",
         [dim as i128, first.into(), at as i128, then.into()],
-        "tiles cut it; ask an indexer for offsets",
+        "tiles cut it; use an indexer for offsets",
     )
 }

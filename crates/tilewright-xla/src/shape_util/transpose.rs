@@ -135,9 +135,9 @@ impl ArrayShape {
         }
         if tiled && from.len() > ALL_ORDERS {
             return Err(Error::undecided(
-                "which of the permutations of {} tiled dims is free",
+                "not decided: not decided: which of the permutations of {} tiled dims is free",
                 [from.len() as i128],
-                "ask of one permutation whether it is",
+                "check a single permutation instead",
             ));
         }
         Ok(None)
@@ -175,7 +175,7 @@ fn differing(renamed: &ArrayShape, output: &ArrayShape) -> Error {
             "the output's dim i is the input's dim permutation[i]",
         ),
         None => Error::mismatch(
-            "an array of {} dims transposed into one of {}",
+            "an array of {} dims is transposed into one of {}",
             [renamed.dims.len() as i128, output.dims.len() as i128],
             "a transpose keeps the rank",
         ),

@@ -13,7 +13,7 @@ pub(super) fn element_type(cursor: &mut Cursor<'_>) -> Result<PrimitiveType, Par
     let (name, span) = cursor.word();
     match PrimitiveType::from_name(name) {
         Some(primitive) if primitive.is_array() => Ok(primitive),
-        Some(_) => Err(ParseError::new(span, "no type of an array's elements", [])),
+        Some(_) => Err(ParseError::new(span, "not a type of an array's elements", [])),
         None if name == "b" && cursor.peek() == Some(b'(') => Err(ParseError::new(
             span,
             "a buffer, where one array such as `f32[2,3]` is expected",

@@ -140,12 +140,12 @@ fn properties(
         let Some(place) = ORDER.iter().position(|&known| known == name) else {
             return Err(ParseError::new(
                 span,
-                "no property of a layout; expected T, L, #, *, E, S, SC or M",
+                "not a property of a layout; expected T, L, #, *, E, S, SC or M",
                 [],
             ));
         };
         if place < next {
-            let message = "a property out of order; each comes once: D, T, L, #, *, E, S, SC, M";
+            let message = "the property is out of order; each comes once, in this order: D, T, L, #, *, E, S, SC, M";
             return Err(ParseError::new(span, message, []));
         }
         next = place + 1;
@@ -186,7 +186,7 @@ fn property(
         "*" => type_of(cursor, layout, Layout::with_pointer_type),
         _ => Err(ParseError::new(
             span,
-            "a physical shape, which only sparse arrays have; a layout here is dense",
+            "a physical shape, which only sparse arrays have; only dense layouts are supported",
             [],
         )),
     }
@@ -243,7 +243,7 @@ fn tile(cursor: &mut Cursor<'_>) -> Result<Tile, ParseError> {
     if cursor.eat(")") {
         return Err(ParseError::new(
             (from, cursor.at()),
-            "a tile without dims; give one at least",
+            "a tile has no dims; give one at least",
             [],
         ));
     }
@@ -315,7 +315,7 @@ impl ArrayShape {
     /// let error = ArrayShape::parse(text).unwrap_err();
     /// assert_eq!(
     ///     error.render(text).to_string(),
-    ///     "the shape has 1 dims, the layout's minor_to_major 2\n  f32[10]{0,1}\n         ^^^^^"
+    ///     "the shape has 1 dims, but the layout's minor_to_major has 2\n  f32[10]{0,1}\n         ^^^^^"
     /// );
     /// ```
     pub fn parse(text: &str) -> Result<ArrayShape, ParseError> {
@@ -413,7 +413,7 @@ fn layout_of(cursor: &mut Cursor<'_>, rank: usize) -> Result<Layout, ParseError>
     }
     Err(ParseError::new(
         (from, cursor.at()),
-        "the shape has {} dims, the layout's minor_to_major {}",
+        "the shape has {} dims, but the layout's minor_to_major has {}",
         [rank as i128, layout.rank() as i128],
     ))
 }

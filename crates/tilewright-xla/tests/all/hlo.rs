@@ -363,7 +363,7 @@ fn hlo_protos_of_too_many_messages_are_refused() {
     let many = |count: usize| [0x1a, 0].repeat(count);
     let error = HloModule::from_proto_bytes(&many((1 << 22) + 1)).unwrap_err();
     assert!(error.cause().unwrap().is_limit(), "{error}");
-    assert!(error.to_string().starts_with("a module of more than 4194304 messages"), "{error}");
+    assert!(error.to_string().starts_with("a module has more than 4194304 messages"), "{error}");
     assert_eq!(HloModule::from_proto_bytes(&many(1000)).unwrap().computations.len(), 1000);
 }
 

@@ -135,7 +135,7 @@ fn the_advice_in_words() {
             "{2,1,0:T(2,*,128)}",
             &[3, 5, 100],
             "dim 0, 3, is padded to 4 by T(2,*,128), ×1.3; \
-             what is merged of dims 1, 2, 500, is padded to 512 by T(2,*,128), ×1.024; \
+             the merged part of dims 1, 2, 500, is padded to 512 by T(2,*,128), ×1.024; \
              no order of the dims pads less",
         ),
     ] {

@@ -186,7 +186,7 @@ fn proto_layouts_at_fault() {
             "dim 2 at position 1 of a minor_to_major of 2: out of range",
         ),
         ("minor_to_major: [0,-1]", "minor_to_major[1]", "-1 is negative"),
-        ("tiles {}", "tiles[0].dimensions", "a tile without dims"),
+        ("tiles {}", "tiles[0].dimensions", "a tile has no dims"),
         (
             "tiles { dimensions: 8 } tiles { dimensions: [2,0] }",
             "tiles[1].dimensions",
@@ -236,7 +236,7 @@ fn proto_layouts_at_fault() {
         (
             "minor_to_major: 0 padded_dimensions: 3",
             "padded_dimensions",
-            "1 padded dimensions, which layouts have no longer",
+            "1 padded dimensions, which layouts no longer have",
         ),
     ] {
         let error = layout(rest).to_layout().unwrap_err();
@@ -460,19 +460,19 @@ fn proto_text_at_fault() {
         ("minor_to_major", (14, 14), "expected `:`"),
         ("minor_to_major: ", (16, 16), "expected an integer"),
         ("minor_to_major: [0,1", (20, 20), "expected `,` or `]`"),
-        ("minor_to_major: 9223372036854775808", (16, 35), "no integer of 64 bits"),
-        ("minor_to_major: 1x", (16, 18), "no integer of 64 bits"),
-        ("minor_to_minor: 1", (0, 14), "no field of a LayoutProto"),
+        ("minor_to_major: 9223372036854775808", (16, 35), "the integer does not fit 64 bits"),
+        ("minor_to_major: 1x", (16, 18), "the integer does not fit 64 bits"),
+        ("minor_to_minor: 1", (0, 14), "not a field of LayoutProto"),
         ("memory_space: 1 memory_space: 2", (16, 28), "for the second time"),
-        ("tiles { dims: 1 }", (8, 12), "no field of a TileProto"),
+        ("tiles { dims: 1 }", (8, 12), "not a field of TileProto"),
         ("tiles { dimensions: 1", (21, 21), "the name of a field"),
         ("tiles: 1", (7, 8), "expected a message in braces"),
-        ("split_configs { index: 1 }", (16, 21), "no field of a SplitConfigProto"),
-        ("padding_value: ZERO", (15, 19), "no name that this enum has"),
+        ("split_configs { index: 1 }", (16, 21), "not a field of SplitConfigProto"),
+        ("padding_value: ZERO", (15, 19), "not a name of this enum"),
         ("padding_value: [", (15, 16), "an enum's name or number"),
         ("padding_value: 4294967296", (15, 25), "beyond 32 bits"),
         ("dim_unique: yes", (12, 15), "expected `true` or `false`"),
-        ("physical_shape { rank: 2 }", (17, 21), "no field of a ShapeProto"),
+        ("physical_shape { rank: 2 }", (17, 21), "not a field of ShapeProto"),
         ("}", (0, 1), "the name of a field"),
         ("é", (0, 2), "the name of a field"),
     ] {
@@ -484,7 +484,7 @@ fn proto_text_at_fault() {
         ("parameter_names: a", "expected a string"),
         ("parameter_names: \"a\\n\"", "without escapes"),
         ("parameter_names: \"a", "without escapes"),
-        ("name: 1", "no field of a ProgramShapeProto"),
+        ("name: 1", "not a field of ProgramShapeProto"),
     ] {
         let error = ProgramShapeProto::parse(text).unwrap_err();
         assert!(error.to_string().contains(why), "{text}: {error}");
@@ -499,7 +499,7 @@ fn proto_bytes_that_are_none() {
             error.is_decode() && error.field().is_empty() && error.cause().is_none(),
             "{error}"
         );
-        assert!(error.to_string().starts_with("the bytes are no such proto"), "{error}");
+        assert!(error.to_string().starts_with("the bytes are not a valid proto"), "{error}");
     }
     // Unknown fields, and unpacked numbers, are read as by any reader.
     let loose = [0x10, 2, 0x18, 4, 0x18, 5, 0x98, 0x06, 1, 0x08, 3];

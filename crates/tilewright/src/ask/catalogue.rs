@@ -239,7 +239,7 @@ fn meaning(format: &Format) -> String {
     let (name, axes) = (format.name, format.axes());
     match (format.in_and_out(), &axes[..]) {
         (Some(order), [.., before, last]) if format.is_second_operand() => format!(
-            ", which is {order}; what is stored [out, in], as PyTorch and Hugging Face store weights, is [{last}, {before}]: {name}^T"
+            ", which is {order}; weights stored as [out, in], as in PyTorch and Hugging Face, are [{last}, {before}]: {name}^T"
         ),
         (Some(order), _) => {
             format!(", which is {order}, as PyTorch and Hugging Face store weights [out, in]")

@@ -42,13 +42,13 @@ impl Converted<'_> {
     /// let folder = tempfile::tempdir()?;
     /// let request = Request::new().to(Spec::parse("row-major")?);
     /// let conversion = Conversion::prepare(&input, folder.path().join("a.safetensors"), request)?;
-    /// assert_eq!(Converted::action(&conversion.jobs()[0]), ("copy", Some("already so")));
+    /// assert_eq!(Converted::action(&conversion.jobs()[0]), ("copy", Some("already in that layout")));
     /// # Ok::<(), tilewright::Error>(())
     /// ```
     pub fn action(job: &Job) -> (&'static str, Option<&str>) {
         match job.action() {
             Action::Convert => ("convert", None),
-            Action::Copy => ("copy", job.is_already_so().then_some("already so")),
+            Action::Copy => ("copy", job.is_already_so().then_some("already in that layout")),
             Action::Skip(reason) => ("skip", Some(reason)),
         }
     }
@@ -127,9 +127,9 @@ impl Converted<'_> {
         }
         let so = match (count, jobs.iter().filter(|job| job.is_already_so()).count()) {
             (0, 0) => ": nothing to convert".into(),
-            (0, so) => format!(": nothing to convert, {so} already so"),
+            (0, so) => format!(": nothing to convert, {so} already in that layout"),
             (_, 0) => String::new(),
-            (_, so) => format!(" ({so} already so)"),
+            (_, so) => format!(" ({so} already in that layout)"),
         };
         let (size, padding) = (bytes(self.bytes().1), bytes(padding));
         let all = counted(jobs.len() as u128, "tensor");
@@ -151,7 +151,9 @@ fn line(job: &Job, between: &str) -> String {
     let (before, after) = (job.bytes_in(), job.bytes_out());
     let size = |bytes: u64| counted(bytes.into(), "byte");
     match job.action() {
-        Action::Copy if job.is_already_so() => format!("{name}: already so, {}", size(before)),
+        Action::Copy if job.is_already_so() => {
+            format!("{name}: already in that layout, {}", size(before))
+        }
         Action::Copy => format!("{name}: copied, {}", size(before)),
         Action::Skip(reason) => format!("{name}: skipped, {}", printable(reason)),
         Action::Convert => {

@@ -128,7 +128,7 @@ impl Line {
     ///
     /// ```
     /// use tilewright::ask::{Answer, Line};
-    /// let line = Line::unread("byte 0 of the line is no UTF-8");
+    /// let line = Line::unread("byte 0 of the line is not UTF-8");
     /// assert_eq!(line.to_json()["error"]["kind"], "parse");
     /// ```
     pub fn unread(message: &str) -> Line {

@@ -240,7 +240,7 @@ impl Explanation {
     /// ```
     /// use tilewright::{Explanation, Spec};
     /// let zn = Explanation::of(&Spec::parse("f16[100,30] zN")?.resolve(None, None)?);
-    /// assert!(zn.whole(80).contains("  numpy            cannot say it: dim 1 steps by 1 within"));
+    /// assert!(zn.whole(80).contains("  numpy            cannot express it: dim 1 steps by 1 within"));
     /// # Ok::<(), tilewright::Error>(())
     /// ```
     pub fn whole(&self, width: usize) -> String {
@@ -248,9 +248,12 @@ impl Explanation {
         for (notation, text) in &self.notations {
             page += &match text {
                 Ok(text) => format!("{:HEAD$}{text}\n", format!("  {notation}")),
-                Err(reason) => {
-                    row(&format!("  {notation}"), HEAD, &format!("cannot say it: {reason}"), width)
-                }
+                Err(reason) => row(
+                    &format!("  {notation}"),
+                    HEAD,
+                    &format!("cannot express it: {reason}"),
+                    width,
+                ),
             };
         }
         page
@@ -327,7 +330,7 @@ impl Answer for Explanation {
         let silent = self.notations.iter().filter(|(_, text)| text.is_err());
         let silent: Vec<&str> = silent.map(|(name, _)| *name).collect();
         if !silent.is_empty() {
-            page += &row("  cannot say it", HEAD, &silent.join(", "), width);
+            page += &row("  refused by", HEAD, &silent.join(", "), width);
         }
         page
     }

@@ -39,7 +39,7 @@ impl Guesses {
         Some(apart.unwrap_or_else(|| {
             let makes = |one: &Guess| format!("{} makes {}", spelled(one), one.makes);
             let all: Vec<String> = fits.iter().map(makes).collect();
-            format!("decide by the names that the result must have: {}", all.join("; "))
+            format!("choose by the names that the result must have: {}", all.join("; "))
         }))
     }
 }
@@ -56,7 +56,7 @@ fn told_apart(fits: &[Guess], key: &str) -> Option<String> {
     let said: Vec<String> = all.iter().map(one).collect();
     apart.then(|| {
         format!(
-            "the tensors alone do not decide, and no configuration says `{key}`: {}",
+            "the tensors alone do not decide, and no configuration gives `{key}`: {}",
             said.join("; ")
         )
     })
@@ -73,7 +73,7 @@ fn why(guess: &Guess) -> String {
     let config = match (known.is_empty(), guess.unsettled.first()) {
         (false, _) => format!("the tensors and {} fit", known.join(", ")),
         (true, Some(open)) => {
-            format!("the tensors fit; it is for {open}, which no configuration says")
+            format!("the tensors fit; it is for {open}, which no configuration gives")
         }
         (true, None) => "the tensors fit".to_owned(),
     };
@@ -128,7 +128,7 @@ impl fmt::Display for Guesses {
         match (fits.is_empty() && near.is_empty(), *others) {
             (true, others) if others > 0 => writeln!(
                 f,
-                "the tensors are of other names than those of all {others} recipes, each direction counted"
+                "the tensors have other names than those of all {others} recipes, counting each direction"
             ),
             _ => Ok(()),
         }

@@ -193,7 +193,7 @@ impl Answer for Inferred {
 
     fn notes(&self) -> Vec<String> {
         let doubt = self.found().is_some() && !self.only;
-        let says = "other layouts were not excluded: the values repeat often";
+        let says = "other layouts remain possible: the values repeat often";
         doubt.then(|| says.to_owned()).into_iter().collect()
     }
 }

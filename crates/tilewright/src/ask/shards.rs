@@ -125,7 +125,7 @@ impl ShardsLine {
     ///
     /// ```
     /// use tilewright::ask::{Answer, ShardsLine};
-    /// let line = ShardsLine::unread("byte 0 of the line is no UTF-8");
+    /// let line = ShardsLine::unread("byte 0 of the line is not UTF-8");
     /// assert_eq!(line.to_json()["error"]["kind"], "parse");
     /// ```
     pub fn unread(message: &str) -> ShardsLine {

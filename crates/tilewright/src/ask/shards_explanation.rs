@@ -221,7 +221,7 @@ impl ShardsExplanation {
             _ if self.held == size.saturating_mul(along) => {
                 format!("each element on {}{names}", counted(along, "device"))
             }
-            _ => format!("an element on {} devices in the mean{names}", short(self.held, size)),
+            _ => format!("an element on {} devices on average{names}", short(self.held, size)),
         })
     }
 
@@ -261,7 +261,7 @@ fn devices(sharded: &Sharded) -> String {
     let axes: Vec<String> = axes.map(|(at, size)| format!("{} of {size}", mesh.name(at))).collect();
     let axes = if axes.is_empty() { String::new() } else { format!(": {}", axes.join(", ")) };
     match mesh.is_any() {
-        true => "devices that are not named".to_owned(),
+        true => "unnamed devices".to_owned(),
         false => format!("{}{axes}", counted(mesh.count().into(), "device")),
     }
 }
@@ -280,7 +280,7 @@ fn notations(sharded: &Sharded) -> Vec<(&'static str, Result<String, String>)> {
     let said = DIALECTS.iter().map(|dialect| {
         let said = dialect.print(sharded).map_err(|error| {
             let error = error.to_string();
-            let refused = format!("{} cannot say it: ", dialect.name());
+            let refused = format!("{} cannot express it: ", dialect.name());
             error.strip_prefix(&refused).unwrap_or(&error).to_owned()
         });
         (dialect.name(), said)

@@ -47,7 +47,7 @@ impl Translation {
     /// ```
     pub fn of(named: &Named, to: &Notation) -> Result<Translation, Error> {
         let refused =
-            |error| Error::from(error).prefixed(&format!("{} cannot say it: ", to.name()));
+            |error| Error::from(error).prefixed(&format!("{} cannot express it: ", to.name()));
         Ok(Translation {
             notation: to.name(),
             text: to.print(named).map_err(refused)?,

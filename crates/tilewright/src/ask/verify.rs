@@ -38,7 +38,7 @@ impl fmt::Display for Verified {
 /// use tilewright::{ask::{Answer, Recorded}, files::{Checked, Verdict}};
 /// let (verdict, unrecorded) = (Verdict::Same { bytes: 640 }, vec![]);
 /// let recorded = Recorded(Checked { recorded: 2, tensors: 3, unrecorded, verdict });
-/// assert_eq!(recorded.to_string(), "same: 2 of 3 tensors have the data that is recorded, 640 B read");
+/// assert_eq!(recorded.to_string(), "same: 2 of 3 tensors have the recorded data, 640 B read");
 /// assert_eq!(recorded.to_json()["recorded"], 2);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ impl fmt::Display for Recorded {
         };
         let (of, all) = (counted(*tensors as u128, "tensor"), bytes(*all));
         let have = if *recorded == 1 { "has" } else { "have" };
-        write!(f, "same: {recorded} of {of} {have} the data that is recorded, {all} read")?;
+        write!(f, "same: {recorded} of {of} {have} the recorded data, {all} read")?;
         self.0.remark().map_or(Ok(()), |said| write!(f, "\n{}", printable(&said)))
     }
 }

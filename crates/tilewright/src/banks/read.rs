@@ -18,7 +18,7 @@ const WIDEST: u64 = 16;
 const PTX: [&str; 5] = ["sync", "aligned", "m8n8", "shared", "b16"];
 
 /// The legal accesses, for messages.
-const ACCESSES: &str = "there are row, column, ldmatrix, stmatrix, formats of fragments such as MMA_M16N8K16_16BIT_A, what spreads an array over threads such as #ttg.blocked, and layouts of threads and values";
+const ACCESSES: &str = "there are row, column, ldmatrix, stmatrix, formats of fragments such as MMA_M16N8K16_16BIT_A, encodings that spread an array over threads such as #ttg.blocked, and layouts of threads and values";
 
 /// The field of errors about an access.
 const FIELD: &str = "access";
@@ -40,7 +40,7 @@ pub fn machine(text: &str) -> Result<Banks, Error> {
     let refused = || {
         let near = did_you_mean(&word, ["nvidia", "cdna3", "cdna4"]);
         let legal = format!("nvidia, cdna3, cdna4, or banks x bytes such as 32x4 and 64x4{near}");
-        Error::usage("banks", format!("`{}` names no banks; there are {legal}", text.trim()))
+        Error::usage("banks", format!("`{}` does not name banks; there are {legal}", text.trim()))
     };
     match word.as_str() {
         "nvidia" => return Ok(Banks::NVIDIA),
@@ -74,7 +74,7 @@ pub fn machine(text: &str) -> Result<Banks, Error> {
 /// ```
 pub fn access(text: &str, of: &Named, banks: &Banks, vector: Option<u64>) -> Result<Access, Error> {
     let bits = of.element_bits().ok_or_else(|| {
-        Error::usage("dtype", "banks depend on the width of an element; say its type, such as f16")
+        Error::usage("dtype", "banks depend on the width of an element; give its type, such as f16")
     })?;
     let array = Array { of, bits, banks, vector };
     array.check_vector()?;
@@ -144,7 +144,7 @@ impl Array<'_> {
         let bits = self.bits;
         let says = match legal.split_last() {
             None => {
-                format!("an access is of {WIDEST} bytes at most, and an element has {bits} bits")
+                format!("an access is of {WIDEST} bytes at most, but an element has {bits} bits")
             }
             Some((last, [])) => format!("elements of {bits} bits are taken {last} bytes at once"),
             Some((last, first)) => {
@@ -278,7 +278,7 @@ impl Array<'_> {
                 Spread::of_layout(layout.layout().layout(), tile).map_err(refused)
             }
             None => {
-                let says = "says no threads; give a layout of threads and values, or the number of threads, as in `… threads 32`";
+                let says = "names no threads; give a layout of threads and values, or the number of threads, as in `… threads 32`";
                 Err(Error::usage(FIELD, format!("`{what}` {says}")))
             }
         }

@@ -263,7 +263,7 @@ fn fill(fill: Fill, dtype: Option<Dtype>, bits: u32) -> Result<u128, Error> {
         (Fill::Unspecified | Fill::Unknown | Fill::Zero, None) => Ok(0),
         (Fill::Bits(bits), None) => Ok(bits),
         (Fill::One | Fill::Lowest | Fill::Highest, None) => {
-            let says = "such a fill depends on the element type, and no layout has one";
+            let says = "this fill depends on the element type, and no layout has one";
             Err(Error::at("needs-dtype", (0, 0), says).without_span())
         }
         (fill, Some(dtype)) => Ok(dtype.stored_fill(fill, bits, ByteOrder::Little)?),

@@ -74,7 +74,7 @@ kinds! {
     Mismatch, "mismatch", is_mismatch, "TensorLayout::row_major(&[2, 3]).unwrap().offset(&[1])";
     /// A coordinate, index, axis or offset outside its range.
     OutOfRange, "out-of-range", is_out_of_range, "TensorLayout::row_major(&[2, 3]).unwrap().offset(&[2, 0])";
-    /// A size, offset or capacity leaves 64 bits, or the addresses of this machine.
+    /// A size, offset or capacity overflows 64 bits, or the addresses of this machine.
     Overflow, "overflow", is_overflow, "TensorLayout::row_major(&[1 << 32, 1 << 32])";
     /// A fixed limit was passed: the length of a text, the number of dims or of modes.
     Limit, "limit", is_limit, "Spec::parse(&\" \".repeat(1 << 20))";

@@ -29,7 +29,7 @@ impl Items {
             return Err(Error::illegal(
                 "an empty tuple among {} parts of a tuple",
                 [parts.len() as i128],
-                "() stands alone; a part of one coordinate is 1",
+                "write () only alone; a part of one coordinate is 1",
             ));
         }
         let mut all: Vec<_> = parts.into_iter().flat_map(|part| part.0).collect();

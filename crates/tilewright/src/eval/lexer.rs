@@ -100,7 +100,7 @@ fn next(text: &str, from: usize) -> Result<Token<'_>, Error> {
         }
         other => Err(Error::parse(
             (from, from + other.len_utf8()),
-            format!("`{}` begins no word of an expression", other.escape_debug()),
+            format!("`{}` cannot begin a word of an expression", other.escape_debug()),
         )),
     }
 }

@@ -154,13 +154,13 @@ pub fn is_expression(text: &str) -> bool {
 /// let named = layout_of("composition((4,8):(8,1), <2,4>)").unwrap();
 /// assert_eq!(named.to_spec(), "(2,4):(8,1)");
 /// let error = layout_of("size(4:1)").unwrap_err();
-/// assert_eq!(error.to_string(), "the expression is an integer, no layout");
+/// assert_eq!(error.to_string(), "the expression is an integer, not a layout");
 /// ```
 pub fn layout_of(text: &str) -> Result<Named, Error> {
     let value = evaluate(text)?;
     let integer = value.kind() == "integer";
     value.to_named().filter(|_| !integer).ok_or_else(|| {
-        let message = format!("the expression is {}, no layout", value.0.described());
+        let message = format!("the expression is {}, not a layout", value.0.described());
         Error::at("arguments", (0, text.len()), message).in_text(text)
     })
 }

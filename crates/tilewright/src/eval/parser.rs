@@ -122,7 +122,7 @@ pub(super) fn parse(text: &str) -> Result<Expr<'_>, Error> {
         Word::End => Ok(expr),
         _ => {
             let span = (parser.here().span.0, text.trim_end().len());
-            Err(Error::parse(span, "text behind the expression"))
+            Err(Error::parse(span, "text after the expression"))
         }
     }
 }

@@ -125,7 +125,7 @@ fn placed(expr: &Expr<'_>) -> Result<Argument, Error> {
 pub(super) fn argument(name: &str, argument: Argument) -> Result<Argument, Error> {
     match &argument.form {
         form @ (Form::Boolean(_) | Form::List(_) | Form::Padding) => {
-            let message = format!("{name}: {} is not an argument of a function", form.described());
+            let message = format!("{name}: {} cannot be an argument of a function", form.described());
             Err(Error::at("arguments", argument.span, message))
         }
         _ => Ok(argument),
@@ -179,7 +179,7 @@ pub(super) fn part(of: Argument) -> Result<Part, Error> {
             "arguments",
             span,
             format!(
-                "{} in a tuple, which holds integers, tuples, `_` and, as a tiler, layouts",
+                "{} cannot be in a tuple; tuples hold integers, tuples, `_` and, as a tiler, layouts",
                 other.described()
             ),
         )),

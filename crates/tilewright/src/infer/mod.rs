@@ -106,7 +106,7 @@ pub fn infer(original: &[u8], dims: &[u64], packed: &[u8], width: usize) -> Infe
     }
     if cells.len() < elements.len() {
         return none(format!(
-            "the packed buffer holds {} elements, the array has {}",
+            "the packed buffer holds {} elements, but the array has {}",
             cells.len(),
             elements.len()
         ));

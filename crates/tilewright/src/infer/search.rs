@@ -83,11 +83,11 @@ impl<'a> Search<'a> {
         let (at, gave_up) = (self.furthest, if self.gave_up() { "; gave up" } else { "" });
         if at == self.packed.len() {
             return format!(
-                "digits explain all {at} elements of the packed buffer and leave some of the array out: storage that is a box of digits has another length{gave_up}"
+                "digits explain all {at} elements of the packed buffer but not all of the array: storage that is a box of digits has another length{gave_up}"
             );
         }
         format!(
-            "digits explain the first {at} of {} elements of the packed buffer and not element {at}{gave_up}",
+            "digits explain the first {at} of {} elements of the packed buffer but not element {at}{gave_up}",
             self.packed.len()
         )
     }

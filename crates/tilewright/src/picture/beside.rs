@@ -54,7 +54,7 @@ impl fmt::Display for Unequal {
         let (left, right) = (join(&self.left), join(&self.right));
         write!(
             f,
-            "A has the extents ({left}) and B ({right}); side by side stand layouts of equal extents"
+            "A has the extents ({left}) and B ({right}); only layouts of equal extents are drawn side by side"
         )
     }
 }

@@ -230,7 +230,10 @@ fn what_is_given_in_the_wrong_place_is_named() {
             "!illegal identity: a dim of size 6; sizes are powers of two, at most 2^62",
         ),
         ("{a=[x]}", "!parse expected an integer"),
-        ("coalesce(offsets(4:1))", "!arguments coalesce: a list is not an argument of a function"),
+        (
+            "coalesce(offsets(4:1))",
+            "!arguments coalesce: a list cannot be an argument of a function",
+        ),
         ("coalesce(<2>)", "!arguments coalesce: a tiler where a layout is expected"),
         ("get((1,2), (0,1))", "!arguments get: a tuple where an integer is expected"),
         ("get((1,2), -1)", "!out-of-range get: -1 is below 0"),
@@ -238,7 +241,7 @@ fn what_is_given_in_the_wrong_place_is_named() {
         ("(4:1)", "4:1"),
         (
             "(4:1, Sw<1,0,1>)",
-            "!arguments a swizzle in a tuple, which holds integers, tuples, `_` and, as a tiler, layouts",
+            "!arguments a swizzle cannot be in a tuple; tuples hold integers, tuples, `_` and, as a tiler, layouts",
         ),
         (
             "(1,2):(_,1)",
@@ -252,7 +255,7 @@ fn what_is_given_in_the_wrong_place_is_named() {
         ("7 / (2 - 2)", "!overflow `7 / 0` divides by 0 or does not fit 64 bits"),
         (
             "F2<1,2,3> o 8:1",
-            "!illegal offsets 4 and 3 have one image, 3; no image is the xor of others",
+            "!illegal offsets 4 and 3 have one image, 3; no image may be the xor of others",
         ),
         ("F2<1,-2> o 8:1", "!out-of-range an image of -2; images are 0 or more"),
         (
@@ -265,7 +268,7 @@ fn what_is_given_in_the_wrong_place_is_named() {
         ),
         (
             "coalesce(\"f32[3,2,5]{2,1,0:T(2,*,4)}\")",
-            "!unsupported coalesce: the tiles of this SPEC merge dims or do not divide one another, which no modes with strides say",
+            "!unsupported coalesce: the tiles of this SPEC merge dims or do not divide one another, which modes with strides cannot express",
         ),
         (
             "composition((4,8), ((2,2),4))",

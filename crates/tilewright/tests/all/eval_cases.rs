@@ -177,7 +177,7 @@ const CASES: &[(u32, &str, &str)] = &[
     (119, "(8,32):(32)", "!mismatch a shape of rank 2 and 2 leaves with strides of rank 1 and 1"),
     (120, "(8,32", "!parse expected `,` or `)`, found the end of the text"),
     (121, "99999999999999999999:1", "!parse the integer does not fit 64 bits"),
-    (122, "4:1x", "!parse text behind the expression"),
+    (122, "4:1x", "!parse text after the expression"),
     (123, "apply({in1=[[1,1],[2,2]],in2=[[0,1],[0,2]]}, (3,1))", "(3,2)"),
     (124, "compose({in1=[[1,1],[0,1]],in2=[[1,0],[1,2]]} -> (out1,out2), {out1=[[2,2],[1,0]],out2=[[1,1],[2,1]]})", "{in1=[[3,3],[1,1]],in2=[[2,2],[0,3]]} -> (dim0:4,dim1:4)"),
     (125, "invert_and_compose({in1=[2,1,4]}, {in2=[4,1,2]})", "{in1=[4,2,1]} -> (in2:8)"),

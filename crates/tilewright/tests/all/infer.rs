@@ -160,7 +160,7 @@ fn what_has_no_layout_or_several_is_told() {
     let mut wrong = bytes(&iota);
     wrong.swap(4 * 40, 4 * 41);
     assert!(none(&wrong).starts_with("digits "));
-    assert!(none(&bytes(&iota[..63])).contains("holds 63 elements, the array has 64"));
+    assert!(none(&bytes(&iota[..63])).contains("holds 63 elements, but the array has 64"));
     assert!(none(&[0; 255]).contains("not whole numbers"));
     assert!(none(&vec![9; 256]).contains("first 0 of 64"));
     let mut rotated = iota.clone();

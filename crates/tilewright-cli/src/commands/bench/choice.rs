@@ -40,7 +40,7 @@ fn chosen(args: &Bench) -> Result<Vec<Case>, Failure> {
     }
     match cases.is_empty() {
         true => Err(Failure::usage(format!(
-            "no case with {} in its name has this size; `tilewright bench --list` has them all",
+            "no case with {} in its name has this size; `tilewright bench --list` lists them all",
             args.names.join(" or ")
         ))),
         false => Ok(cases),
@@ -54,7 +54,7 @@ fn known(names: &[String], all: &[Definition]) -> Result<(), Failure> {
     match unknown.is_empty() {
         true => Ok(()),
         false => Err(Failure::usage(format!(
-            "no case has {} in its name; `tilewright bench --list` has them all",
+            "no case has {} in its name; `tilewright bench --list` lists them all",
             unknown.join(" or ")
         ))),
     }

@@ -10,7 +10,7 @@ pub(super) fn head(machine: &Machine) -> String {
     let caches: Vec<String> = machine.caches_kib.iter().map(u64::to_string).collect();
     let Machine { cpu, cores, os, arch, .. } = machine;
     format!(
-        "{cpu}, {cores} cores, caches of {} KiB, {}, {os} {arch}\nGB/s read and written, memcpy and copy (relayout's own, layout to same layout) of the same number of bytes taking turns with it; cpu: processor time over time\n{}\n",
+        "{cpu}, {cores} cores, caches of {} KiB, {}, {os} {arch}\nGB/s read and written, memcpy and copy (relayout's own, layout to same layout) of the same number of bytes taking turns with it; cpu: processor time over elapsed time\n{}\n",
         caches.join(", "),
         machine.vectors.join(" "),
         Row::HEAD,
@@ -79,7 +79,7 @@ pub(super) fn disturbed(measured: &[(Case, Row)]) -> String {
     let Some((least, row)) = least.filter(|_| count > 0) else { return String::new() };
     let mean = ratios.iter().map(|(ratio, _)| ratio.ln()).sum::<f64>() / ratios.len() as f64;
     format!(
-        "other work took the processor in {count} of {} with 1 thread; by processor time {:.2} of memcpy in the geometric mean, at least {least:.2} ({})\n",
+        "other processes used the processor in {count} of {} with 1 thread; by processor time {:.2} of memcpy in the geometric mean, at least {least:.2} ({})\n",
         ratios.len(),
         mean.exp(),
         row.name,

@@ -51,7 +51,7 @@ fn quantised_tensors_move_by_whole_blocks() {
     refusal(
         &["convert", &gguf, &folder.text("no.npy"), "--to", "row-major"],
         2,
-        &[".npy holds one tensor, and 9 are meant", "choose one with --tensor NAME"],
+        &[".npy holds one tensor, but 9 are meant", "choose one with --tensor NAME"],
     );
     assert_eq!(folder.names(), ["back.gguf", "out.gguf"]);
 }
@@ -88,5 +88,5 @@ fn broken_containers_are_exit_code_3() {
     let broken = folder.write("broken.gguf", b"GGUF\x03\0\0\0");
     refusal(&["info", &broken], 3, &["broken.gguf", "the count of tensors"]);
     let broken = folder.write("broken.npz", b"PK\x03\x04");
-    refusal(&["info", &broken], 3, &["broken.npz", "no record of the end"]);
+    refusal(&["info", &broken], 3, &["broken.npz", "no end-of-archive record"]);
 }

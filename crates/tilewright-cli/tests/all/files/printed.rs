@@ -123,9 +123,12 @@ fn skipped_and_unchanged_tensors_are_listed() {
     );
     let args = ["convert", &input, &out, "--to", "row-major", "--skip-unfit", "--force"];
     let done = answer(&args);
-    assert!(done.contains("0 of 3 tensors converted: nothing to convert, 2 already so"), "{done}");
+    assert!(
+        done.contains("0 of 3 tensors converted: nothing to convert, 2 already in that layout"),
+        "{done}"
+    );
     let plan = answer(&[&args[..], &["--dry-run"]].concat());
-    assert!(plan.contains("w: already so, 60 bytes\n"), "{plan}");
+    assert!(plan.contains("w: already in that layout, 60 bytes\n"), "{plan}");
     refusal(
         &["convert", &input, &out, "--to", "row-major", "--force"],
         3,

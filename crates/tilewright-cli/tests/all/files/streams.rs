@@ -292,7 +292,7 @@ fn a_layout_is_noted_beside_its_file_or_said() {
     let args = ["convert", "-", "-", "--to", "{1,0:T(2,2)}"];
     let (code, _, stderr) = piped(&args, &small());
     assert_eq!(code, Some(0));
-    assert!(stderr.contains("note: no layout can be noted"), "{stderr}");
+    assert!(stderr.contains("note: no note can be written"), "{stderr}");
     assert!(stderr.contains("`u8[2,3]{1,0:T(2,2)}`"), "{stderr}");
     // Other bytes under that name are read by their contents, and a message tells this.
     fs::write(folder.path("out.npy"), small()).unwrap();

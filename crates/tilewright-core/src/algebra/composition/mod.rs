@@ -130,7 +130,7 @@ const fn check_domain(a: &Layout, b: &Layout) -> Result<(), Error> {
         return Err(Error::out_of_range(
             "B is {}, below A's domain",
             [low],
-            "add an offset to B; below 0 no layout is defined",
+            "add an offset to B; layouts are not defined below 0",
         )
         .at(extreme(b, -1)));
     }
@@ -146,7 +146,7 @@ const fn check_domain(a: &Layout, b: &Layout) -> Result<(), Error> {
         return Err(Error::out_of_range(
             "B is {} and A, of rank 0, has one coordinate",
             [high],
-            "a layout of rank 0 has no last mode that runs on",
+            "a layout of rank 0 has no mode that continues",
         )
         .at(extreme(b, 1)));
     }
@@ -173,7 +173,7 @@ impl Problem<'_> {
             return Err(Error::overflow(
                 "A is {} at B's offset {}",
                 [offset, self.start.x as i128],
-                "offsets stay below 2^63",
+                "offsets must stay below 2^63",
             ));
         }
         if runs.len == self.b.modes().len() {

@@ -66,9 +66,9 @@ impl Runs {
         }
         if stride > i64::MAX as i128 || stride < i64::MIN as i128 {
             return Err(Error::overflow(
-                "mode {} of the composition strides over {}",
+                "mode {} of the composition has stride {}",
                 [self.len as i128, stride],
-                "strides stay below 2^63",
+                "strides must stay below 2^63",
             ));
         }
         self.modes[self.len] = Mode::new(extent, stride as i64);
@@ -157,7 +157,7 @@ impl Problem<'_> {
             crossings += 1;
             if crossings > SEARCH_STEPS {
                 return Err(Error::undecided(
-                    "a mode of B whose carries cancel {} times on end in A, {} steps in all",
+                    "a mode of B whose carries cancel {} times in a row in A, {} steps in all",
                     [SEARCH_STEPS as i128, if most < period { most } else { period } as i128],
                     "compose with a part of B, or with an A of fewer modes",
                 ));

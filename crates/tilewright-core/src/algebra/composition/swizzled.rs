@@ -37,7 +37,7 @@ pub(super) const fn composition(a: &Layout, b: &Layout) -> Result<Layout, Error>
     }
     if b.size() > SEARCH_BITS as u64 {
         return Err(Error::undecided(
-            "whether A(B) is a layout under a swizzle, at {} coordinates; up to {} are searched where A or B is not linear over bits",
+            "undecided whether A(B) is a swizzled layout of {} coordinates; up to {} are searched where A or B is not linear over bits",
             [b.size() as i128, SEARCH_BITS as i128],
             "give A and B extents and strides of powers of two, or compose with a part of B",
         ));
@@ -86,7 +86,7 @@ const fn repeated(b: &Layout, map: &Bases) -> Option<Error> {
     let Some((bit, others)) = map.dependent() else { return None };
     let Some(digits) = map.digits(others | 1 << bit) else { return None };
     let error = Error::no_layout(
-        "A(B) is {}, as at 0, and no mode of B alone repeats it: under no swizzle it is strides",
+        "A(B) is {}, as at 0, and no mode of B alone repeats it: no strides give it under any swizzle",
         [map.zero as i128],
         "compose with a B whose modes are not the xor of one another in A",
     );
@@ -242,7 +242,7 @@ impl Table<'_> {
         }
         let value = self.values[index as usize];
         let error = Error::no_layout(
-            "A(B) is {}, the only candidate without a swizzle gives {}, and no swizzle of three numbers makes strides of A(B)",
+            "A(B) is {}, the only candidate without a swizzle gives {}, and no swizzle of bits, base and shift gives strides",
             [value, candidate],
             "compose with the modes of B one by one, or give A and B extents of powers of two",
         );
@@ -313,7 +313,7 @@ impl Table<'_> {
             return Err(Error::overflow(
                 "A is {} at B's offset",
                 [zero],
-                "offsets stay below 2^63",
+                "offsets must stay below 2^63",
             ));
         }
         Ok(Ok(tri!(Layout::new(modes, profile, zero as i64, swizzle))))

@@ -118,7 +118,7 @@ impl<'a> Claims<'a> {
         }
         let name = self.architecture;
         models::model(name).is_none().then(|| format!(
-            "the names of the tensors are not compared with the architecture {name:?}, which is not known here"
+            "the names of the tensors are not compared with the architecture {name:?}, which is unknown"
         ))
     }
 
@@ -171,7 +171,7 @@ impl<'a> Claims<'a> {
         }
         if self.blocks.is_empty() {
             return Some(format!(
-                "{key}, and no tensor is that of a block, as \"blk.0.attn_norm.weight\" is"
+                "{key}, and no tensor is part of a block, as \"blk.0.attn_norm.weight\" is"
             ));
         }
         // Blocks that predict further tokens do not have the tensors of the other blocks.
@@ -183,7 +183,7 @@ impl<'a> Claims<'a> {
             let lack = model.lacks(&|name| names.contains(&name));
             if let Some(name) = lack {
                 return Some(format!(
-                    "{key}, and there is no tensor \"blk.{number}.{name}\", which that has"
+                    "{key}, and there is no tensor \"blk.{number}.{name}\", which it needs"
                 ));
             }
             if let Some(name) = names.iter().find(|name| !model.knows(name)) {

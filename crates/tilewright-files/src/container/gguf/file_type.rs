@@ -57,7 +57,7 @@ pub(super) fn corrected(said: u64, tensors: &[Tensor]) -> Option<(u64, String)> 
     let was = FILE_TYPES.iter().find(|(number, ..)| *number == said);
     let was = was.map_or(String::new(), |(_, name, _)| format!(", {name}"));
     let text = format!(
-        "`general.file_type` is {number}, {name}, after the tensors; the metadata say {said}{was}"
+        "`general.file_type` is {number}, {name}, by the tensors' types; the metadata say {said}{was}"
     );
     Some((*number, text))
 }

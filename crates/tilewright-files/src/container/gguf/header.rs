@@ -63,7 +63,7 @@ impl Header {
         let mut reader = Reader::new(source);
         let magic = reader.take(4, "the magic")?;
         if reader.bytes(&magic) != MAGIC {
-            return Err(wrong("no GGUF file: it does not start with `GGUF`".into()));
+            return Err(wrong("not a GGUF file: it does not start with `GGUF`".into()));
         }
         let version = version(source, reader.u32("the version")?)?;
         let tensors = reader.count(24, "the count of tensors")?;
@@ -172,9 +172,10 @@ impl Header {
         let Some(value) = self.get(key) else { return Ok(default) };
         match (value.kind, value.unsigned()) {
             (value::U32, Some(alignment)) if alignment.is_power_of_two() => Ok(alignment),
-            _ => {
-                Err(format!("GGUF header: {key} is {}; it is a power of two, as u32", value.text()))
-            }
+            _ => Err(format!(
+                "GGUF header: {key} is {}; it must be a power of two, as u32",
+                value.text()
+            )),
         }
     }
 }
@@ -183,7 +184,7 @@ fn version(source: &Source, version: u32) -> Result<u32, Error> {
     match version {
         2 | 3 => Ok(version),
         _ if matches!(version.swap_bytes(), 2 | 3) => {
-            let said = "a GGUF file with the highest byte first; read are those with the lowest byte first";
+            let said = "a big-endian GGUF file; only little-endian files are read";
             Err(Error::unsupported(source.path(), said))
         }
         _ => {
@@ -230,7 +231,7 @@ fn entry(reader: &mut Reader<'_>, source: &Source) -> Result<Entry, Error> {
     let number = reader.u32(&what)?;
     let at = reader.u64(&what)?;
     let (type_name, dtype) = types::of(number).ok_or_else(|| {
-        let said = format!("{what}: its type is {number}, whose length is not known here");
+        let said = format!("{what}: its type is {number}, whose length is unknown");
         Error::unsupported(source.path(), said)
     })?;
     let logical: Vec<u64> = dims.iter().rev().copied().collect();

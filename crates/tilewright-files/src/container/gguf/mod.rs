@@ -8,7 +8,7 @@
 //! entry  := name:string rank:u32 dim:u64… type:u32 offset:u64        (dims fastest first)
 //! ```
 //!
-//! Source: ggml, `docs/gguf.md`; versions 2 and 3, the lowest byte first. A result has the same bytes of metadata. A file whose
+//! Source: ggml, `docs/gguf.md`; versions 2 and 3, little-endian. A result has the same bytes of metadata. A file whose
 //! metadata (`split.count`) mark it as one of several is read together with the others, and a result is one file.
 //!
 //! Other readers find a tensor by its name and assume that its elements are row-major. So a tensor with another layout has

@@ -116,7 +116,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns the number in up to eight bytes, lowest byte first.
+/// Returns the number in up to eight bytes, little-endian.
 pub(super) fn number(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }

@@ -33,7 +33,7 @@ pub(super) fn parts(
     let Some((number, count)) = place(&header) else { return Ok(vec![(source, header)]) };
     let Some(beside) = beside else {
         let said = format!(
-            "part {} of {count} is read with the parts beside it, and standard input is not in a folder; give the file's path",
+            "part {} of {count} needs the parts beside it, but standard input is not in a folder; give the file's path",
             number.saturating_add(1)
         );
         return Err(Error::usage(said));

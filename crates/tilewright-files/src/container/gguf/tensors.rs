@@ -46,12 +46,13 @@ pub(super) fn tensor(
             Err(refusal) => refused(path, entry, refusal)?,
         },
         (Some(_), None) => {
-            let said = "it is called as tensors are that are not row-major, and no metadata keeps its layout";
+            let said =
+                "its name marks a tensor that is not row-major, but no metadata keeps its layout";
             refused(path, entry, said.into())?
         }
         (None, Some(_)) => {
             let said = format!(
-                "the metadata keeps a layout of it, and its name does not begin with {MARK:?}, as then it would; convert the original again, or remove the key {:?}",
+                "the metadata records a layout of it, but its name does not begin with {MARK:?}; convert the original again, or remove the key {:?}",
                 format!("{LAYOUT_KEY}{name}")
             );
             return Err(contradiction(said));

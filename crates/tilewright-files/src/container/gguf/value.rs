@@ -57,9 +57,9 @@ pub(super) fn skip(
 ) -> Result<(), Error> {
     match kind {
         STRING => reader.string(what).map(drop),
-        ARRAY if depth == DEEPEST => {
-            Err(wrong(format!("GGUF header: {what} has arrays within more than {DEEPEST} arrays")))
-        }
+        ARRAY if depth == DEEPEST => Err(wrong(format!(
+            "GGUF header: {what} has arrays nested in more than {DEEPEST} arrays"
+        ))),
         ARRAY => {
             let kind = reader.u32(what)?;
             let least = width(kind).unwrap_or(if kind == ARRAY { 12 } else { 8 });

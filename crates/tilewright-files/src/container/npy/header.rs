@@ -46,7 +46,7 @@ impl Header {
             return Err(Error::corrupt(
                 source.path(),
                 format!(
-                    "the file is cut off: {shape:?} elements of {} take {len} bytes, the file has {rest} behind its header",
+                    "the file is cut off: {shape:?} elements of {} take {len} bytes, but the file has {rest} after its header",
                     header.descr.text
                 ),
             ));
@@ -105,10 +105,10 @@ fn frame(bytes: &[u8]) -> Result<(u64, &[u8]), String> {
     if !bytes.starts_with(MAGIC) {
         return Err(match MAGIC.starts_with(bytes) {
             true => format!(
-                "the file is cut off: it ends behind {} of the 6 bytes of \\x93NUMPY",
+                "the file is cut off: it ends after {} of the 6 bytes of \\x93NUMPY",
                 bytes.len()
             ),
-            false => "no .npy file: it does not start with \\x93NUMPY".into(),
+            false => "not an .npy file: it does not start with \\x93NUMPY".into(),
         });
     }
     let (width, len) = match bytes[MAGIC.len()..] {
@@ -132,7 +132,7 @@ fn frame(bytes: &[u8]) -> Result<(u64, &[u8]), String> {
         None => {
             let rest = bytes.len() - width;
             Err(format!(
-                "the file is cut off: an .npy header of {len} bytes, where the file has {rest} behind its length"
+                "the file is cut off: an .npy header of {len} bytes, where the file has {rest} after its length"
             ))
         }
     }

@@ -141,7 +141,7 @@ impl Reader<'_> {
 
     fn extent(&mut self) -> Result<u64, String> {
         if self.peek() == Some(b'-') {
-            return Err(format!("byte {}: an extent is not negative", self.at));
+            return Err(format!("byte {}: an extent must not be negative", self.at));
         }
         let (from, mut extent) = (self.at, 0u64);
         while let Some(digit @ b'0'..=b'9') = self.text.get(self.at) {

@@ -75,7 +75,7 @@ impl Container for Npy {
 
     fn warnings(&self) -> Vec<String> {
         let more = (self.rest > 0).then_some(self.rest).into_iter();
-        more.map(|rest| format!("{rest} bytes behind the array are not part of it and are skipped"))
+        more.map(|rest| format!("{rest} bytes after the array are not part of it and are skipped"))
             .collect()
     }
 }
@@ -103,7 +103,7 @@ fn by_header(source: &Source, header: &Header, reading: &Reading) -> Result<Held
     let words = own.filter(|own| are_words(reading, *own, &header.shape));
     let Some(dtype) = words.or(reading.dtype).or(own) else {
         let Descr { text, bytes, .. } = &header.descr;
-        let said = format!("dtype {text:?} is raw bytes, {bytes} to an element of any type");
+        let said = format!("dtype {text:?} is raw bytes, {bytes} per element, of unknown type");
         return Err(wrong(said).with(&[Remedy::Dtype]));
     };
     let plain =
@@ -165,7 +165,7 @@ fn opened(source: Source, header: Header, held: (Held, Option<Recorded>)) -> Ope
 fn result(source: Source, expected: Expected<'_>) -> Result<Result<Opened, String>, Error> {
     let header = Header::read(&source)?;
     if header.rest > 0 {
-        return Ok(Err(format!("{} bytes behind the array are not part of it", header.rest)));
+        return Ok(Err(format!("{} bytes after the array are not part of it", header.rest)));
     }
     if let Some(Noted { held, data }) = noted(&source, &header, expected.note)? {
         return Ok(Ok(opened(source, header, (held, Some(Recorded { data })))));

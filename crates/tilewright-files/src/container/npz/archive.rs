@@ -86,14 +86,16 @@ fn list(source: &Source) -> Result<Result<List, String>, Error> {
         record.starts_with(END) && END_LEN + number(record, 20, 2) == record.len() as u64
     };
     let Some(at) = (0..tail.len()).rev().find(ends) else {
-        return Ok(Err("no record of the end; the file is not an archive, or was cut off".into()));
+        return Ok(Err(
+            "no end-of-archive record; the file is not an archive, or was cut off".into()
+        ));
     };
     let record = tail.get(at..).unwrap_or_default();
     let end = len - tail_len + at as u64;
     let (count, size, first) =
         (number(record, 10, 2), number(record, 12, 4), number(record, 16, 4));
     if number(record, 4, 4) != 0 && number(record, 4, 4) != ALL_32 {
-        return Ok(Err("an archive in several files".into()));
+        return Ok(Err("an archive split into several files is not read".into()));
     }
     let large = count == ALL_16 || size == ALL_32 || first == ALL_32;
     let (list, end) = match large.then(|| list_64(source, end)).transpose()?.flatten() {
@@ -149,7 +151,7 @@ fn entry(source: &Source, list: &mut &[u8], end: u64) -> Result<Result<Entry, St
     };
     *list = rest;
     let Ok(name) = std::str::from_utf8(name) else {
-        return Ok(Err(format!("an entry whose name is no UTF-8: {}", name.escape_ascii())));
+        return Ok(Err(format!("an entry whose name is not UTF-8: {}", name.escape_ascii())));
     };
     let mut large = field_64(extra);
     let mut wide = |at: usize| match number(record, at, 4) {
@@ -189,9 +191,7 @@ impl Entry {
     fn check_size(&self) -> Result<(), String> {
         let (len, size) = (self.len, self.size);
         match self.is_deflated {
-            false if len != size => {
-                Err(format!("is stored in {len} bytes, and said to have {size}"))
-            }
+            false if len != size => Err(format!("is stored in {len} bytes, but declares {size}")),
             true if size > len.saturating_mul(MOST_TIMES) => Err(format!(
                 "is said to have {size} bytes, deflated to {len}; deflated bytes give at most {MOST_TIMES} times their number"
             )),
@@ -229,7 +229,9 @@ impl Entry {
             || same(14, 4, u64::from(self.sum)) && same(18, 4, self.len) && same(22, 4, self.size);
         let method = same(8, 2, number(record, 10, 2));
         if !local.starts_with(LOCAL) || name != self.name.as_bytes() || !agrees || !method {
-            return Ok(Err(format!("has a header at byte {from} that says something else")));
+            return Ok(Err(format!(
+                "has a header at byte {from} that contradicts the list of entries"
+            )));
         }
         self.at = data;
         Ok(Ok(self))

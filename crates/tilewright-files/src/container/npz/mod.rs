@@ -103,7 +103,7 @@ impl Container for Npz {
         let (packed, size) = self.deflated;
         let said = || {
             format!(
-                "{packed} bytes are deflated, of {size}, and unpacked to be read; a conversion stores them"
+                "{packed} bytes are deflated from {size}, and reading unpacks them; a conversion stores them unpacked"
             )
         };
         (size > 0).then(said).into_iter().collect()
@@ -173,7 +173,9 @@ fn read_notes(source: &Source, entry: &Entry) -> Result<BTreeMap<String, String>
     let wrong = |said: String| Error::corrupt(source.path(), format!("{NOTES}: {said}"));
     if entry.is_deflated || entry.size > LONGEST_NOTES {
         let size = entry.size;
-        return Err(wrong(format!("it is stored, in at most {LONGEST_NOTES} bytes, here {size}")));
+        return Err(wrong(format!(
+            "it must be stored, not deflated, in at most {LONGEST_NOTES} bytes, here {size}"
+        )));
     }
     let mut text = crate::transfer::budget::zeros(entry.size)?;
     source.read(&mut text, entry.at)?;
@@ -276,7 +278,7 @@ fn dtype_of(descr: &Descr) -> Option<Dtype> {
 fn plain(header: &Header) -> Result<Held, String> {
     let Descr { text, order, .. } = &header.descr;
     let dtype = dtype_of(&header.descr)
-        .ok_or_else(|| format!("dtype {text:?} is raw bytes that no integer has"))?;
+        .ok_or_else(|| format!("dtype {text:?} is raw bytes of a width that no integer has"))?;
     let held = npy::plain(header, dtype).map_err(|error| error.to_string())??;
     held.ordered(*order)
 }

@@ -138,7 +138,7 @@ fn is_large(len: u64) -> bool {
     len >= ALL_32
 }
 
-/// Appends numbers of these lengths in bytes, lowest byte first.
+/// Appends numbers of these lengths in bytes, little-endian.
 fn put(bytes: &mut Vec<u8>, numbers: &[(u64, usize)]) {
     for (number, len) in numbers {
         bytes.extend(number.to_le_bytes().iter().take(*len));

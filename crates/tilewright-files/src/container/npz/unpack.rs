@@ -60,8 +60,7 @@ fn one(source: &Source, entry: &Entry, file: &mut File, watch: &dyn Watch) -> Re
     }
     if written != entry.size {
         let (name, size) = (&entry.name, entry.size);
-        let said =
-            format!("ZIP: the entry {name:?} unpacks to other than the {size} bytes it says");
+        let said = format!("ZIP: the entry {name:?} does not unpack to the {size} bytes it says");
         return Err(Error::corrupt(source.path(), said));
     }
     entry.agrees(source, sum.sum())

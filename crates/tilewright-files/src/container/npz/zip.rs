@@ -33,7 +33,7 @@ pub(super) const UTF_8: u16 = 1 << 11;
 pub(super) const ALL_16: u64 = u16::MAX as u64;
 pub(super) const ALL_32: u64 = u32::MAX as u64;
 
-/// Returns the number of `len` bytes at `at`, lowest byte first; 0 beyond the end.
+/// Returns the number of `len` bytes at `at`, little-endian; 0 beyond the end.
 pub(super) fn number(bytes: &[u8], at: usize, len: usize) -> u64 {
     let bytes = bytes.get(at..).and_then(|rest| rest.get(..len)).unwrap_or_default();
     bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))

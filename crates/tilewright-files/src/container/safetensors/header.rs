@@ -49,7 +49,7 @@ impl Header {
         }
         if len > LONGEST {
             return Err(wrong(format!(
-                "a safetensors header of {len} bytes, where the file has {rest} bytes behind its first 8 and the format allows {LONGEST}"
+                "a safetensors header of {len} bytes, where the file has {rest} bytes after its first 8 and the format allows {LONGEST}"
             )));
         }
         let mut text = zeros(len)?;
@@ -77,7 +77,7 @@ impl Header {
         if end != data {
             let cut = if end > data { "the file is cut off: " } else { "" };
             return Err(format!(
-                "{cut}the tensors of the header fill {end} bytes, the file has {data} behind it"
+                "{cut}the tensors of the header fill {end} bytes, but the file has {data} behind it"
             ));
         }
         let metadata = metadata.map(|mut pairs| {
@@ -121,7 +121,7 @@ fn check_length(name: &str, info: &Info) -> Result<(), String> {
     };
     match bits_of(&info.shape, bits) {
         None => Err(said("more than 2^63 bits")),
-        Some(bits) if bits % 8 != 0 => Err(said(&format!("{bits} bits, no whole bytes"))),
+        Some(bits) if bits % 8 != 0 => Err(said(&format!("{bits} bits, not whole bytes"))),
         Some(bits) if bits / 8 != to - from => Err(said(&format!("{} bytes", bits / 8))),
         Some(_) => Ok(()),
     }

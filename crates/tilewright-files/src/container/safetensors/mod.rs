@@ -90,7 +90,7 @@ impl Container for Safetensors {
 
     fn warnings(&self) -> Vec<String> {
         let said = format!(
-            "its tensors are boxes of arrays that may be larger, as {BOXES} says; resharding the folder of all files makes them whole"
+            "its tensors are boxes of possibly larger arrays, as {BOXES} says; reshard the folder of all files to get whole arrays"
         );
         let is_part = pairs(&self.metadata).any(|(key, _)| key == BOXES);
         is_part.then_some(said).into_iter().collect()

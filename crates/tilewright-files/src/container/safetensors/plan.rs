@@ -93,7 +93,7 @@ fn check_words(job: &Job) -> Result<(), Error> {
     }
     let (name, dtype) = (&job.name, words.dtype());
     let said = format!(
-        "tensor {name:?}: .safetensors cannot store words of {dtype}; legal are types such as u8, s32, u32 and s64"
+        "tensor {name:?}: .safetensors cannot store words of {dtype}; choose a type such as u8, s32, u32 or s64"
     );
     Err(Error::usage(said))
 }

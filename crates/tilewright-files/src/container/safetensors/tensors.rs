@@ -95,7 +95,7 @@ impl Plain {
 fn plain(entry: &Entry) -> Result<Held, String> {
     let file = entry.dtype;
     let Some(dtype) = dtype::of_safetensors(file) else {
-        return Err(format!("its type is {file:?}, which is not known here"));
+        return Err(format!("its type is {file:?}, which is unknown"));
     };
     let bits = file.bitsize() as u32;
     if bits < 8 && !bits.is_power_of_two() {

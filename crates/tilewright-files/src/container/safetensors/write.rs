@@ -52,7 +52,7 @@ pub(crate) fn header_text(
     text.push_str(&" ".repeat(text.len().next_multiple_of(8) - text.len()));
     if text.len() as u64 > LONGEST {
         return Err(Error::usage(format!(
-            "{}: a header of {} bytes, and the format has room for {LONGEST}; it holds index tables with their entries",
+            "{}: a header of {} bytes, but the format allows at most {LONGEST}; it contains all entries of the index tables",
             path.display(),
             text.len()
         )));

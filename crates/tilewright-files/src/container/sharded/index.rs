@@ -100,6 +100,6 @@ fn check_shard_name(tensor: &str, shard: &str) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "the index puts tensor {tensor:?} into {shard:?}; a shard is named by a file name beside the index"
+        "the index puts tensor {tensor:?} into {shard:?}; a shard must be a file name beside the index"
     ))
 }

@@ -93,14 +93,14 @@ impl Container for Sharded {
     fn facts(&self, opened: &Opened) -> Vec<Fact> {
         let rest = serde_json::Value::Object(self.index.rest()).to_string();
         let index = Fact {
-            about: "the index beside its weight map".into(),
+            about: "the index apart from its weight map".into(),
             exact: rest.clone().into_bytes(),
             said: names::clipped(&rest).into_owned(),
             goes_with: None,
         };
         // A mark in the name of a file is new each time and has no meaning.
         let place = |(tensor, file): &(String, String)| Fact {
-            about: format!("the file that the index says for {tensor:?}"),
+            about: format!("the file that the index names for {tensor:?}"),
             exact: mark::usual(file).as_bytes().to_vec(),
             said: format!("{:?}", mark::usual(file)),
             goes_with: None,
@@ -118,7 +118,7 @@ impl Container for Sharded {
 fn open(opening: Opening<'_>) -> Result<Opened, Error> {
     let Opening { source, beside, .. } = opening;
     let Some(beside) = beside else {
-        let said = "the index of a checkpoint names files beside it, and standard input is not in a folder; give the file's path";
+        let said = "the index of a checkpoint names files beside it, but standard input is not in a folder; give the file's path";
         return Err(Error::usage(said));
     };
     let path = source.path().to_path_buf();

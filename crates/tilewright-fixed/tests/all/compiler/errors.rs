@@ -39,7 +39,7 @@ const CONST_ITEMS: &Cases = &[
     (
         "pub const STATIC: Layout =
              <FixedLayout<(C<4>, C<2>), (C<1>, C<{ i64::MAX }>)> as StaticLayout>::LAYOUT;",
-        "the strides up to mode 1 reach offset 9223372036854775810; offsets stay below 2^63",
+        "the strides up to mode 1 reach offset 9223372036854775810; offsets must stay below 2^63",
     ),
     (
         "type ByFour = FixedLayout<(C<6>, C<2>), (C<1>, C<7>)>;
@@ -87,11 +87,11 @@ const TYPES: &Cases = &[
     ),
     (
         "pub fn into(n: u32) -> Layout { make_layout((_8, n), (_1, _8)).into() }",
-        "ask `lower()` of a layout with dynamic integers, which checks them",
+        "call `lower()` on a layout with dynamic integers, which checks them",
     ),
     (
         "pub fn text() { checked_idx2crd(0, (_8, \"12\")); }",
-        "`(Int<8>, &str)` is neither an integer nor a tuple of such",
+        "`(Int<8>, &str)` is neither an integer nor a tuple of integers",
     ),
 ];
 
@@ -103,7 +103,7 @@ const BUILT: &Cases = &[
              const LAYOUT: Layout = expect_const!(layout!(\"(8,12):(12,1)\").upcast(N));
          }
          #[inline(never)] pub fn generic() -> u64 { Tile::<5>::LAYOUT.size() }",
-        "stride 12 of mode 0 in groups of 5 elements; a stride divides the number of elements",
+        "stride 12 of mode 0 in groups of 5 elements; a stride must divide the number of elements",
     ),
     (
         "#[inline(never)] pub fn extent() { make_layout((_4, Int::<-2>), (_1, _4)); }",

@@ -52,7 +52,9 @@ impl Pointed {
     pub(super) fn alone(self) -> Result<Pointed, Error> {
         match self.layout.swizzle().is_identity() {
             true => Ok(self),
-            false => Err(Error::new(Kind::Unsupported, "a layout has one swizzle, here are two")),
+            false => {
+                Err(Error::new(Kind::Unsupported, "a layout has one swizzle, but two are given"))
+            }
         }
     }
 
@@ -72,7 +74,7 @@ impl Pointed {
         }
         let bits = bits.filter(|bits| bits.is_power_of_two()).ok_or_else(|| {
             let said =
-                format!("`{self}` needs elements of a power of two of bits, for its swizzle");
+                format!("`{self}` needs elements whose bits are a power of two, for its swizzle");
             Error::new(Kind::Unsupported, said)
         })?;
         let base = i32::from(self.swizzle.base()) + 3 - bits.trailing_zeros() as i32;
@@ -160,6 +162,6 @@ pub(super) fn spell(layout: &Layout) -> String {
 
 /// The width of an element, which has one.
 fn bits_of(dtype: Dtype) -> Result<u64, Error> {
-    let said = || Error::new(Kind::Unsupported, format!("{dtype} is of unknown width"));
+    let said = || Error::new(Kind::Unsupported, format!("{dtype} has an unknown width"));
     dtype.bits().map(u64::from).ok_or_else(said)
 }

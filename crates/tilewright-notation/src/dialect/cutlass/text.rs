@@ -132,7 +132,7 @@ fn flag(scan: &mut Scanner<'_>) -> Result<Option<Over>, Error> {
         if integer(scan)? != 0 {
             return Err(Error::parse(
                 (from, scan.at()),
-                "an offset between swizzle and layout is 0",
+                "the offset between swizzle and layout must be 0",
             ));
         }
         Over::Offsets
@@ -193,7 +193,7 @@ fn joined(scan: &mut Scanner<'_>, depth: usize) -> Result<Layout, Error> {
     while scan.eat(",") && layouts.len() <= MAX_MODES {
         // A tuple beside a layout is not a layout, though CuTe's text reads one as compact.
         if !is_layout(scan) {
-            return Err(scan.expected("a layout as the one before: a shape, `:` and strides"));
+            return Err(scan.expected("a layout like the one before: a shape, `:` and strides"));
         }
         layouts.push(nested(scan, depth + 1)?);
     }

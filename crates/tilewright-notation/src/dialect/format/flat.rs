@@ -15,7 +15,7 @@ pub(super) fn check(format: &Format, step: u64, dims: &[u64]) -> Result<(), Erro
     }
     let name = format.name;
     let message = format!(
-        "{name} counts the elements of the flattened array, and a last dim of {last} splits {step} neighbours over two rows; legal are multiples of {step}, and an array of one row"
+        "{name} counts the elements of the flattened array, and a last dim of {last} splits {step} neighbours over two rows; use a multiple of {step}, or an array of one row"
     );
     Err(Error::new(Kind::Mismatch, message))
 }

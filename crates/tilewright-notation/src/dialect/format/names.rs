@@ -47,7 +47,7 @@ pub(super) fn no_format(name: &str) -> Error {
         return Error::new(
             Kind::Ambiguous,
             format!(
-                "`{name}` has two readings: `{catlass}` (CATLASS: order inside a block first) and `{cann}` (CANN: order of the blocks first; the same as `{same}`); write the one meant"
+                "`{name}` has two readings: `{catlass}` (CATLASS: order inside a block first) and `{cann}` (CANN: order of the blocks first; the same as `{same}`); write the one you mean"
             ),
         );
     }

@@ -112,7 +112,7 @@ pub(super) fn read(text: &str, depth: usize) -> Result<Encoding, Error> {
     }
     if !KINDS.contains(&kind) {
         let (nearest, kinds) = (did_you_mean(kind, KINDS), KINDS.join(", "));
-        let message = format!("`{kind}` is not read; there are {kinds}{nearest}");
+        let message = format!("`{kind}` is not supported; choose from {kinds}{nearest}");
         return Err(Error::parse(span, message));
     }
     scan.expect("<")?;
@@ -217,7 +217,7 @@ fn swizzled(body: &str, rotating: bool) -> Result<Encoding, Error> {
     if let Some(leading) = fields.take(&["hasLeadingOffset"])?
         && leading.word()? != "false"
     {
-        return Err(Error::parse(leading.span, "a leading offset is not read; it is `false` here"));
+        return Err(Error::parse(leading.span, "a leading offset is not supported; write `false`"));
     }
     let blocks = blocks(&mut fields, Some(order.len()))?;
     Ok(Encoding::Swizzled { vec, per_phase, max_phase, order, blocks, rotating })
@@ -270,7 +270,7 @@ fn partitioned(body: &str, depth: usize) -> Result<Encoding, Error> {
         }
     }
     if matches!(piece, Encoding::TensorMemory(_) | Encoding::Partitioned(..)) {
-        let message = "the pieces are of shared memory, without partitions of their own";
+        let message = "the pieces must be shared memory without partitions";
         return Err(Error::parse((0, body.len()), message));
     }
     match usize::try_from(dim) {

@@ -176,7 +176,7 @@ pub(super) fn linear(all: &[Bases; 4], dims: &[u64]) -> Result<LinearLayout, Err
     if map.is_surjective() {
         return Ok(map);
     }
-    let message = "no encoding of a tensor: some coordinates are held by no thread";
+    let message = "not an encoding of a tensor: no thread holds some of the coordinates";
     Err(Error::new(Kind::Unsupported, message))
 }
 

@@ -119,7 +119,7 @@ fn nvidia(fields: &mut Fields<'_>) -> Result<Unit, Error> {
     let version = fields.need(&["versionMajor"])?;
     let major = version.unsigned()?;
     if ![2, 3].contains(&major) {
-        let message = "mma.sync is version 2 and wgmma version 3; others are not read";
+        let message = "mma.sync is version 2 and wgmma version 3; others are not supported";
         return Err(Error::parse(version.span, message));
     }
     fields.take(&["versionMinor"])?;
@@ -162,7 +162,7 @@ fn wmma(fields: &mut Fields<'_>) -> Result<Unit, Error> {
     let value = fields.need(&["version"])?;
     let version = value.unsigned()?;
     if ![1, 2, 3].contains(&version) {
-        return Err(Error::parse(value.span, "versions 1, 2 and 3 are read"));
+        return Err(Error::parse(value.span, "versions 1, 2 and 3 are supported"));
     }
     let instr = match fields.take(&["instrShape"])? {
         Some(instr) => {
@@ -175,7 +175,7 @@ fn wmma(fields: &mut Fields<'_>) -> Result<Unit, Error> {
             };
             if !known {
                 let message =
-                    "expected [16, 16, k], or [32, 16, 128] of version 3; others are not read";
+                    "expected [16, 16, k], or [32, 16, 128] of version 3; others are not supported";
                 return Err(Error::parse(instr.span, message));
             }
             shape

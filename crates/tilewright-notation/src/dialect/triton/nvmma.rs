@@ -76,7 +76,8 @@ impl Nvmma {
             false => (rank - 1, (0..rank - 1).rev().collect()),
         };
         if self.width == 0 && self.transposed && rank > 2 {
-            let message = "nvmma_shared of batches, transposed and without a swizzle, is not read";
+            let message =
+                "nvmma_shared of batches, transposed and without a swizzle, is not supported";
             return unsupported(message.to_owned());
         }
         let extent = |dim: usize| part[dim].min(BOX);

@@ -128,7 +128,7 @@ impl Padded {
                     return Err(Error::new(
                         Kind::Unsupported,
                         format!(
-                            "padding behind a swizzle: an element's plain offset has the bits {offset:#b} of block {block}, and a sum with padding is not an xor of them"
+                            "padding after a swizzle: an element's plain offset has the bits {offset:#b} of block {block}, and a sum with padding is not an xor of them"
                         ),
                     ));
                 }

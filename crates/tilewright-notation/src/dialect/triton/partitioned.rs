@@ -31,7 +31,7 @@ impl Partitions {
     /// The map of the array whose pieces have the map `piece`.
     pub(super) fn joined(&self, piece: &LinearLayout) -> Result<LinearLayout, Error> {
         if piece.ins().iter().any(|dim| dim.name() == "block" && dim.size() > 1) {
-            let message = "partitions of memory that several blocks share are not read";
+            let message = "partitions of memory that several blocks share are not supported";
             return Err(Error::new(Kind::Unsupported, message));
         }
         let dim = name(self.dim);

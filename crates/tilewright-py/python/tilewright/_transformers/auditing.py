@@ -58,7 +58,7 @@ def _collisions(found: Loaded) -> Iterator[Finding]:
             yield from _same_number(group, names)
         known = group.converter.source_patterns
         more = [name for pattern, names in group.sources.items() if pattern not in known for name in names]
-        message = f"{group.target!r} is made of a list, and is there as a whole too: {{names}}; one of them is dropped"
+        message = f"{group.target!r} is made of a list, but also exists as a whole: {{names}}; one of them is dropped"
         yield from finding("collision", message, more, loses=True)
 
 
@@ -69,7 +69,7 @@ def _same_number(group: Group, names: list[str]) -> Iterator[Finding]:
     try:
         numbered(names)
     except Error:
-        message = f"tensors of one list of {group.target!r} are not told apart by a number: {{names}}"
+        message = f"tensors of one list of {group.target!r} have no number that distinguishes them: {{names}}"
         yield from finding("collision", message, names, loses=True)
 
 

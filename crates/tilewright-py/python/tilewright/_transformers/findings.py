@@ -18,7 +18,7 @@ _NAMED = 3
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that transformers does to a checkpoint without a word, or with a warning among others."""
+    """A change that transformers makes to a checkpoint silently, or with a warning among others."""
 
     #: ``hole``, ``collision``, ``ignored``, ``rounded``, ``widened``, ``square``, ``random``, ``renamed``, ``reshaped``,
     #: ``absent``, ``base``, ``mapping`` or ``operation``.

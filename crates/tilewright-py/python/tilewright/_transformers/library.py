@@ -52,7 +52,7 @@ def library() -> Library:
 
 @contextlib.contextmanager
 def _without_memory(lib: Library, dtype: Any) -> Iterator[None]:
-    """Makes tensors on the meta device, with this element type where none is asked for."""
+    """Makes tensors on the meta device, with this element type where none is requested."""
     before = lib.torch.get_default_dtype()
     lib.torch.set_default_dtype(dtype)
     try:

@@ -32,7 +32,7 @@ class Group:
 
 @dataclass
 class Loaded:
-    """What becomes of the names of a checkpoint."""
+    """The targets of the names of a checkpoint."""
 
     groups: list[Group]
     #: Names that the class ignores, with the names that the mapping gives them.

@@ -63,7 +63,7 @@ def applied(job: Job, state: State) -> State:
         name = type(operation).__name__
         act = _OPERATIONS.get(name)
         if act is None:
-            raise UnsupportedError(f"{name}: a recipe cannot say this operation of transformers ({job.target})")
+            raise UnsupportedError(f"{name}: a recipe cannot express this operation of transformers ({job.target})")
         try:
             state = act(job, operation, state)
         except UnsupportedError as error:
@@ -222,7 +222,7 @@ def _state_heads(space: Space, expr: Expr, stated: tuple[int, str | None]) -> No
 
 def _unpad(job: Job, operation: Any, state: State) -> State:
     if operation.inverse:
-        raise UnsupportedError("rows are made that no tensor has")
+        raise UnsupportedError("the operation makes rows that no tensor has")
     tensor, space = _one(state), job.space
     keep, total = job.config.get_text_config().unpadded_vocab_size, space.extent(_one(state)[0])
     if keep < total:

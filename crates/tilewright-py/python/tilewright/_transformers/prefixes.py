@@ -61,7 +61,7 @@ class _Node:
 
 
 def few(leaves: Iterable[Leaf]) -> Names:
-    """Gives as few rules as possible that change all names as asked."""
+    """Returns as few rules as possible that change all names as requested."""
     root = _Node()
     for leaf in leaves:
         node = root

@@ -56,7 +56,7 @@ def restored(published: Published, way: Way, *, rounds: bool = False) -> list[st
 
 
 def _native(published: Published, saved: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
-    """What was saved, in the names of the model."""
+    """The saved tensors, in the names of the model."""
     tensors = heads(saved)
     model = published.model
     if set(tensors) <= set(model.state_dict()):

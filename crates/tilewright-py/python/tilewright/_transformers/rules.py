@@ -64,7 +64,7 @@ def rules(lib: Library, model: Any, heads: Mapping[str, Head], found: Loaded) ->
         known = group.converter.source_patterns
         more = [name for pattern, names in group.sources.items() if pattern not in known for name in names]
         if more:
-            raise UnsupportedError(f"{more[0]!r} is there beside the list that it is made of; remove one of them")
+            raise UnsupportedError(f"{more[0]!r} exists beside the list that it is made of; remove one of them")
         for part in _parts(lib, group):
             yield _rule(model, heads, part)
 

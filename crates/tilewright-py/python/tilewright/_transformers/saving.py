@@ -77,9 +77,9 @@ def _again(published: Published, found: Loaded, state: Mapping[str, Any]) -> Ite
     try:
         again = loaded(published.lib, published.model, state)
     except Exception as error:  # noqa: BLE001
-        yield Finding("operation", f"what was saved cannot be read again: {type(error).__name__}: {error}", (), True)
+        yield Finding("operation", f"the saved files cannot be read again: {type(error).__name__}: {error}", (), True)
         return
-    message = "what was saved has no tensor for these parameters when it is read again: {names}"
+    message = "the saved files have no tensor for these parameters when it is read again: {names}"
     yield from finding("random", message, again.missing, loses=True)
 
 
@@ -90,7 +90,7 @@ def _base(published: Published, state: Mapping[str, Any]) -> Iterator[Finding]:
         end = f" ({type(part).__name__}, {len(before or after)} of {len(part.state_dict())} parameters)"
         yield from finding("base", f"the base class would start with random {{names}}{end}", before, loses=False)
         more = [name for name in after if name not in set(before)]
-        message = f"of what was saved, the base class would start with random {{names}}{end}"
+        message = f"from the saved files, the base class would start with random {{names}}{end}"
         yield from finding("base", message, more, loses=True)
 
 

@@ -1,4 +1,4 @@
-"""Tensors that a recipe makes, each when it is asked for: transformers loads from them without a copy on disk.
+"""Tensors that a recipe makes, each when it is requested: transformers loads from them without a copy on disk.
 
 >>> model = streamed(published, "Qwen3-30B-A3B/", recipe, {})  # doctest: +SKIP
 """

@@ -151,7 +151,7 @@ def _with_fields(patterns: tuple[str, str], found: list[_Numbers]) -> tuple[str,
 
 
 def _relation(olds: tuple[str, ...], news: tuple[str, ...]) -> tuple[str, str] | None:
-    """How numbers of two names belong together: equal, apart by a number, or doubled."""
+    """Relation of the numbers in two names: equal, different by a constant, or doubled."""
     if any(one != str(int(one)) for one in olds + news):
         return None
     pairs = [(int(old), int(new)) for old, new in zip(olds, news)]
@@ -248,7 +248,7 @@ class _Letters:
         self.free: Iterator[str] = iter([*_LETTERS, *(f"a{at}" for at in range(200))])
 
     def of(self, axis: Axis) -> str:
-        """The name of an axis; one with the size of another is that one's with primes."""
+        """The name of an axis; an axis with the size of another has the same name with primes."""
         if axis not in self.names:
             root = self.space.root(axis)
             if root != axis:

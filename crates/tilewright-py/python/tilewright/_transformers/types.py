@@ -35,7 +35,7 @@ class Types:
 
 
 def change(before: str, after: str) -> str | None:
-    """What a change of element types is: ``widened``, ``rounded``, or None if nothing changes."""
+    """Kind of a change of element types: ``widened``, ``rounded``, or None if nothing changes."""
     sizes = {"F64": 3, "F32": 2, "BF16": 1, "F16": 1}
     if before not in sizes or after not in sizes or before == after:
         return None

@@ -156,7 +156,10 @@ impl Managed {
 /// Returns whether a versioned tensor may be written.
 fn is_writable(major: u32, flags: u64) -> Result<bool, Refusal> {
     if major != 1 {
-        return Err(Refusal::new("array", format!("DLPack version {major}; version 1 is read")));
+        return Err(Refusal::new(
+            "array",
+            format!("DLPack version {major}; only version 1 is supported"),
+        ));
     }
     if flags & IS_COPIED != 0 {
         let says = "its library copies the array to share it; make an array of it first";
@@ -176,7 +179,7 @@ impl Tensor {
         let ahead = ahead.filter(|ahead| data.addr().checked_add(*ahead).is_some());
         let ahead = ahead.ok_or_else(|| {
             let says =
-                format!("a byte_offset of {} leaves this machine's addresses", self.byte_offset);
+                format!("a byte_offset of {} exceeds this machine's addresses", self.byte_offset);
             Refusal::new("array", says)
         })?;
         Ok(data.wrapping_add(ahead))
@@ -190,7 +193,7 @@ impl Tensor {
         let DataType { code, bits, lanes } = self.dtype;
         if lanes != 1 || bits == 0 || bits % 8 != 0 {
             let says = format!(
-                "elements of {lanes} times {bits} bits; shared are whole bytes, one number each"
+                "elements of {lanes} times {bits} bits; only single numbers of whole bytes can be shared"
             );
             return Err(Refusal::new("dtype", says));
         }

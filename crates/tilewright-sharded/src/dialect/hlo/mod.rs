@@ -116,10 +116,10 @@ impl Kind {
         Error::unsupported(match self {
             Kind::Replicated => "no tile",
             Kind::Manual => {
-                "`manual`: the program decides what devices hold, and the text does not say it"
+                "`manual`: the program decides what devices hold; the text does not record it"
             }
             Kind::Unreduced => {
-                "`unreduced`: each device holds a summand, so the values are stored nowhere"
+                "`unreduced`: each device holds a summand, so no device stores the values"
             }
             Kind::Unknown => "`unknown`: the text does not say what devices hold",
         })
@@ -206,7 +206,7 @@ impl HloSharding {
         let whole = |mesh| Sharded::new(extents, dtype, mesh, Vec::new());
         match (&self.body, mesh) {
             (Body::Tuple(leaves), _) => {
-                let said = format!("a tuple of {} shardings, and one array", leaves.len());
+                let said = format!("a tuple of {} shardings does not fit one array", leaves.len());
                 Err(Error::unsupported(said))
             }
             (Body::Word(Kind::Replicated), mesh) => whole(mesh.unwrap_or_else(Mesh::any)),
@@ -253,8 +253,8 @@ fn over(
         match usize::try_from(*number).ok().and_then(|at| tiles.get_mut(at)) {
             Some(place) if mesh.count() == numbers.len() as u64 => *place = Some(tile as u64),
             Some(_) | None => {
-                let said = format!("{} tiles for a mesh of {}", numbers.len(), mesh.count());
-                return Err(Error::mismatch(format!("{said}; the numbers are its positions")));
+                let said = format!("{} tiles do not fit a mesh of {}", numbers.len(), mesh.count());
+                return Err(Error::mismatch(format!("{said}; the numbers must be its positions")));
             }
         }
     }

@@ -107,7 +107,7 @@ fn sizes(scanner: &mut Scanner<'_>) -> Result<Vec<u64>, Error> {
             let said = format!("{} sizes; at most {MAX_AXES}", sizes.len());
             Err(Error::limit(said).at(span))
         }
-        0 => Err(Error::parse(span, "a size of 0; the least is 1")),
+        0 => Err(Error::parse(span, "a size of 0; use at least 1")),
         1..=MAX_DEVICES => Ok(sizes),
         _ => {
             let said = format!("tiles for {count} devices; at most {MAX_DEVICES}");

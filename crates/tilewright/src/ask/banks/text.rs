@@ -47,7 +47,7 @@ impl BankConflicts {
             }
             Some(found) => {
                 let what = match is_nothing(&found.change) {
-                    true => "take the swizzle away".into(),
+                    true => "remove the swizzle".into(),
                     false => format!("{}, the least swizzle", found.change),
                 };
                 text += &format!("fix: {what}\n");
@@ -132,7 +132,7 @@ fn counts(access: &Access, count: &Conflicts) -> String {
         let tile = coord(access.spread().tile());
         let _ = writeln!(
             text,
-            "  note: {tiles} of {tile} stick out of the array: {values} counted, {} outside",
+            "  note: {tiles} of {tile} extend beyond the array: {values} counted, {} outside",
             count.outside
         );
     }

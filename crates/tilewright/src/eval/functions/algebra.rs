@@ -9,7 +9,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "coalesce",
         arguments: "L[, profile]",
-        doc: "The same function with as few modes as possible; with a profile, within each of its parts.",
+        doc: "Merges modes into as few as possible with the same function; with a profile, within each of its parts.",
         python: "(layout: LayoutLike, profile: Shape | None = None, /) -> Layout",
         example: "(2,(1,6)):(1,(6,2))",
         counts: (1, 2),
@@ -21,7 +21,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "coalesce_x",
         arguments: "L",
-        doc: "As coalesce, but equal beyond the end too, where the last mode goes on.",
+        doc: "Coalesces, and keeps the offsets beyond the end, where the last mode continues.",
         python: "(layout: LayoutLike, /) -> Layout",
         example: "(2,4):(1,2)",
         counts: (1, 1),
@@ -46,7 +46,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "filter_zeros",
         arguments: "L",
-        doc: "Extent 1 for each mode of stride 0.",
+        doc: "Sets the extent of each mode of stride 0 to 1.",
         python: "(layout: LayoutLike, /) -> Layout",
         example: "(4,3):(0,1)",
         counts: (1, 1),
@@ -76,7 +76,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "right_inverse",
         arguments: "L",
-        doc: "R with L(R(i)) = i, from offset 0 on: the longest there is.",
+        doc: "The longest R with L(R(i)) = i, from offset 0 on.",
         python: "(layout: LayoutLike, /) -> Layout",
         example: "(4,8):(8,1)",
         counts: (1, 1),
@@ -85,7 +85,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "left_inverse",
         arguments: "L",
-        doc: "R with R(L(i)) = i, but for modes of stride 0, whose coordinates it answers as 0; other modes of L may not collide. A hole is not an index.",
+        doc: "R with R(L(i)) = i, except that coordinates of modes of stride 0 become 0; other modes of L may not collide. A hole is not an index.",
         python: "(layout: LayoutLike, /) -> Layout",
         example: "(4,8):(8,1)",
         counts: (1, 1),
@@ -103,7 +103,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "domain_distribute",
         arguments: "shape, n",
-        doc: "A layout of coordinates of the shape, of n of them where its extents and n have the divisors for it.",
+        doc: "A layout of coordinates of the shape: of n of them if the divisors of its extents and n allow it.",
         python: "(shape: Any, n: Shape, /) -> Layout",
         example: "(15,14), 6",
         counts: (2, 2),

@@ -78,7 +78,7 @@ impl Argument {
                 "unsupported",
                 self.span,
                 format!(
-                    "{caller}: the tiles of this SPEC merge dims or do not divide one another, which no modes with strides say"
+                    "{caller}: the tiles of this SPEC merge dims or do not divide one another, which modes with strides cannot express"
                 ),
             )),
             form => {

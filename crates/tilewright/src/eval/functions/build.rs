@@ -12,7 +12,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "tile",
         arguments: "L, shape",
-        doc: "The tile of that many coordinates per axis at the origin, blocks and strides kept (TLA's MakeLayoutTile).",
+        doc: "The tile of this shape at the origin, with blocks and strides kept (TLA's MakeLayoutTile).",
         python: "(layout: LayoutLike, shape: Shape, /) -> Layout | TensorLayout",
         example: "(8,12):(12,1), (4,6)",
         counts: (2, 2),
@@ -21,7 +21,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "make_layout_tv",
         arguments: "thr, val",
-        doc: "(thread, value) → cell of the tile, for threads and values arranged so; its extents are those of raked_product(thr, val).",
+        doc: "(thread, value) → cell of the tile, for this arrangement of threads and values; its extents are those of raked_product(thr, val).",
         python: "(thr: LayoutLike, val: LayoutLike, /) -> Layout",
         example: "(4,8):(8,1), (2,2):(2,1)",
         counts: (2, 2),
@@ -30,7 +30,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "make_ordered_layout",
         arguments: "shape, order",
-        doc: "The compact layout whose parts vary in that order, smallest first.",
+        doc: "The compact layout whose parts vary in the given order, smallest first.",
         python: "(shape: Shape, order: Shape, /) -> Layout",
         example: "(2,3,4), (2,0,1)",
         counts: (2, 2),
@@ -39,7 +39,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "with_shape",
         arguments: "L, shape",
-        doc: "L with other coordinates: those of the shape, by their colexicographic index.",
+        doc: "L with the coordinates of the shape, matched by colexicographic index.",
         python: "(layout: LayoutLike, shape: Shape, /) -> Layout",
         example: "(4,8):(8,1), (8,4)",
         counts: (2, 2),
@@ -51,7 +51,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "make_layout_like",
         arguments: "L",
-        doc: "The compact layout of the same shape, ordered by L's strides; strides of 0 stay.",
+        doc: "The compact layout of the same shape, ordered by L's strides; strides of 0 are kept.",
         python: "(layout: LayoutLike, /) -> Layout",
         example: "(4,8):(16,1)",
         counts: (1, 1),
@@ -60,7 +60,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "make_identity_layout",
         arguments: "shape",
-        doc: "The map of each coordinate to itself, with basis strides; of an integer n, n:1.",
+        doc: "The map of each coordinate to itself, with basis strides; for an integer n, n:1.",
         python: "(shape: Shape, /) -> Layout | Value",
         example: "(2,3)",
         counts: (1, 1),
@@ -99,7 +99,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "compact_order",
         arguments: "shape, order",
-        doc: "The strides of the compact layout whose parts vary in that order, smallest first.",
+        doc: "The strides of the compact layout whose parts vary in the given order, smallest first.",
         python: "(shape: Shape, order: Shape, /) -> Shape",
         example: "(2,3,4), (2,0,1)",
         counts: (2, 2),

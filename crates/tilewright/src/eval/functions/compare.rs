@@ -18,7 +18,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "same",
         arguments: "A, B",
-        doc: "Whether two layouts are the same map, decided without enumerating it.",
+        doc: "Returns whether two layouts are the same map, without enumerating it.",
         python: "",
         example: "(2,3):(3,1), (2,3):(1,2)",
         counts: (2, 2),
@@ -28,7 +28,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "swizzle_between",
         arguments: "A, B",
-        doc: "The swizzle that turns the offsets of A into those of B; where there is none, the coordinates and bits that show it.",
+        doc: "The swizzle that turns the offsets of A into those of B; if there is none, the error names the coordinates and bits that show it.",
         python: "(a: LayoutLike, b: LayoutLike, /) -> Swizzle",
         example: "(8,64):(64,1), Sw<3,3,3> o (8,64):(64,1)",
         counts: (2, 2),
@@ -37,7 +37,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "congruent",
         arguments: "a, b",
-        doc: "Whether the brackets are the same.",
+        doc: "Returns whether the brackets are the same.",
         python: "(a: Any, b: Any, /) -> bool",
         example: "(2,(3,4)), (5,(6,7))",
         counts: (2, 2),
@@ -46,7 +46,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "weakly_congruent",
         arguments: "a, b",
-        doc: "Whether b has a's brackets, or more inside them.",
+        doc: "Returns whether b has a's brackets, or more inside them.",
         python: "(a: Any, b: Any, /) -> bool",
         example: "(2,3), (5,(6,7))",
         counts: (2, 2),
@@ -55,7 +55,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "compatible",
         arguments: "a, b",
-        doc: "Whether every coordinate of a is one of b: each integer of a is the size of what b has there.",
+        doc: "Returns whether every coordinate of a is one of b: each integer of a is the size of b's part in its place.",
         python: "(a: Any, b: Any, /) -> bool",
         example: "(2,12), (2,(3,4))",
         counts: (2, 2),
@@ -64,7 +64,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "evenly_divides",
         arguments: "a, b",
-        doc: "Whether shape a is whole tiles b: part by part, where b is a tuple.",
+        doc: "Returns whether tiles b divide shape a evenly: part by part, if b is a tuple.",
         python: "(a: Any, b: Shape, /) -> bool",
         example: "(8,12), (4,6)",
         counts: (2, 2),
@@ -163,7 +163,7 @@ fn matrix(from: &TensorLayout, to: &TensorLayout) -> String {
                 _ => format!("{none}: at {at}, {a} in A and {b} in B"),
             }
         }
-        Err(error) => format!("whether a matrix of bits does is open: {error}"),
+        Err(error) => format!("it is undecided whether a matrix of bits does: {error}"),
     }
 }
 

@@ -44,7 +44,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "get_flat_coord",
         arguments: "L, offset",
-        doc: "The coordinate at an offset of a compact layout, with an integer for each axis; of one axis, the integer.",
+        doc: "The coordinate at an offset of a compact layout, with an integer for each axis; for one axis, the integer.",
         python: "(layout: LayoutLike, offset: int, /) -> Any",
         example: "(4,(2,4)):(8,(4,1)), 14",
         counts: (2, 2),
@@ -65,7 +65,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "crd2crd",
         arguments: "coord, from, to",
-        doc: "A coordinate of one shape as that of another with its index: of tuples part by part, else as a whole.",
+        doc: "Converts a coordinate of one shape to the coordinate of another with the same index: part by part for tuples, else as a whole.",
         python: "(coord: Coord, from_: Shape, to: Shape, /) -> Any",
         example: "(1,2), (4,8), (8,4)",
         counts: (3, 3),
@@ -94,7 +94,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "coord",
         arguments: "SPEC, offset",
-        doc: "The coordinate that lives at an offset, or `padding`.",
+        doc: "The coordinate stored at an offset, or `padding`.",
         python: "",
         example: "\"f32[3,5]{1,0:T(2,2)}\", 17",
         counts: (2, 2),
@@ -103,7 +103,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "slice",
         arguments: "coord, L",
-        doc: "The parts of L at `_` of the coordinate, the others fixed at 0; of a tuple, a tuple.",
+        doc: "The parts of L where the coordinate is `_`, the others fixed at 0; for a tuple, a tuple.",
         python: "(coord: Slicer, layout: LayoutLike, /) -> Any",
         example: "(_,1), (4,8):(8,1)",
         counts: (2, 2),
@@ -112,7 +112,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "dice",
         arguments: "coord, L",
-        doc: "The parts of L where the coordinate is not `_`; of a tuple, a tuple.",
+        doc: "The parts of L where the coordinate is not `_`; for a tuple, a tuple.",
         python: "(coord: Slicer, layout: LayoutLike, /) -> Any",
         example: "(_,1), (4,8):(8,1)",
         counts: (2, 2),
@@ -130,7 +130,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "domain_offset",
         arguments: "coord, L",
-        doc: "What is left of L from a coordinate on.",
+        doc: "The rest of L from a coordinate on.",
         python: "(coord: Coord, layout: LayoutLike, /) -> Layout",
         example: "(1,1), (4,8):(8,1)",
         counts: (2, 2),
@@ -162,12 +162,12 @@ fn hierarchical(layout: &Layout, offset: i64) -> Result<IntTuple, Refusal> {
         }
     }
     let message = format!(
-        "the digits of offset {offset} in {layout} have another offset; the layout is not compact, or the offset beyond it"
+        "the digits of offset {offset} in {layout} give another offset; the layout is not compact, or the offset is out of range"
     );
     Err(Refusal::Said("out-of-range", message))
 }
 
-/// The coordinate at an offset of a compact layout, with an integer for each axis; of one axis, the integer.
+/// The coordinate at an offset of a compact layout, with an integer for each axis; for one axis, the integer.
 pub(super) fn flat_coord(layout: &Layout, offset: i64) -> Result<IntTuple, Refusal> {
     let (shape, coord) = (layout.shape(), hierarchical(layout, offset)?);
     if shape.rank() == 1 {

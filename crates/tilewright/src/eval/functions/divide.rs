@@ -11,7 +11,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "logical_divide",
         arguments: "A, B or tiler",
-        doc: "A by tiles B: (tile, rest); with a tiler, that in each axis.",
+        doc: "A by tiles B: (tile, rest); with a tiler, in each axis.",
         python: "(a: LayoutLike, b: TilerLike, /) -> Layout",
         example: "(6,8):(8,1), (3,4)",
         counts: (2, 2),

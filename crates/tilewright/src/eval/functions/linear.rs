@@ -9,7 +9,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "linear",
         arguments: "L",
-        doc: "The layout as a linear one, dim0, dim1 … to offset, where it is linear over bits.",
+        doc: "The layout as a linear layout, dim0, dim1 … to offset, if it is linear over bits.",
         python: "(layout: LayoutLike, /) -> Value",
         example: "(4,4):(4,1)",
         counts: (1, 1),
@@ -18,7 +18,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "layout",
         arguments: "X",
-        doc: "The linear layout as one of strides, an axis for each input dim.",
+        doc: "The linear layout as a layout of strides, with an axis for each input dim.",
         python: "(x: LinearLike, /) -> Layout",
         example: "{dim0=[4,8],dim1=[1,2]} -> (offset:16)",
         counts: (1, 1),
@@ -27,7 +27,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "swizzled_layout",
         arguments: "X",
-        doc: "As layout, under a swizzle where that makes strides of it.",
+        doc: "Like layout, with a swizzle if that yields strides.",
         python: "(x: LinearLike, /) -> Layout",
         example: "{dim0=[4,8],dim1=[1,2]} -> (offset:16)",
         counts: (1, 1),
@@ -68,7 +68,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "apply",
         arguments: "X, coord",
-        doc: "Where a linear layout sends a coordinate, one integer per dim on both sides.",
+        doc: "The image of a coordinate under a linear layout, with one integer per dim on both sides.",
         python: "(x: LinearLike, coord: Coord, /) -> int | tuple[Any, ...]",
         example: "{lane=[1,2],warp=[4]} -> (row:8), (3,1)",
         counts: (2, 2),
@@ -77,7 +77,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "compose",
         arguments: "X, Y",
-        doc: "First X, then Y, whose input dims are X's output dims; X o Y is the other way round.",
+        doc: "Applies X, then Y, whose input dims are X's output dims; X o Y is the reverse order.",
         python: "(x: LinearLike, y: LinearLike, /) -> Value",
         example: "{lane=[1,2]} -> (row:4), {row=[2,1]} -> (bank:4)",
         counts: (2, 2),
@@ -113,7 +113,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "product",
         arguments: "X, Y or a",
-        doc: "Both linear layouts side by side: X in the low bits of each dim, Y in the high ones; of a tuple, the product of its integers.",
+        doc: "Both linear layouts side by side: X in the low bits of each dim, Y in the high ones; for a tuple, the product of its integers.",
         python: "(x: Any, y: Any = None, /) -> Any",
         example: "{lane=[1]} -> (row:2), {lane=[1]} -> (row:2)",
         counts: (1, 2),
@@ -179,7 +179,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "transpose_ins",
         arguments: "X, [a,…]",
-        doc: "The input dims in another order.",
+        doc: "Puts the input dims in another order.",
         python: "(x: LinearLike, dims: Dims, /) -> Value",
         example: "{lane=[1,2],warp=[4]} -> (row:8), [warp,lane]",
         counts: (2, 2),
@@ -188,7 +188,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "transpose_outs",
         arguments: "X, [a,…]",
-        doc: "The output dims in another order.",
+        doc: "Puts the output dims in another order.",
         python: "(x: LinearLike, dims: Dims, /) -> Value",
         example: "{lane=[[1,0],[0,1]]} -> (row:2,col:2), [col,row]",
         counts: (2, 2),
@@ -197,7 +197,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "rename_ins",
         arguments: "X, [a,…]",
-        doc: "Other names for the input dims, in their order.",
+        doc: "Renames the input dims, in their order.",
         python: "(x: LinearLike, dims: Dims, /) -> Value",
         example: "{lane=[1,2],warp=[4]} -> (row:8), [x,y]",
         counts: (2, 2),
@@ -206,7 +206,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "rename_outs",
         arguments: "X, [a,…]",
-        doc: "Other names for the output dims, in their order.",
+        doc: "Renames the output dims, in their order.",
         python: "(x: LinearLike, dims: Dims, /) -> Value",
         example: "{lane=[1,2],warp=[4]} -> (row:8), [z]",
         counts: (2, 2),
@@ -215,7 +215,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "sublayout",
         arguments: "X, [in,…], [out,…]",
-        doc: "What some input dims do to some output dims, the others at 0 and left out.",
+        doc: "The map from some input dims to some output dims; the others are set to 0 and omitted.",
         python: "(x: LinearLike, in_: Dims, out: Dims, /) -> Value",
         example: "{lane=[1,2],warp=[4]} -> (row:8), [lane], [row]",
         counts: (3, 3),
@@ -227,7 +227,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "concat_ins",
         arguments: "X, Y",
-        doc: "The input dims of both into the same output dims; images are xored.",
+        doc: "Joins the input dims of both, into the same output dims; images are xored.",
         python: "(x: LinearLike, y: LinearLike, /) -> Value",
         example: "{lane=[1,2]} -> (row:8), {warp=[4]} -> (row:8)",
         counts: (2, 2),
@@ -236,7 +236,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "concat_outs",
         arguments: "X, Y",
-        doc: "The output dims of both from the same input dims.",
+        doc: "Joins the output dims of both, from the same input dims.",
         python: "(x: LinearLike, y: LinearLike, /) -> Value",
         example: "{lane=[1,2]} -> (row:4), {lane=[1,0]} -> (col:2)",
         counts: (2, 2),
@@ -245,7 +245,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "remove_zeros",
         arguments: "X, [in]",
-        doc: "Without the bits of an input dim that are sent to 0.",
+        doc: "Removes the bits of an input dim that are sent to 0.",
         python: "(x: LinearLike, in_: Dims, /) -> Value",
         example: "{lane=[1,0,2]} -> (row:4), [lane]",
         counts: (2, 2),
@@ -254,7 +254,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "quotient",
         arguments: "X, [a,…]",
-        doc: "Without dims of both sides that go to themselves, and nothing else to them.",
+        doc: "Removes dims of both sides that are mapped to themselves only, and to which no other dim is mapped.",
         python: "(x: LinearLike, dims: Dims, /) -> Value",
         example: "{lane=[[1,0],[2,0]],block=[[0,1]]} -> (row:4,block:2), [block]",
         counts: (2, 2),
@@ -263,7 +263,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "is_trivial_over",
         arguments: "X, [a,…]",
-        doc: "Whether these dims go to themselves, no other dim goes to them, and they go to no other.",
+        doc: "Returns whether these dims are mapped to themselves only, and no other dim is mapped to them.",
         python: "(x: LinearLike, dims: Dims, /) -> bool",
         example: "{lane=[[1,0],[2,0]],block=[[0,1]]} -> (row:4,block:2), [block]",
         counts: (2, 2),
@@ -272,7 +272,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "resize_in",
         arguments: "X, [in:n]",
-        doc: "With another size of an input dim: bits left out are dropped, new ones are sent to 0.",
+        doc: "Resizes an input dim: removed bits are dropped, new ones are sent to 0.",
         python: "(x: LinearLike, dim: Dims, /) -> Value",
         example: "{lane=[1,2],warp=[4]} -> (row:8), [lane:2]",
         counts: (2, 2),
@@ -303,7 +303,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "free_bits",
         arguments: "X",
-        doc: "For each input dim the mask of the bits that repeat what lower bits do.",
+        doc: "For each input dim the mask of the bits that repeat lower bits.",
         python: "(x: LinearLike, /) -> int | tuple[Any, ...]",
         example: "{lane=[1,2,0],warp=[4,3]} -> (row:8)",
         counts: (1, 1),
@@ -316,7 +316,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "surjective",
         arguments: "X",
-        doc: "Whether a linear layout reaches every coordinate of its output.",
+        doc: "Returns whether a linear layout reaches every coordinate of its output.",
         python: "(x: LinearLike, /) -> bool",
         example: "{lane=[2,1]} -> (row:4)",
         counts: (1, 1),
@@ -325,7 +325,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "invertible",
         arguments: "X",
-        doc: "Whether a linear layout reaches every coordinate of its output exactly once.",
+        doc: "Returns whether a linear layout reaches every coordinate of its output exactly once.",
         python: "(x: LinearLike, /) -> bool",
         example: "{lane=[2,1,0]} -> (row:4)",
         counts: (1, 1),

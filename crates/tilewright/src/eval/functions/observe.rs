@@ -13,7 +13,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "size",
         arguments: "x[, i, j, …]",
-        doc: "The number of coordinates; of the part at a path of positions, where one is given.",
+        doc: "The number of coordinates, or of the part at a path of positions, if one is given.",
         python: "(x: Any, /, *path: int) -> int",
         example: "((4,2),3):((1,12),4)",
         counts: (1, usize::MAX),
@@ -31,7 +31,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "depth",
         arguments: "x[, i, j, …]",
-        doc: "How deep brackets are nested; 0 for an integer.",
+        doc: "The depth of nested brackets; 0 for an integer.",
         python: "(x: Any, /, *path: int) -> int",
         example: "((4,2),3):((1,12),4)",
         counts: (1, usize::MAX),
@@ -49,7 +49,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "stride",
         arguments: "x[, i, j, …]",
-        doc: "The strides in elements, bracketed as the layout is; of a tuple, those of its compact layout.",
+        doc: "The strides in elements, bracketed as the layout is; for a tuple, those of its compact layout.",
         python: "(x: Any, /, *path: int) -> Shape",
         example: "((4,2),3):((1,12),4)",
         counts: (1, usize::MAX),
@@ -111,7 +111,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "injective",
         arguments: "L",
-        doc: "Whether no two coordinates share an offset.",
+        doc: "Returns whether no two coordinates share an offset.",
         python: "(layout: LayoutLike, /) -> bool",
         example: "(4,8):(16,1)",
         counts: (1, 1),
@@ -123,7 +123,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "offsets",
         arguments: "L",
-        doc: "The offsets of all coordinates, colexicographically: a list.",
+        doc: "A list of the offsets of all coordinates, in colexicographic order.",
         python: "(layout: LayoutLike, /) -> list[int]",
         example: "(2,3):(3,1)",
         counts: (1, 1),
@@ -132,7 +132,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "swizzle",
         arguments: "Sw<b,m,s>, n",
-        doc: "Where a swizzle puts 0 … n - 1: a list.",
+        doc: "A list of the images of 0 … n - 1 under a swizzle.",
         python: "(swizzle: Swizzle | str, n: int, /) -> list[int]",
         example: "Sw<1,0,1>, 4",
         counts: (2, 2),

@@ -10,19 +10,21 @@ use super::{Answer, Call, Function, Refusal, structure::parts_of, tuples::differ
 use crate::eval::value::Form;
 
 pub(super) static FUNCTIONS: &[Function] = &[
-    row("elem_less", "Whether each integer of a is less than the one of b at its place.", |call| {
-        less(call, Order::Each)
-    }),
+    row(
+        "elem_less",
+        "Returns whether each integer of a is less than the one of b in its place.",
+        |call| less(call, Order::Each),
+    ),
     row("elem_leq", "Not elem_less(b, a).", |call| not(more(call, Order::Each))),
     row("elem_gtr", "elem_less(b, a).", |call| more(call, Order::Each)),
     row("elem_geq", "Not elem_less(a, b).", |call| not(less(call, Order::Each))),
-    row("lex_less", "Whether a comes before b where the first part counts most.", |call| {
+    row("lex_less", "Returns whether a comes before b if the first part counts most.", |call| {
         less(call, Order::First)
     }),
     row("lex_leq", "Not lex_less(b, a).", |call| not(more(call, Order::First))),
     row("lex_gtr", "lex_less(b, a).", |call| more(call, Order::First)),
     row("lex_geq", "Not lex_less(a, b).", |call| not(less(call, Order::First))),
-    row("colex_less", "Whether a comes before b where the last part counts most.", |call| {
+    row("colex_less", "Returns whether a comes before b if the last part counts most.", |call| {
         less(call, Order::Last)
     }),
     row("colex_leq", "Not colex_less(b, a).", |call| not(more(call, Order::Last))),

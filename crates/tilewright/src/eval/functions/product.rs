@@ -8,7 +8,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "logical_product",
         arguments: "A, B or tiler",
-        doc: "A repeated as B says: (A, repetition); with a tiler, that in each axis.",
+        doc: "A repeated as B specifies: (A, repetition); with a tiler, in each axis.",
         python: "(a: LayoutLike, b: TilerLike, /) -> Layout",
         example: "(2,2):(1,2), (3,2):(1,3)",
         counts: (2, 2),
@@ -44,7 +44,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "blocked_product",
         arguments: "A, B",
-        doc: "Axis by axis, A inside: blocks A laid out as B.",
+        doc: "Axis by axis, with A inside: blocks A arranged as B.",
         python: "(a: LayoutLike, b: LayoutLike, /) -> Layout",
         example: "(2,2):(1,2), (3,2)",
         counts: (2, 2),
@@ -53,7 +53,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "raked_product",
         arguments: "A, B",
-        doc: "Axis by axis, B inside: A's elements spread, the repetitions between them.",
+        doc: "Axis by axis, with B inside: A's elements are spread, with the repetitions between them.",
         python: "(a: LayoutLike, b: LayoutLike, /) -> Layout",
         example: "(2,2):(1,2), (3,2)",
         counts: (2, 2),

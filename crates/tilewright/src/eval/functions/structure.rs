@@ -9,7 +9,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "get",
         arguments: "x, i, …",
-        doc: "The part at a path of positions: of a layout a layout, of a tuple a tuple or integer.",
+        doc: "The part at a path of positions: a layout of a layout, a tuple or integer of a tuple.",
         python: "(x: Any, /, *path: int) -> Any",
         example: "((4,2),3):((1,12),4), 0, 1",
         counts: (2, usize::MAX),
@@ -21,7 +21,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "flatten",
         arguments: "x",
-        doc: "All modes side by side, without their brackets; of a tuple, its integers.",
+        doc: "All modes side by side, without their brackets; for a tuple, its integers.",
         python: "(x: LayoutLike, /) -> Any",
         example: "((4,2),3):((1,12),4)",
         counts: (1, 1),
@@ -34,7 +34,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "select",
         arguments: "x, i, …",
-        doc: "The axes named, in that order; of a tuple, a tuple.",
+        doc: "The axes named, in that order; for a tuple, a tuple.",
         python: "(x: LayoutLike, /, *axes: int) -> Any",
         example: "(2,3,4):(12,4,1), 2, 0",
         counts: (2, usize::MAX),
@@ -46,7 +46,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "take",
         arguments: "x, from, to",
-        doc: "The axes from … to - 1; of a tuple, a tuple.",
+        doc: "The axes from … to - 1; for a tuple, a tuple.",
         python: "(x: LayoutLike, start: int, stop: int, /) -> Any",
         example: "(2,3,4):(12,4,1), 1, 3",
         counts: (3, 3),
@@ -58,7 +58,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "group",
         arguments: "x, from, to",
-        doc: "The axes from … to - 1 as one axis; of a tuple, a tuple.",
+        doc: "The axes from … to - 1 as one axis; for a tuple, a tuple.",
         python: "(x: LayoutLike, start: int, stop: int, /) -> Any",
         example: "(2,3,4):(12,4,1), 0, 2",
         counts: (3, 3),
@@ -67,7 +67,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "append",
         arguments: "A, B",
-        doc: "A with B as one more axis behind; of tuples, a tuple.",
+        doc: "A with B appended as one more axis; for tuples, a tuple.",
         python: "(a: LayoutLike, b: LayoutLike, /) -> Any",
         example: "2:1, 3:4",
         counts: (2, 2),
@@ -79,7 +79,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "prepend",
         arguments: "A, B",
-        doc: "A with B as one more axis before; of tuples, a tuple.",
+        doc: "A with B prepended as one more axis; for tuples, a tuple.",
         python: "(a: LayoutLike, b: LayoutLike, /) -> Any",
         example: "2:1, 3:4",
         counts: (2, 2),
@@ -91,7 +91,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "append_to",
         arguments: "A, n[, B]",
-        doc: "A with B, 1:0 unless given, as further axes behind until there are n; of tuples, a tuple.",
+        doc: "A with B (1:0 unless given) appended until there are n axes; for tuples, a tuple.",
         python: "(a: LayoutLike, n: int, b: LayoutLike | None = None, /) -> Any",
         example: "(2,3):(3,1), 4",
         counts: (2, 3),
@@ -100,7 +100,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "prepend_to",
         arguments: "A, n[, B]",
-        doc: "A with B, 1:0 unless given, as further axes before until there are n; of tuples, a tuple.",
+        doc: "A with B (1:0 unless given) prepended until there are n axes; for tuples, a tuple.",
         python: "(a: LayoutLike, n: int, b: LayoutLike | None = None, /) -> Any",
         example: "(2,3):(3,1), 4",
         counts: (2, 3),
@@ -109,7 +109,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "replace",
         arguments: "A, i, B",
-        doc: "A with B in place of axis i; of tuples, a tuple.",
+        doc: "A with B in place of axis i; for tuples, a tuple.",
         python: "(a: LayoutLike, axis: int, b: LayoutLike, /) -> Any",
         example: "(2,3,4):(12,4,1), 1, 5:1",
         counts: (3, 3),
@@ -128,7 +128,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "make_layout",
         arguments: "shape[, stride] or A, B, …",
-        doc: "The layout of a shape, compact where no strides are given; layouts side by side, an axis each.",
+        doc: "The layout of a shape, compact if no strides are given; or several layouts side by side, one axis for each.",
         python: "(*parts: LayoutLike | Shape) -> Layout",
         example: "(4,2), (1,4)",
         counts: (1, usize::MAX),
@@ -202,7 +202,7 @@ fn at(parts: &[IntTuple], i: usize) -> Result<&IntTuple, Refusal> {
 fn range(parts: &[IntTuple], from: usize, to: usize) -> Result<&[IntTuple], Refusal> {
     parts.get(from..to).ok_or_else(|| {
         let message = format!(
-            "positions {from} to {to} of a tuple of {}; the first is at most the second, and that at most the rank",
+            "positions {from} to {to} of a tuple of {}; the first must be at most the second, the second at most the rank",
             parts.len()
         );
         Refusal::Said("out-of-range", message)

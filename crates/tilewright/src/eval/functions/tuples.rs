@@ -30,7 +30,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "product_each",
         arguments: "a",
-        doc: "The product of each part of a tuple; of an integer, a tuple of one, as in CuTe.",
+        doc: "The product of each part of a tuple; for an integer, a tuple of one, as in CuTe.",
         python: "(a: Shape, /) -> Any",
         example: "((4,2),3)",
         counts: (1, 1),
@@ -89,7 +89,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "round_up",
         arguments: "a, b",
-        doc: "Each integer of a rounded up to a multiple of the one of b at its place; integers that b lacks stay.",
+        doc: "Each integer of a rounded up to a multiple of the one of b in its place; integers that b lacks are kept.",
         python: "(a: Shape, b: Shape, /) -> Any",
         example: "(12,7), (5,4)",
         counts: (2, 2),
@@ -117,7 +117,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "zip",
         arguments: "a, b, …",
-        doc: "A tuple of the first parts of all tuples, of the second parts, and so on; one tuple stands for its parts.",
+        doc: "A tuple of the first parts of all tuples, of the second parts, and so on; the parts of a single tuple are zipped.",
         python: "(*tuples: Shape) -> Any",
         example: "(2,3), (4,5)",
         counts: (1, usize::MAX),
