@@ -8,7 +8,7 @@ use tilewright_core::{Error, TensorLayout};
 
 use crate::{
     Access, Banks, Turns,
-    places::{Moment, Places},
+    places::{Moment, VectorOffsets},
 };
 
 /// The conflicts of an access, counted over all its instructions.
@@ -155,7 +155,7 @@ pub fn conflicts(
     banks: &Banks,
     access: &Access,
 ) -> Result<Conflicts, Error> {
-    let places = Places::of(access, layout, bits, banks.lanes())?;
+    let places = VectorOffsets::of(access, layout, bits, banks.lanes())?;
     let turns = banks.turns(places.bytes, access.is_write())?;
     let (tiles, values) = places.counted();
     let mut count = Conflicts {
@@ -200,7 +200,7 @@ fn phases(turns: &Turns) -> Vec<Phase> {
 
 /// Returns the words that the threads of a turn access, each with a thread, sorted.
 fn wanted(
-    places: &Places<'_>,
+    places: &VectorOffsets<'_>,
     at: u64,
     turns: &Turns,
     phase: usize,
@@ -234,7 +234,7 @@ fn busiest(wanted: &[(u64, usize)], banks: u64) -> Option<(u64, u64)> {
 
 /// Returns the words that are accessed in a bank, with their threads.
 fn words(
-    places: &Places<'_>,
+    places: &VectorOffsets<'_>,
     at: u64,
     wanted: &[(u64, usize)],
     bank: u64,

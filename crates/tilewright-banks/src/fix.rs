@@ -16,7 +16,7 @@ use tilewright_core::{Error, Swizzle, TensorLayout};
 
 use crate::{
     Access, Banks, Change, Turns,
-    places::Places,
+    places::VectorOffsets,
     proof::{Failed, Pairs},
 };
 
@@ -140,11 +140,11 @@ pub fn fix(
     let places = accesses
         .iter()
         .map(|access| {
-            let places = Places::of(access, &plain, bits, banks.lanes())?;
+            let places = VectorOffsets::of(access, &plain, bits, banks.lanes())?;
             let turns = banks.turns(places.bytes, access.is_write())?;
             Ok((places, turns))
         })
-        .collect::<Result<Vec<(Places<'_>, Turns)>, Error>>()?;
+        .collect::<Result<Vec<(VectorOffsets<'_>, Turns)>, Error>>()?;
     let widest = accesses.iter().map(Access::vector).max().unwrap_or(1);
     let swizzles = search(&plain, &places, banks, swizzles(&plain, widest))?;
     let paddings = match row(&plain) {
@@ -163,7 +163,7 @@ pub fn fix(
 /// Tries changes in order, up to the first that leaves no conflict.
 fn search(
     plain: &TensorLayout,
-    places: &[(Places<'_>, Turns)],
+    places: &[(VectorOffsets<'_>, Turns)],
     banks: &Banks,
     changes: impl Iterator<Item = Change>,
 ) -> Result<Search, Error> {

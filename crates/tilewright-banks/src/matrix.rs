@@ -91,8 +91,8 @@ impl Equations {
 
     /// Adds an equation if it is independent of the others; the error is the set of samples that contradict it.
     fn add(&mut self, from: u64, to: u64, of: u64) -> Result<bool, u64> {
-        let by_from = self.froms.rest(Row { key: from, value: to, of });
-        let by_to = self.tos.rest(Row { key: to, value: from, of });
+        let by_from = self.froms.rest(Equation { key: from, value: to, of });
+        let by_to = self.tos.rest(Equation { key: to, value: from, of });
         match (by_from.key, by_to.key) {
             (0, _) if by_from.value == 0 => Ok(false),
             (0, _) => Err(by_from.of),
@@ -120,14 +120,14 @@ impl Equations {
                 let _ = all.add(one(bit), one(place), 0);
             }
         }
-        let image = |bit| all.froms.rest(Row { key: one(bit), value: 0, of: 0 }).value;
+        let image = |bit| all.froms.rest(Equation { key: one(bit), value: 0, of: 0 }).value;
         Swizzle::of_images(&(0..bits).map(image).collect::<Vec<_>>())
     }
 }
 
 /// An equation: the image of a key, and the set of samples whose xor it is.
 #[derive(Clone, Copy)]
-struct Row {
+struct Equation {
     key: u64,
     value: u64,
     of: u64,
@@ -135,14 +135,14 @@ struct Row {
 
 /// Equations in echelon form: their keys have different highest bits.
 #[derive(Clone, Default)]
-struct Elimination(Vec<Row>);
+struct Elimination(Vec<Equation>);
 
 impl Elimination {
     /// Reduces a row by the others; its key becomes 0 iff the key is a xor of their keys.
-    fn rest(&self, row: Row) -> Row {
+    fn rest(&self, row: Equation) -> Equation {
         self.0.iter().fold(row, |row, other| match row.key >> other.key.ilog2() & 1 {
             0 => row,
-            _ => Row {
+            _ => Equation {
                 key: row.key ^ other.key,
                 value: row.value ^ other.value,
                 of: row.of ^ other.of,
@@ -151,11 +151,11 @@ impl Elimination {
     }
 
     fn is_free_of(&self, key: u64) -> bool {
-        self.rest(Row { key, value: 0, of: 0 }).key != 0
+        self.rest(Equation { key, value: 0, of: 0 }).key != 0
     }
 
     /// Inserts a row whose key is not 0, after those with higher bits.
-    fn put(&mut self, row: Row) {
+    fn put(&mut self, row: Equation) {
         let at = self.0.partition_point(|other| other.key.ilog2() > row.key.ilog2());
         self.0.insert(at, row);
     }

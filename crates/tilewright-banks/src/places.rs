@@ -30,7 +30,7 @@ impl Access {
     /// # Ok::<(), tilewright_core::Error>(())
     /// ```
     pub fn fits(&self, layout: &TensorLayout, bits: u32, lanes: usize) -> Result<(), Error> {
-        Places::of(self, layout, bits, lanes).map(|_| ())
+        VectorOffsets::of(self, layout, bits, lanes).map(|_| ())
     }
 }
 
@@ -56,7 +56,7 @@ pub struct Moment {
 }
 
 /// The offsets of all vectors of an access.
-pub(crate) struct Places<'a> {
+pub(crate) struct VectorOffsets<'a> {
     access: &'a Access,
     extents: Vec<u64>,
     pub(crate) lanes: usize,
@@ -67,13 +67,13 @@ pub(crate) struct Places<'a> {
     starts: Vec<u64>,
 }
 
-impl<'a> Places<'a> {
+impl<'a> VectorOffsets<'a> {
     pub(crate) fn of(
         access: &'a Access,
         layout: &TensorLayout,
         bits: u32,
         lanes: usize,
-    ) -> Result<Places<'a>, Error> {
+    ) -> Result<VectorOffsets<'a>, Error> {
         let (bits, extents) = (u64::from(bits), layout.extents());
         if access.spread().tile().len() != extents.len() {
             let numbers = [access.spread().tile().len() as i128, extents.len() as i128];
@@ -86,8 +86,14 @@ impl<'a> Places<'a> {
             let legal = "a thread accesses whole bytes";
             return Err(Error::illegal("vectors of {} elements of {} bits", numbers, legal));
         };
-        let mut places =
-            Places { access, extents: extents.to_vec(), lanes, bits, bytes, starts: Vec::new() };
+        let mut places = VectorOffsets {
+            access,
+            extents: extents.to_vec(),
+            lanes,
+            bits,
+            bytes,
+            starts: Vec::new(),
+        };
         let all = places.instructions().checked_mul(lanes as u64);
         if all.is_none_or(|all| all > MAX_CELLS) {
             let numbers = [i128::from(places.instructions()), lanes as i128];

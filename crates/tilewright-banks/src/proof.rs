@@ -2,7 +2,7 @@
 
 use crate::{
     Banks, Change, Turns,
-    places::{Moment, Places},
+    places::{Moment, VectorOffsets},
 };
 
 /// Two threads that wait for each other.
@@ -57,7 +57,7 @@ pub struct Failed {
 
 /// The last access to a bank in a turn: the instruction, the word and the thread.
 #[derive(Clone, Copy, Default)]
-struct Asked {
+struct LastAccess {
     instruction: u64,
     word: u64,
     lane: usize,
@@ -65,11 +65,11 @@ struct Asked {
 
 /// Looks for conflicting pairs of threads; its buffer is reused.
 pub(crate) struct Pairs<'a> {
-    places: &'a [(Places<'a>, Turns)],
+    places: &'a [(VectorOffsets<'a>, Turns)],
     width: u64,
     banks: usize,
     /// One entry for each bank in each turn.
-    asked: Vec<Asked>,
+    asked: Vec<LastAccess>,
     /// The number of instructions looked at so far, over all calls.
     instruction: u64,
     /// The access and the instruction that showed the last pair; they often show the next one too.
@@ -77,10 +77,10 @@ pub(crate) struct Pairs<'a> {
 }
 
 impl<'a> Pairs<'a> {
-    pub(crate) fn new(places: &'a [(Places<'a>, Turns)], banks: &Banks) -> Pairs<'a> {
+    pub(crate) fn new(places: &'a [(VectorOffsets<'a>, Turns)], banks: &Banks) -> Pairs<'a> {
         let turns = places.iter().map(|(_, turns)| turns.count()).max().unwrap_or(0);
         let count = usize::try_from(banks.count()).unwrap_or(0);
-        let asked = vec![Asked::default(); count * turns];
+        let asked = vec![LastAccess::default(); count * turns];
         Pairs { places, width: banks.width(), banks: count, asked, instruction: 0, last: (0, 0) }
     }
 
@@ -111,7 +111,7 @@ impl<'a> Pairs<'a> {
 
     fn of_instruction(
         &mut self,
-        places: &Places<'_>,
+        places: &VectorOffsets<'_>,
         turns: &Turns,
         at: u64,
         change: &Change,
@@ -125,7 +125,7 @@ impl<'a> Pairs<'a> {
                 if asked.instruction == self.instruction && asked.word != word {
                     return Some(([asked.lane, lane], [asked.word, word]));
                 }
-                *asked = Asked { instruction: self.instruction, word, lane };
+                *asked = LastAccess { instruction: self.instruction, word, lane };
             }
         }
         None

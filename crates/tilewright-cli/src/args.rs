@@ -26,7 +26,7 @@ mod simulate;
 
 pub(crate) use banks::Banks;
 pub(crate) use bench::{Bench, MAX_BYTES};
-pub(crate) use convert::{Convert, Job, Recast, Verify};
+pub(crate) use convert::{Convert, JobArgs, Recast, Verify};
 pub(crate) use emit::Emit;
 pub(crate) use fingerprint::{Data, Fingerprint, SameData};
 pub(crate) use general::general_first;
@@ -35,7 +35,7 @@ pub(crate) use how::How;
 pub(crate) use infer::Infer;
 pub(crate) use info::Info;
 pub(crate) use recipe::{AskRecipe, CheckRecipe, Recipe, ShowRecipe};
-pub(crate) use reshard::{Asked, Reshard, Run, Step};
+pub(crate) use reshard::{Reshard, RunArgs, SourceArgs, StepArgs};
 pub(crate) use shards::Shards;
 pub(crate) use show::{Colour, Show};
 pub(crate) use simulate::Simulate;
@@ -301,7 +301,7 @@ pub(super) fn layout(text: &str) -> Result<String, String> {
 
 /// The array that a general SPEC is about.
 #[derive(Args, Clone, Debug, Default)]
-pub(crate) struct Array {
+pub(crate) struct ArrayArgs {
     /// The logical dims, such as 100,100
     #[arg(long, value_name = "N,N,…", allow_hyphen_values = true, help_heading = "The array")]
     pub(crate) dims: Option<String>,
@@ -319,7 +319,7 @@ pub(crate) struct Explain {
     #[arg(long)]
     pub(crate) all: bool,
     #[command(flatten)]
-    pub(crate) array: Array,
+    pub(crate) array: ArrayArgs,
 }
 
 #[derive(Args, Debug)]
@@ -331,7 +331,7 @@ pub(crate) struct Translate {
     #[arg(long, value_name = "NOTATION")]
     pub(crate) to: String,
     #[command(flatten)]
-    pub(crate) array: Array,
+    pub(crate) array: ArrayArgs,
 }
 
 #[derive(Args, Debug)]
@@ -340,7 +340,7 @@ pub(crate) struct Recognise {
     #[arg(allow_hyphen_values = true)]
     pub(crate) spec: String,
     #[command(flatten)]
-    pub(crate) array: Array,
+    pub(crate) array: ArrayArgs,
 }
 
 #[derive(Args, Debug)]
@@ -350,7 +350,7 @@ pub(crate) struct Index {
     #[arg(allow_hyphen_values = true, value_parser = layout)]
     pub(crate) spec: String,
     #[command(flatten)]
-    pub(crate) array: Array,
+    pub(crate) array: ArrayArgs,
     /// One integer per dim; for a bare layout also one colexicographic index
     #[arg(long, value_name = "I,J,…", group = "place", allow_hyphen_values = true)]
     pub(crate) coord: Option<String>,
@@ -368,7 +368,7 @@ pub(crate) struct Same {
     #[arg(allow_hyphen_values = true, value_parser = layout)]
     pub(crate) b: String,
     #[command(flatten)]
-    pub(crate) array: Array,
+    pub(crate) array: ArrayArgs,
 }
 
 #[derive(Args, Debug)]

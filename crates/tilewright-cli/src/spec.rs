@@ -2,7 +2,7 @@
 
 use tilewright::{Dtype, Spec, files::Reading, input, layouts::ByteOrder, notation};
 
-use crate::{args::Array, failure::Failure};
+use crate::{args::ArrayArgs, failure::Failure};
 
 /// Reads a SPEC, or the layout that an expression evaluates to. `what` names the argument in errors.
 pub(crate) fn read(what: &str, text: &str) -> Result<Spec, Failure> {
@@ -14,7 +14,7 @@ pub(crate) fn integers(field: &'static str, text: &str) -> Result<Vec<u64>, Fail
     Ok(input::integers(field, text)?)
 }
 
-impl Array {
+impl ArrayArgs {
     /// Returns the array for which general SPECs are resolved; `--dims ''` is a scalar.
     pub(crate) fn read(&self) -> Result<input::Array, Failure> {
         Ok(input::Array::read(self.dims.as_deref(), self.dtype.as_deref())?)

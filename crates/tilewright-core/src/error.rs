@@ -6,7 +6,7 @@
 
 use core::fmt;
 
-use crate::{Coord, packed::Packed, text::Text};
+use crate::{Coord, packed::Packed, text::ConstText};
 
 /// The longest suggestion of an error, in bytes.
 const MAX_NEAREST: usize = 48;
@@ -200,7 +200,7 @@ impl Error {
     /// ```
     #[track_caller]
     pub const fn panic_const(&self) -> ! {
-        let mut text = Text::new();
+        let mut text = ConstText::new();
         self.write(&mut text);
         panic!("{}", text.as_str())
     }
@@ -232,7 +232,7 @@ impl Error {
     }
 
     /// Writes the message, for a constant.
-    pub(crate) const fn write(&self, text: &mut Text) {
+    pub(crate) const fn write(&self, text: &mut ConstText) {
         if let Some(coord) = self.witness() {
             text.push("at ");
             text.tuple(coord.as_slice());
@@ -307,7 +307,7 @@ mod tests {
             plain,
         ];
         for error in errors {
-            let mut text = Text::new();
+            let mut text = ConstText::new();
             error.write(&mut text);
             assert_eq!(text.as_str(), error.to_string());
             assert_eq!(std::format!("{error:?}"), error.to_string());

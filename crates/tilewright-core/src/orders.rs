@@ -31,7 +31,7 @@ pub struct Orders<'a> {
 }
 
 /// The state of the search.
-struct Search<'a, C> {
+struct OrderSearch<'a, C> {
     orders: Orders<'a>,
     cost: C,
     /// The extents chosen for the first of the positions, as indices.
@@ -77,7 +77,7 @@ impl Orders<'_> {
             return Err(Error::illegal("{} places of {} extents", self.counts(), legal));
         }
         let (chosen, left) = ([0; MAX_MODES], self.most);
-        let mut search = Search { orders: *self, cost, chosen, left, least: now, best: None };
+        let mut search = OrderSearch { orders: *self, cost, chosen, left, least: now, best: None };
         search.choose(0)?;
         Ok(search.best.map(|best| (best, search.least)))
     }
@@ -87,7 +87,7 @@ impl Orders<'_> {
     }
 }
 
-impl<C: FnMut(&[u64]) -> Option<u64>> Search<'_, C> {
+impl<C: FnMut(&[u64]) -> Option<u64>> OrderSearch<'_, C> {
     /// Tries every extent at the next position; the recursion is at most 32 calls deep.
     fn choose(&mut self, depth: usize) -> Result<(), Error> {
         let Orders { extents, places, enough, .. } = self.orders;

@@ -2,7 +2,7 @@
 
 use core::fmt::{self, Write as _};
 
-use crate::{Error, text::Text};
+use crate::{Error, text::ConstText};
 
 /// The error of a text that is not a layout: the byte span at fault, a sentence, and the nearest legal spelling.
 ///
@@ -147,7 +147,7 @@ impl ParseError {
     /// Panics like [`ParseError::panic_const`], with the position in the text at fault.
     #[track_caller]
     pub(crate) const fn panic_const_in(&self, parsed: &str) -> ! {
-        let mut text = Text::new();
+        let mut text = ConstText::new();
         self.error.write(&mut text);
         text.fill("; byte {} of `", &[self.from as i128]);
         text.push(parsed);

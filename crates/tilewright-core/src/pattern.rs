@@ -122,7 +122,7 @@ pub struct Pattern {
 }
 
 /// The digits of a pattern for given extents.
-struct Digits {
+struct PatternDigits {
     sizes: [u64; MAX_MODES],
     strides: [i64; MAX_MODES],
     capacity: u64,
@@ -407,8 +407,8 @@ impl Pattern {
     }
 
     /// Returns sizes and strides of the digits for these extents, one per axis.
-    const fn sized(&self, extents: &[u64]) -> Result<Digits, Error> {
-        let mut all = Digits { sizes: [0; MAX_MODES], strides: [0; MAX_MODES], capacity: 0 };
+    const fn sized(&self, extents: &[u64]) -> Result<PatternDigits, Error> {
+        let mut all = PatternDigits { sizes: [0; MAX_MODES], strides: [0; MAX_MODES], capacity: 0 };
         let (mut stride, mut capacity, mut i) = (1i128, 1i128, self.len as usize);
         while i > 0 {
             i -= 1;

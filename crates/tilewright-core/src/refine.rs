@@ -14,7 +14,7 @@ use crate::{
 
 /// One common digit of a dim: a cut and its distance on either side.
 #[derive(Clone, Copy)]
-pub(crate) struct Cut {
+pub(crate) struct CommonDigit {
     pub(crate) at: u64,
     pub(crate) src: i64,
     pub(crate) dst: i64,
@@ -47,7 +47,7 @@ pub struct Refinement<'a> {
     /// The origin of the part on either side.
     origins: (Coord, Coord),
     extents: Coord,
-    pub(crate) cuts: [Cut; 2 * MAX_MODES],
+    pub(crate) cuts: [CommonDigit; 2 * MAX_MODES],
     /// The range `from..to` of the cuts of each dim; empty for a dim that is walked in runs.
     pub(crate) ranges: [(usize, usize); MAX_MODES],
     /// The dim along which runs go, if any dim is walked.
@@ -123,7 +123,7 @@ impl<'a> Refinement<'a> {
         (dst, dst_origin): (&'a TensorLayout, &Coord),
         extents: &[u64],
     ) -> Refinement<'a> {
-        let zero = Cut { at: 0, src: 0, dst: 0, own: (0, 0), next: (0, 0) };
+        let zero = CommonDigit { at: 0, src: 0, dst: 0, own: (0, 0), next: (0, 0) };
         let mut refinement = Refinement {
             src,
             dst,
@@ -246,7 +246,7 @@ impl<'a> Refinement<'a> {
             let a = self.crossed(&self.origins.0, dim, next_cut(src, below));
             let b = self.crossed(&self.origins.1, dim, next_cut(dst, below));
             let (from, to) = (stride_at(src, below), stride_at(dst, below));
-            self.cuts[end] = Cut { at: below, src: from, dst: to, own, next: (a, b) };
+            self.cuts[end] = CommonDigit { at: below, src: from, dst: to, own, next: (a, b) };
             end += 1;
             let next = min(a, b);
             if next == u64::MAX {
@@ -277,7 +277,7 @@ impl<'a> Refinement<'a> {
         let (src, dst) = (self.origins.0.as_slice()[dim] + at, self.origins.1.as_slice()[dim] + at);
         let mut level = to - 1;
         loop {
-            let Cut { at: cut, own, next, .. } = self.cuts[level];
+            let CommonDigit { at: cut, own, next, .. } = self.cuts[level];
             let room = min(before(src, next.0), before(dst, next.1));
             let turns = min(self.extent(dim) - at, room) / cut;
             // At cut 1, a digit begins everywhere.

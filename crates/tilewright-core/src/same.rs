@@ -44,9 +44,9 @@ impl TensorLayout {
     /// ```
     pub const fn same_function(&self, other: &TensorLayout) -> Result<bool, Error> {
         match tri!(search(self, other, Wanted::Any)) {
-            Search { found: Some(_), .. } => Ok(false),
-            Search { found: None, complete: true } => Ok(true),
-            Search { found: None, complete: false } => Err(undecided()),
+            SameSearch { found: Some(_), .. } => Ok(false),
+            SameSearch { found: None, complete: true } => Ok(true),
+            SameSearch { found: None, complete: false } => Err(undecided()),
         }
     }
 
@@ -70,8 +70,8 @@ impl TensorLayout {
     /// ```
     pub const fn any_difference(&self, other: &TensorLayout) -> Result<Option<Difference>, Error> {
         match tri!(search(self, other, Wanted::Any)) {
-            Search { found: None, complete: false } => Err(undecided()),
-            Search { found, .. } => Ok(found),
+            SameSearch { found: None, complete: false } => Err(undecided()),
+            SameSearch { found, .. } => Ok(found),
         }
     }
 
@@ -96,9 +96,9 @@ impl TensorLayout {
         other: &TensorLayout,
     ) -> Result<Option<Difference>, Error> {
         match tri!(search(self, other, Wanted::First)) {
-            Search { found, complete: true } => Ok(found),
-            Search { found: None, complete: false } => Err(undecided()),
-            Search { found: Some(_), complete: false } => Err(Error::undecided(
+            SameSearch { found, complete: true } => Ok(found),
+            SameSearch { found: None, complete: false } => Err(undecided()),
+            SameSearch { found: Some(_), complete: false } => Err(Error::undecided(
                 "layouts whose first difference is beyond {} pieces",
                 [SEARCH_BLOCKS as i128],
                 "ask for any difference, or compare a part of the array",
@@ -125,22 +125,22 @@ enum Wanted {
 }
 
 /// The result of a search.
-struct Search {
+struct SameSearch {
     found: Option<Difference>,
     /// Set if `found` is the wanted difference, or there is none.
     complete: bool,
 }
 
-const fn search(a: &TensorLayout, b: &TensorLayout, wanted: Wanted) -> Result<Search, Error> {
+const fn search(a: &TensorLayout, b: &TensorLayout, wanted: Wanted) -> Result<SameSearch, Error> {
     if is_by_axis(a, b) {
-        return Ok(Search { found: first_by_axis(a, b), complete: true });
+        return Ok(SameSearch { found: first_by_axis(a, b), complete: true });
     }
     let refinement = tri!(Refinement::new(a, b));
     if same_form(a, b) {
-        return Ok(Search { found: None, complete: true });
+        return Ok(SameSearch { found: None, complete: true });
     }
     if let Some(found) = first_by_bits(a, b) {
-        return Ok(Search { found, complete: true });
+        return Ok(SameSearch { found, complete: true });
     }
     if same_swizzle(a, b) {
         if a.layout().swizzle().is_identity() {
@@ -166,12 +166,12 @@ const fn shortly_swizzled(tensor: &TensorLayout) -> Result<TensorLayout, Error> 
 }
 
 /// Returns the wanted difference among all boxes; samples once the first `few` are compared.
-const fn in_boxes(refinement: &Refinement, wanted: Wanted, few: u32) -> Search {
+const fn in_boxes(refinement: &Refinement, wanted: Wanted, few: u32) -> SameSearch {
     let mut blocks = refinement.blocks();
     let (mut found, mut count, mut budget) = (None, 0, SEARCH_BLOCKS);
     while let Some(block) = blocks.next_block() {
         if count == budget {
-            return Search { found, complete: false };
+            return SameSearch { found, complete: false };
         }
         keep(&mut found, difference_in(&block));
         if count == few && !refinement.is_regular() {
@@ -187,7 +187,7 @@ const fn in_boxes(refinement: &Refinement, wanted: Wanted, few: u32) -> Search {
         }
         count += 1;
     }
-    Search { found, complete: true }
+    SameSearch { found, complete: true }
 }
 
 /// Returns the number of boxes worth comparing: fewer if even the largest number would not decide.
@@ -208,13 +208,13 @@ const fn under_common_swizzle(
     a: &TensorLayout,
     b: &TensorLayout,
     wanted: Wanted,
-) -> Result<Search, Error> {
+) -> Result<SameSearch, Error> {
     let affine = (tri!(a.unswizzled()), tri!(b.unswizzled()));
-    let Search { mut found, complete } = tri!(search(&affine.0, &affine.1, wanted));
+    let SameSearch { mut found, complete } = tri!(search(&affine.0, &affine.1, wanted));
     if let Some(Difference { left, right, .. }) = &mut found {
         (*left, *right) = (a.layout().swizzled(*left), a.layout().swizzled(*right));
     }
-    Ok(Search { found, complete })
+    Ok(SameSearch { found, complete })
 }
 
 /// Returns whether the two have the same form, which needs no boxes.

@@ -1,19 +1,19 @@
 //! Sentences composed in constants, where formatting is unavailable. Used by the errors, for `expect_const!`.
 //!
-//! Law: the text equals that of `Display` (tested on the errors of all kinds), up to the capacity of a [`Text`].
+//! Law: the text equals that of `Display` (tested on the errors of all kinds), up to the capacity of a [`ConstText`].
 
-/// The capacity of a [`Text`], in bytes: a coordinate of 32 integers, four numbers and two sentences.
+/// The capacity of a [`ConstText`], in bytes: a coordinate of 32 integers, four numbers and two sentences.
 const ROOM: usize = 1280;
 
 /// A text under construction in a `const fn`. Parts that do not fit are omitted.
-pub(crate) struct Text {
+pub(crate) struct ConstText {
     bytes: [u8; ROOM],
     len: usize,
 }
 
-impl Text {
-    pub(crate) const fn new() -> Text {
-        Text { bytes: [0; ROOM], len: 0 }
+impl ConstText {
+    pub(crate) const fn new() -> ConstText {
+        ConstText { bytes: [0; ROOM], len: 0 }
     }
 
     /// Appends `part`, cut to the whole characters that fit.
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn numbers_and_holes() {
-        let mut text = Text::new();
+        let mut text = ConstText::new();
         text.fill("{} of {} and {", &[i128::MIN, 0]);
         text.fill("{}{}|{}", &[-7, u64::MAX as i128]);
         assert_eq!(
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn a_full_text_ends_with_a_whole_character() {
         for room in 0..4 {
-            let mut text = Text::new();
+            let mut text = ConstText::new();
             text.push(&"x".repeat(ROOM - room));
             text.push("é→");
             let tail = ["", "", "é", "é"][room];

@@ -9,8 +9,8 @@ use crate::{
     Error, Layout, MAX_MODES, Mode, ParseError, Profile,
     algebra::{
         build::Builder,
-        tuple_text::{Reader, whole},
-        walk::Node,
+        tuple_text::{TupleReader, whole},
+        walk::ProfileNode,
     },
     macros::tri,
 };
@@ -141,7 +141,7 @@ impl IntTuple {
     /// assert_eq!(IntTuple::parse("(4,x)").unwrap_err().span(), (3, 4));
     /// ```
     pub const fn parse(text: &str) -> Result<IntTuple, ParseError> {
-        let reader = tri!(Reader::read(text));
+        let reader = tri!(TupleReader::read(text));
         if reader.kept != 0 {
             return Err(ParseError::new(
                 (0, text.len()),
@@ -223,7 +223,7 @@ impl IntTuple {
     /// assert!(tuple.get(&[1, 2]).unwrap_err().is_out_of_range());
     /// ```
     pub const fn get(&self, path: &[usize]) -> Result<IntTuple, Error> {
-        let node = tri!(Node::at(&self.profile, path));
+        let node = tri!(ProfileNode::at(&self.profile, path));
         let mut builder = Builder::new();
         tri!(self.put(&mut builder, node));
         IntTuple::built(&builder)
@@ -240,7 +240,7 @@ impl IntTuple {
     }
 
     /// Appends a part of this tuple to a builder.
-    pub(crate) const fn put(&self, builder: &mut Builder, node: Node) -> Result<(), Error> {
+    pub(crate) const fn put(&self, builder: &mut Builder, node: ProfileNode) -> Result<(), Error> {
         let (mut modes, mut i) = ([Mode::new(0, 0); MAX_MODES], 0);
         while i < self.profile.leaves() {
             modes[i] = Mode::new(0, self.values[i]);

@@ -5,7 +5,7 @@ use crate::{
     missing,
     raw::{Library, Nvrtc},
     settings::{COMPILER, Settings},
-    target::{Capability, Target},
+    target::{Architecture, Capability},
 };
 
 /// The first version whose kernels take arguments as `__grid_constant__`.
@@ -71,18 +71,18 @@ impl Compiler {
     }
 
     /// Returns the architecture for a device.
-    pub(crate) fn target(&self, device: Capability) -> Result<Target, Error> {
-        Target::of(device, &self.architectures, &self.name())
+    pub(crate) fn target(&self, device: Capability) -> Result<Architecture, Error> {
+        Architecture::of(device, &self.architectures, &self.name())
     }
 
     /// Returns the options for an architecture.
-    pub(crate) fn options(target: Target) -> Vec<String> {
+    pub(crate) fn options(target: Architecture) -> Vec<String> {
         let architecture = format!("--gpu-architecture={}", target.name());
         OPTIONS.iter().map(|option| (*option).to_owned()).chain([architecture]).collect()
     }
 
     /// Compiles a text.
-    pub(crate) fn compile(&self, text: &str, target: Target) -> Result<Vec<u8>, Error> {
+    pub(crate) fn compile(&self, text: &str, target: Architecture) -> Result<Vec<u8>, Error> {
         self.nvrtc.compile(text, &Compiler::options(target), target.form)
     }
 }

@@ -11,14 +11,14 @@ use crate::{
     device::{Device, Devices},
     disk::Disk,
     error::{Error, Kind},
-    key::Key,
+    key::CodeKey,
     missing,
     modules::{Modules, lock},
     movement::Ready,
     raw::{Driver, Events, Loaded},
     settings::DRIVER,
-    shape::Shape,
-    table::{Launch, Table},
+    shape::TextArguments,
+    table::{JobTable, Launch},
 };
 
 /// The version of CUDA from which arguments of kernels may be long, as the driver encodes it.
@@ -57,8 +57,8 @@ pub struct Cuda {
 }
 
 /// The kernels of one text in some jobs.
-struct Group<'a> {
-    key: Key,
+struct JobGroup<'a> {
+    key: CodeKey,
     kernel: &'a Kernel,
     launches: Vec<Launch<'a>>,
 }
@@ -279,7 +279,7 @@ impl Cuda {
     /// Returns the code of a group, loaded on a device.
     fn code(
         &self,
-        group: &Group<'_>,
+        group: &JobGroup<'_>,
         device: Device,
         captured: bool,
     ) -> Result<Arc<Loaded>, Error> {
@@ -307,11 +307,11 @@ impl Cuda {
     fn load(&self, kernel: &Kernel, device: Device) -> Result<Loaded, Error> {
         let compiler = self.compiler()?;
         let long = compiler.version() >= (12, 1) && self.version >= LONG_ARGUMENTS;
-        let shape = Shape::of(kernel, long)?;
+        let shape = TextArguments::of(kernel, long)?;
         let text = kernel.source(Target::Cuda) + &shape.entry();
         let target = compiler.target(device.capability)?;
         let options = Compiler::options(target).join(" ");
-        let key = Key::of(&[&text, &compiler.name(), &options]);
+        let key = CodeKey::of(&[&text, &compiler.name(), &options]);
         if let Some(code) = self.disk.read(&key)
             && let Ok(loaded) = Loaded::of(&self.driver, device.context, &code, shape)
         {
@@ -340,12 +340,12 @@ impl Cuda {
     }
 
     /// Queues the kernels of a group.
-    fn queue(&self, group: &Group<'_>, code: &Loaded, stream: Stream) -> Result<(), Error> {
+    fn queue(&self, group: &JobGroup<'_>, code: &Loaded, stream: Stream) -> Result<(), Error> {
         if let [launch] = *group.launches {
             count(&self.counts.launched);
             return code.launch(launch, stream);
         }
-        Table::all(group.launches.iter().copied(), code.shape()).iter().try_for_each(|table| {
+        JobTable::all(group.launches.iter().copied(), code.shape()).iter().try_for_each(|table| {
             count(&self.counts.launched);
             code.launch_table(table, stream)
         })
@@ -354,14 +354,14 @@ impl Cuda {
 
 /// Groups the kernels of some jobs by their texts. Kernels that fill come first: in some moves they fill the whole
 /// destination.
-fn groups<'a>(jobs: &[Job<'_>], ready: &'a [Arc<Ready>]) -> Result<Vec<Group<'a>>, Error> {
-    let mut groups: Vec<Group<'a>> = Vec::new();
+fn groups<'a>(jobs: &[Job<'_>], ready: &'a [Arc<Ready>]) -> Result<Vec<JobGroup<'a>>, Error> {
+    let mut groups: Vec<JobGroup<'a>> = Vec::new();
     let mut known = std::collections::HashMap::new();
     for (job, ready) in jobs.iter().zip(ready) {
         for (key, kernel) in ready.kernels() {
             let launch = launch_of(kernel, job)?;
             let at = *known.entry(*key).or_insert_with(|| {
-                groups.push(Group { key: *key, kernel, launches: Vec::new() });
+                groups.push(JobGroup { key: *key, kernel, launches: Vec::new() });
                 groups.len() - 1
             });
             if let Some(group) = groups.get_mut(at) {

@@ -13,7 +13,7 @@ use std::{
     time::SystemTime,
 };
 
-use crate::key::Key;
+use crate::key::CodeKey;
 
 /// The first bytes of a file: its type, and the version of its format.
 const MAGIC: &[u8; 16] = b"tilewright code1";
@@ -32,7 +32,7 @@ impl Disk {
     }
 
     /// Returns the code under a key; `None` if there is none, or the file is not complete.
-    pub(crate) fn read(&self, key: &Key) -> Option<Vec<u8>> {
+    pub(crate) fn read(&self, key: &CodeKey) -> Option<Vec<u8>> {
         let path = self.path(key)?;
         path.parent().filter(|folder| is_private(folder))?;
         let length = fs::metadata(&path).ok()?.len();
@@ -43,14 +43,14 @@ impl Disk {
     }
 
     /// Stores the code under a key, if the disk permits it.
-    pub(crate) fn write(&self, key: &Key, code: &[u8]) {
+    pub(crate) fn write(&self, key: &CodeKey, code: &[u8]) {
         if let Some(path) = self.path(key) {
             // If it fails, the next process compiles again.
             let _ = self.try_write(&path, key, code);
         }
     }
 
-    fn try_write(&self, path: &Path, key: &Key, code: &[u8]) -> io::Result<()> {
+    fn try_write(&self, path: &Path, key: &CodeKey, code: &[u8]) -> io::Result<()> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let Some(folder) = path.parent() else { return Ok(()) };
         make(folder)?;
@@ -60,7 +60,7 @@ impl Disk {
         self.trim(folder)?;
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let beside = folder.join(format!("{}.{}.{count}.new", key.name(), process::id()));
-        let checksum = Key::of_bytes(code);
+        let checksum = CodeKey::of_bytes(code);
         let whole = [&MAGIC[..], key.bytes(), checksum.bytes(), code].concat();
         let written = fs::write(&beside, whole).and_then(|()| fs::rename(&beside, path));
         if written.is_err() {
@@ -87,7 +87,7 @@ impl Disk {
         })
     }
 
-    fn path(&self, key: &Key) -> Option<PathBuf> {
+    fn path(&self, key: &CodeKey) -> Option<PathBuf> {
         Some(self.0.as_ref()?.join(format!("{}.code", key.name())))
     }
 }
@@ -102,10 +102,10 @@ fn is_own(name: &OsStr) -> bool {
 }
 
 /// Returns the code in a complete file of this key.
-fn code(file: &[u8], key: &Key) -> Option<Vec<u8>> {
+fn code(file: &[u8], key: &CodeKey) -> Option<Vec<u8>> {
     let rest = file.strip_prefix(MAGIC)?.strip_prefix(key.bytes())?;
     let (checksum, code) = rest.split_at_checked(key.bytes().len())?;
-    (checksum == Key::of_bytes(code).bytes()).then(|| code.to_vec())
+    (checksum == CodeKey::of_bytes(code).bytes()).then(|| code.to_vec())
 }
 
 /// Makes a folder that nobody else can write to, because its contents are executed.
@@ -143,7 +143,7 @@ mod tests {
         for at in 0..FILES + 9 {
             fs::write(own.join(format!("{at}.jpg")), [1]).unwrap();
         }
-        let key = Key::of(&["text"]);
+        let key = CodeKey::of(&["text"]);
         disk.write(&key, b"code");
         assert_eq!(disk.read(&key).as_deref(), Some(&b"code"[..]));
         assert_eq!(fs::read_dir(&own).unwrap().count(), FILES + 10);
@@ -158,12 +158,12 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let (folder, disk) = disk();
         let own = folder.path().join("a").join("b");
-        let key = Key::of(&["text"]);
+        let key = CodeKey::of(&["text"]);
         disk.write(&key, b"code");
         assert!(disk.read(&key).is_some());
         fs::set_permissions(&own, fs::Permissions::from_mode(0o777)).unwrap();
         assert_eq!(disk.read(&key), None);
-        let other = Key::of(&["other"]);
+        let other = CodeKey::of(&["other"]);
         disk.write(&other, b"code");
         assert_eq!(fs::read_dir(&own).unwrap().count(), 1);
     }
@@ -177,11 +177,11 @@ mod tests {
     #[test]
     fn what_was_written_is_read() {
         let (_folder, disk) = disk();
-        let key = Key::of(&["a"]);
+        let key = CodeKey::of(&["a"]);
         assert_eq!(disk.read(&key), None);
         disk.write(&key, b"code");
         assert_eq!(disk.read(&key).unwrap(), b"code");
-        assert_eq!(disk.read(&Key::of(&["b"])), None);
+        assert_eq!(disk.read(&CodeKey::of(&["b"])), None);
         disk.write(&key, b"");
         assert_eq!(disk.read(&key).unwrap(), b"");
     }
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn every_damaged_byte_and_every_shorter_file_is_found() {
         let (_folder, disk) = disk();
-        let key = Key::of(&["a"]);
+        let key = CodeKey::of(&["a"]);
         disk.write(&key, b"some code");
         let path = disk.path(&key).unwrap();
         let whole = fs::read(&path).unwrap();
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn the_file_of_another_key_is_not_read() {
         let (_folder, disk) = disk();
-        let (one, other) = (Key::of(&["a"]), Key::of(&["b"]));
+        let (one, other) = (CodeKey::of(&["a"]), CodeKey::of(&["b"]));
         disk.write(&one, b"code");
         fs::rename(disk.path(&one).unwrap(), disk.path(&other).unwrap()).unwrap();
         assert_eq!(disk.read(&other), None);
@@ -220,7 +220,7 @@ mod tests {
         let file = folder.path().join("file");
         fs::write(&file, "").unwrap();
         let disk = Disk::new(Some(&file));
-        let key = Key::of(&["a"]);
+        let key = CodeKey::of(&["a"]);
         disk.write(&key, b"code");
         assert_eq!(disk.read(&key), None);
         Disk::new(None).write(&key, b"code");
@@ -231,11 +231,11 @@ mod tests {
     fn the_folder_does_not_grow_without_bound() {
         let (_folder, disk) = disk();
         for at in 0..FILES + 20 {
-            disk.write(&Key::of(&[&at.to_string()]), b"code");
+            disk.write(&CodeKey::of(&[&at.to_string()]), b"code");
         }
         let files = fs::read_dir(disk.0.as_ref().unwrap()).unwrap().count();
         assert_eq!(files, FILES);
-        assert!(disk.read(&Key::of(&[&(FILES + 19).to_string()])).is_some());
+        assert!(disk.read(&CodeKey::of(&[&(FILES + 19).to_string()])).is_some());
     }
 
     #[cfg(unix)]
@@ -243,7 +243,7 @@ mod tests {
     fn nobody_else_may_write_there() {
         use std::os::unix::fs::PermissionsExt;
         let (_folder, disk) = disk();
-        disk.write(&Key::of(&["a"]), b"code");
+        disk.write(&CodeKey::of(&["a"]), b"code");
         let folder = fs::metadata(disk.0.as_ref().unwrap()).unwrap();
         assert_eq!(folder.permissions().mode() & 0o077, 0);
     }

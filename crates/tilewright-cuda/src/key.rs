@@ -5,23 +5,23 @@ use sha2::{Digest, Sha256};
 
 /// The SHA-256 of everything that determines the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Key([u8; 32]);
+pub(crate) struct CodeKey([u8; 32]);
 
-impl Key {
+impl CodeKey {
     /// Returns the key of some texts: it hashes the length and the bytes of each, so different lists have different
     /// inputs.
-    pub(crate) fn of(texts: &[&str]) -> Key {
+    pub(crate) fn of(texts: &[&str]) -> CodeKey {
         let mut hash = Sha256::new();
         for text in texts {
             hash.update((text.len() as u64).to_le_bytes());
             hash.update(text.as_bytes());
         }
-        Key(hash.finalize().into())
+        CodeKey(hash.finalize().into())
     }
 
     /// Returns the checksum of bytes.
-    pub(crate) fn of_bytes(bytes: &[u8]) -> Key {
-        Key(Sha256::digest(bytes).into())
+    pub(crate) fn of_bytes(bytes: &[u8]) -> CodeKey {
+        CodeKey(Sha256::digest(bytes).into())
     }
 
     pub(crate) fn bytes(&self) -> &[u8; 32] {
@@ -43,7 +43,11 @@ mod tests {
         let lists: [&[&str]; 6] = [&[], &[""], &["ab"], &["a", "b"], &["", "ab"], &["ab", ""]];
         for (at, one) in lists.iter().enumerate() {
             for (beside, other) in lists.iter().enumerate() {
-                assert_eq!(Key::of(one) == Key::of(other), at == beside, "{one:?} {other:?}");
+                assert_eq!(
+                    CodeKey::of(one) == CodeKey::of(other),
+                    at == beside,
+                    "{one:?} {other:?}"
+                );
             }
         }
     }
@@ -51,6 +55,6 @@ mod tests {
     #[test]
     fn a_name_is_the_hash_in_hexadecimal() {
         let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
-        assert_eq!(Key::of_bytes(b"").name(), empty);
+        assert_eq!(CodeKey::of_bytes(b"").name(), empty);
     }
 }

@@ -11,12 +11,12 @@ use std::{
 
 use crate::{
     error::{Error, Kind},
-    key::Key,
+    key::CodeKey,
     raw::Loaded,
 };
 
 /// The name of a module: the device, and the key of the text.
-pub(crate) type Name = (i32, Key);
+pub(crate) type Name = (i32, CodeKey);
 
 /// The modules that are loaded.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use tilewright_relayout::Program;
 
 use crate::{
     error::{Error, Kind},
-    key::Key,
+    key::CodeKey,
     modules::lock,
     raw::DeviceBytes,
 };
@@ -41,12 +41,12 @@ pub struct Move {
 #[derive(Debug)]
 pub(crate) struct Ready {
     plan: DevicePlan,
-    keys: Vec<Key>,
+    keys: Vec<CodeKey>,
 }
 
 impl Ready {
     /// Iterates over the kernels; those that fill come before those that move.
-    pub(crate) fn kernels(&self) -> impl Iterator<Item = (&Key, &Kernel)> {
+    pub(crate) fn kernels(&self) -> impl Iterator<Item = (&CodeKey, &Kernel)> {
         self.keys.iter().zip(self.plan.kernels())
     }
 }
@@ -137,7 +137,7 @@ impl Move {
             let kind = if error.is_overflow() { Kind::Limit } else { Kind::Unsupported };
             Error::new(kind, format!("no kernel for this move: {error}"))
         })?;
-        let keys = plan.kernels().iter().map(|kernel| Key::of(&[kernel.text()])).collect();
+        let keys = plan.kernels().iter().map(|kernel| CodeKey::of(&[kernel.text()])).collect();
         let ready = Arc::new(Ready { plan, keys });
         lock(&self.made).insert(alignment, ready.clone());
         Ok(ready)

@@ -18,15 +18,15 @@ const AHEAD: usize = 3;
 
 /// The arguments of a text's entries. It is part of the key of compiled code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Shape {
+pub(crate) struct TextArguments {
     params: usize,
     threads: u32,
     jobs: usize,
 }
 
-impl Shape {
+impl TextArguments {
     /// Returns the shape of a kernel, with long arguments or without; `limit` if arguments cannot hold its numbers.
-    pub(crate) fn of(kernel: &Kernel, long: bool) -> Result<Shape, Error> {
+    pub(crate) fn of(kernel: &Kernel, long: bool) -> Result<TextArguments, Error> {
         let (params, threads) = (kernel.params().len(), kernel.threads());
         let bytes = if long { BYTES_12_1 } else { BYTES };
         let jobs = (bytes - BEHIND) / (8 * (AHEAD + params));
@@ -37,13 +37,13 @@ impl Shape {
             );
             return Err(Error::new(Kind::Limit, says));
         }
-        Ok(Shape { params, threads, jobs })
+        Ok(TextArguments { params, threads, jobs })
     }
 
     /// Makes a shape for tables alone.
     #[cfg(test)]
-    pub(crate) fn of_table(params: usize, jobs: usize) -> Shape {
-        Shape { params, threads: 32, jobs }
+    pub(crate) fn of_table(params: usize, jobs: usize) -> TextArguments {
+        TextArguments { params, threads: 32, jobs }
     }
 
     /// Returns the count of numbers of one kernel.
@@ -113,7 +113,7 @@ mod tests {
             let program = Program::new(&rows, &columns, Elements::same(24), 0).unwrap();
             let plan = DevicePlan::new(&program, Alignment::default()).unwrap();
             for (long, bytes) in [(false, 4096), (true, 32_764)] {
-                let shape = Shape::of(&plan.kernels()[0], long).unwrap();
+                let shape = TextArguments::of(&plan.kernels()[0], long).unwrap();
                 let job = 8 * (AHEAD + shape.params());
                 assert!(8 * shape.table_words() + 4 <= bytes, "{shape:?}");
                 assert!(8 * shape.table_words() + job + 8 > bytes, "{shape:?}");

@@ -4,7 +4,7 @@
 //! Law: the blocks of a table are those of its jobs, one job after the other; block `b` of the launch is block
 //! `b - first` of the last job whose `first` is at most `b`.
 
-use crate::shape::Shape;
+use crate::shape::TextArguments;
 
 /// The most blocks of a launch.
 const BLOCKS: u32 = (1 << 31) - 1;
@@ -20,21 +20,24 @@ pub(crate) struct Launch<'a> {
 
 /// Some jobs as words.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Table {
+pub(crate) struct JobTable {
     words: Vec<u64>,
     count: u32,
     blocks: u32,
 }
 
-impl Table {
+impl JobTable {
     /// Returns tables that contain these jobs in order, each with no more jobs and blocks than one launch allows.
-    pub(crate) fn all<'a>(jobs: impl Iterator<Item = Launch<'a>>, shape: Shape) -> Vec<Table> {
-        let mut tables: Vec<Table> = Vec::new();
+    pub(crate) fn all<'a>(
+        jobs: impl Iterator<Item = Launch<'a>>,
+        shape: TextArguments,
+    ) -> Vec<JobTable> {
+        let mut tables: Vec<JobTable> = Vec::new();
         for job in jobs {
             match tables.last_mut() {
                 Some(last) if last.takes(&job, shape) => last.push(&job),
                 _ => {
-                    let mut table = Table { words: Vec::new(), count: 0, blocks: 0 };
+                    let mut table = JobTable { words: Vec::new(), count: 0, blocks: 0 };
                     table.push(&job);
                     tables.push(table);
                 }
@@ -44,7 +47,7 @@ impl Table {
         tables
     }
 
-    fn takes(&self, job: &Launch<'_>, shape: Shape) -> bool {
+    fn takes(&self, job: &Launch<'_>, shape: TextArguments) -> bool {
         let blocks = self.blocks.checked_add(job.blocks);
         (self.count as usize) < shape.jobs() && blocks.is_some_and(|blocks| blocks <= BLOCKS)
     }
@@ -77,7 +80,7 @@ mod tests {
     use super::*;
 
     /// Returns the job of a block, and the block's number in it, by the search of the entry.
-    fn found(table: &Table, width: usize, block: u64) -> (u64, u64) {
+    fn found(table: &JobTable, width: usize, block: u64) -> (u64, u64) {
         let first = |job: usize| table.words()[job * width + 2];
         let (mut low, mut high) = (0, table.count() as usize);
         while high - low > 1 {
@@ -95,7 +98,7 @@ mod tests {
             let blocks: Vec<u32> =
                 (0..5).map(|at| list / 4u32.pow(at) % 4).filter(|blocks| *blocks > 0).collect();
             for (params, jobs) in [(1, 1), (2, 2), (1, 3), (3, 4)] {
-                let shape = Shape::of_table(params, jobs);
+                let shape = TextArguments::of_table(params, jobs);
                 let numbers: Vec<u64> = vec![9; params];
                 let launches = blocks.iter().enumerate().map(|(at, &blocks)| Launch {
                     src: at as u64,
@@ -103,7 +106,7 @@ mod tests {
                     params: &numbers,
                     blocks,
                 });
-                let tables = Table::all(launches, shape);
+                let tables = JobTable::all(launches, shape);
                 assert_eq!(tables.len(), blocks.len().div_ceil(jobs));
                 let run: Vec<(u64, u64)> = tables
                     .iter()
@@ -124,8 +127,8 @@ mod tests {
     fn a_launch_has_no_more_blocks_than_it_may() {
         let launch = |blocks| Launch { src: 0, dst: 0, params: &[1], blocks };
         let jobs = [launch(BLOCKS), launch(1), launch(BLOCKS - 1), launch(1)];
-        let tables = Table::all(jobs.into_iter(), Shape::of_table(1, 8));
-        let blocks: Vec<u32> = tables.iter().map(Table::blocks).collect();
+        let tables = JobTable::all(jobs.into_iter(), TextArguments::of_table(1, 8));
+        let blocks: Vec<u32> = tables.iter().map(JobTable::blocks).collect();
         assert_eq!(blocks, [BLOCKS, BLOCKS, 1]);
     }
 }

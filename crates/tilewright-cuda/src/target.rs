@@ -6,7 +6,7 @@
 
 use crate::{
     error::{Error, Kind},
-    raw::Form,
+    raw::CodeForm,
 };
 
 /// The oldest major version of a device's compute capability that kernels support.
@@ -21,14 +21,18 @@ pub(crate) struct Capability {
 
 /// The architecture that a text is compiled for, and the form of the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Target {
+pub(crate) struct Architecture {
     number: u32,
-    pub(crate) form: Form,
+    pub(crate) form: CodeForm,
 }
 
-impl Target {
+impl Architecture {
     /// Chooses the architecture for a device, from those that a compiler makes code for, which ascend.
-    pub(crate) fn of(device: Capability, known: &[u32], compiler: &str) -> Result<Target, Error> {
+    pub(crate) fn of(
+        device: Capability,
+        known: &[u32],
+        compiler: &str,
+    ) -> Result<Architecture, Error> {
         let own = device.major * 10 + device.minor;
         if device.major < OLDEST {
             let says = format!(
@@ -50,15 +54,15 @@ impl Target {
             };
             return Err(Error::new(Kind::Architecture, says));
         };
-        let form = if number / 10 == device.major { Form::Cubin } else { Form::Ptx };
-        Ok(Target { number, form })
+        let form = if number / 10 == device.major { CodeForm::Cubin } else { CodeForm::Ptx };
+        Ok(Architecture { number, form })
     }
 
     /// Returns its name, as the compiler expects it.
     pub(crate) fn name(self) -> String {
         match self.form {
-            Form::Cubin => format!("sm_{}", self.number),
-            Form::Ptx => format!("compute_{}", self.number),
+            CodeForm::Cubin => format!("sm_{}", self.number),
+            CodeForm::Ptx => format!("compute_{}", self.number),
         }
     }
 }
@@ -68,7 +72,7 @@ mod tests {
     use super::*;
 
     fn target(major: u32, minor: u32, known: &[u32]) -> String {
-        match Target::of(Capability { major, minor }, known, "NVRTC 13.2") {
+        match Architecture::of(Capability { major, minor }, known, "NVRTC 13.2") {
             Ok(target) => target.name(),
             Err(error) => error.to_string(),
         }
@@ -96,10 +100,10 @@ mod tests {
             for (major, minor) in [(7, 0), (7, 5), (8, 0), (8, 9), (9, 0), (10, 3), (12, 0)] {
                 let own = major * 10 + minor;
                 let best = known.iter().filter(|number| **number <= own).max();
-                match (Target::of(Capability { major, minor }, &known, "x"), best) {
+                match (Architecture::of(Capability { major, minor }, &known, "x"), best) {
                     (Ok(target), Some(best)) => {
                         assert_eq!(target.number, *best);
-                        assert_eq!(target.form == Form::Cubin, best / 10 == major);
+                        assert_eq!(target.form == CodeForm::Cubin, best / 10 == major);
                     }
                     (Err(error), None) => assert_eq!(error.kind(), "architecture"),
                     (found, best) => panic!("{found:?} where {best:?}"),

@@ -3,7 +3,7 @@
 //!
 //! Law: the numbers from 0 to the product of the counts, less one, are all combinations, each once.
 
-use crate::text::{Numbers, Text};
+use crate::text::{KernelText, Parameters};
 
 /// The most tiles of a loop: the largest number that [`DIV`](crate::division) divides by.
 const MOST: u64 = (1 << 31) - 1;
@@ -26,7 +26,7 @@ impl Grid {
     }
 
     /// Writes the tile along each loop, by its name, computed from the number of the block.
-    pub(crate) fn write(&self, text: &mut Text, numbers: &mut Numbers) {
+    pub(crate) fn write(&self, text: &mut KernelText, numbers: &mut Parameters) {
         let Some(((last, _), others)) = self.0.split_last() else { return };
         let mut rest = "BLOCK".to_string();
         for (i, (name, count)) in others.iter().enumerate() {
@@ -51,7 +51,7 @@ mod tests {
         assert_eq!(grid.push("c", 1 << 31), None);
         assert_eq!(grid.push("c", 0), None);
         assert_eq!(grid.blocks(), 15);
-        let (mut text, mut numbers) = (Text::new(), Numbers::default());
+        let (mut text, mut numbers) = (KernelText::new(), Parameters::default());
         grid.write(&mut text, &mut numbers);
         let expected = "  const u32 rest0 = DIV(BLOCK, P(0));
   const u32 a = BLOCK - rest0 * (u32)P(1);

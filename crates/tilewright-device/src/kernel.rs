@@ -2,7 +2,7 @@
 
 use crate::{
     Error, Target,
-    text::{Numbers, Text},
+    text::{KernelText, Parameters},
 };
 
 /// The line of a text that is replaced by the header of a target.
@@ -130,8 +130,8 @@ impl Kernel {
         launch: Launch,
         comment: &str,
         before: &str,
-        body: Text,
-        numbers: Numbers,
+        body: KernelText,
+        numbers: Parameters,
     ) -> Result<Kernel, Error> {
         launch.check()?;
         let Launch { way, threads, resident, blocks, shared, bytes } = launch;

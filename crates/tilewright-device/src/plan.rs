@@ -10,17 +10,18 @@ use crate::{
     fill, gather,
     kernel::{Kernel, Way},
     realign, rows,
-    swizzled::{Maps, Plain},
+    swizzled::{Maps, UnswizzledProgram},
     transpose, widths,
 };
 use tilewright_core::TensorLayout;
 use tilewright_relayout::{Gap, Loop, Program, Region};
 
 /// A way to move an area: it returns its kernels, or `None` if it does not handle the area.
-type Take = fn(&Area) -> Option<Result<Vec<Kernel>, Error>>;
+type Planner = fn(&Area) -> Option<Result<Vec<Kernel>, Error>>;
 
 /// The ways, in order of preference; the last one handles any area.
-const WAYS: [Take; 5] = [rows::take, transpose::take, realign::take, gather::take, elements::take];
+const WAYS: [Planner; 5] =
+    [rows::take, transpose::take, realign::take, gather::take, elements::take];
 
 /// The kernels of a program on a device, which are launched in order.
 ///
@@ -104,7 +105,7 @@ impl DevicePlan {
         if program.dst_bytes() == 0 {
             return Ok(DevicePlan { kernels: Vec::new(), fills_first: false, title });
         }
-        let (plain, none) = (Plain::of(program), Maps::default());
+        let (plain, none) = (UnswizzledProgram::of(program), Maps::default());
         let (gaps, maps) = match plain.as_ref().and_then(|plain| plain.gaps(program)) {
             Some((gaps, maps)) => (Some(gaps), maps),
             None => (program.gaps(), none.clone()),
@@ -329,7 +330,7 @@ fn cell(program: &Program, pointers: Alignment) -> Cell {
 fn by_way(way: Way, area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
     match way {
         Way::Realigned => realign::any(area),
-        Way::Gather => gather::any(&gather::Job::of(area)),
+        Way::Gather => gather::any(&gather::GatherJob::of(area)),
         Way::Elements => elements::take(area),
         Way::Rows => rows::take(area),
         Way::Transpose => transpose::take(area),

@@ -178,14 +178,14 @@ impl Maps {
 
 /// A program of arrays without swizzles, and the positions of their bytes.
 #[derive(Clone, Debug)]
-pub(crate) struct Plain {
+pub(crate) struct UnswizzledProgram {
     program: Program,
     maps: Maps,
 }
 
-impl Plain {
+impl UnswizzledProgram {
     /// Returns `None` if no side is swizzled, elements change positions within a byte, or a side has index tables.
-    pub(crate) fn of(program: &Program) -> Option<Plain> {
+    pub(crate) fn of(program: &Program) -> Option<UnswizzledProgram> {
         let Elements { src_bits, dst_bits, .. } = program.elements();
         let swizzle = |side: &TensorLayout| side.layout().swizzle();
         let maps = Maps {
@@ -204,7 +204,7 @@ impl Plain {
             }
             false => Program::new(&src, &dst, program.elements(), program.fill()),
         };
-        Some(Plain { program: plain.ok()?, maps })
+        Some(UnswizzledProgram { program: plain.ok()?, maps })
     }
 
     /// Returns the regions of the arrays without swizzles, if they are fewer than those of the program and whole bytes.

@@ -4,14 +4,14 @@ use crate::division::magic;
 
 /// The lines of a kernel's body, indented by the braces they open.
 #[derive(Clone, Debug)]
-pub(crate) struct Text {
+pub(crate) struct KernelText {
     text: String,
     depth: usize,
 }
 
-impl Text {
-    pub(crate) fn new() -> Text {
-        Text { text: String::new(), depth: 1 }
+impl KernelText {
+    pub(crate) fn new() -> KernelText {
+        KernelText { text: String::new(), depth: 1 }
     }
 
     /// Adds a line. A line that ends in `{` or begins with `}` opens or closes a block, as the macros for threads do.
@@ -32,9 +32,9 @@ impl Text {
 
 /// The numbers of 64 bits that a text reads as `P(0)`, `P(1)` …
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Numbers(Vec<u64>);
+pub(crate) struct Parameters(Vec<u64>);
 
-impl Numbers {
+impl Parameters {
     /// Adds a number, and returns the expression that reads it: 64 bits, unsigned.
     pub(crate) fn add(&mut self, number: u64) -> String {
         self.0.push(number);

@@ -8,7 +8,7 @@
 use crate::{
     Error,
     kernel::check_blocks,
-    text::{Numbers, Text},
+    text::{KernelText, Parameters},
 };
 
 /// The threads of a block.
@@ -35,7 +35,7 @@ pub(crate) struct Iterations {
 
 /// The loops of a grid.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Walk {
+pub(crate) struct GridWalk {
     /// The iterations of each loop, the outermost first.
     pub(crate) iterations: Vec<Iterations>,
     /// The number of loops that the block's number encodes.
@@ -44,7 +44,7 @@ pub(crate) struct Walk {
 
 /// Returns the walks over some extents, the outermost first: one, and one more for each remainder of a loop that is
 /// split.
-pub(crate) fn walks(extents: &[u64]) -> Vec<Walk> {
+pub(crate) fn walks(extents: &[u64]) -> Vec<GridWalk> {
     if extents.contains(&0) {
         return Vec::new();
     }
@@ -59,14 +59,14 @@ pub(crate) fn walks(extents: &[u64]) -> Vec<Walk> {
 }
 
 /// Returns the walk over some iterations, and stores the remainder of a loop that it splits.
-fn split(mut iterations: Vec<Iterations>, left: &mut Option<Vec<Iterations>>) -> Walk {
+fn split(mut iterations: Vec<Iterations>, left: &mut Option<Vec<Iterations>>) -> GridWalk {
     let (mut outer, mut counted) = (iterations.len(), 1);
     while outer > 0 && iterations[outer - 1].extent <= COUNTED / counted {
         outer -= 1;
         counted *= iterations[outer].extent;
     }
     if outer == 0 || counted >= ENOUGH {
-        return Walk { iterations, outer };
+        return GridWalk { iterations, outer };
     }
     // The next loop alone is too long: it is split into parts of `each` iterations, and a remainder.
     let Iterations { of, first, step, extent } = iterations[outer - 1];
@@ -80,10 +80,10 @@ fn split(mut iterations: Vec<Iterations>, left: &mut Option<Vec<Iterations>>) ->
     }
     iterations[outer - 1] = Iterations { of, first, step: step * each, extent: extent / each };
     iterations.insert(outer, Iterations { of, first: 0, step, extent: each });
-    Walk { iterations, outer }
+    GridWalk { iterations, outer }
 }
 
-impl Walk {
+impl GridWalk {
     fn counted(&self) -> u64 {
         self.iterations[self.outer..].iter().map(|iterations| iterations.extent).product()
     }
@@ -106,7 +106,11 @@ impl Walk {
     ///
     /// # Errors
     /// Overflow if a launch cannot have the blocks.
-    pub(crate) fn begin(&self, text: &mut Text, numbers: &mut Numbers) -> Result<(), Error> {
+    pub(crate) fn begin(
+        &self,
+        text: &mut KernelText,
+        numbers: &mut Parameters,
+    ) -> Result<(), Error> {
         check_blocks(self.blocks(), THREADS)?;
         let chunk = THREADS * self.each();
         if self.outer == 0 {
@@ -122,13 +126,13 @@ impl Walk {
     }
 
     /// Writes the loop over the cells of a thread, and the iterations of the inner loops.
-    pub(crate) fn threads(&self, text: &mut Text, numbers: &mut Numbers) {
+    pub(crate) fn threads(&self, text: &mut KernelText, numbers: &mut Parameters) {
         self.threads_with(&[], &[], text, numbers);
     }
 
     /// Writes the loop for a thread that loads all its cells before it stores them: `v[k]` of a type, to `at[k]`, if
     /// `whole[k]` is set.
-    pub(crate) fn loads(&self, kind: &str, text: &mut Text, numbers: &mut Numbers) {
+    pub(crate) fn loads(&self, kind: &str, text: &mut KernelText, numbers: &mut Parameters) {
         let each = self.each();
         let declared = [
             format!("{kind} v[{each}];"),
@@ -139,7 +143,7 @@ impl Walk {
     }
 
     /// Closes the blocks that [`loads`](Walk::loads) opened, and writes the stores, of `bytes` bytes.
-    pub(crate) fn stores(&self, bytes: u64, text: &mut Text) {
+    pub(crate) fn stores(&self, bytes: u64, text: &mut KernelText) {
         ["}", "}", "UNROLL"].iter().for_each(|line| text.line(line));
         text.line(&format!("for (u32 k = 0; k < {}u; k++) {{", self.each()));
         text.line(&format!("if (whole[k]) STG{bytes}(at[k], v[k]);"));
@@ -151,8 +155,8 @@ impl Walk {
         &self,
         before: &[String],
         always: &[&str],
-        text: &mut Text,
-        numbers: &mut Numbers,
+        text: &mut KernelText,
+        numbers: &mut Parameters,
     ) {
         let total = numbers.short(self.counted() as u32);
         text.line("THREADS_BEGIN");
@@ -166,7 +170,7 @@ impl Walk {
     }
 
     /// Closes the blocks that [`threads`](Walk::threads) opened.
-    pub(crate) fn end(&self, text: &mut Text) {
+    pub(crate) fn end(&self, text: &mut KernelText) {
         ["}", "}", "THREADS_END"].iter().for_each(|line| text.line(line));
     }
 
@@ -175,8 +179,8 @@ impl Walk {
         &self,
         range: core::ops::Range<usize>,
         counter: &str,
-        text: &mut Text,
-        numbers: &mut Numbers,
+        text: &mut KernelText,
+        numbers: &mut Parameters,
     ) {
         let first = range.start;
         for i in range.rev() {
@@ -198,7 +202,7 @@ pub(crate) fn sum(
     base: &str,
     range: core::ops::Range<usize>,
     stride: impl Fn(usize) -> i64,
-    numbers: &mut Numbers,
+    numbers: &mut Parameters,
 ) -> String {
     let terms = range.map(|i| format!(" + (i64)x{i} * {}", numbers.signed(stride(i))));
     format!("{base}{}", terms.collect::<String>())
@@ -216,7 +220,7 @@ mod tests {
             for extents in [vec![a], vec![a, b], vec![a, 3, b]] {
                 let walks = walks(&extents);
                 let total: u128 = extents.iter().map(|extent| u128::from(*extent)).product();
-                let size = |walk: &Walk| {
+                let size = |walk: &GridWalk| {
                     walk.iterations
                         .iter()
                         .map(|iterations| u128::from(iterations.extent))
@@ -252,6 +256,6 @@ mod tests {
             }
         }
         assert!(walks(&[3, 0]).is_empty());
-        assert_eq!(walks(&[]), [Walk { iterations: vec![], outer: 0 }]);
+        assert_eq!(walks(&[]), [GridWalk { iterations: vec![], outer: 0 }]);
     }
 }

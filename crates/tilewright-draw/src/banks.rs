@@ -69,7 +69,7 @@ pub struct Access {
 /// ```
 pub fn banks(subject: &Subject<'_>, access: &Access, limits: &Limits) -> Result<Scene, Error> {
     let plain = without_swizzle(subject.layout)?;
-    let swizzled = Tile::new(subject.layout, access)?;
+    let swizzled = VectorMatrix::new(subject.layout, access)?;
     let mut scene = Scene {
         title: subject.name.clone(),
         subtitle: format!(
@@ -86,7 +86,7 @@ pub fn banks(subject: &Subject<'_>, access: &Access, limits: &Limits) -> Result<
     for (layout, caption) in
         plain.iter().map(|p| (p, "without its swizzle")).chain([(subject.layout, "")])
     {
-        let (mut panel, notes, degree) = Tile::new(layout, access)?.panel(&limits)?;
+        let (mut panel, notes, degree) = VectorMatrix::new(layout, access)?.panel(&limits)?;
         let caption = if caption.is_empty() && plain.is_some() { "with it" } else { caption };
         panel.caption = caption.into();
         panel.detail = format!("the marked column: conflicts {degree}");
@@ -135,7 +135,7 @@ pub(crate) fn legend(banks: u64) -> Vec<Key> {
 }
 
 /// A matrix of vectors: one cell is one read of a thread.
-struct Tile<'a> {
+struct VectorMatrix<'a> {
     layout: &'a TensorLayout,
     access: &'a Access,
     /// The number of rows, and of vectors in a row.
@@ -144,8 +144,8 @@ struct Tile<'a> {
     bytes: u64,
 }
 
-impl<'a> Tile<'a> {
-    fn new(layout: &'a TensorLayout, access: &'a Access) -> Result<Tile<'a>, Error> {
+impl<'a> VectorMatrix<'a> {
+    fn new(layout: &'a TensorLayout, access: &'a Access) -> Result<VectorMatrix<'a>, Error> {
         let &[rows, width] = layout.extents() else {
             let rank = [layout.rank() as i128];
             return Err(Error::mismatch(
@@ -168,7 +168,7 @@ impl<'a> Tile<'a> {
                 "the vector size must divide a row",
             ));
         }
-        Ok(Tile { layout, access, rows, columns: width / access.vector, bytes })
+        Ok(VectorMatrix { layout, access, rows, columns: width / access.vector, bytes })
     }
 
     /// Returns the number of threads of a turn.

@@ -10,12 +10,12 @@ use crate::{Key, Paint, palette::HUES, subject::join};
 /// The colours of the elements of an array.
 #[derive(Clone, Debug)]
 pub(crate) struct Colouring {
-    dims: Vec<Dim>,
-    kind: Kind,
+    dims: Vec<TiledDim>,
+    kind: ColouringKind,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Kind {
+enum ColouringKind {
     /// A colour for each of the largest tiles; the smallest alternate in tint.
     Tiles,
     /// A colour for each coordinate of this dim.
@@ -26,7 +26,7 @@ enum Kind {
 
 /// The tiles of a dim.
 #[derive(Clone, Debug)]
-struct Dim {
+struct TiledDim {
     extent: u64,
     /// The sizes of tiles along it, inner first.
     cuts: Vec<u64>,
@@ -38,22 +38,24 @@ struct Dim {
 
 impl Colouring {
     pub(crate) fn new(layout: &TensorLayout) -> Colouring {
-        let mut dims: Vec<Dim> = (0..layout.rank()).map(|dim| Dim::new(layout, dim)).collect();
+        let mut dims: Vec<TiledDim> =
+            (0..layout.rank()).map(|dim| TiledDim::new(layout, dim)).collect();
         let inner = layout.rank().saturating_sub(2)..layout.rank();
         let long = inner.clone().filter(|&dim| dims[dim].extent > 1);
         let kind = if dims[inner.clone()].iter().any(|dim| !dim.cuts.is_empty()) {
-            Kind::Tiles
+            ColouringKind::Tiles
         } else if inner.len() < 2 {
-            Kind::One
+            ColouringKind::One
         } else {
-            long.max_by_key(|&dim| (dims[dim].stride, !dim)).map_or(Kind::One, Kind::Lines)
+            long.max_by_key(|&dim| (dims[dim].stride, !dim))
+                .map_or(ColouringKind::One, ColouringKind::Lines)
         };
         steps(&mut dims);
         Colouring { dims, kind }
     }
 
     pub(crate) fn is_tiled(&self) -> bool {
-        self.kind == Kind::Tiles
+        self.kind == ColouringKind::Tiles
     }
 
     /// Returns the sizes of tiles along a dim, inner first.
@@ -65,13 +67,13 @@ impl Colouring {
     pub(crate) fn paint(&self, coord: &[u64]) -> Paint {
         let pairs = self.dims.iter().zip(coord);
         match self.kind {
-            Kind::Tiles => {
+            ColouringKind::Tiles => {
                 let hue = pairs.clone().map(|(dim, x)| dim.tile(*x) % 8 * dim.step).sum::<u64>();
                 let light = pairs.map(|(dim, x)| dim.alternate(*x)).sum::<u64>() % 2 == 1;
                 Paint::Colour { hue: (hue % u64::from(HUES)) as u8, light }
             }
-            Kind::Lines(dim) => Paint::colour(coord.get(dim).copied().unwrap_or(0)),
-            Kind::One => Paint::colour(0),
+            ColouringKind::Lines(dim) => Paint::colour(coord.get(dim).copied().unwrap_or(0)),
+            ColouringKind::One => Paint::colour(0),
         }
     }
 
@@ -79,19 +81,19 @@ impl Colouring {
     pub(crate) fn legend(&self) -> Vec<Key> {
         let rank = self.dims.len();
         let key = match self.kind {
-            Kind::Tiles => {
+            ColouringKind::Tiles => {
                 let tiles = self.dims.iter().map(|dim| dim.tile(dim.extent.saturating_sub(1)) + 1);
                 let size = self.tile(|dim| dim.cuts.last());
                 Key::each(&format!("tile of {size}"), tiles.fold(1, u64::saturating_mul))
             }
-            Kind::Lines(dim) => {
+            ColouringKind::Lines(dim) => {
                 let line = if dim + 1 == rank { "column" } else { "row" };
                 Key::each(&format!("{line}, dim {dim}"), self.dims[dim].extent)
             }
-            Kind::One => return Vec::new(),
+            ColouringKind::One => return Vec::new(),
         };
         let mut keys = vec![key];
-        if self.kind == Kind::Tiles && self.dims.iter().any(|dim| dim.cuts.len() > 1) {
+        if self.kind == ColouringKind::Tiles && self.dims.iter().any(|dim| dim.cuts.len() > 1) {
             let paints = [false, true].map(|light| Paint::Colour { hue: 0, light });
             let text = format!(
                 "tiles within, of {}, alternate in tint",
@@ -103,15 +105,15 @@ impl Colouring {
     }
 
     /// Returns the size of a tile as `4×4`; a dim without tiles is whole.
-    fn tile<'a>(&'a self, size: impl Fn(&'a Dim) -> Option<&'a u64>) -> String {
+    fn tile<'a>(&'a self, size: impl Fn(&'a TiledDim) -> Option<&'a u64>) -> String {
         let sizes: Vec<u64> =
             self.dims.iter().map(|dim| size(dim).copied().unwrap_or(dim.extent)).collect();
         join(&sizes).replace(',', "×")
     }
 }
 
-impl Dim {
-    fn new(layout: &TensorLayout, dim: usize) -> Dim {
+impl TiledDim {
+    fn new(layout: &TensorLayout, dim: usize) -> TiledDim {
         let extent = layout.extents()[dim];
         let modes = if layout.is_strided() { layout.layout().axis(dim) } else { None };
         let modes: Vec<_> = modes.unwrap_or(&[]).iter().filter(|mode| mode.extent() != 1).collect();
@@ -121,7 +123,7 @@ impl Dim {
         });
         let cuts = sizes.take(modes.len().saturating_sub(1)).filter(|&size| size > 0).collect();
         let stride = modes.last().map_or(0, |mode| mode.stride().unsigned_abs());
-        Dim { extent, cuts, stride, step: 0 }
+        TiledDim { extent, cuts, stride, step: 0 }
     }
 
     /// Returns the number of the tile that contains a coordinate.
@@ -136,7 +138,7 @@ impl Dim {
 }
 
 /// Numbers the tiles in the order of memory, as far as neighbours get different colours.
-fn steps(dims: &mut [Dim]) {
+fn steps(dims: &mut [TiledDim]) {
     let mut order: Vec<usize> = (0..dims.len()).filter(|&d| !dims[d].cuts.is_empty()).collect();
     tilewright_core::sort_short(&mut order, |&dim| (dims[dim].stride, dim));
     let (mut count, hues) = (1, u64::from(HUES));

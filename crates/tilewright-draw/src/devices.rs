@@ -65,7 +65,7 @@ pub fn devices(
 }
 
 /// A dim, split into the indices or blocks that are drawn.
-struct Axis {
+struct SplitDim {
     dim: Option<usize>,
     marks: Vec<Mark>,
     /// The indices of the marks that are shown.
@@ -99,9 +99,9 @@ impl Mark {
     }
 }
 
-impl Axis {
+impl SplitDim {
     /// Splits a dim into indices if there are at most `most`, else into blocks.
-    fn new(holders: &Holders<'_>, dim: Option<usize>, extents: &[u64], most: u64) -> Axis {
+    fn new(holders: &Holders<'_>, dim: Option<usize>, extents: &[u64], most: u64) -> SplitDim {
         let extent = dim.map_or(1, |dim| extents[dim]);
         let edges = dim.map_or(vec![0, 1], |dim| holders.edges(dim, extent));
         let end = edges.last().copied().unwrap_or(0);
@@ -115,7 +115,7 @@ impl Axis {
         };
         let count = marks.len() as u64;
         let reach = Reach { extent: count, real: count, tiles: &[] };
-        Axis { dim, marks, shown: shown(reach, most) }
+        SplitDim { dim, marks, shown: shown(reach, most) }
     }
 
     fn mark(&self, at: u64) -> Option<Mark> {
@@ -153,10 +153,10 @@ impl Axis {
 struct Picture<'a> {
     holders: Holders<'a>,
     extents: &'a [u64],
-    rows: Axis,
-    columns: Axis,
+    rows: SplitDim,
+    columns: SplitDim,
     /// The dims that panels fix, in blocks.
-    others: Vec<Axis>,
+    others: Vec<SplitDim>,
     limits: Limits,
 }
 
@@ -172,7 +172,7 @@ impl<'a> Picture<'a> {
         // A long list of blocks is drawn as rows.
         let long = |dim: &usize| holders.edges(*dim, extents[*dim]).last() > Some(&limits.columns);
         let column = if drawn.len() == 1 && drawn.iter().all(long) { None } else { drawn.pop() };
-        let axis = |dim, most| Axis::new(&holders, dim, extents, most);
+        let axis = |dim, most| SplitDim::new(&holders, dim, extents, most);
         let (rows, columns) = (axis(drawn.pop(), limits.rows), axis(column, limits.columns));
         let free = [rows.dim, columns.dim];
         let others = (0..extents.len()).filter(|dim| !free.contains(&Some(*dim)));
@@ -226,7 +226,7 @@ impl<'a> Picture<'a> {
     }
 
     /// Returns those of `classes` that hold an index of an axis.
-    fn holding(&self, classes: &[usize], axis: &Axis, x: u64) -> Vec<usize> {
+    fn holding(&self, classes: &[usize], axis: &SplitDim, x: u64) -> Vec<usize> {
         match axis.dim {
             Some(dim) => self.holders.holding(classes, dim, x),
             None => classes.to_vec(),

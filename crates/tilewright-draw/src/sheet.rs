@@ -17,13 +17,13 @@ use crate::{
 pub(crate) struct Sheet<'a> {
     pub(crate) subject: &'a Subject<'a>,
     colouring: &'a Colouring,
-    rows: Axis,
-    columns: Axis,
+    rows: PanelDim,
+    columns: PanelDim,
     limits: Limits,
 }
 
 /// A dim as the rows or the columns of a panel.
-struct Axis {
+struct PanelDim {
     /// The number of the dim; an array of fewer dims has one row, or one cell.
     dim: Option<usize>,
     extent: u64,
@@ -64,7 +64,7 @@ impl<'a> Sheet<'a> {
                 tiles: dim.map_or(&[][..], |dim| tiles.cuts(dim)),
             };
             let own = extent(subject);
-            Axis { dim, extent: own, shown: within(&shown(reach, most), own) }
+            PanelDim { dim, extent: own, shown: within(&shown(reach, most), own) }
         };
         let columns = axis(rank.checked_sub(1), limits.columns);
         let rows = axis(rank.checked_sub(2), limits.rows);
@@ -123,11 +123,11 @@ impl<'a> Sheet<'a> {
         if self.subject.boxed {
             return 1;
         }
-        let cuts = |axis: &Axis| axis.dim.map_or(0, |dim| self.colouring.cuts(dim).len());
+        let cuts = |axis: &PanelDim| axis.dim.map_or(0, |dim| self.colouring.cuts(dim).len());
         cuts(&self.rows).max(cuts(&self.columns)).clamp(1, 4) as u8
     }
 
-    fn margins(&self, axis: &Axis) -> Vec<Margin> {
+    fn margins(&self, axis: &PanelDim) -> Vec<Margin> {
         let cuts = match axis.dim {
             Some(_) if self.subject.boxed => &[1],
             dim => dim.map_or(&[][..], |dim| self.colouring.cuts(dim)),
@@ -149,7 +149,7 @@ impl<'a> Sheet<'a> {
 
     /// Returns notes on the parts that are left out of each panel, and on the panels left out.
     pub(crate) fn notes(&self, panels: u64) -> Vec<String> {
-        let part = |axis: &Axis, what: &str| match missing(axis.extent, &axis.shown) {
+        let part = |axis: &PanelDim, what: &str| match missing(axis.extent, &axis.shown) {
             0 => None,
             left => Some(format!("{left} of {} {what}", axis.extent)),
         };

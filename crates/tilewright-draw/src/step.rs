@@ -93,13 +93,13 @@ pub fn step(
 
 /// The paint and the link of a cell.
 #[derive(Clone, Copy)]
-struct Number {
+struct CellMark {
     paint: Paint,
     link: u64,
 }
 
 /// Returns the number of the element at an offset with a coordinate, if it has one.
-type Painter<'a> = dyn Fn(i64, &[u64]) -> Result<Option<Number>, Error> + 'a;
+type Painter<'a> = dyn Fn(i64, &[u64]) -> Result<Option<CellMark>, Error> + 'a;
 
 /// The numbers of the cells.
 struct Colours<'a> {
@@ -151,16 +151,16 @@ impl<'a> Colours<'a> {
     }
 
     /// Returns the number of the element at an offset of A or of the result.
-    fn of_offset(&self, offset: i64) -> Result<Option<Number>, Error> {
+    fn of_offset(&self, offset: i64) -> Result<Option<CellMark>, Error> {
         let place = self.whole.locate(offset)?.map(|coord| index(&self.whole, coord.as_slice()));
-        Ok(place.map(|link| Number { paint: Paint::among(link / self.unit, self.count), link }))
+        Ok(place.map(|link| CellMark { paint: Paint::among(link / self.unit, self.count), link }))
     }
 
     /// Returns the number of a cell of B: the index of A that it names, or the copy that it represents.
-    fn of_index(&self, value: i64, own: u64) -> Result<Option<Number>, Error> {
+    fn of_index(&self, value: i64, own: u64) -> Result<Option<CellMark>, Error> {
         if self.relation == Relation::Copies {
             // It is linked with the first element of the copy.
-            return Ok(Some(Number {
+            return Ok(Some(CellMark {
                 paint: Paint::among(own, self.count),
                 link: own.wrapping_mul(self.unit),
             }));

@@ -11,7 +11,7 @@ use crate::{
     palette::{HATCH, INK, PAPER},
     place::{
         place,
-        shape::{Anchor, Area, Page, Shape, Style},
+        shape::{Anchor, Page, PlacedShape, Rectangle, Style},
     },
 };
 
@@ -72,7 +72,7 @@ fn tenths(length: i64) -> String {
 
 fn fills(page: &Page, svg: &mut String) {
     for shape in &page.shapes {
-        if let Shape::Fill(area, colour) = shape {
+        if let PlacedShape::Fill(area, colour) = shape {
             let [x, y, width, height] = [area.x, area.y, area.width, area.height].map(tenths);
             let _ = writeln!(
                 svg,
@@ -87,7 +87,7 @@ fn fills(page: &Page, svg: &mut String) {
 fn hatching(page: &Page, svg: &mut String) {
     let mut path = String::new();
     for shape in &page.shapes {
-        if let Shape::Hatch(area) = shape {
+        if let PlacedShape::Hatch(area) = shape {
             for [x1, y1, x2, y2] in diagonals(area) {
                 let [x, y, dx, dy] = [x1, y1, x2 - x1, y2 - y1].map(tenths);
                 let _ = write!(path, "M{x} {y}l{dx} {dy}");
@@ -101,7 +101,7 @@ fn hatching(page: &Page, svg: &mut String) {
 }
 
 /// Returns lines from lower left to upper right within an area.
-pub(crate) fn diagonals(area: &Area) -> Vec<[i64; 4]> {
+pub(crate) fn diagonals(area: &Rectangle) -> Vec<[i64; 4]> {
     let (right, low) = (area.x + area.width, area.y + area.height);
     let across = area.width + area.height;
     let from = |d: i64| (area.x + (d - area.height).max(0), (area.y + d).min(low));
@@ -118,7 +118,7 @@ pub(crate) fn diagonals(area: &Area) -> Vec<[i64; 4]> {
 fn rules(page: &Page, svg: &mut String) {
     for shape in &page.shapes {
         match shape {
-            Shape::Rules(weight, lines) => {
+            PlacedShape::Rules(weight, lines) => {
                 let path: String = lines.iter().map(stroke).collect();
                 let look = match weight {
                     0 => "stroke-width=\"0.7\" stroke-opacity=\"0.28\"".to_owned(),
@@ -131,7 +131,7 @@ fn rules(page: &Page, svg: &mut String) {
                     "<path d=\"{path}\" stroke=\"{ink}\" stroke-linecap=\"square\" {look}/>"
                 );
             }
-            Shape::Mark(area) => {
+            PlacedShape::Mark(area) => {
                 let inset = 20;
                 let [x, y] = [area.x + inset, area.y + inset].map(tenths);
                 let [width, height] =
@@ -142,7 +142,7 @@ fn rules(page: &Page, svg: &mut String) {
                     INK.hex()
                 );
             }
-            Shape::Arrow(x, y, length) => {
+            PlacedShape::Arrow(x, y, length) => {
                 let [x, y, line, tip] = [*x, *y, *length - 60, *length].map(tenths);
                 let _ = writeln!(
                     svg,
@@ -150,7 +150,7 @@ fn rules(page: &Page, svg: &mut String) {
                     INK.hex()
                 );
             }
-            Shape::Fill(..) | Shape::Hatch(_) | Shape::Text(..) => {}
+            PlacedShape::Fill(..) | PlacedShape::Hatch(_) | PlacedShape::Text(..) => {}
         }
     }
 }
@@ -168,7 +168,7 @@ fn stroke([x1, y1, x2, y2]: &[i64; 4]) -> String {
 fn texts(page: &Page, svg: &mut String) {
     let mut open: Option<(Anchor, Style)> = None;
     for shape in &page.shapes {
-        let Shape::Text(x, y, anchor, style, text) = shape else { continue };
+        let PlacedShape::Text(x, y, anchor, style, text) = shape else { continue };
         if open != Some((*anchor, *style)) {
             *svg += if open.is_some() { "</g>\n" } else { "" };
             *svg += &look(*anchor, *style);

@@ -12,14 +12,14 @@ const WIDTH: usize = 100;
 
 /// A part of a line in one style.
 #[derive(Clone, Debug)]
-struct Span {
+struct StyledText {
     text: String,
     ground: Option<Rgb>,
     strong: bool,
 }
 
 /// A line of spans.
-type Line = Vec<Span>;
+type SpanLine = Vec<StyledText>;
 
 impl Scene {
     /// Returns the picture as text for a terminal, with its colours (the 256 of ECMA-48) or without. Panels with only a
@@ -60,7 +60,7 @@ impl Scene {
 }
 
 fn print(scene: &Scene, colours: bool, most: usize) -> String {
-    let mut lines: Vec<Line> = Vec::new();
+    let mut lines: Vec<SpanLine> = Vec::new();
     lines.extend([&scene.title, &scene.subtitle].into_iter().flat_map(|text| texts(text, most)));
     for (at, band) in scene.bands.iter().flat_map(|band| broken(band, most)).enumerate() {
         if at > 0 {
@@ -73,8 +73,8 @@ fn print(scene: &Scene, colours: bool, most: usize) -> String {
             [Paint::Padding] => lines.extend(texts(&format!(".  {}", key.text), most)),
             _ if colours => {
                 let swatch =
-                    |&paint| Span { text: "  ".into(), ground: ground(paint), strong: false };
-                let swatches: Line = key.paints.iter().map(swatch).collect();
+                    |&paint| StyledText { text: "  ".into(), ground: ground(paint), strong: false };
+                let swatches: SpanLine = key.paints.iter().map(swatch).collect();
                 let room = width(&swatches) + 1;
                 for (at, text) in wrap(&key.text, most.saturating_sub(room)).iter().enumerate() {
                     let blank = vec![plain(&" ".repeat(room - 1))];
@@ -91,15 +91,15 @@ fn print(scene: &Scene, colours: bool, most: usize) -> String {
 }
 
 /// Returns a text in lines.
-fn texts(text: &str, most: usize) -> Vec<Line> {
+fn texts(text: &str, most: usize) -> Vec<SpanLine> {
     wrap(text, most).iter().map(|line| vec![plain(line)]).collect()
 }
 
-fn plain(text: &str) -> Span {
-    Span { text: escape::terminal(text), ground: None, strong: false }
+fn plain(text: &str) -> StyledText {
+    StyledText { text: escape::terminal(text), ground: None, strong: false }
 }
 
-fn render(line: &Line, colours: bool) -> String {
+fn render(line: &SpanLine, colours: bool) -> String {
     let mut text = String::new();
     for span in line {
         match span.ground.filter(|_| colours) {
@@ -126,7 +126,7 @@ fn code(colour: Rgb) -> u16 {
     16 + 36 * level(colour.0) + 6 * level(colour.1) + level(colour.2)
 }
 
-fn width(line: &Line) -> usize {
+fn width(line: &SpanLine) -> usize {
     line.iter().map(|span| span.text.chars().count()).sum()
 }
 
@@ -141,7 +141,7 @@ fn broken(band: &Band, most: usize) -> Vec<Band> {
     let (mut bands, mut used) = (Vec::<Band>::new(), 0);
     for (at, panel) in band.panels.iter().enumerate() {
         let panel = narrowed(panel, "", most);
-        let own = Rows::new(&panel).width() + GAP;
+        let own = LineSizes::new(&panel).width() + GAP;
         match bands.last_mut() {
             Some(last) if used + own <= most && !signed => {
                 last.panels.push(panel);
@@ -171,7 +171,7 @@ fn joined(band: &Band, most: usize) -> Option<Band> {
     let within = |room| {
         let panels: Vec<Panel> =
             band.panels.iter().map(|panel| narrowed(panel, "", room)).collect();
-        let all: usize = panels.iter().map(|panel| Rows::new(panel).width() + GAP).sum();
+        let all: usize = panels.iter().map(|panel| LineSizes::new(panel).width() + GAP).sum();
         (all + joints <= most).then(|| Band { panels, joints: band.joints.clone() })
     };
     [most, share].into_iter().find_map(within)
@@ -180,7 +180,7 @@ fn joined(band: &Band, most: usize) -> Option<Band> {
 /// Returns the panel with `sign` before its caption, and with its caption and detail in lines that are no longer than
 /// its cells, or than `room` characters.
 fn narrowed(panel: &Panel, sign: &str, room: usize) -> Panel {
-    let room = room.max(Rows::new(panel).body());
+    let room = room.max(LineSizes::new(panel).body());
     let lines = |text: &str| wrap(&escape::terminal(text), room).join("\n");
     Panel {
         caption: lines(&format!("{sign}{}", panel.caption)),
@@ -193,8 +193,8 @@ fn narrowed(panel: &Panel, sign: &str, room: usize) -> Panel {
 const GAP: usize = 3;
 
 /// Returns the lines of the panels of a band side by side, with the signs between them in the middle.
-fn beside(band: &Band) -> Vec<Line> {
-    let mut all: Vec<Line> = Vec::new();
+fn beside(band: &Band) -> Vec<SpanLine> {
+    let mut all: Vec<SpanLine> = Vec::new();
     for (at, lines) in aligned(band).into_iter().enumerate() {
         let height = all.len().max(lines.len());
         let left = all.iter().map(width).max().unwrap_or(0);
@@ -219,10 +219,10 @@ fn beside(band: &Band) -> Vec<Line> {
 
 /// Returns the lines of each panel. Above the cells and between the rows, each panel gets the number of lines of the
 /// one with the most.
-fn aligned(band: &Band) -> Vec<Vec<Line>> {
-    let panels: Vec<Rows<'_>> = band.panels.iter().map(Rows::new).collect();
+fn aligned(band: &Band) -> Vec<Vec<SpanLine>> {
+    let panels: Vec<LineSizes<'_>> = band.panels.iter().map(LineSizes::new).collect();
     let most = panels.iter().map(|rows| rows.panel.rows.len()).max().unwrap_or(0);
-    let mut lines: Vec<Vec<Line>> = panels.iter().map(Rows::above).collect();
+    let mut lines: Vec<Vec<SpanLine>> = panels.iter().map(LineSizes::above).collect();
     let above = lines.iter().map(Vec::len).max().unwrap_or(0);
     for (lines, rows) in lines.iter_mut().zip(&panels) {
         lines.resize(above, Vec::new());
@@ -248,7 +248,7 @@ fn aligned(band: &Band) -> Vec<Vec<Line>> {
 }
 
 /// The sizes that the lines of a panel share.
-struct Rows<'a> {
+struct LineSizes<'a> {
     panel: &'a Panel,
     margin: usize,
     width: usize,
@@ -256,13 +256,13 @@ struct Rows<'a> {
     bars: Vec<u8>,
 }
 
-impl<'a> Rows<'a> {
-    fn new(panel: &'a Panel) -> Rows<'a> {
+impl<'a> LineSizes<'a> {
+    fn new(panel: &'a Panel) -> LineSizes<'a> {
         let texts = panel.cells.iter().map(|cell| inner(&cell.text).chars().count());
         let heads =
             panel.columns.iter().flat_map(|c| [c.head.chars().count(), c.tail.chars().count()]);
         let bar = |column| (0..panel.rows.len()).filter_map(|row| panel.before(row, column)).max();
-        Rows {
+        LineSizes {
             panel,
             margin: panel.rows.iter().map(|row| row.head.chars().count()).max().unwrap_or(0),
             width: texts.chain(heads).max().unwrap_or(1).max(1),
@@ -283,16 +283,16 @@ impl<'a> Rows<'a> {
     }
 
     /// Returns the texts above the columns' names, line by line.
-    fn above(&self) -> Vec<Line> {
+    fn above(&self) -> Vec<SpanLine> {
         let texts = [&self.panel.caption, &self.panel.detail].into_iter();
         texts.flat_map(|text| text.lines()).map(|text| vec![plain(text)]).collect()
     }
 
-    fn head(&self, text: &str) -> Span {
+    fn head(&self, text: &str) -> StyledText {
         plain(&format!(" {text:>0$}  ", self.margin))
     }
 
-    fn bar(&self, column: usize, sign: impl Fn(u8) -> &'static str) -> Span {
+    fn bar(&self, column: usize, sign: impl Fn(u8) -> &'static str) -> StyledText {
         plain(match self.bars[column] {
             0 => "",
             weight => sign(weight),
@@ -300,7 +300,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Returns the names above or below the columns.
-    fn names(&self, name: impl Fn(&'a Margin) -> &'a String) -> Line {
+    fn names(&self, name: impl Fn(&'a Margin) -> &'a String) -> SpanLine {
         let mut line = vec![self.head("")];
         for (at, column) in self.panel.columns.iter().enumerate() {
             line.push(self.bar(at, |_| " "));
@@ -310,7 +310,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Returns the border above a row, if there is one.
-    fn border(&self, row: usize) -> Option<Line> {
+    fn border(&self, row: usize) -> Option<SpanLine> {
         let weights: Vec<Option<u8>> =
             (0..self.panel.columns.len()).map(|column| self.panel.above(row, column)).collect();
         let heaviest = weights.iter().flatten().copied().max().filter(|&weight| weight > 0)?;
@@ -329,11 +329,11 @@ impl<'a> Rows<'a> {
         Some(line)
     }
 
-    fn cells(&self, row: usize) -> Line {
+    fn cells(&self, row: usize) -> SpanLine {
         let mut line = vec![self.head(&self.panel.rows[row].head)];
         for column in 0..self.panel.columns.len() {
             line.push(self.upright(row, column));
-            line.extend(self.panel.cell(row, column).map(|cell| Span {
+            line.extend(self.panel.cell(row, column).map(|cell| StyledText {
                 text: format!(" {:>1$} ", shown(cell.paint, &cell.text), self.width),
                 ground: ground(cell.paint).filter(|_| cell.paint != Paint::Padding),
                 strong: cell.marked,
@@ -345,7 +345,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Returns a line without cells, for a row before which only another panel has a border.
-    fn spacer(&self, row: usize) -> Line {
+    fn spacer(&self, row: usize) -> SpanLine {
         let mut line = vec![self.head("")];
         for column in 0..=self.panel.columns.len() {
             line.push(self.upright(row, column));
@@ -356,7 +356,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Returns the bar of a row before a column, blank if the row has none there.
-    fn upright(&self, row: usize, column: usize) -> Span {
+    fn upright(&self, row: usize, column: usize) -> StyledText {
         let open = self.panel.before(row, column).is_none_or(|weight| weight == 0);
         self.bar(column, |weight| match (open, weight) {
             (true, _) => " ",

@@ -9,7 +9,7 @@ use crate::{
     palette::{HATCH, INK, Rgb},
     place::{
         place,
-        shape::{Anchor, Area, Page, Shape, Style},
+        shape::{Anchor, Page, PlacedShape, Rectangle, Style},
     },
     svg::diagonals,
 };
@@ -44,7 +44,7 @@ fn print(scene: &Scene) -> String {
     }
     // Texts are last, above everything.
     for shape in &page.shapes {
-        if let Shape::Text(x, y, anchor, style, text) = shape {
+        if let PlacedShape::Text(x, y, anchor, style, text) = shape {
             node(&mut tikz, (*x, *y), *anchor, *style, text);
         }
     }
@@ -56,9 +56,12 @@ fn colours(page: &Page) -> Vec<(String, Rgb)> {
     let mut colours = vec![INK, HATCH];
     for shape in &page.shapes {
         match shape {
-            Shape::Fill(_, colour) => colours.push(*colour),
-            Shape::Text(_, _, _, style, _) => colours.push(style.colour()),
-            Shape::Hatch(_) | Shape::Rules(..) | Shape::Mark(_) | Shape::Arrow(..) => {}
+            PlacedShape::Fill(_, colour) => colours.push(*colour),
+            PlacedShape::Text(_, _, _, style, _) => colours.push(style.colour()),
+            PlacedShape::Hatch(_)
+            | PlacedShape::Rules(..)
+            | PlacedShape::Mark(_)
+            | PlacedShape::Arrow(..) => {}
         }
     }
     let mut named: Vec<(String, Rgb)> = colours.into_iter().map(|rgb| (name(rgb), rgb)).collect();
@@ -78,17 +81,17 @@ fn px(length: i64) -> String {
     if rest == 0 { format!("{sign}{whole}") } else { format!("{sign}{whole}.{rest}") }
 }
 
-fn draw(shape: &Shape, tikz: &mut String) {
+fn draw(shape: &PlacedShape, tikz: &mut String) {
     let ink = name(INK);
     match shape {
-        Shape::Fill(area, colour) => {
+        PlacedShape::Fill(area, colour) => {
             let _ = writeln!(tikz, "\\fill[{}] {};", name(*colour), corners(area, 0));
         }
-        Shape::Hatch(area) => {
+        PlacedShape::Hatch(area) => {
             let lines: Vec<String> = diagonals(area).iter().map(line).collect();
             let _ = writeln!(tikz, "\\draw[{},line width=0.6pt] {};", name(HATCH), lines.join(" "));
         }
-        Shape::Rules(weight, lines) => {
+        PlacedShape::Rules(weight, lines) => {
             let look = match weight {
                 0 => "line width=0.5pt,opacity=0.28".to_owned(),
                 1 => "line width=1pt".into(),
@@ -97,14 +100,14 @@ fn draw(shape: &Shape, tikz: &mut String) {
             let lines: Vec<String> = lines.iter().map(line).collect();
             let _ = writeln!(tikz, "\\draw[{ink},{look}] {};", lines.join(" "));
         }
-        Shape::Mark(area) => {
+        PlacedShape::Mark(area) => {
             let _ = writeln!(
                 tikz,
                 "\\draw[{ink},line width=1.35pt,rounded corners=2pt] {};",
                 corners(area, 20)
             );
         }
-        Shape::Arrow(x, y, length) => {
+        PlacedShape::Arrow(x, y, length) => {
             let [from, to, tip, back] = [*x, x + length - 60, x + length, x + length - 110].map(px);
             let [y, up, down] = [*y, y - 55, y + 55].map(px);
             let _ = writeln!(tikz, "\\draw[{ink},line width=1.5pt] ({from},{y}) -- ({to},{y});");
@@ -113,11 +116,11 @@ fn draw(shape: &Shape, tikz: &mut String) {
                 "\\fill[{ink}] ({tip},{y}) -- ({back},{up}) -- ({back},{down}) -- cycle;"
             );
         }
-        Shape::Text(..) => {}
+        PlacedShape::Text(..) => {}
     }
 }
 
-fn corners(area: &Area, inset: i64) -> String {
+fn corners(area: &Rectangle, inset: i64) -> String {
     let [x, y] = [area.x + inset, area.y + inset].map(px);
     let [right, low] = [area.x + area.width - inset, area.y + area.height - inset].map(px);
     format!("({x},{y}) rectangle ({right},{low})")

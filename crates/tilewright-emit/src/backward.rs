@@ -7,9 +7,9 @@ use tilewright_core::Step;
 
 use crate::{
     Digits, Dim, Error, Function,
-    digits::Place,
+    digits::AxisDigit,
     expr::Expr,
-    facts::Facts,
+    facts::OffsetFacts,
     forward::{grow, swizzled},
     function::Test,
     product::Product,
@@ -35,7 +35,7 @@ impl Digits {
     pub fn coord(&self) -> Result<Function, Error> {
         let high = self.capacity.number().map(|capacity| i128::from(capacity) - 1);
         let low = self.low();
-        let o = Facts { low: Some(low.min(0).into()), ..Facts::up_to(high) };
+        let o = OffsetFacts { low: Some(low.min(0).into()), ..OffsetFacts::up_to(high) };
         let offset = swizzled(Expr::var("o", o), &self.swizzle.inverse())?;
         let mut taken = Taken { rest: offset, tests: Vec::new() };
         if low > 0 {
@@ -45,7 +45,7 @@ impl Digits {
         if low > 0 {
             // After the test the value is not negative.
             let high = high.map(|high| high - i128::from(low));
-            taken.rest = taken.rest.known(Facts::up_to(high));
+            taken.rest = taken.rest.known(OffsetFacts::up_to(high));
         }
         let digits = self.digits(&mut taken)?;
         let mut axes = vec![Expr::Int(0); self.axes];
@@ -61,7 +61,7 @@ impl Digits {
 
     /// Returns the lowest offset before the swizzle.
     fn low(&self) -> i64 {
-        let span = |place: &Place| {
+        let span = |place: &AxisDigit| {
             let (size, stride) = (place.size.number()?, place.stride.number()?);
             place.back.then(|| (size as i64 - 1).saturating_mul(stride as i64))
         };
@@ -100,7 +100,7 @@ impl Digits {
     fn digits(&self, taken: &mut Taken) -> Result<Vec<Expr>, Error> {
         let order = self.by_stride()?;
         let mut digits = vec![Expr::Int(0); self.places.len()];
-        let mut above: Option<&Place> = None;
+        let mut above: Option<&AxisDigit> = None;
         for at in order.iter().rev() {
             let Some(place) = self.places.get(*at) else { continue };
             let digit = taken.digit(place, above, &self.capacity);
@@ -164,7 +164,7 @@ impl Taken {
     }
 
     /// Returns the digit of a place; `above` is the place with the next larger stride.
-    fn digit(&mut self, place: &Place, above: Option<&Place>, capacity: &Product) -> Expr {
+    fn digit(&mut self, place: &AxisDigit, above: Option<&AxisDigit>, capacity: &Product) -> Expr {
         let end = place.stride.times(&place.size);
         let full = match above {
             Some(above) => above.stride == end,

@@ -13,7 +13,7 @@ use crate::{Dim, Error, product::Product};
 
 /// A digit of an axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct AxisDigit {
     pub(crate) axis: usize,
     /// The product of the sizes of the digits below it.
     pub(crate) below: Product,
@@ -43,7 +43,7 @@ pub(crate) struct Place {
 pub struct Digits {
     pub(crate) dims: Vec<Dim>,
     pub(crate) steps: Vec<Step>,
-    pub(crate) places: Vec<Place>,
+    pub(crate) places: Vec<AxisDigit>,
     /// The number of axes to which the digits belong.
     pub(crate) axes: usize,
     pub(crate) base: i64,
@@ -80,10 +80,10 @@ impl Digits {
             let first = places.len();
             for mode in map.axis(axis).unwrap_or_default().iter().filter(|mode| mode.extent() > 1) {
                 let (size, stride) = (mode.extent(), mode.stride());
-                let last = places.get_mut(first..).and_then(<[Place]>::last_mut);
+                let last = places.get_mut(first..).and_then(<[AxisDigit]>::last_mut);
                 match last.filter(|last| last.continues(stride)) {
                     Some(last) => last.size = last.size.times(&Product::of(size)),
-                    None => places.push(Place {
+                    None => places.push(AxisDigit {
                         axis,
                         below: Product::of(below),
                         size: Product::of(size),
@@ -94,7 +94,7 @@ impl Digits {
                 }
                 below = below.saturating_mul(size);
             }
-            if let Some(last) = places.get_mut(first..).and_then(<[Place]>::last_mut) {
+            if let Some(last) = places.get_mut(first..).and_then(<[AxisDigit]>::last_mut) {
                 last.last = true;
             }
         }
@@ -138,7 +138,9 @@ impl Digits {
         }
         let place = |it: &Sized| {
             let axis = usize::from(it.digit.axis());
-            places.iter().position(|place: &Place| place.stride == it.stride && place.axis == axis)
+            places
+                .iter()
+                .position(|place: &AxisDigit| place.stride == it.stride && place.axis == axis)
         };
         let mut order: Vec<usize> = sized.iter().rev().filter_map(place).collect();
         let mut seen = HashSet::new();
@@ -188,13 +190,13 @@ fn size(all: &[Digit], digit: Digit, dim: &Dim) -> Result<Product, Error> {
 }
 
 /// Adds the digits of an axis, the smallest first; digits that continue one another are merged.
-fn along(axis: usize, own: &[&Sized], places: &mut Vec<Place>) {
+fn along(axis: usize, own: &[&Sized], places: &mut Vec<AxisDigit>) {
     let (mut below, first) = (Product::ONE, places.len());
     for Sized { size, stride, .. } in own {
-        let before = places.get_mut(first..).and_then(<[Place]>::last_mut);
+        let before = places.get_mut(first..).and_then(<[AxisDigit]>::last_mut);
         match before.filter(|last| last.stride.times(&last.size) == *stride) {
             Some(last) => last.size = last.size.times(size),
-            None => places.push(Place {
+            None => places.push(AxisDigit {
                 axis,
                 below: below.clone(),
                 size: size.clone(),
@@ -205,12 +207,12 @@ fn along(axis: usize, own: &[&Sized], places: &mut Vec<Place>) {
         }
         below = below.times(size);
     }
-    if let Some(last) = places.get_mut(first..).and_then(<[Place]>::last_mut) {
+    if let Some(last) = places.get_mut(first..).and_then(<[AxisDigit]>::last_mut) {
         last.last = true;
     }
 }
 
-impl Place {
+impl AxisDigit {
     /// Returns whether a digit with this stride continues this one.
     fn continues(&self, stride: i64) -> bool {
         let end = self.stride.times(&self.size).number();

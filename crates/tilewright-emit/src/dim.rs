@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::{
     expr::{Expr, Var},
-    facts::Facts,
+    facts::OffsetFacts,
 };
 
 /// The extent of a dim.
@@ -45,17 +45,17 @@ impl Dim {
             Dim::Known(extent) => Expr::Int(i64::try_from(*extent).unwrap_or(i64::MAX)),
             Dim::Named { name, multiple } => {
                 let multiple = i128::from(*multiple).max(1);
-                let facts = Facts { low: Some(multiple), high: None, multiple };
+                let facts = OffsetFacts { low: Some(multiple), high: None, multiple };
                 Expr::Var(Var { name: name.clone(), facts })
             }
         }
     }
 
     /// Returns the known facts of a coordinate along it.
-    pub(crate) fn coordinate(&self) -> Facts {
+    pub(crate) fn coordinate(&self) -> OffsetFacts {
         match self {
-            Dim::Known(extent) => Facts::up_to(Some(i128::from(*extent) - 1)),
-            Dim::Named { .. } => Facts::up_to(None),
+            Dim::Known(extent) => OffsetFacts::up_to(Some(i128::from(*extent) - 1)),
+            Dim::Named { .. } => OffsetFacts::up_to(None),
         }
     }
 }

@@ -1,5 +1,5 @@
 //! Expressions over integers. Constructors return the reduced form: numbers are computed, powers of two become shifts
-//! and masks, and operations that [`Facts`] make unnecessary are omitted.
+//! and masks, and operations that [`OffsetFacts`] make unnecessary are omitted.
 //!
 //! Law: a reduced expression has the value of the operation for all values that the facts allow
 //! (`reduced_expressions_have_the_same_value`).
@@ -8,7 +8,7 @@
 
 use std::rc::Rc;
 
-use crate::facts::Facts;
+use crate::facts::OffsetFacts;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Op {
@@ -27,7 +27,7 @@ pub(crate) enum Op {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Var {
     pub(crate) name: Rc<str>,
-    pub(crate) facts: Facts,
+    pub(crate) facts: OffsetFacts,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -36,11 +36,11 @@ pub(crate) enum Expr {
     Var(Var),
     Op(Op, Rc<(Expr, Expr)>),
     /// An expression with facts that are known after a test.
-    Known(Rc<(Expr, Facts)>),
+    Known(Rc<(Expr, OffsetFacts)>),
 }
 
 impl Expr {
-    pub(crate) fn var(name: &str, facts: Facts) -> Expr {
+    pub(crate) fn var(name: &str, facts: OffsetFacts) -> Expr {
         Expr::Var(Var { name: name.into(), facts })
     }
 
@@ -65,7 +65,7 @@ impl Expr {
     }
 
     /// Returns the expression with these known facts.
-    pub(crate) fn known(self, facts: Facts) -> Expr {
+    pub(crate) fn known(self, facts: OffsetFacts) -> Expr {
         Expr::Known(Rc::new((self, facts)))
     }
 
@@ -77,16 +77,16 @@ impl Expr {
         }
     }
 
-    pub(crate) fn facts(&self) -> Facts {
+    pub(crate) fn facts(&self) -> OffsetFacts {
         let (op, a, b) = match self {
-            Expr::Int(number) => return Facts::of(*number),
+            Expr::Int(number) => return OffsetFacts::of(*number),
             Expr::Var(var) => return var.facts,
             Expr::Known(known) => return known.1,
             Expr::Op(op, parts) => (op, &parts.0, &parts.1),
         };
         let power = || match b {
-            Expr::Int(bits) => Facts::of(1 << (*bits).clamp(0, 62)),
-            _ => Facts { low: Some(1), high: None, multiple: 1 },
+            Expr::Int(bits) => OffsetFacts::of(1 << (*bits).clamp(0, 62)),
+            _ => OffsetFacts { low: Some(1), high: None, multiple: 1 },
         };
         match (op, b) {
             (Op::Add, _) => a.facts().add(b.facts()),
@@ -97,7 +97,7 @@ impl Expr {
             (Op::Shl, _) => a.facts().mul(power()),
             (Op::Shr, _) => a.facts().div(power()),
             (Op::And, Expr::Int(mask)) => a.facts().and(*mask),
-            (Op::And, _) => Facts::up_to(a.facts().high),
+            (Op::And, _) => OffsetFacts::up_to(a.facts().high),
             (Op::Xor, _) => a.facts().xor(b.facts()),
         }
     }
@@ -315,7 +315,7 @@ mod tests {
         };
         let numbers: Vec<i64> = (1..18).chain([24, 31, 32, 64]).collect();
         for (high, multiple) in [(40, 1), (7, 1), (96, 8), (90, 6), (15, 1), (64, 16)] {
-            let facts = Facts::up_to(Some(high)).with_multiple(multiple);
+            let facts = OffsetFacts::up_to(Some(high)).with_multiple(multiple);
             let values: Vec<i64> = (0..=high as i64).filter(|x| x % multiple as i64 == 0).collect();
             for (first, n) in ops.iter().flat_map(|op| numbers.iter().map(move |n| (*op, *n))) {
                 for (second, m) in ops.iter().flat_map(|op| numbers.iter().map(move |n| (*op, *n)))
@@ -340,14 +340,14 @@ mod tests {
 
     #[test]
     fn powers_of_two_are_shifts_and_masks() {
-        let x = || Expr::var("x", Facts::up_to(None));
+        let x = || Expr::var("x", OffsetFacts::up_to(None));
         let by = |op, n| Expr::op(op, x(), Expr::Int(n));
         assert_eq!(x().mul(Expr::Int(8)), by(Op::Shl, 3));
         assert_eq!(x().div(Expr::Int(4)).div(Expr::Int(4)), by(Op::Shr, 4));
         assert_eq!(x().rem(Expr::Int(64)).rem(Expr::Int(16)), by(Op::And, 15));
         assert_eq!(x().div(Expr::Int(16)).mul(Expr::Int(16)), by(Op::And, -16));
         assert_eq!(x().mul(Expr::Int(6)).div(Expr::Int(3)), by(Op::Shl, 1));
-        let even = Expr::var("x", Facts::up_to(None).with_multiple(16));
+        let even = Expr::var("x", OffsetFacts::up_to(None).with_multiple(16));
         assert_eq!(even.clone().rem(Expr::Int(8)), Expr::Int(0));
         assert_eq!(even.clone().div(Expr::Int(16)).mul(Expr::Int(16)), even);
     }

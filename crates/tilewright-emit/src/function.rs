@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::{
     expr::{Expr, Op},
-    facts::Facts,
+    facts::OffsetFacts,
 };
 
 /// A condition that must hold if there is a result.
@@ -106,7 +106,7 @@ impl Function {
     }
 
     /// Iterates over the facts of every argument, number and operation that it uses.
-    fn values(&self) -> impl Iterator<Item = Facts> {
+    fn values(&self) -> impl Iterator<Item = OffsetFacts> {
         let facts = |expr: &Expr| expr.plain().facts();
         let parts = move |expr: Expr| match operands(&expr) {
             Some((_, a, b)) => vec![facts(a), facts(b), facts(&expr)],

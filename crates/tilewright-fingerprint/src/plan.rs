@@ -6,7 +6,7 @@
 use crate::{
     area::{Area, AreaLoop},
     share::changed,
-    weights::{Digits, cuts},
+    weights::{DigitSet, cuts},
 };
 
 /// The maximal number of rows of a sum: their list stays in a cache.
@@ -23,21 +23,21 @@ const LANES: u64 = tilewright_relayout::LANES as u64;
 
 /// The loops of an area by their role.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Plan {
+pub(crate) struct AreaPlan {
     pub(crate) lanes: Vec<AreaLoop>,
     pub(crate) rows: Vec<AreaLoop>,
     pub(crate) outer: Vec<AreaLoop>,
     /// For each dim, the digits that lanes and rows change.
-    pub(crate) in_lanes: Vec<Digits>,
-    pub(crate) in_rows: Vec<Digits>,
+    pub(crate) in_lanes: Vec<DigitSet>,
+    pub(crate) in_rows: Vec<DigitSet>,
     /// True if outer loops change digits of lanes, and digits of rows.
     pub(crate) lanes_vary: bool,
     pub(crate) rows_vary: bool,
 }
 
 /// A plan, or the parts into which the area must be cut first.
-pub(crate) enum Step {
-    Sum(Plan),
+pub(crate) enum Planned {
+    Sum(AreaPlan),
     Cut([Area; 2]),
 }
 
@@ -50,7 +50,7 @@ enum Role {
 }
 
 /// The use of a loop for a role.
-enum Take {
+enum LoopUse {
     Whole,
     /// This number of iterations is used, the rest is an outer loop.
     Some(u64),
@@ -59,22 +59,22 @@ enum Take {
     Leave,
 }
 
-impl Plan {
+impl AreaPlan {
     /// Returns the plan of an area whose elements have `per` numbers each.
-    pub(crate) fn of(area: &Area, per: u64) -> Step {
+    pub(crate) fn of(area: &Area, per: u64) -> Planned {
         let (mut area, mut roles) = (area.clone(), vec![Role::Outer; area.loops.len()]);
         if let Some(cut) = choose_lanes(&mut area, &mut roles, per) {
-            return Step::Cut(cut);
+            return Planned::Cut(cut);
         }
         if let Some(cut) = choose_rows(&mut area, &mut roles) {
-            return Step::Cut(cut);
+            return Planned::Cut(cut);
         }
-        Step::Sum(Plan::told(&area, &roles))
+        Planned::Sum(AreaPlan::told(&area, &roles))
     }
 
-    fn told(area: &Area, roles: &[Role]) -> Plan {
+    fn told(area: &Area, roles: &[Role]) -> AreaPlan {
         let none = vec![0; area.coord.len()];
-        let mut plan = Plan { in_lanes: none.clone(), in_rows: none, ..Plan::default() };
+        let mut plan = AreaPlan { in_lanes: none.clone(), in_rows: none, ..AreaPlan::default() };
         for (i, level) in area.loops.iter().enumerate() {
             match roles[i] {
                 Role::Lane => {
@@ -107,13 +107,13 @@ fn choose_lanes(area: &mut Area, roles: &mut Vec<Role>, per: u64) -> Option<[Are
             continue;
         }
         match lanes_of(area, &level, span, per) {
-            Take::Whole => roles[i] = Role::Lane,
-            Take::Some(iterations) => {
+            LoopUse::Whole => roles[i] = Role::Lane,
+            LoopUse::Some(iterations) => {
                 split(area, roles, i, iterations, Role::Lane);
                 return None;
             }
-            Take::Cut(iterations) => return Some(area.cut(i, iterations)),
-            Take::Leave => return None,
+            LoopUse::Cut(iterations) => return Some(area.cut(i, iterations)),
+            LoopUse::Leave => return None,
         }
         span += stride * (level.extent - 1);
         i += 1;
@@ -121,30 +121,30 @@ fn choose_lanes(area: &mut Area, roles: &mut Vec<Role>, per: u64) -> Option<[Are
     None
 }
 
-fn lanes_of(area: &Area, level: &AreaLoop, span: u64, per: u64) -> Take {
+fn lanes_of(area: &Area, level: &AreaLoop, span: u64, per: u64) -> LoopUse {
     let (stride, extent) = (level.stride.unsigned_abs(), level.extent);
     if stride > LANES.max(2 * span) {
-        return Take::Leave;
+        return LoopUse::Leave;
     }
     let numbers = |iterations: u64| {
         (stride.saturating_mul(iterations - 1).saturating_add(span)).saturating_mul(per)
     };
     if numbers(extent) <= MOST_LANES / 4 {
-        return Take::Whole;
+        return LoopUse::Whole;
     }
     let fits = |iterations: &u64| (LANES..=MOST_LANES).contains(&numbers(*iterations));
     let digit = iterations_to_cuts(level).find(fits);
     // If no digit ends there, the rest of the dim is an outer loop.
     let iterations = digit.unwrap_or_else(|| (LANES / (stride * per)).max(1)).min(extent);
     match (digit, to_begin(area, level, iterations)) {
-        (Some(_), before @ 1..) if before < extent => Take::Cut(before),
+        (Some(_), before @ 1..) if before < extent => LoopUse::Cut(before),
         _ => part(extent, iterations),
     }
 }
 
 /// Uses loops that have no digit in common with the lanes as rows.
 fn choose_rows(area: &mut Area, roles: &mut Vec<Role>) -> Option<[Area; 2]> {
-    let lanes: Vec<(usize, Digits)> = (0..area.loops.len())
+    let lanes: Vec<(usize, DigitSet)> = (0..area.loops.len())
         .filter(|i| roles[*i] == Role::Lane)
         .map(|i| (area.loops[i].dim, changed(area, i)))
         .collect();
@@ -152,19 +152,19 @@ fn choose_rows(area: &mut Area, roles: &mut Vec<Role>) -> Option<[Area; 2]> {
     while i < area.loops.len() {
         let level = area.loops[i];
         let meets =
-            |(dim, digits): &(usize, Digits)| *dim == level.dim && digits & changed(area, i) != 0;
+            |(dim, digits): &(usize, DigitSet)| *dim == level.dim && digits & changed(area, i) != 0;
         if roles[i] == Role::Lane || lanes.iter().any(meets) {
             i += 1;
             continue;
         }
         match rows_of(area, &level, MOST_ROWS / count) {
-            Take::Whole => roles[i] = Role::Row,
-            Take::Some(iterations) => {
+            LoopUse::Whole => roles[i] = Role::Row,
+            LoopUse::Some(iterations) => {
                 split(area, roles, i, iterations, Role::Row);
                 return None;
             }
-            Take::Cut(iterations) => return Some(area.cut(i, iterations)),
-            Take::Leave => return None,
+            LoopUse::Cut(iterations) => return Some(area.cut(i, iterations)),
+            LoopUse::Leave => return None,
         }
         count *= level.extent;
         i += 1;
@@ -172,9 +172,9 @@ fn choose_rows(area: &mut Area, roles: &mut Vec<Role>) -> Option<[Area; 2]> {
     None
 }
 
-fn rows_of(area: &Area, level: &AreaLoop, room: u64) -> Take {
+fn rows_of(area: &Area, level: &AreaLoop, room: u64) -> LoopUse {
     if level.extent <= room {
-        return Take::Whole;
+        return LoopUse::Whole;
     }
     let fits = |iterations: &u64| {
         (2..=room).contains(iterations) && to_begin(area, level, *iterations) == 0
@@ -182,18 +182,18 @@ fn rows_of(area: &Area, level: &AreaLoop, room: u64) -> Take {
     match iterations_to_cuts(level).rev().find(fits) {
         Some(iterations) => part(level.extent, iterations),
         // The outer loop would change digits of the inner one, which pays only for many rows.
-        None if room < FEW_ROWS => Take::Leave,
+        None if room < FEW_ROWS => LoopUse::Leave,
         None => part(level.extent, room),
     }
 }
 
 /// Returns the use of `iterations` iterations of a loop; the area is cut first unless they divide the extent.
-fn part(extent: u64, iterations: u64) -> Take {
+fn part(extent: u64, iterations: u64) -> LoopUse {
     match extent % iterations {
-        0 if iterations == extent => Take::Whole,
-        0 if iterations == 1 => Take::Leave,
-        0 => Take::Some(iterations),
-        rest => Take::Cut(extent - rest),
+        0 if iterations == extent => LoopUse::Whole,
+        0 if iterations == 1 => LoopUse::Leave,
+        0 => LoopUse::Some(iterations),
+        rest => LoopUse::Cut(extent - rest),
     }
 }
 

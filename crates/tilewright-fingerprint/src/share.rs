@@ -5,11 +5,11 @@
 
 use crate::{
     area::{Area, AreaLoop},
-    weights::{Digits, digits},
+    weights::{DigitSet, digits},
 };
 
 /// Returns the digits of its dim's index that loop `i` of an area changes.
-pub(crate) fn changed(area: &Area, i: usize) -> Digits {
+pub(crate) fn changed(area: &Area, i: usize) -> DigitSet {
     let level = &area.loops[i];
     let start = area.coord[level.dim];
     let own = || area.loops.iter().filter(|other| other.dim == level.dim);

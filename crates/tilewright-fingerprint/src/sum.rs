@@ -5,9 +5,9 @@ use tilewright_relayout::{LANES, Row, sums};
 use crate::{
     area::{Area, AreaLoop},
     field::{Field, dot},
-    plan::{Plan, Step},
+    plan::{AreaPlan, Planned},
     units::Units,
-    weights::{Digits, EVERY, Weights},
+    weights::{DigitSet, EVERY, Weights},
 };
 
 /// The factors of the elements of an array.
@@ -23,17 +23,17 @@ impl Sums {
     pub(crate) fn of(&self, area: &Area, bytes: &[u8]) -> Field {
         let (mut sum, mut pending) = (Field::ZERO, vec![area.clone()]);
         while let Some(area) = pending.pop() {
-            match Plan::of(&area, self.units.per()) {
-                Step::Sum(plan) => sum += self.planned(&area, &plan, bytes),
-                Step::Cut(parts) => pending.extend(parts),
+            match AreaPlan::of(&area, self.units.per()) {
+                Planned::Sum(plan) => sum += self.planned(&area, &plan, bytes),
+                Planned::Cut(parts) => pending.extend(parts),
             }
         }
         sum
     }
 
-    fn planned(&self, area: &Area, plan: &Plan, bytes: &[u8]) -> Field {
+    fn planned(&self, area: &Area, plan: &AreaPlan, bytes: &[u8]) -> Field {
         let per = self.units.per();
-        let (mut lanes, mut rows) = (Places::of(&plan.lanes), Places::of(&plan.rows));
+        let (mut lanes, mut rows) = (LoopPlaces::of(&plan.lanes), LoopPlaces::of(&plan.rows));
         rows.list.sort_by_key(|place| place.at);
         let low = area.at + lanes.low + rows.low;
         let (mut factors, mut list, mut found) = (vec![], vec![], vec![]);
@@ -62,13 +62,13 @@ impl Sums {
     }
 
     /// Returns the weight of the digits that neither lanes nor rows change.
-    fn outside(&self, coord: &[u64], plan: &Plan) -> Field {
+    fn outside(&self, coord: &[u64], plan: &AreaPlan) -> Field {
         let digits = |dim: usize| EVERY & !plan.in_lanes[dim] & !plan.in_rows[dim];
         let weights = self.weights.iter().zip(coord).enumerate();
         weights.fold(Field::ONE, |all, (dim, (own, at))| all * own.of(*at, digits(dim)))
     }
 
-    fn weight(&self, place: &Place, coord: &[u64], digits: &[Digits]) -> Field {
+    fn weight(&self, place: &LoopPlace, coord: &[u64], digits: &[DigitSet]) -> Field {
         let dims = place.add.iter();
         dims.fold(Field::ONE, |all, (dim, add)| {
             let own = self.weights.get(*dim).map(|own| own.of(coord[*dim] + add, digits[*dim]));
@@ -76,7 +76,13 @@ impl Sums {
         })
     }
 
-    fn weigh_rows(&self, rows: &mut Places, coord: &[u64], digits: &[Digits], list: &mut Vec<Row>) {
+    fn weigh_rows(
+        &self,
+        rows: &mut LoopPlaces,
+        coord: &[u64],
+        digits: &[DigitSet],
+        list: &mut Vec<Row>,
+    ) {
         list.clear();
         let (low, per) = (rows.low, self.units.per());
         list.extend(rows.list.iter().map(|place| {
@@ -87,9 +93,9 @@ impl Sums {
 
     fn weigh_lanes(
         &self,
-        lanes: &mut Places,
+        lanes: &mut LoopPlaces,
         coord: &[u64],
-        digits: &[Digits],
+        digits: &[DigitSet],
         factors: &mut Vec<Field>,
     ) {
         let (low, per) = (lanes.low, self.units.factors.len());
@@ -105,38 +111,38 @@ impl Sums {
 }
 
 /// The iterations of some loops: the offset of each, and the distance that it adds to the coordinate.
-struct Places {
-    list: Vec<Place>,
+struct LoopPlaces {
+    list: Vec<LoopPlace>,
     /// The lowest offset.
     low: i64,
 }
 
-struct Place {
+struct LoopPlace {
     at: i64,
     add: Vec<(usize, u64)>,
 }
 
-impl Places {
-    fn of(loops: &[AreaLoop]) -> Places {
+impl LoopPlaces {
+    fn of(loops: &[AreaLoop]) -> LoopPlaces {
         let mut dims: Vec<usize> = loops.iter().map(|level| level.dim).collect();
         dims.sort_unstable();
         dims.dedup();
-        let first = Place { at: 0, add: dims.into_iter().map(|dim| (dim, 0)).collect() };
+        let first = LoopPlace { at: 0, add: dims.into_iter().map(|dim| (dim, 0)).collect() };
         let list = loops.iter().fold(vec![first], |list, level| {
             let again = |i: u64| list.iter().map(move |place| place.moved(level, i));
             (0..level.extent).flat_map(again).collect()
         });
         let low = list.iter().map(|place| place.at).min().unwrap_or(0);
-        Places { list, low }
+        LoopPlaces { list, low }
     }
 }
 
-impl Place {
-    fn moved(&self, level: &AreaLoop, iterations: u64) -> Place {
+impl LoopPlace {
+    fn moved(&self, level: &AreaLoop, iterations: u64) -> LoopPlace {
         let by = |(dim, add): &(usize, u64)| {
             (*dim, add + if *dim == level.dim { level.step * iterations } else { 0 })
         };
-        Place {
+        LoopPlace {
             at: self.at + level.stride * iterations as i64,
             add: self.add.iter().map(by).collect(),
         }
@@ -150,7 +156,7 @@ struct Odometer {
 }
 
 impl Odometer {
-    fn of(plan: &Plan) -> Odometer {
+    fn of(plan: &AreaPlan) -> Odometer {
         Odometer { iterations: vec![0; plan.outer.len()], at: 0 }
     }
 

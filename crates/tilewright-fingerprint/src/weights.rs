@@ -14,10 +14,10 @@ const CUTS: [u32; DIGITS + 1] =
 const DIGITS: usize = 17;
 
 /// A set of digits of an index: bit k represents digit k.
-pub(crate) type Digits = u32;
+pub(crate) type DigitSet = u32;
 
 /// Every digit.
-pub(crate) const EVERY: Digits = (1 << DIGITS) - 1;
+pub(crate) const EVERY: DigitSet = (1 << DIGITS) - 1;
 
 /// The number of the dim that the limbs of an element use.
 pub(crate) const LIMBS: u32 = u32::MAX;
@@ -28,7 +28,7 @@ pub(crate) fn cuts() -> impl DoubleEndedIterator<Item = u64> {
 }
 
 /// Returns the digits that have one of the bits `low..=high`.
-pub(crate) fn digits(low: u32, high: u32) -> Digits {
+pub(crate) fn digits(low: u32, high: u32) -> DigitSet {
     let has = |k: &usize| CUTS[*k] <= high && low < CUTS[k + 1];
     (0..DIGITS).filter(has).map(|k| 1 << k).sum()
 }
@@ -49,7 +49,7 @@ impl Weights {
     }
 
     /// Returns the product of the weights of some digits of an index.
-    pub(crate) fn of(&self, index: u64, digits: Digits) -> Field {
+    pub(crate) fn of(&self, index: u64, digits: DigitSet) -> Field {
         let mut product = Field::ONE;
         for (k, table) in self.0.iter().enumerate() {
             let value = index >> CUTS[k] & ((1 << (CUTS[k + 1] - CUTS[k])) - 1);

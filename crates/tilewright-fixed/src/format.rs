@@ -272,19 +272,20 @@ pub enum ByRows {}
 pub enum ByColumns {}
 
 /// The number of elements of a block.
-type Block<M, N> = Calc<op::Mul, M, N>;
+type FormatBlock<M, N> = Calc<op::Mul, M, N>;
 
 /// The number of elements in a row of blocks (`X` columns in blocks of `N` by `M`), or in a column of blocks.
-type Line<X, N, M> = Calc<op::Mul, Calc<op::RoundUp, X, N>, M>;
+type LineLength<X, N, M> = Calc<op::Mul, Calc<op::RoundUp, X, N>, M>;
 
 #[inline]
-fn line<X: Integer, N: Integer, M: Integer>(x: X, n: N, m: M) -> Line<X, N, M> {
+fn line<X: Integer, N: Integer, M: Integer>(x: X, n: N, m: M) -> LineLength<X, N, M> {
     calc::<op::Mul, _, _>(calc::<op::RoundUp, _, _>(x, n), m)
 }
 
 impl Order for ByRows {
     type Inside<M: Integer, N: Integer> = (N, Int<1>);
-    type Between<R: Integer, C: Integer, M: Integer, N: Integer> = (Line<C, N, M>, Block<M, N>);
+    type Between<R: Integer, C: Integer, M: Integer, N: Integer> =
+        (LineLength<C, N, M>, FormatBlock<M, N>);
 
     #[inline]
     fn inside<M: Integer, N: Integer>(_: M, n: N) -> (N, Int<1>) {
@@ -304,7 +305,8 @@ impl Order for ByRows {
 
 impl Order for ByColumns {
     type Inside<M: Integer, N: Integer> = (Int<1>, M);
-    type Between<R: Integer, C: Integer, M: Integer, N: Integer> = (Block<M, N>, Line<R, M, N>);
+    type Between<R: Integer, C: Integer, M: Integer, N: Integer> =
+        (FormatBlock<M, N>, LineLength<R, M, N>);
 
     #[inline]
     fn inside<M: Integer, N: Integer>(m: M, _: N) -> (Int<1>, M) {
@@ -350,15 +352,15 @@ pub trait Fractal {
     type Between: Order;
 }
 
-type Rows<F, E> = <<F as Fractal>::M as Extent>::Of<E>;
+type FormatRows<F, E> = <<F as Fractal>::M as Extent>::Of<E>;
 type Columns<F, E> = <<F as Fractal>::N as Extent>::Of<E>;
-type Inside<F, E> = <<F as Fractal>::Inside as Order>::Inside<Rows<F, E>, Columns<F, E>>;
+type Inside<F, E> = <<F as Fractal>::Inside as Order>::Inside<FormatRows<F, E>, Columns<F, E>>;
 type Between<F, R, C, E> =
-    <<F as Fractal>::Between as Order>::Between<R, C, Rows<F, E>, Columns<F, E>>;
+    <<F as Fractal>::Between as Order>::Between<R, C, FormatRows<F, E>, Columns<F, E>>;
 
 impl<F: Fractal> Format for F {
     type Shape<R: Integer, C: Integer, E: Integer> = (
-        (Rows<F, E>, Calc<op::CeilDiv, R, Rows<F, E>>),
+        (FormatRows<F, E>, Calc<op::CeilDiv, R, FormatRows<F, E>>),
         (Columns<F, E>, Calc<op::CeilDiv, C, Columns<F, E>>),
     );
     type Stride<R: Integer, C: Integer, E: Integer> = (

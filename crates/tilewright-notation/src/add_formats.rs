@@ -41,12 +41,12 @@ static ADDING: Mutex<()> = Mutex::new(());
 #[serde(deny_unknown_fields)]
 struct File {
     #[serde(default)]
-    format: Vec<Row>,
+    format: Vec<FormatRow>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Row {
+struct FormatRow {
     name: Spanned<String>,
     #[serde(default)]
     aliases: Vec<Spanned<String>>,
@@ -137,7 +137,7 @@ fn keep(text: String) -> &'static str {
     Box::leak(text.into_boxed_str())
 }
 
-impl Row {
+impl FormatRow {
     /// The format, whose names are then taken.
     fn format(self, text: &str, taken: &mut HashSet<String>) -> Result<Format, Error> {
         for name in std::iter::once(&self.name).chain(&self.aliases) {

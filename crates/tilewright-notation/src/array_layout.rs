@@ -14,7 +14,7 @@ use crate::{
     error::{Error, Kind},
     reading::{Given, Reading, Resolved},
     scan::Scanner,
-    tables::{Asked, List, Parts},
+    tables::{EntrySource, Parts, WrittenTable},
 };
 
 /// The layout of an array that may have index tables, its name, and what is known of its elements.
@@ -144,10 +144,10 @@ impl<'a> From<&'a ArrayLayout> for Cow<'a, ArrayLayout> {
 }
 
 /// A layout behind tables, of a kind that is not known here.
-pub(crate) type Rest = Arc<dyn Stored>;
+pub(crate) type Rest = Arc<dyn StoredLayout>;
 
 /// The layout of what tables store, as the text after them gives it.
-pub(crate) trait Stored: fmt::Debug + Send + Sync {
+pub(crate) trait StoredLayout: fmt::Debug + Send + Sync {
     /// The layout of an array of these extents and this type.
     fn of_dims(&self, dims: &[u64], dtype: Option<Dtype>) -> Result<Named, Error>;
     /// That of an array that is written so.
@@ -165,9 +165,9 @@ const CHECKED: u64 = 1 << 16;
 
 /// The text of an array with tables, read.
 #[derive(Debug)]
-pub(crate) struct Written {
-    array: Option<Array>,
-    tables: Vec<Asked>,
+pub(crate) struct WrittenArray {
+    array: Option<WrittenShape>,
+    tables: Vec<WrittenTable>,
     /// The layout of what is stored.
     rest: Rest,
     /// The text that spans count in.
@@ -176,24 +176,24 @@ pub(crate) struct Written {
 
 /// The array that a text begins with: `f16[4,8]E(16)`.
 #[derive(Debug)]
-struct Array {
+struct WrittenShape {
     dtype: String,
     dims: Vec<u64>,
     /// The text after the dims.
     more: String,
 }
 
-impl Written {
+impl WrittenArray {
     /// Reads what a text was taken apart into.
     pub(crate) fn read(
         text: &str,
         parts: Parts<'_>,
         read: &dyn Fn(&str) -> Result<Rest, Error>,
-    ) -> Result<Written, Error> {
+    ) -> Result<WrittenArray, Error> {
         let Parts { array, tables, rest: (rest, at) } = parts;
         let array = match array {
             "" => None,
-            array => Some(Array::read(array)?),
+            array => Some(WrittenShape::read(array)?),
         };
         if crate::tables::split(rest).is_some() {
             let said =
@@ -201,9 +201,9 @@ impl Written {
             return Err(Error::parse((at, at + rest.len()), said));
         }
         let rest = read(rest).map_err(|error| error.shifted(at))?;
-        let written = Written { array, tables, rest, text: text.into() };
+        let written = WrittenArray { array, tables, rest, text: text.into() };
         if written.array.is_some()
-            && written.tables.iter().all(Asked::is_inline)
+            && written.tables.iter().all(WrittenTable::is_inline)
             && written.entries() <= CHECKED
         {
             let _ = written.array(&Given::new(None, None), &())?;
@@ -230,7 +230,7 @@ impl Written {
             tables.push(along);
         }
         let stored = match own {
-            Some(Array { dtype, more, .. }) => {
+            Some(WrittenShape { dtype, more, .. }) => {
                 let array = format!("{dtype}[{}]{more}", crate::scan::comma(&now));
                 self.rest.of_array(&array, given.dtype)?
             }
@@ -242,11 +242,11 @@ impl Written {
 
     /// The entries of all lists in the text.
     pub(crate) fn entries(&self) -> u64 {
-        self.tables.iter().map(Asked::entries).fold(0, u64::saturating_add)
+        self.tables.iter().map(WrittenTable::entries).fold(0, u64::saturating_add)
     }
 
     /// Sets the place of an error about a table, unless it has one.
-    fn at(&self, error: Error, asked: &Asked) -> Error {
+    fn at(&self, error: Error, asked: &WrittenTable) -> Error {
         if error.span().is_some() {
             error
         } else {
@@ -269,14 +269,14 @@ impl Written {
     }
 }
 
-impl Asked {
+impl WrittenTable {
     fn is_inline(&self) -> bool {
-        matches!(self.list, List::Entries(_))
+        matches!(self.list, EntrySource::Entries(_))
     }
 }
 
-impl Array {
-    fn read(text: &str) -> Result<Array, Error> {
+impl WrittenShape {
+    fn read(text: &str) -> Result<WrittenShape, Error> {
         let mut scan = Scanner::new(text);
         let dtype = scan.take(|c| c != '[').trim_end().to_owned();
         let expected = "an array before the index table, such as `f16[4,8]`";
@@ -289,11 +289,11 @@ impl Array {
             let said = "a layout comes before the index table; put it after the table";
             return Err(Error::parse((scan.at(), text.len()), said));
         }
-        Ok(Array { dtype, dims, more })
+        Ok(WrittenShape { dtype, dims, more })
     }
 }
 
-impl Reading for Written {
+impl Reading for WrittenArray {
     fn is_concrete(&self) -> bool {
         self.array.is_some()
     }
@@ -328,11 +328,11 @@ impl Reading for Written {
     }
 }
 
-impl Written {
+impl WrittenArray {
     /// The canonical text, or that without the words of what is stored.
     fn with_rest(&self, rest: &str) -> String {
         let mut text = String::new();
-        if let Some(Array { dtype, dims, more }) = &self.array {
+        if let Some(WrittenShape { dtype, dims, more }) = &self.array {
             text = format!("{dtype}[{}]{more} ", crate::scan::comma(dims));
         }
         for asked in &self.tables {
@@ -348,7 +348,7 @@ impl Written {
 }
 
 /// The canonical text.
-impl fmt::Display for Written {
+impl fmt::Display for WrittenArray {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.with_rest(self.rest.texts().0))
     }

@@ -51,10 +51,10 @@ const NAMES: &[(Kind, &str)] = &[
 /// assert!(error.needs_dims() && error.span().is_none());
 /// ```
 #[derive(Clone, PartialEq, Eq)]
-pub struct Error(Box<Inner>);
+pub struct Error(Box<ErrorInner>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Inner {
+struct ErrorInner {
     kind: Kind,
     message: String,
     span: Option<(usize, usize)>,
@@ -64,7 +64,7 @@ struct Inner {
 
 impl Error {
     pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Error {
-        Error(Box::new(Inner { kind, message: message.into(), span: None, text: None }))
+        Error(Box::new(ErrorInner { kind, message: message.into(), span: None, text: None }))
     }
 
     /// Makes the error of a text that is not a layout; `span` is the bytes at fault, the first one and the one behind the last.

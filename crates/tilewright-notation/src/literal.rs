@@ -18,7 +18,7 @@ use crate::{
     scan::{Scanner, comma, did_you_mean},
 };
 
-type Span = (usize, usize);
+type TextSpan = (usize, usize);
 
 /// The most values of one list and the deepest nesting.
 const MOST: usize = 4 * MAX_MODES;
@@ -26,29 +26,29 @@ const DEEPEST: usize = 4;
 
 /// A value with the bytes it was read from.
 #[derive(Clone, Debug)]
-pub(crate) struct Value<'a> {
-    kind: Kind<'a>,
-    pub(crate) span: Span,
+pub(crate) struct Literal<'a> {
+    kind: TokenKind<'a>,
+    pub(crate) span: TextSpan,
 }
 
 #[derive(Clone, Debug)]
-enum Kind<'a> {
+enum TokenKind<'a> {
     Integer(i128),
     /// A word, or a text without its quotes.
     Word(&'a str),
-    List(Vec<Value<'a>>),
+    List(Vec<Literal<'a>>),
     /// `{key = value`, up to the bracket that closes it.
     Fields(&'a str),
 }
 
 /// Fields, each to be taken once by the dialect that knows it.
 #[derive(Debug)]
-pub(crate) struct Fields<'a> {
-    fields: Vec<(&'a str, Span, Value<'a>)>,
+pub(crate) struct LiteralFields<'a> {
+    fields: Vec<(&'a str, TextSpan, Literal<'a>)>,
     end: usize,
 }
 
-impl<'a> Fields<'a> {
+impl<'a> LiteralFields<'a> {
     /// Reads a whole text; `who` has the fields `legal`, of which values without a key take the
     /// `positional` first ones in turn.
     pub(crate) fn read(
@@ -56,11 +56,11 @@ impl<'a> Fields<'a> {
         who: &str,
         legal: &[&'a str],
         positional: usize,
-    ) -> Result<Fields<'a>, Error> {
+    ) -> Result<LiteralFields<'a>, Error> {
         let positional = legal.get(..positional).unwrap_or(legal);
         let mut scan = Scanner::new(text);
         let close = opening(&mut scan);
-        let mut fields: Vec<(&str, Span, Value<'_>)> = Vec::new();
+        let mut fields: Vec<(&str, TextSpan, Literal<'_>)> = Vec::new();
         let mut end;
         loop {
             end = if close.is_none() { text.len() } else { scan.at() };
@@ -88,7 +88,7 @@ impl<'a> Fields<'a> {
         }
         scan.end("the fields")?;
         match fields.iter().find(|(key, ..)| !legal.contains(key)) {
-            None => Ok(Fields { fields, end }),
+            None => Ok(LiteralFields { fields, end }),
             Some((key, span, _)) => {
                 let nearest = did_you_mean(key, legal.iter().copied());
                 let legal = legal.join(", ");
@@ -98,7 +98,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Takes the value that has one of these keys.
-    pub(crate) fn take(&mut self, keys: &[&str]) -> Result<Option<Value<'a>>, Error> {
+    pub(crate) fn take(&mut self, keys: &[&str]) -> Result<Option<Literal<'a>>, Error> {
         let Some(at) = self.fields.iter().position(|(key, ..)| keys.contains(key)) else {
             return Ok(None);
         };
@@ -111,16 +111,16 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// As [`Fields::take`]; without the field, an error behind the last.
-    pub(crate) fn need(&mut self, keys: &[&str]) -> Result<Value<'a>, Error> {
+    /// As [`LiteralFields::take`]; without the field, an error behind the last.
+    pub(crate) fn need(&mut self, keys: &[&str]) -> Result<Literal<'a>, Error> {
         let end = (self.end, self.end);
         self.take(keys)?.ok_or_else(|| {
             Error::parse(end, format!("expected `{}=` too", keys.first().unwrap_or(&"")))
         })
     }
 
-    /// As [`Fields::take`], where Python's `None` and C's `NULL` are not a value.
-    pub(crate) fn take_some(&mut self, keys: &[&str]) -> Result<Option<Value<'a>>, Error> {
+    /// As [`LiteralFields::take`], where Python's `None` and C's `NULL` are not a value.
+    pub(crate) fn take_some(&mut self, keys: &[&str]) -> Result<Option<Literal<'a>>, Error> {
         Ok(self.take(keys)?.filter(|value| !value.is_null()))
     }
 }
@@ -149,7 +149,7 @@ fn is_word(c: char) -> bool {
 fn entry<'a>(
     scan: &mut Scanner<'a>,
     positional: Option<&'a str>,
-) -> Result<(&'a str, Span, Value<'a>), Error> {
+) -> Result<(&'a str, TextSpan, Literal<'a>), Error> {
     if let Some((key, span)) = key(scan) {
         return Ok((key, span, value(scan, 0)?));
     }
@@ -163,7 +163,7 @@ fn entry<'a>(
 }
 
 /// A key with its `=` or `:`, if that is what comes next.
-fn key<'a>(scan: &mut Scanner<'a>) -> Option<(&'a str, Span)> {
+fn key<'a>(scan: &mut Scanner<'a>) -> Option<(&'a str, TextSpan)> {
     scan.skip();
     let (rest, at) = (scan.rest(), scan.at());
     let quote = rest.chars().next().filter(|c| "'\"".contains(*c));
@@ -185,7 +185,7 @@ fn key<'a>(scan: &mut Scanner<'a>) -> Option<(&'a str, Span)> {
     Some((name, span))
 }
 
-fn value<'a>(scan: &mut Scanner<'a>, depth: usize) -> Result<Value<'a>, Error> {
+fn value<'a>(scan: &mut Scanner<'a>, depth: usize) -> Result<Literal<'a>, Error> {
     let first = scan.peek();
     let from = scan.at();
     let kind = match first {
@@ -194,7 +194,7 @@ fn value<'a>(scan: &mut Scanner<'a>, depth: usize) -> Result<Value<'a>, Error> {
         Some('{') if has_fields(scan) => {
             let fields = scan.take(|c| c != '}');
             scan.expect("}")?;
-            Kind::Fields(fields)
+            TokenKind::Fields(fields)
         }
         Some(open @ ('(' | '[' | '{')) => {
             let close = match open {
@@ -211,20 +211,20 @@ fn value<'a>(scan: &mut Scanner<'a>, depth: usize) -> Result<Value<'a>, Error> {
         // `dtype=<f4`, `typestr=|u1`, `==f4`
         Some(c) if is_word(c) || c == '=' => {
             let word = scan.take(|c| is_word(c) || c == '=');
-            if scan.eat("(") { call(scan, depth)? } else { Kind::Word(word) }
+            if scan.eat("(") { call(scan, depth)? } else { TokenKind::Word(word) }
         }
         Some(_) | None => return Err(scan.expected("a value")),
     };
-    Ok(Value { kind, span: (from, scan.at()) })
+    Ok(Literal { kind, span: (from, scan.at()) })
 }
 
 /// Reads a call with one argument, `torch.Size([3, 5])` or `dtype('float32')`, as that argument.
-fn call<'a>(scan: &mut Scanner<'a>, depth: usize) -> Result<Kind<'a>, Error> {
+fn call<'a>(scan: &mut Scanner<'a>, depth: usize) -> Result<TokenKind<'a>, Error> {
     if depth == DEEPEST {
         return Err(scan.expected("no further bracket"));
     }
     match list(scan, ")", depth)? {
-        Kind::List(mut values) if values.len() == 1 => {
+        TokenKind::List(mut values) if values.len() == 1 => {
             values.pop().map(|value| value.kind).ok_or_else(|| scan.expected("a value"))
         }
         other => Ok(other),
@@ -241,29 +241,29 @@ fn is_negative(scan: &Scanner<'_>) -> bool {
     scan.rest().get(1..).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-fn integer<'a>(scan: &mut Scanner<'a>) -> Result<Kind<'a>, Error> {
+fn integer<'a>(scan: &mut Scanner<'a>) -> Result<TokenKind<'a>, Error> {
     let from = scan.at();
     let digits = scan.take(|c| c.is_ascii_digit() || c == '-');
     let fits = digits.len() <= 30;
     let value = if fits { digits.parse().ok() } else { None };
-    value.map(Kind::Integer).ok_or_else(|| {
+    value.map(TokenKind::Integer).ok_or_else(|| {
         Error::parse((from, scan.at()), format!("the integer {digits} does not fit 64 bits"))
     })
 }
 
 /// A text in quotes, without escapes: no name here needs one.
-fn text<'a>(scan: &mut Scanner<'a>, quote: char) -> Result<Kind<'a>, Error> {
+fn text<'a>(scan: &mut Scanner<'a>, quote: char) -> Result<TokenKind<'a>, Error> {
     let from = scan.at();
     scan.advance(1);
     let text = scan.take(|c| c != quote && c != '\\');
     if scan.rest().starts_with(quote) {
         scan.advance(1);
-        return Ok(Kind::Word(text));
+        return Ok(TokenKind::Word(text));
     }
     Err(Error::parse((from, scan.at()), "a text without its closing quote, or with an escape"))
 }
 
-fn list<'a>(scan: &mut Scanner<'a>, close: &str, depth: usize) -> Result<Kind<'a>, Error> {
+fn list<'a>(scan: &mut Scanner<'a>, close: &str, depth: usize) -> Result<TokenKind<'a>, Error> {
     let mut values = Vec::new();
     while !scan.eat(close) {
         if !values.is_empty() {
@@ -277,13 +277,13 @@ fn list<'a>(scan: &mut Scanner<'a>, close: &str, depth: usize) -> Result<Kind<'a
         }
         values.push(value(scan, depth + 1)?);
     }
-    Ok(Kind::List(values))
+    Ok(TokenKind::List(values))
 }
 
-impl<'a> Value<'a> {
+impl<'a> Literal<'a> {
     /// Python's `None`, JSON's `null`, C's `NULL`.
     pub(crate) fn is_null(&self) -> bool {
-        matches!(self.kind, Kind::Word("None" | "null" | "NULL" | "nullptr"))
+        matches!(self.kind, TokenKind::Word("None" | "null" | "NULL" | "nullptr"))
     }
 
     fn expected(&self, what: impl Display) -> Error {
@@ -292,13 +292,18 @@ impl<'a> Value<'a> {
 
     fn number<T: TryFrom<i128>>(&self, what: &str) -> Result<T, Error> {
         match self.kind {
-            Kind::Integer(value) => T::try_from(value).map_err(|_| match value > i64::MAX.into() {
-                true => {
-                    Error::parse(self.span, format!("the integer is too large; expected {what}"))
-                }
-                false => self.expected(what),
-            }),
-            Kind::Word(_) | Kind::List(_) | Kind::Fields(_) => Err(self.expected(what)),
+            TokenKind::Integer(value) => {
+                T::try_from(value).map_err(|_| match value > i64::MAX.into() {
+                    true => Error::parse(
+                        self.span,
+                        format!("the integer is too large; expected {what}"),
+                    ),
+                    false => self.expected(what),
+                })
+            }
+            TokenKind::Word(_) | TokenKind::List(_) | TokenKind::Fields(_) => {
+                Err(self.expected(what))
+            }
         }
     }
 
@@ -313,31 +318,36 @@ impl<'a> Value<'a> {
     /// A word or a text.
     pub(crate) fn word(&self) -> Result<&'a str, Error> {
         match self.kind {
-            Kind::Word(word) => Ok(word),
-            Kind::Integer(_) | Kind::List(_) | Kind::Fields(_) => Err(self.expected("a name")),
+            TokenKind::Word(word) => Ok(word),
+            TokenKind::Integer(_) | TokenKind::List(_) | TokenKind::Fields(_) => {
+                Err(self.expected("a name"))
+            }
         }
     }
 
     /// The fields within braces, of the `legal` names.
-    pub(crate) fn fields(&self, who: &str, legal: &[&'a str]) -> Result<Fields<'a>, Error> {
+    pub(crate) fn fields(&self, who: &str, legal: &[&'a str]) -> Result<LiteralFields<'a>, Error> {
         match self.kind {
-            Kind::Fields(text) => {
+            TokenKind::Fields(text) => {
                 let inside = text.get(1..).unwrap_or("");
-                Fields::read(inside, who, legal, 0).map_err(|error| error.shifted(self.span.0 + 1))
+                LiteralFields::read(inside, who, legal, 0)
+                    .map_err(|error| error.shifted(self.span.0 + 1))
             }
-            Kind::List(ref values) if values.is_empty() => Fields::read("{}", who, legal, 0),
-            Kind::Integer(_) | Kind::Word(_) | Kind::List(_) => {
+            TokenKind::List(ref values) if values.is_empty() => {
+                LiteralFields::read("{}", who, legal, 0)
+            }
+            TokenKind::Integer(_) | TokenKind::Word(_) | TokenKind::List(_) => {
                 Err(self.expected("fields in braces"))
             }
         }
     }
 
     /// The values of a list of at most 32 values.
-    pub(crate) fn list(&self) -> Result<&[Value<'a>], Error> {
+    pub(crate) fn list(&self) -> Result<&[Literal<'a>], Error> {
         match &self.kind {
-            Kind::List(values) if values.len() <= MAX_MODES => Ok(values),
-            Kind::List(_) => Err(self.expected(format!("at most {MAX_MODES} values"))),
-            Kind::Integer(_) | Kind::Word(_) | Kind::Fields(_) => {
+            TokenKind::List(values) if values.len() <= MAX_MODES => Ok(values),
+            TokenKind::List(_) => Err(self.expected(format!("at most {MAX_MODES} values"))),
+            TokenKind::Integer(_) | TokenKind::Word(_) | TokenKind::Fields(_) => {
                 Err(self.expected("a list, such as `(3,5)`"))
             }
         }
@@ -346,9 +356,9 @@ impl<'a> Value<'a> {
     /// The extents of an array; one integer is the extent of one dim, as NumPy has it.
     pub(crate) fn dims(&self) -> Result<Vec<u64>, Error> {
         match self.kind {
-            Kind::Integer(_) => Ok(vec![self.unsigned()?]),
-            Kind::Word(_) | Kind::List(_) | Kind::Fields(_) => {
-                self.list()?.iter().map(Value::unsigned).collect()
+            TokenKind::Integer(_) => Ok(vec![self.unsigned()?]),
+            TokenKind::Word(_) | TokenKind::List(_) | TokenKind::Fields(_) => {
+                self.list()?.iter().map(Literal::unsigned).collect()
             }
         }
     }
@@ -356,9 +366,9 @@ impl<'a> Value<'a> {
     /// One stride for each of `rank` dims; `whole` is the length of the whole text.
     pub(crate) fn strides(&self, rank: usize) -> Result<Vec<i64>, Error> {
         let strides: Vec<i64> = match self.kind {
-            Kind::Integer(_) => vec![self.signed()?],
-            Kind::Word(_) | Kind::List(_) | Kind::Fields(_) => {
-                self.list()?.iter().map(Value::signed).collect::<Result<_, _>>()?
+            TokenKind::Integer(_) => vec![self.signed()?],
+            TokenKind::Word(_) | TokenKind::List(_) | TokenKind::Fields(_) => {
+                self.list()?.iter().map(Literal::signed).collect::<Result<_, _>>()?
             }
         };
         if strides.len() != rank {
@@ -381,7 +391,7 @@ mod tests {
     use super::*;
 
     fn shape(text: &str) -> Result<Vec<u64>, Error> {
-        let mut fields = Fields::read(text, "an array", &["shape", "strides", "size"], 2)?;
+        let mut fields = LiteralFields::read(text, "an array", &["shape", "strides", "size"], 2)?;
         let dims = fields.need(&["shape", "size"])?.dims()?;
         Ok(dims)
     }

@@ -28,7 +28,7 @@ pub struct Notation {
     /// Returns whether a text looks like this notation, without parsing it, so that errors come from the dialect meant.
     pub(crate) claims: fn(&str) -> bool,
     /// Reads a text, given without surrounding spaces and without the prefix.
-    pub(crate) read: Read,
+    pub(crate) read: ReadFn,
     /// Reads a text that has the text of another notation in it, which is one of those given.
     pub(crate) among: Option<ReadAmong>,
     /// Its words, for suggestions.
@@ -38,7 +38,7 @@ pub struct Notation {
     pub(crate) own: bool,
 }
 
-type Read = fn(&str) -> Result<Arc<dyn Reading>, Error>;
+type ReadFn = fn(&str) -> Result<Arc<dyn Reading>, Error>;
 type ReadAmong = fn(&str, &'static [Notation]) -> Result<Arc<dyn Reading>, Error>;
 type Print = fn(&Named) -> Result<String, Error>;
 
@@ -63,7 +63,7 @@ impl Notation {
     pub const fn new(
         name: &'static str,
         about: &'static str,
-        read: Read,
+        read: ReadFn,
         print: Print,
     ) -> Notation {
         let words: fn() -> Vec<&'static str> = Vec::new;

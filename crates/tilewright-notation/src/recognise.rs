@@ -81,7 +81,7 @@ pub fn recognise(named: &Named) -> Vec<Recognised> {
 /// The names of every format, with the suffix `behind`: with blocks of the sizes `own`, or one of them and one of the
 /// sizes `any`.
 fn names(named: &Named, behind: &'static str, own: &[u64], any: &[u64]) -> Vec<Recognised> {
-    let asked = Asked { named, behind };
+    let asked = NamedLayout { named, behind };
     let name = |format| {
         usual(format, asked)
             .or_else(|| set(format, asked, own, any))
@@ -92,14 +92,14 @@ fn names(named: &Named, behind: &'static str, own: &[u64], any: &[u64]) -> Vec<R
 
 /// The layout that a name is looked for.
 #[derive(Clone, Copy)]
-struct Asked<'a> {
+struct NamedLayout<'a> {
     named: &'a Named,
     /// The suffix of each name that is tried.
     behind: &'static str,
 }
 
 /// The format as it is, or else by a vendor's preset.
-fn usual(format: &'static Format, asked: Asked<'_>) -> Option<Recognised> {
+fn usual(format: &'static Format, asked: NamedLayout<'_>) -> Option<Recognised> {
     let presets = format.constants.iter().flat_map(|constant| constant.presets);
     let texts = presets.map(|preset| format!("format:{}[preset={}]", format.name, preset.name));
     std::iter::once(format!("format:{}", format.name))
@@ -108,7 +108,12 @@ fn usual(format: &'static Format, asked: Asked<'_>) -> Option<Recognised> {
 }
 
 /// The format with sizes for what depends on the element or the user.
-fn set(format: &'static Format, asked: Asked<'_>, own: &[u64], any: &[u64]) -> Option<Recognised> {
+fn set(
+    format: &'static Format,
+    asked: NamedLayout<'_>,
+    own: &[u64],
+    any: &[u64],
+) -> Option<Recognised> {
     let vary =
         |constant: &&crate::Constant| constant.units.is_empty() || !constant.presets.is_empty();
     if !format.constants.iter().any(vary) {
@@ -128,7 +133,7 @@ fn set(format: &'static Format, asked: Asked<'_>, own: &[u64], any: &[u64]) -> O
 }
 
 /// The format with a leading dimension: one of the layout's strides. Without blocks that would name any matrix.
-fn spread(format: &'static Format, asked: Asked<'_>) -> Option<Recognised> {
+fn spread(format: &'static Format, asked: NamedLayout<'_>) -> Option<Recognised> {
     if !format.leading || dialect::units(format).is_empty() {
         return None;
     }
@@ -176,8 +181,8 @@ fn any_blocks(layout: &TensorLayout) -> Vec<u64> {
 }
 
 /// The name, if this SPEC is the layout.
-fn matches(format: &'static Format, text: &str, asked: Asked<'_>) -> Option<Recognised> {
-    let Asked { named, behind } = asked;
+fn matches(format: &'static Format, text: &str, asked: NamedLayout<'_>) -> Option<Recognised> {
+    let NamedLayout { named, behind } = asked;
     let spec = Spec::parse(&format!("{text}{behind}")).ok()?;
     let dims = Some(named.layout().extents());
     if !spec.fits(named.layout().rank()) {

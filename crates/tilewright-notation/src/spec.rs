@@ -7,7 +7,7 @@ use tilewright_table::TABLES;
 
 use crate::{
     Named,
-    array_layout::{Rest, Written},
+    array_layout::{Rest, WrittenArray},
     dialect,
     dtype::{in_order, ordered_dims, stored_order},
     error::{Error, Kind},
@@ -86,7 +86,7 @@ pub struct Spec {
     /// The canonical text without that.
     pub(crate) plain: Arc<str>,
     /// Its index tables.
-    pub(crate) tables: Option<Arc<Written>>,
+    pub(crate) tables: Option<Arc<WrittenArray>>,
 }
 
 impl Spec {
@@ -140,7 +140,7 @@ impl Spec {
         if TABLES && let Some(parts) = tables::split(trimmed) {
             let stored =
                 |text: &str| -> Result<Rest, Error> { Ok(Arc::new(Spec::among(text, all)?)) };
-            let written = parts.and_then(|parts| Written::read(trimmed, parts, &stored));
+            let written = parts.and_then(|parts| WrittenArray::read(trimmed, parts, &stored));
             return written
                 .map(|written| Spec::of_tables(written, text))
                 .map_err(|error| tables::shown(error.shifted(start), text));
@@ -153,7 +153,7 @@ impl Spec {
             let placed = if let Some(span) = span { error.at(span) } else { error };
             placed.shifted(start).in_text(text)
         })?;
-        let dialect::Read { reading, text: canonical, everywhere } = read;
+        let dialect::ReadText { reading, text: canonical, everywhere } = read;
         let (written, order) = (text.into(), marked.map(|marked| marked.order));
         let text: Arc<str> = canonical.into();
         let plain = Arc::clone(&text);
@@ -171,7 +171,7 @@ impl Spec {
     }
 
     /// A text with index tables.
-    fn of_tables(written: Written, text: &str) -> Spec {
+    fn of_tables(written: WrittenArray, text: &str) -> Spec {
         let tables = Arc::new(written);
         Spec {
             everywhere: Reading::is_known_everywhere(&*tables),
@@ -330,7 +330,10 @@ impl Spec {
 }
 
 /// Reads a text, and the words behind it if it has such.
-fn read_spelled(text: &str, all: dialect::All) -> Result<(dialect::Read, Option<Asked>), Error> {
+fn read_spelled(
+    text: &str,
+    all: dialect::All,
+) -> Result<(dialect::ReadText, Option<Asked>), Error> {
     let Some((to, from)) = words::split(text) else {
         return dialect::read(text, all).map(|read| (read, None));
     };

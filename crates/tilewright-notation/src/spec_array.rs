@@ -1,11 +1,13 @@
-//! Resolves SPECs that may have index tables; implements [`Stored`] for SPECs, since any SPEC can follow a table.
+//! Resolves SPECs that may have index tables; implements [`StoredLayout`] for SPECs, since any SPEC can follow a table.
 
 use tilewright_core::Dtype;
 use tilewright_table::TABLES;
 
-use crate::{ArrayLayout, Lists, Named, Spec, array_layout::Stored, error::Error, reading::Given};
+use crate::{
+    ArrayLayout, Lists, Named, Spec, array_layout::StoredLayout, error::Error, reading::Given,
+};
 
-impl Stored for Spec {
+impl StoredLayout for Spec {
     fn of_dims(&self, dims: &[u64], dtype: Option<Dtype>) -> Result<Named, Error> {
         self.resolve(Some(dims), dtype)
     }

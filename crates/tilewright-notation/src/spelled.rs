@@ -32,7 +32,7 @@ impl Spec {
         let own = self.resolve_plain(None, None).ok().filter(|own| own.bits.is_none())?;
         let bits = own.dtype?.packed_bits().filter(|bits| *bits < 8)?;
         let text = dialect::with_width(&self.plain, bits)?;
-        let dialect::Read { reading, text, everywhere } = dialect::read(&text, all).ok()?;
+        let dialect::ReadText { reading, text, everywhere } = dialect::read(&text, all).ok()?;
         let mut packed = self.clone();
         (packed.reading, packed.everywhere, packed.plain) = (reading, everywhere, text.into());
         Some(packed)

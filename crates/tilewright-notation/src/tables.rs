@@ -35,10 +35,10 @@ const WORD: &str = "table";
 
 /// A table as it is written.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct WrittenTable {
     /// The dims with the lengths of their blocks.
     pub(crate) dims: Vec<(usize, u64)>,
-    pub(crate) list: List,
+    pub(crate) list: EntrySource,
     /// Its place in the text.
     pub(crate) span: (usize, usize),
     /// The table of an inline list and the number of indices that it was made for.
@@ -47,15 +47,15 @@ pub(crate) struct Asked {
 
 /// The source of the entries of a table.
 #[derive(Debug)]
-pub(crate) enum List {
-    Entries(Vec<Entry>),
+pub(crate) enum EntrySource {
+    Entries(Vec<ListEntry>),
     File(String),
     Tensor(String),
 }
 
 /// An entry of a list: the indices from one to below another, or a hole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Entry {
+pub(crate) enum ListEntry {
     Indices(u64, u64),
     Hole,
 }
@@ -63,7 +63,7 @@ pub(crate) enum Entry {
 /// A text with tables, taken apart.
 pub(crate) struct Parts<'a> {
     pub(crate) array: &'a str,
-    pub(crate) tables: Vec<Asked>,
+    pub(crate) tables: Vec<WrittenTable>,
     /// The layout of what is stored, and where it begins.
     pub(crate) rest: (&'a str, usize),
 }
@@ -81,7 +81,7 @@ pub(crate) fn split(text: &str) -> Option<Result<Parts<'_>, Error>> {
             if tables.len() == MAX_MODES {
                 return Err(scan.expected("a layout after 32 index tables"));
             }
-            tables.push(Asked::read(&mut scan)?);
+            tables.push(WrittenTable::read(&mut scan)?);
         }
         scan.skip();
         let at = scan.at();
@@ -122,8 +122,8 @@ fn is_table(text: &str) -> bool {
     text.strip_prefix(WORD).is_some_and(|rest| rest.trim_start().starts_with('('))
 }
 
-impl Asked {
-    fn read(scan: &mut Scanner<'_>) -> Result<Asked, Error> {
+impl WrittenTable {
+    fn read(scan: &mut Scanner<'_>) -> Result<WrittenTable, Error> {
         scan.skip();
         let from = scan.at();
         scan.expect(WORD)?;
@@ -138,9 +138,9 @@ impl Asked {
         if !scan.eat(";") {
             return Err(scan.expected("`,` and another dim, or `;` and the list"));
         }
-        let list = List::read(scan)?;
+        let list = EntrySource::read(scan)?;
         scan.expect(")")?;
-        Ok(Asked { dims, list, span: (from, scan.at()), known: OnceLock::new() })
+        Ok(WrittenTable { dims, list, span: (from, scan.at()), known: OnceLock::new() })
     }
 
     /// The table of this number of indices.
@@ -149,13 +149,15 @@ impl Asked {
             return Ok(Arc::clone(known));
         }
         let table = match &self.list {
-            List::Entries(entries) => Table::new(count, entries.iter().flat_map(Entry::all))?,
-            List::File(path) => {
+            EntrySource::Entries(entries) => {
+                Table::new(count, entries.iter().flat_map(ListEntry::all))?
+            }
+            EntrySource::File(path) => {
                 let numbers = lists.file(path)?;
                 of_numbers(count, &numbers)
                     .map_err(|error| error.about(&listed(&format!("{path:?}"), &numbers, count)))?
             }
-            List::Tensor(name) => {
+            EntrySource::Tensor(name) => {
                 let numbers = lists.tensor(name)?;
                 let what = format!("tensor {name:?}");
                 of_groups(count, &numbers)
@@ -163,7 +165,7 @@ impl Asked {
             }
         };
         let table = Arc::new(table);
-        if matches!(self.list, List::Entries(_)) {
+        if matches!(self.list, EntrySource::Entries(_)) {
             // Another thread may have been first, with the same.
             let _ = self.known.set((count, Arc::clone(&table)));
         }
@@ -177,23 +179,25 @@ fn dim(scan: &mut Scanner<'_>) -> Result<(usize, u64), Error> {
     Ok((usize::try_from(dim).unwrap_or(usize::MAX), by))
 }
 
-impl Asked {
+impl WrittenTable {
     /// The entries of an inline list.
     pub(crate) fn entries(&self) -> u64 {
         match &self.list {
-            List::Entries(entries) => entries.iter().map(Entry::len).fold(0, u64::saturating_add),
-            List::File(_) | List::Tensor(_) => 0,
+            EntrySource::Entries(entries) => {
+                entries.iter().map(ListEntry::len).fold(0, u64::saturating_add)
+            }
+            EntrySource::File(_) | EntrySource::Tensor(_) => 0,
         }
     }
 }
 
-impl List {
-    fn read(scan: &mut Scanner<'_>) -> Result<List, Error> {
+impl EntrySource {
+    fn read(scan: &mut Scanner<'_>) -> Result<EntrySource, Error> {
         if scan.eat("@") {
-            return name(scan, "the path of a list of numbers").map(List::File);
+            return name(scan, "the path of a list of numbers").map(EntrySource::File);
         }
         if scan.eat_word("tensor") {
-            return name(scan, "the name of a tensor").map(List::Tensor);
+            return name(scan, "the name of a tensor").map(EntrySource::Tensor);
         }
         let (mut entries, mut count) = (Vec::new(), 0u64);
         loop {
@@ -205,7 +209,7 @@ impl List {
             }
             entries.push(entry);
             if !scan.eat(",") {
-                return Ok(List::Entries(entries));
+                return Ok(EntrySource::Entries(entries));
             }
         }
     }
@@ -220,11 +224,11 @@ fn name(scan: &mut Scanner<'_>, what: &str) -> Result<String, Error> {
     if found.is_empty() { Err(scan.expected(what)) } else { Ok(found.to_owned()) }
 }
 
-fn entry(scan: &mut Scanner<'_>) -> Result<(Entry, (usize, usize)), Error> {
+fn entry(scan: &mut Scanner<'_>) -> Result<(ListEntry, (usize, usize)), Error> {
     scan.skip();
     let from = scan.at();
     if scan.eat("-") {
-        return Ok((Entry::Hole, (from, scan.at())));
+        return Ok((ListEntry::Hole, (from, scan.at())));
     }
     let first = match scan.peek() {
         Some(c) if c.is_ascii_digit() => scan.integer()?,
@@ -238,21 +242,21 @@ fn entry(scan: &mut Scanner<'_>) -> Result<(Entry, (usize, usize)), Error> {
         );
         return Err(Error::parse(span, said));
     }
-    Ok((Entry::Indices(first, end), span))
+    Ok((ListEntry::Indices(first, end), span))
 }
 
-impl Entry {
+impl ListEntry {
     fn len(&self) -> u64 {
         match self {
-            Entry::Indices(from, to) => to - from,
-            Entry::Hole => 1,
+            ListEntry::Indices(from, to) => to - from,
+            ListEntry::Hole => 1,
         }
     }
 
     fn all(&self) -> impl Iterator<Item = Option<u64>> + use<> {
         let (indices, hole) = match *self {
-            Entry::Indices(from, to) => (from..to, None),
-            Entry::Hole => (0..0, Some(None)),
+            ListEntry::Indices(from, to) => (from..to, None),
+            ListEntry::Hole => (0..0, Some(None)),
         };
         indices.map(Some).chain(hole)
     }
@@ -296,7 +300,7 @@ fn are_groups(groups: &[u64]) -> bool {
     first > 1 && others.iter().all(|count| *count == first) && (1..=first).contains(last)
 }
 
-impl fmt::Display for Asked {
+impl fmt::Display for WrittenTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{WORD}(")?;
         for (at, (dim, by)) in self.dims.iter().enumerate() {
@@ -317,18 +321,20 @@ impl fmt::Display for Asked {
             }
         };
         match &self.list {
-            List::Entries(entries) => {
+            EntrySource::Entries(entries) => {
                 for (at, entry) in entries.iter().enumerate() {
                     let comma = if at > 0 { "," } else { "" };
                     match entry {
-                        Entry::Hole => write!(f, "{comma}-")?,
-                        Entry::Indices(from, to) if to - from == 1 => write!(f, "{comma}{from}")?,
-                        Entry::Indices(from, to) => write!(f, "{comma}{from}..{to}")?,
+                        ListEntry::Hole => write!(f, "{comma}-")?,
+                        ListEntry::Indices(from, to) if to - from == 1 => {
+                            write!(f, "{comma}{from}")?
+                        }
+                        ListEntry::Indices(from, to) => write!(f, "{comma}{from}..{to}")?,
                     }
                 }
             }
-            List::File(path) => write!(f, "@{}", quoted(path))?,
-            List::Tensor(name) => write!(f, "tensor {}", quoted(name))?,
+            EntrySource::File(path) => write!(f, "@{}", quoted(path))?,
+            EntrySource::Tensor(name) => write!(f, "tensor {}", quoted(name))?,
         }
         f.write_str(")")
     }

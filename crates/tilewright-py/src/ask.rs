@@ -6,9 +6,9 @@ use tilewright::{ArrayLayout, Dtype, Named, Spec, files::FileLists, notation};
 
 use crate::{
     integer::{Integer, Integers, given},
-    order::Order,
+    order::ResultOrder,
     spec::{dtype_of, fill_of, spec_of},
-    text::{Text, text},
+    text::{TextArgument, text},
     values::PyTensorLayout,
 };
 
@@ -23,7 +23,7 @@ pub(crate) struct Ask {
     pub(crate) bits: Option<u32>,
     pub(crate) fill: Option<String>,
     /// The order in which a new result lists its extents.
-    pub(crate) order: Order,
+    pub(crate) order: ResultOrder,
 }
 
 /// A layout argument as it was given.
@@ -108,7 +108,7 @@ impl Ask {
         dtype: Option<&Bound<'_, PyAny>>,
         bits: Option<Integer<u32>>,
         fill: Option<&Bound<'_, PyAny>>,
-        order: Option<Text>,
+        order: Option<TextArgument>,
     ) -> PyResult<Ask> {
         Ok(Ask {
             from: from.map(|from| Wanted::of("from_", from)).transpose()?,
@@ -117,7 +117,7 @@ impl Ask {
             dtype: dtype.map(dtype_of).transpose()?,
             bits: given("bits", bits)?,
             fill: fill.map(fill_of).transpose()?,
-            order: Order::of(order)?,
+            order: ResultOrder::of(order)?,
         })
     }
 }

@@ -12,7 +12,7 @@ use crate::{
     integer::{Integer, Integers, given},
     spec::{dtype_of, resolve},
     spelling::html,
-    text::{Text, text},
+    text::{TextArgument, text},
     values::PyTensorLayout,
 };
 
@@ -92,7 +92,7 @@ fn bank_conflicts(
     layout: &Bound<'_, PyAny>,
     access: &Bound<'_, PyAny>,
     vector: Option<Integer<u64>>,
-    banks: Option<Text>,
+    banks: Option<TextArgument>,
     fix: bool,
     dims: Option<Integers>,
     dtype: Option<&Bound<'_, PyAny>>,
@@ -108,7 +108,7 @@ fn bank_conflicts(
             .collect::<PyResult<Vec<String>>>()?,
     };
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let banks = Text::given("banks", banks)?;
+    let banks = TextArgument::given("banks", banks)?;
     let banks = machine(banks.as_deref().unwrap_or("nvidia")).raised()?;
     let vector = given("vector", vector)?;
     BankConflicts::of(&layout, &texts, vector, &banks, fix).raised().map(PyBankConflicts)

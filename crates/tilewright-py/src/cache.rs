@@ -15,14 +15,14 @@ const MOST: usize = 256;
 pub(crate) struct Cache<K, V>(Mutex<Kept<K, V>>);
 
 struct Kept<K, V> {
-    plans: Option<HashMap<K, Entry<V>>>,
+    plans: Option<HashMap<K, CachedPlan<V>>>,
     clock: u64,
     hits: u64,
     misses: u64,
 }
 
 /// A plan, and the time of its last use.
-struct Entry<V> {
+struct CachedPlan<V> {
     plan: Arc<V>,
     used: u64,
 }
@@ -91,6 +91,6 @@ impl<K: Eq + Hash, V> Kept<K, V> {
             let middle = used[used.len() / 2];
             plans.retain(|_, entry| entry.used > middle);
         }
-        plans.insert(key, Entry { plan, used: self.clock });
+        plans.insert(key, CachedPlan { plan, used: self.clock });
     }
 }

@@ -7,7 +7,7 @@ use tilewright::{
     notation::{self, Format},
 };
 
-use crate::{errors::Raised, text::Text, values::PyTensorLayout};
+use crate::{errors::Raised, text::TextArgument, values::PyTensorLayout};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(formats, module)?)?;
@@ -91,8 +91,8 @@ impl PyFormat {
 /// True
 #[pyfunction]
 #[pyo3(signature = (word = None, /))]
-fn formats(word: Option<Text>) -> PyResult<Vec<PyFormat>> {
-    let word = Text::given("word", word)?;
+fn formats(word: Option<TextArgument>) -> PyResult<Vec<PyFormat>> {
+    let word = TextArgument::given("word", word)?;
     let Some(word) = word.as_deref() else {
         return Ok(notation::catalogue().map(PyFormat).collect());
     };
@@ -131,6 +131,6 @@ fn notations() -> Vec<(&'static str, &'static str)> {
 /// Layout('((8,2),3):((1,24),8)')
 #[pyfunction]
 #[pyo3(signature = (toml, /))]
-fn add_formats(toml: Text) -> PyResult<Vec<&'static str>> {
+fn add_formats(toml: TextArgument) -> PyResult<Vec<&'static str>> {
     notation::add_formats(&toml.of("toml")?).raised()
 }

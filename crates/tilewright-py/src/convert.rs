@@ -27,7 +27,7 @@ use crate::{
     integer::{Bounded, Integer, Integers},
     spec::{dtype_of, fill_of, parsed_fill, spec_of},
     tabled::layout_of,
-    text::{Text, text},
+    text::{TextArgument, text},
 };
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -52,7 +52,7 @@ pub(crate) fn request(job: &Bound<'_, PyDict>) -> PyResult<Request> {
             PyTypeError::new_err("rules= takes a mapping from patterns of names to layouts")
         })?;
         for rule in rules.items()? {
-            let (glob, spec) = rule.extract::<(Text, Bound<'_, PyAny>)>()?;
+            let (glob, spec) = rule.extract::<(TextArgument, Bound<'_, PyAny>)>()?;
             request = request.rule(glob.of("rules")?, spec_of("rules", &spec)?);
         }
     }
@@ -110,7 +110,7 @@ fn globs(tensors: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     if tensors.is_instance_of::<PyString>() {
         return Ok(vec![text("tensors", tensors)?]);
     }
-    match tensors.extract::<Vec<Text>>() {
+    match tensors.extract::<Vec<TextArgument>>() {
         Ok(globs) if globs.is_empty() => {
             Err(refused("arguments", "tensors= is empty; leave it out for all tensors"))
         }

@@ -25,7 +25,7 @@ use crate::{
 
 /// The facts that determine a copy; strides in bytes.
 #[derive(PartialEq, Eq, Hash)]
-struct Key {
+struct CopyKey {
     extents: Vec<u64>,
     src: Vec<i64>,
     dst: Vec<i64>,
@@ -40,7 +40,7 @@ struct Copy {
     generation: u32,
 }
 
-static PLANS: Cache<Key, Copy> = Cache::new();
+static PLANS: Cache<CopyKey, Copy> = Cache::new();
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(copy_, module)?)?;
@@ -205,7 +205,7 @@ fn broadcast(to: &Facts, from: &Facts) -> PyResult<Vec<i64>> {
 /// Copies with a plan from the cache.
 fn moved(
     (to, to_array): (&mut Memory, &Bound<'_, PyAny>),
-    (from, from_array): device::Side<'_, '_>,
+    (from, from_array): device::DeviceArray<'_, '_>,
     threads: Option<usize>,
 ) -> PyResult<()> {
     let py = to_array.py();
@@ -214,7 +214,7 @@ fn moved(
     if to.facts.size() == 0 {
         return Ok(());
     }
-    let key = Key { extents: shape.clone(), src, dst: strides.clone(), itemsize: *itemsize };
+    let key = CopyKey { extents: shape.clone(), src, dst: strides.clone(), itemsize: *itemsize };
     let kept = PLANS.find_or(key, |key| {
         let bytes = key.itemsize as u64;
         let plan = Plan::of_strides(&key.extents, bytes, &key.src, &key.dst).raised()?;

@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// An array with its memory.
-pub(crate) type Side<'a, 'py> = (&'a Memory, &'a Bound<'py, PyAny>);
+pub(crate) type DeviceArray<'a, 'py> = (&'a Memory, &'a Bound<'py, PyAny>);
 
 /// Returns whether one of two arrays is on a device.
 pub(crate) fn is_asked(from: &Memory, to: &Memory) -> bool {
@@ -31,8 +31,8 @@ pub(crate) fn is_asked(from: &Memory, to: &Memory) -> bool {
 pub(crate) fn planned(
     plan: &Plan,
     kept: &OnceLock<Move>,
-    from: Side<'_, '_>,
-    to: Side<'_, '_>,
+    from: DeviceArray<'_, '_>,
+    to: DeviceArray<'_, '_>,
 ) -> PyResult<()> {
     moved(from.1.py(), kept.get_or_init(|| Move::new(plan.program().clone())), from, to)
 }
@@ -41,8 +41,8 @@ pub(crate) fn planned(
 pub(crate) fn moved(
     py: Python<'_>,
     moved: &Move,
-    from: Side<'_, '_>,
-    to: Side<'_, '_>,
+    from: DeviceArray<'_, '_>,
+    to: DeviceArray<'_, '_>,
 ) -> PyResult<()> {
     let (on, other) = together(from.0.device(), to.0.device())?;
     let stream = other.stream().or(on.stream()).unwrap_or(Stream::LEGACY);

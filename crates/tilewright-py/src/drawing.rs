@@ -95,7 +95,7 @@ impl PyDrawing {
 }
 
 /// The kind of picture of an array's layout, and its arguments.
-pub(crate) struct Kind<'a> {
+pub(crate) struct DrawingKind<'a> {
     pub(crate) name: &'a str,
     /// The other layout of a conversion.
     pub(crate) to: Option<&'a Named>,
@@ -114,10 +114,10 @@ const KINDS: [(&str, &str); 5] = [
     ("banks", "vector=, the number of elements that a thread reads at once"),
 ];
 
-impl Kind<'_> {
+impl DrawingKind<'_> {
     /// Returns the error for a picture that does not exist with these arguments.
     fn wrong(&self) -> PyErr {
-        let Kind { name, to, threads, vector } = self;
+        let DrawingKind { name, to, threads, vector } = self;
         let Some((_, takes)) = KINDS.iter().find(|(kind, _)| kind == name) else {
             let all: Vec<&str> = KINDS.iter().map(|(kind, _)| *kind).collect();
             let (name, all) = (quoted(name), all.join(", "));
@@ -135,7 +135,7 @@ impl Kind<'_> {
 }
 
 impl PyDrawing {
-    pub(crate) fn of(named: &Named, kind: &Kind<'_>) -> PyResult<PyDrawing> {
+    pub(crate) fn of(named: &Named, kind: &DrawingKind<'_>) -> PyResult<PyDrawing> {
         let (limits, own) = (Limits::default(), subject(named));
         let scene = match (kind.name, kind.to, kind.threads, kind.vector) {
             ("grid", None, None, None) => grid(&own, &limits),

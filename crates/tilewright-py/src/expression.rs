@@ -18,7 +18,7 @@ use crate::{
     errors::{Raised, refused},
     integer::Integer,
     swizzle::PySwizzle,
-    text::{Text, text},
+    text::{TextArgument, text},
     values::{PyLayout, PyTensorLayout, from_tuple},
 };
 
@@ -215,7 +215,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// 12
 #[pyfunction]
 #[pyo3(signature = (text, /))]
-fn evaluate(py: Python<'_>, text: Text) -> PyResult<Py<PyAny>> {
+fn evaluate(py: Python<'_>, text: TextArgument) -> PyResult<Py<PyAny>> {
     let text = text.of("text")?;
     let value = py.detach(|| eval::evaluate(&text)).raised()?;
     python(py, &value)
@@ -228,7 +228,7 @@ fn evaluate(py: Python<'_>, text: Text) -> PyResult<Py<PyAny>> {
 /// '((2,2),3):((24,2),8)'
 #[pyfunction]
 #[pyo3(signature = (text, /))]
-fn evaluate_text(py: Python<'_>, text: Text) -> PyResult<String> {
+fn evaluate_text(py: Python<'_>, text: TextArgument) -> PyResult<String> {
     let text = text.of("text")?;
     py.detach(|| eval::evaluate(&text)).raised().map(|value| value.to_string())
 }
@@ -252,7 +252,11 @@ fn functions() -> Vec<(&'static str, &'static str, &'static str)> {
 /// 12
 #[pyfunction]
 #[pyo3(signature = (name, /, *arguments))]
-fn operation(py: Python<'_>, name: Text, arguments: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
+fn operation(
+    py: Python<'_>,
+    name: TextArgument,
+    arguments: &Bound<'_, PyTuple>,
+) -> PyResult<Py<PyAny>> {
     call(py, &name.of("name")?, &arguments.iter().collect::<Vec<_>>())
 }
 

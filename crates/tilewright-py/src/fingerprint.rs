@@ -20,7 +20,7 @@ use crate::{
     narrow::Narrow,
     plan,
     prepare::{self, extend},
-    text::Text,
+    text::TextArgument,
 };
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -46,7 +46,7 @@ pub(crate) struct PyFingerprint(Fingerprint);
 impl PyFingerprint {
     #[new]
     #[pyo3(signature = (text, /))]
-    fn new(text: Text) -> PyResult<PyFingerprint> {
+    fn new(text: TextArgument) -> PyResult<PyFingerprint> {
         text.of("text")?.parse().map(PyFingerprint).map_err(|error| raised(&error))
     }
 
@@ -86,7 +86,7 @@ fn fingerprint_of(
     dims: Option<Integers>,
     dtype: Option<&Bound<'_, PyAny>>,
     origin: Option<Integers>,
-    key: Option<Text>,
+    key: Option<TextArgument>,
 ) -> PyResult<PyFingerprint> {
     let (py, key) = (array.py(), key_of(key)?);
     let ask = Ask::new(layout, None, dims, dtype, None, None, None)?;
@@ -128,7 +128,7 @@ fn fingerprints(
     py: Python<'_>,
     path: PathBuf,
     tensors: Vec<String>,
-    key: Option<Text>,
+    key: Option<TextArgument>,
     reading: &Bound<'_, PyDict>,
 ) -> PyResult<String> {
     let (key, reading) = (key_of(key)?, request(reading)?.reading().clone());
@@ -152,7 +152,7 @@ fn same_data(
     a: PathBuf,
     b: PathBuf,
     tensors: Vec<String>,
-    key: Option<Text>,
+    key: Option<TextArgument>,
     reading: &Bound<'_, PyDict>,
 ) -> PyResult<(String, String)> {
     let (key, reading) = (key_of(key)?, request(reading)?.reading().clone());
@@ -180,7 +180,7 @@ fn read_as(all: Collection, reading: &Reading, arrays: usize) -> Result<Collecti
 }
 
 /// Returns the key given as hexadecimal digits, or the default key.
-fn key_of(key: Option<Text>) -> PyResult<Key> {
+fn key_of(key: Option<TextArgument>) -> PyResult<Key> {
     let Some(key) = key else { return Ok(Key::default()) };
     key.of("key")?.parse().map_err(|error| about("key", raised(&error)))
 }

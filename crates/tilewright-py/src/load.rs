@@ -22,8 +22,8 @@ use crate::{
         Device, Memory, PyDeviceArray, as_jax, cupy_empty, numpy_empty, numpy_named, own_empty,
         torch_empty, within_cupy,
     },
-    pieces::Cut,
-    result::Form,
+    pieces::TensorBox,
+    result::ResultForm,
     spelling::quoted,
 };
 
@@ -31,7 +31,7 @@ use crate::{
 const PIECE: u64 = 16 << 20;
 
 /// The place of a result, and the library of its array.
-pub(crate) enum Target {
+pub(crate) enum LoadTarget {
     Host { torch: bool },
     Device(OnDevice),
 }
@@ -51,15 +51,15 @@ enum Library {
     Jax,
 }
 
-impl Target {
+impl LoadTarget {
     /// Returns the target for `framework=` and `device=`.
     pub(crate) fn of(
         framework: Option<String>,
         device: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Target> {
+    ) -> PyResult<LoadTarget> {
         let device = device.map(|device| device.str().map(|text| text.to_string())).transpose()?;
         let number = match device.as_deref() {
-            None | Some("cpu") => return Target::host(framework.as_deref()),
+            None | Some("cpu") => return LoadTarget::host(framework.as_deref()),
             Some("cuda") => None,
             Some(other) => match other.strip_prefix("cuda:").map(str::parse::<i32>) {
                 Some(Ok(number)) if number >= 0 => Some(number),
@@ -83,13 +83,13 @@ impl Target {
                 return Err(refused("arguments", says));
             }
         };
-        Ok(Target::Device(OnDevice { library, ordinal: number }))
+        Ok(LoadTarget::Device(OnDevice { library, ordinal: number }))
     }
 
-    fn host(framework: Option<&str>) -> PyResult<Target> {
+    fn host(framework: Option<&str>) -> PyResult<LoadTarget> {
         match framework {
-            None | Some("numpy") => Ok(Target::Host { torch: false }),
-            Some("torch") => Ok(Target::Host { torch: true }),
+            None | Some("numpy") => Ok(LoadTarget::Host { torch: false }),
+            Some("torch") => Ok(LoadTarget::Host { torch: true }),
             Some(other) => {
                 let says = format!(
                     "framework= takes 'numpy' or 'torch', not {}; with device='cuda' also 'cupy' and 'jax'",
@@ -208,7 +208,7 @@ impl Load<'_> {
         &self,
         py: Python<'py>,
         target: &OnDevice,
-        form: &Form,
+        form: &ResultForm,
         area: Option<&[Range<u64>]>,
         moves: bool,
         threads: usize,
@@ -252,7 +252,7 @@ impl Load<'_> {
         let all = self.rows(&whole)?;
         let watcher = Watcher::new(None)?;
         let mut at = 0;
-        for piece in Cut::new(whole, all.bits(), all.bytes()).pieces(PIECE) {
+        for piece in TensorBox::new(whole, all.bits(), all.bytes()).pieces(PIECE) {
             let reader = self.rows(&piece)?;
             let length = reader.bytes();
             let host = numpy_empty(py, &[length], &PyString::new(py, "uint8").into_any())?;

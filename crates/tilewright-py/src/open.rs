@@ -19,17 +19,17 @@ use tilewright::{
 use crate::{
     convert::{Watcher, reading, request, warned},
     errors::{Raised, refused},
-    foreign::{Facts, Memory, Place, numpy_empty, torch_empty},
+    foreign::{Argument, Facts, Memory, numpy_empty, torch_empty},
     forks,
     integer::{Integer, Integers, given},
-    load::{Load, Target},
-    order::Order,
-    part::Part,
-    result::Form,
+    load::{Load, LoadTarget},
+    order::ResultOrder,
+    part::PartIndex,
+    result::ResultForm,
     spec::spec_of,
     spelling::{html, quoted, tuple},
     tabled::layout_of,
-    text::{Text, text},
+    text::{TextArgument, text},
 };
 
 /// The number of rows of a table in a notebook.
@@ -128,7 +128,7 @@ impl PyCheckpoint {
         to: Option<&Bound<'py, PyAny>>,
         r#box: Option<&Bound<'py, PyAny>>,
         out: Option<&Bound<'py, PyAny>>,
-        framework: Option<Text>,
+        framework: Option<TextArgument>,
         threads: Option<Integer<usize>>,
         from_: Option<&Bound<'py, PyAny>>,
         dims: Option<Integers>,
@@ -137,13 +137,13 @@ impl PyCheckpoint {
     ) -> PyResult<Bound<'py, PyAny>> {
         let held = self.held()?;
         let tensor = held.tensor(name)?;
-        let target = Target::of(Text::given("framework", framework)?, device)?;
+        let target = LoadTarget::of(TextArgument::given("framework", framework)?, device)?;
         let threads = forks::threads(given("threads", threads)?);
         let to = to.map(|to| spec_of("to", to)).transpose()?;
         let reading = reading(from_, dims, dtype)?;
         let own = held.input.layout_as(tensor, &reading).raised();
-        let part = r#box.map(|part| Part::of(part, own?.layout().extents())).transpose()?;
-        if to.is_some() && part.as_ref().is_some_and(Part::leaves_out) {
+        let part = r#box.map(|part| PartIndex::of(part, own?.layout().extents())).transpose()?;
+        if to.is_some() && part.as_ref().is_some_and(PartIndex::leaves_out) {
             let says = "box= with to= takes slices, because a layout covers all dims; write an integer i as slice(i, i + 1)";
             return Err(refused("arguments", says));
         }
@@ -151,12 +151,12 @@ impl PyCheckpoint {
         let reader = held.input.reader_as(tensor, &reading, to.as_ref(), area).raised()?;
         let form = form(&reader, part.as_ref().filter(|_| to.is_none()))?;
         let torch = match target {
-            Target::Host { torch } => torch,
-            Target::Device(_) if out.is_some() => {
+            LoadTarget::Host { torch } => torch,
+            LoadTarget::Device(_) if out.is_some() => {
                 let says = "out= and device= exclude each other; load an array on the device, then call tilewright.copy_(out, array)";
                 return Err(refused("arguments", says));
             }
-            Target::Device(target) => {
+            LoadTarget::Device(target) => {
                 let load = Load { input: &held.input, tensor, reading: &reading, reader: &reader };
                 return load.run(py, &target, &form, area, to.is_some(), threads);
             }
@@ -324,14 +324,14 @@ impl OpenFile {
 }
 
 /// Returns the form of the result; `part` has the dims that are removed.
-fn form(reader: &Reader<'_>, part: Option<&Part>) -> PyResult<Form> {
+fn form(reader: &Reader<'_>, part: Option<&PartIndex>) -> PyResult<ResultForm> {
     let (named, bits) = (reader.layout(), reader.bits());
     if reader.is_big_endian() {
         let says = "arrays in memory are little-endian; leave the order of bytes out of to=";
         return Err(refused("unsupported", says));
     }
     if named.stored_as().is_some() {
-        return Ok(Form::of(None, named.dtype(), bits, named, Order::C));
+        return Ok(ResultForm::of(None, named.dtype(), bits, named, ResultOrder::C));
     }
     let mut shape = named.storage_shape();
     // A block of elements counts as one element.
@@ -344,11 +344,11 @@ fn form(reader: &Reader<'_>, part: Option<&Part>) -> PyResult<Form> {
     }
     let kept = |dim: &usize| part.is_none_or(|part| !part.left_out.contains(dim));
     let shape = (0..shape.len()).filter(kept).filter_map(|dim| shape.get(dim).copied()).collect();
-    Ok(Form::new(None, named.dtype(), bits, shape, Order::C))
+    Ok(ResultForm::new(None, named.dtype(), bits, shape, ResultOrder::C))
 }
 
 /// Returns a new array for the result.
-fn empty<'py>(py: Python<'py>, form: &Form, torch: bool) -> PyResult<Bound<'py, PyAny>> {
+fn empty<'py>(py: Python<'py>, form: &ResultForm, torch: bool) -> PyResult<Bound<'py, PyAny>> {
     let name = PyString::new(py, form.element().unwrap_or("uint8")).into_any();
     match torch {
         true => torch_empty(py, &form.shape, &name, None),
@@ -357,8 +357,8 @@ fn empty<'py>(py: Python<'py>, form: &Form, torch: bool) -> PyResult<Bound<'py, 
 }
 
 /// Refuses an output of another size or element type; bytes are always accepted.
-fn fits(form: &Form, reader: &Reader<'_>, out: &Memory) -> PyResult<()> {
-    let Ok(bytes) = out.row_major_bytes(Place::Out) else {
+fn fits(form: &ResultForm, reader: &Reader<'_>, out: &Memory) -> PyResult<()> {
+    let Ok(bytes) = out.row_major_bytes(Argument::Out) else {
         let (shape, strides) = (tuple(out.shape()), tuple(&out.facts.strides));
         let says = format!(
             "out= is an array of shape {shape} and strides {strides} bytes, which is not contiguous: a file is read into \

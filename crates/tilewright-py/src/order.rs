@@ -5,22 +5,22 @@
 
 use pyo3::prelude::*;
 
-use crate::{errors::refused, spelling::quoted, text::Text};
+use crate::{errors::refused, spelling::quoted, text::TextArgument};
 
 /// The order of extents of a new array.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) enum Order {
+pub(crate) enum ResultOrder {
     #[default]
     C,
     F,
 }
 
-impl Order {
+impl ResultOrder {
     /// Returns the order for NumPy's letter.
-    pub(crate) fn of(letter: Option<Text>) -> PyResult<Order> {
-        match Text::given("order", letter)?.as_deref() {
-            None | Some("C") => Ok(Order::C),
-            Some("F") => Ok(Order::F),
+    pub(crate) fn of(letter: Option<TextArgument>) -> PyResult<ResultOrder> {
+        match TextArgument::given("order", letter)?.as_deref() {
+            None | Some("C") => Ok(ResultOrder::C),
+            Some("F") => Ok(ResultOrder::F),
             Some(other) => {
                 let other = quoted(other);
                 let says = format!("order= takes 'C' (outermost extent first) or 'F', not {other}");
@@ -32,8 +32,8 @@ impl Order {
     /// Returns the extents of a storage, outermost first, in the order of an array.
     pub(crate) fn listed(self, shape: &[u64]) -> Vec<u64> {
         match self {
-            Order::C => shape.to_vec(),
-            Order::F => shape.iter().rev().copied().collect(),
+            ResultOrder::C => shape.to_vec(),
+            ResultOrder::F => shape.iter().rev().copied().collect(),
         }
     }
 }

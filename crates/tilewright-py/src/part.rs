@@ -11,14 +11,14 @@ use pyo3::{
 use crate::{errors::refused, integer::Integer};
 
 /// A range for each dim, and the dims that are removed from a result.
-pub(crate) struct Part {
+pub(crate) struct PartIndex {
     pub(crate) ranges: Vec<Range<u64>>,
     pub(crate) left_out: Vec<usize>,
 }
 
-impl Part {
+impl PartIndex {
     /// Returns the box of an argument, for an array of these dims; dims after the given ones are whole.
-    pub(crate) fn of(value: &Bound<'_, PyAny>, dims: &[u64]) -> PyResult<Part> {
+    pub(crate) fn of(value: &Bound<'_, PyAny>, dims: &[u64]) -> PyResult<PartIndex> {
         let given: Vec<Bound<'_, PyAny>> =
             match value.is_instance_of::<PyTuple>() || value.is_instance_of::<PyList>() {
                 true => value.extract()?,
@@ -54,7 +54,7 @@ impl Part {
             }
             ranges.push(range);
         }
-        Ok(Part { ranges, left_out })
+        Ok(PartIndex { ranges, left_out })
     }
 
     /// Returns whether a dim is removed.

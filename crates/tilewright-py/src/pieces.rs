@@ -11,22 +11,22 @@ const TOGETHER: u64 = 256;
 
 /// A box of a tensor.
 #[derive(Clone, Debug)]
-pub(crate) struct Cut {
+pub(crate) struct TensorBox {
     pub(crate) area: Vec<Range<u64>>,
     /// The number of bits of its elements, without the padding of the last byte.
     pub(crate) bits: u128,
 }
 
-impl Cut {
+impl TensorBox {
     /// Returns a box of elements of `width` bits each, or of blocks of elements, with `bytes` bytes.
-    pub(crate) fn new(area: Vec<Range<u64>>, width: u32, bytes: u64) -> Cut {
+    pub(crate) fn new(area: Vec<Range<u64>>, width: u32, bytes: u64) -> TensorBox {
         let bits = match width.is_multiple_of(8) {
             true => u128::from(bytes) * 8,
             false => area.iter().fold(u128::from(width), |bits, range| {
                 bits.saturating_mul(u128::from(range.end - range.start))
             }),
         };
-        Cut { area, bits }
+        TensorBox { area, bits }
     }
 
     /// Returns its pieces of at most this number of bytes.
@@ -46,7 +46,7 @@ impl Cut {
         let is_last = dim + 1 == self.area.len();
         let each = self.bits / extent;
         if !is_last && each > most && each.is_multiple_of(8) {
-            let rows = range.map(|at| Cut { bits: each, ..self.part(dim, at..at + 1) });
+            let rows = range.map(|at| TensorBox { bits: each, ..self.part(dim, at..at + 1) });
             return rows.flat_map(|row| row.pieces((most / 8) as u64)).collect();
         }
         let step = match is_last {
@@ -66,7 +66,7 @@ impl Cut {
     }
 
     /// Returns the box with another range of one dim.
-    fn part(&self, dim: usize, range: Range<u64>) -> Cut {
+    fn part(&self, dim: usize, range: Range<u64>) -> TensorBox {
         let mut part = self.clone();
         part.area[dim] = range;
         part

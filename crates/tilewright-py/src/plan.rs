@@ -11,13 +11,13 @@ use crate::{
     device,
     drawing::PyDrawing,
     errors::{Raised, refused},
-    foreign::{Facts, Memory, Place},
+    foreign::{Argument, Facts, Memory},
     forks,
     integer::{Integer, Integers, given},
     prepare::{Prepared, Source},
     spelling::{html, tuple},
     tabled::layout_of,
-    text::Text,
+    text::TextArgument,
 };
 
 /// Moves of fewer bytes run in the calling thread, which keeps the GIL.
@@ -53,7 +53,7 @@ impl PyPlan {
         dtype: Option<&Bound<'_, PyAny>>,
         bits: Option<Integer<u32>>,
         fill: Option<&Bound<'_, PyAny>>,
-        order: Option<Text>,
+        order: Option<TextArgument>,
     ) -> PyResult<PyPlan> {
         let ask = Ask::new(None, Some(to), dims, dtype, bits, fill, order)?;
         Prepared::alone(&ask, &Wanted::of("from_", from_)?).map(|made| PyPlan(Arc::new(made)))
@@ -73,7 +73,7 @@ impl PyPlan {
         dtype: Option<&Bound<'_, PyAny>>,
         bits: Option<Integer<u32>>,
         fill: Option<&Bound<'_, PyAny>>,
-        order: Option<Text>,
+        order: Option<TextArgument>,
     ) -> PyResult<PyPlan> {
         let ask = Ask::new(from_, to, dims, dtype, bits, fill, order)?;
         let out = out.map(|out| Memory::given_anywhere("out", out)).transpose()?;
@@ -161,7 +161,7 @@ impl PyPlan {
 /// Checks the arrays and moves the elements.
 pub(crate) fn run<'py>(
     prepared: &Prepared,
-    (source, array): device::Side<'_, 'py>,
+    (source, array): device::DeviceArray<'_, 'py>,
     name: &'static str,
     out: Option<&Bound<'py, PyAny>>,
     threads: Option<usize>,
@@ -224,7 +224,7 @@ pub(crate) fn expected(source: &Source, given: &Memory, name: &'static str) -> P
             Err(refused("mismatch", says))
         }
         Source::Storage { bytes, shape, dtype, bits, swapped } => {
-            let length = given.storage_length(Place::Source(name), shape, false)? as u64;
+            let length = given.storage_length(Argument::Source(name), shape, false)? as u64;
             if length != *bytes {
                 let says = format!("a storage of {length} bytes where the layout takes {bytes}");
                 return Err(refused("mismatch", says));
@@ -277,7 +277,7 @@ fn fits(prepared: &Prepared, py: Python<'_>, source: &Memory, out: &Memory) -> P
         };
     }
     let told = prepared.form.is_turned();
-    out.storage_length(Place::Out, &prepared.form.shape, told).map(drop)
+    out.storage_length(Argument::Out, &prepared.form.shape, told).map(drop)
 }
 
 fn described(facts: &Facts) -> String {

@@ -20,7 +20,7 @@ use crate::{
     foreign::{Facts, Memory},
     forks,
     narrow::Narrow,
-    result::{Form, packed},
+    result::{ResultForm, packed},
     spec::parsed_fill,
     spelling::tuple,
 };
@@ -32,7 +32,7 @@ const EXTENTS: [u64; 8] = [11, 13, 17, 19, 23, 29, 31, 37];
 pub(crate) struct Prepared {
     pub(crate) plan: Plan,
     pub(crate) source: Source,
-    pub(crate) form: Form,
+    pub(crate) form: ResultForm,
     pub(crate) from: ArrayLayout,
     pub(crate) to: ArrayLayout,
     /// The check of elements that lose bits.
@@ -126,7 +126,7 @@ impl Prepared {
         }
         let program = Program::of_arrays(from.array.layout(), to.array.layout(), elements, fill);
         let plan = program.map(Plan::of).raised()?;
-        let form = Form::of(facts, from.stored().dtype(), to.bits, to.stored(), ask.order);
+        let form = ResultForm::of(facts, from.stored().dtype(), to.bits, to.stored(), ask.order);
         if form.loses_order() {
             let says = "big-endian elements keep their type; make the array little-endian first";
             return Err(refused("unsupported", says));

@@ -15,7 +15,7 @@ use crate::{
     convert::{Watcher, flag, given, integer, request, say_done, warned},
     errors::Raised,
     integer::Integer,
-    text::{Text, text},
+    text::{TextArgument, text},
 };
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -40,10 +40,10 @@ type Head = (String, String, Vec<u64>);
 
 /// A part of a tensor: its source and the element there, or none and the bits of the fill; its first element; and digits, each
 /// with its extent and its strides in the source and in the tensor.
-type Piece = (Option<usize>, u64, u64, Vec<(u64, u64, u64)>);
+type MadePiece = (Option<usize>, u64, u64, Vec<(u64, u64, u64)>);
 
 /// Tensors that a recipe makes, each with its parts, and the recipe back.
-type Solved = (Vec<(Head, Vec<Piece>)>, String);
+type Solved = (Vec<(Head, Vec<MadePiece>)>, String);
 
 /// Solves a recipe without any data. Returns the heads of the tensors that it makes, their parts, and the recipe back. Rules
 /// may round.
@@ -139,7 +139,7 @@ fn sizes(job: &Bound<'_, PyDict>) -> PyResult<Sizes> {
     let Some(sizes) = given(job, "sizes")? else { return Ok(Sizes::new()) };
     let items = sizes.call_method0("items")?;
     let pair = |item: PyResult<Bound<'_, PyAny>>| {
-        let (axis, size) = item?.extract::<(Text, Integer<u64>)>()?;
+        let (axis, size) = item?.extract::<(TextArgument, Integer<u64>)>()?;
         Ok((axis.of("sizes")?, size.of("sizes")?))
     };
     items.try_iter()?.map(pair).collect()

@@ -13,14 +13,14 @@ use crate::{
     plan,
     prepare::Prepared,
     spec::dtype_of,
-    text::Text,
+    text::TextArgument,
 };
 
 /// The key of a plan: the arguments, the source's facts, and those of the output if its layout is the destination.
 #[derive(PartialEq, Eq, Hash)]
-struct Key(Ask, Facts, Option<Facts>);
+struct PlanKey(Ask, Facts, Option<Facts>);
 
-static PLANS: Cache<Key, Prepared> = Cache::new();
+static PLANS: Cache<PlanKey, Prepared> = Cache::new();
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(relayout, module)?)?;
@@ -43,7 +43,7 @@ fn relayout<'py>(
     dtype: Option<&Bound<'py, PyAny>>,
     bits: Option<Integer<u32>>,
     fill: Option<&Bound<'py, PyAny>>,
-    order: Option<Text>,
+    order: Option<TextArgument>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let ask = Ask::new(from_, to, dims, dtype, bits, fill, order)?;
     let source = Memory::anywhere(array)?;
@@ -51,7 +51,7 @@ fn relayout<'py>(
         (Some(out), None) => Some(Memory::given_anywhere("out", out)?),
         _ => None,
     };
-    let key = Key(ask, source.facts.clone(), own.as_ref().map(|own| own.facts.clone()));
+    let key = PlanKey(ask, source.facts.clone(), own.as_ref().map(|own| own.facts.clone()));
     let prepared = PLANS.find_or(key, |key| Prepared::new(&key.0, &source.facts, own.as_ref()))?;
     plan::run(&prepared, (&source, array), "array", out, given("threads", threads)?)
 }
@@ -73,7 +73,7 @@ fn relayout_form<'py>(
     dtype: Option<&Bound<'py, PyAny>>,
     bits: Option<Integer<u32>>,
     fill: Option<&Bound<'py, PyAny>>,
-    order: Option<Text>,
+    order: Option<TextArgument>,
 ) -> PyResult<(Bound<'py, PyTuple>, &'static str, String, String)> {
     let ask = Ask::new(from_, Some(to), dims, dtype, bits, fill, order)?;
     let facts = Facts::dense(&shape.of("shape")?, dtype_of(element)?);

@@ -19,7 +19,7 @@ use crate::{
     integer::{Integer, Integers},
     spec::spec_of,
     spelling::{html, quoted},
-    text::{Text, text},
+    text::{TextArgument, text},
 };
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -342,7 +342,7 @@ fn reshard_plan(
 
 /// Adds the extents of tensors to a request: pairs of a pattern and a sequence.
 fn stated(mut request: Request, extents: &Bound<'_, PyAny>) -> PyResult<Request> {
-    let pairs = extents.extract::<Vec<(Text, Integers)>>().map_err(|_| {
+    let pairs = extents.extract::<Vec<(TextArgument, Integers)>>().map_err(|_| {
         PyTypeError::new_err("extents= takes a mapping from patterns of names to extents")
     })?;
     for (glob, extents) in pairs {
@@ -385,7 +385,7 @@ fn sided(job: &Bound<'_, PyDict>, mesh: &str, name: &str) -> PyResult<Option<Rul
             ))
         })?;
         for rule in rules.items()? {
-            let (glob, sharding) = rule.extract::<(Text, Text)>()?;
+            let (glob, sharding) = rule.extract::<(TextArgument, TextArgument)>()?;
             all = raised(all.rule(&glob.of(name)?, &sharding.of(name)?))?;
         }
     }

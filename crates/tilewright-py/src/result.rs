@@ -9,15 +9,15 @@ use tilewright::{Dtype, Named};
 use crate::{
     errors::refused,
     foreign::{Facts, Family, Memory},
-    order::Order,
+    order::ResultOrder,
 };
 
 /// The form of results.
-pub(crate) struct Form {
+pub(crate) struct ResultForm {
     /// The extents of the storage, outermost first; packed elements count as bytes.
     pub(crate) shape: Vec<u64>,
     /// The order in which the array lists them.
-    order: Order,
+    order: ResultOrder,
     element: Element,
     /// The width of a stored element.
     pub(crate) bits: u32,
@@ -35,7 +35,7 @@ enum Element {
     Named(&'static str),
 }
 
-impl Form {
+impl ResultForm {
     /// Returns the form of a result in this layout: in the words in which it is stored, or in elements of `bits` bits of the
     /// source's type.
     pub(crate) fn of(
@@ -43,13 +43,17 @@ impl Form {
         dtype: Option<Dtype>,
         bits: u32,
         to: &Named,
-        order: Order,
-    ) -> Form {
+        order: ResultOrder,
+    ) -> ResultForm {
         match to.stored_as() {
-            Some(words) => {
-                Form::new(facts, Some(words.dtype()), words.bits(), words.shape().to_vec(), order)
-            }
-            None => Form::new(facts, dtype, bits, to.storage_shape(), order),
+            Some(words) => ResultForm::new(
+                facts,
+                Some(words.dtype()),
+                words.bits(),
+                words.shape().to_vec(),
+                order,
+            ),
+            None => ResultForm::new(facts, dtype, bits, to.storage_shape(), order),
         }
     }
 
@@ -59,8 +63,8 @@ impl Form {
         dtype: Option<Dtype>,
         bits: u32,
         mut shape: Vec<u64>,
-        order: Order,
-    ) -> Form {
+        order: ResultOrder,
+    ) -> ResultForm {
         let fits = dtype.filter(|dtype| dtype.storage_bits() == Some(bits));
         let same = facts
             .is_some_and(|facts| facts.bits() == bits && (fits.is_none() || facts.dtype == fits));
@@ -76,7 +80,7 @@ impl Form {
             }
         };
         let swapped = facts.is_some_and(|facts| facts.swapped);
-        Form { shape, order, element, bits, dtype: fits, swapped }
+        ResultForm { shape, order, element, bits, dtype: fits, swapped }
     }
 
     /// Returns whether elements have the other byte order, which a new array would not record.
@@ -101,14 +105,16 @@ impl Form {
         let made = source.empty(&self.shape, &dtype)?;
         let turn = if source.family == Family::Torch { "permute" } else { "transpose" };
         match self.order {
-            Order::C => Ok(made),
-            Order::F => made.call_method1(turn, (PyTuple::new(py, (0..self.shape.len()).rev())?,)),
+            ResultOrder::C => Ok(made),
+            ResultOrder::F => {
+                made.call_method1(turn, (PyTuple::new(py, (0..self.shape.len()).rev())?,))
+            }
         }
     }
 
     /// Returns whether the caller requested extents listed innermost first.
     pub(crate) fn is_turned(&self) -> bool {
-        self.order == Order::F
+        self.order == ResultOrder::F
     }
 
     /// Returns the shape of a new array.

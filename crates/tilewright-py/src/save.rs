@@ -22,7 +22,7 @@ use crate::{
     open::PyCheckpoint,
     plan, prepare,
     spelling::quoted,
-    text::Text,
+    text::TextArgument,
 };
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -57,7 +57,7 @@ fn save(
 }
 
 /// An array by its name, accessed in place.
-struct Array {
+struct SavedArray {
     name: String,
     memory: Memory,
     named: Named,
@@ -72,18 +72,18 @@ fn ask(reading: &Bound<'_, PyDict>) -> PyResult<Ask> {
 }
 
 /// Returns the arrays of a mapping.
-fn arrays(tensors: &Bound<'_, PyAny>, ask: &Ask) -> PyResult<Vec<Array>> {
+fn arrays(tensors: &Bound<'_, PyAny>, ask: &Ask) -> PyResult<Vec<SavedArray>> {
     let tensors = tensors.cast::<PyMapping>().map_err(|_| {
         PyTypeError::new_err("tensors= takes a mapping from names to arrays: {\"w\": w}")
     })?;
     let one = |item: Bound<'_, PyAny>| {
-        let (name, array) = item.extract::<(Text, Bound<'_, PyAny>)>()?;
+        let (name, array) = item.extract::<(TextArgument, Bound<'_, PyAny>)>()?;
         let name = name.of("tensors")?;
         let memory = Memory::of_any(&array);
         let seen = memory.and_then(|memory| Ok((named(&array, &memory, ask)?, memory)));
         let argument = format!("tensors[{}]", quoted(&name));
         let (named, memory) = seen.map_err(|error| about(&argument, error))?;
-        Ok(Array { name, memory, named })
+        Ok(SavedArray { name, memory, named })
     };
     tensors.items()?.iter().map(one).collect()
 }
@@ -132,8 +132,8 @@ fn pairs(memory: &Memory, py: Python<'_>) -> PyResult<Option<Named>> {
 }
 
 /// Returns a writer of the arrays.
-fn writer(request: Request, arrays: &[Array]) -> PyResult<Writer<'_>> {
-    arrays.iter().try_fold(Writer::new(request), |writer, Array { name, memory, named }| {
+fn writer(request: Request, arrays: &[SavedArray]) -> PyResult<Writer<'_>> {
+    arrays.iter().try_fold(Writer::new(request), |writer, SavedArray { name, memory, named }| {
         writer.array(name.as_str(), named, memory.bytes()?).raised()
     })
 }
@@ -147,7 +147,7 @@ fn texts(metadata: &Bound<'_, PyAny>) -> PyResult<Vec<(String, String)>> {
         PyTypeError::new_err("metadata= takes a mapping from str to str, or an open Checkpoint")
     })?;
     let text = |item: Bound<'_, PyAny>| {
-        let (key, text) = item.extract::<(Text, Text)>()?;
+        let (key, text) = item.extract::<(TextArgument, TextArgument)>()?;
         Ok((key.of("metadata")?, text.of("metadata")?))
     };
     pairs.items()?.iter().map(text).collect()

@@ -20,7 +20,7 @@ use crate::{
     integer::{Integer, Integers},
     spec::dtype_of,
     spelling::{html, quoted, tuple},
-    text::Text,
+    text::TextArgument,
     values::PyTensorLayout,
 };
 
@@ -60,7 +60,7 @@ impl PySharded {
     #[new]
     #[pyo3(signature = (text, /, dims = None, dtype = None))]
     fn new(
-        text: Text,
+        text: TextArgument,
         dims: Option<Integers>,
         dtype: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PySharded> {
@@ -186,7 +186,7 @@ impl PySharded {
     /// >>> Sharded("f32[8,6] @ mesh(dp=2,tp=2) P('dp','tp')").to("hlo")
     /// Sharded('f32[8,6] @ {devices=[2,2]<=[4]}')
     #[pyo3(signature = (notation, /))]
-    fn to(&self, notation: Text) -> PyResult<PySharded> {
+    fn to(&self, notation: TextArgument) -> PyResult<PySharded> {
         let notation = notation.of("notation")?;
         // Only notations of shardings are accepted: a notation of layouts has one layout, which is not a sharding.
         tilewright::sharded::dialect::dialect(&notation).raised()?;
@@ -196,7 +196,7 @@ impl PySharded {
 
     /// Returns only the sharding in another notation, or the one layout of all shards in a notation of layouts.
     #[pyo3(signature = (to, /))]
-    fn translate(&self, to: Text) -> PyResult<String> {
+    fn translate(&self, to: TextArgument) -> PyResult<String> {
         Ok(ShardsTranslation::of(&self.array, &to.of("to")?).raised()?.text)
     }
 

@@ -13,13 +13,13 @@ use tilewright::{
 };
 
 use crate::{
-    drawing::{Kind, PyDrawing},
+    drawing::{DrawingKind, PyDrawing},
     errors::{Raised, refused},
     foreign::Memory,
     integer::{Integer, Integers, given},
     spec::{dtype_of, resolve},
     spelling::{html, quoted},
-    text::Text,
+    text::TextArgument,
     values::{PyLayout, PyTensorLayout, alone},
     words::{PyComparison, PyExplanation},
 };
@@ -197,7 +197,7 @@ impl PyTensorLayout {
     /// >>> TensorLayout("f32[3,5]{1,0:T(2,2)}").translate("cute")
     /// '((2,2),(2,3)):((2,12),(1,4)) valid (3,5)'
     #[pyo3(signature = (to, /))]
-    fn translate(&self, to: Text) -> PyResult<String> {
+    fn translate(&self, to: TextArgument) -> PyResult<String> {
         notation::notation(&to.of("to")?).raised()?.print(&self.0).raised()
     }
 
@@ -258,7 +258,7 @@ impl PyTensorLayout {
     #[pyo3(signature = (kind = None, *, to = None, threads = None, values = None, vector = None), text_signature = "($self, kind='grid', *, to=None, threads=None, values=None, vector=None)")]
     fn draw(
         &self,
-        kind: Option<Text>,
+        kind: Option<TextArgument>,
         to: Option<&Bound<'_, PyAny>>,
         threads: Option<Integer<u64>>,
         values: Option<Integer<u64>>,
@@ -272,9 +272,9 @@ impl PyTensorLayout {
             (None, Some(_)) => return Err(refused("arguments", "values= needs threads=")),
             (None, None) => None,
         };
-        let kind = Text::given("kind", kind)?;
+        let kind = TextArgument::given("kind", kind)?;
         let name = kind.as_deref().unwrap_or("grid");
-        PyDrawing::of(&self.0, &Kind { name, to: to.as_ref(), threads, vector })
+        PyDrawing::of(&self.0, &DrawingKind { name, to: to.as_ref(), threads, vector })
     }
 
     fn _repr_html_(&self) -> String {
@@ -314,7 +314,7 @@ impl PyTensorLayout {
 
     /// Returns the picture of the storage offset of each element.
     pub(crate) fn grid(&self) -> PyResult<PyDrawing> {
-        PyDrawing::of(&self.0, &Kind { name: "grid", to: None, threads: None, vector: None })
+        PyDrawing::of(&self.0, &DrawingKind { name: "grid", to: None, threads: None, vector: None })
     }
 
     /// Returns the picture for a notebook, or text if it cannot be drawn.

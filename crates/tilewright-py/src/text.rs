@@ -9,7 +9,7 @@ use pyo3::{Borrowed, exceptions::PyTypeError, prelude::*, types::PyString};
 use crate::errors::refused;
 
 /// A text argument. Its error is created when the name of the argument is known.
-pub(crate) struct Text(Result<String, Not>);
+pub(crate) struct TextArgument(Result<String, Not>);
 
 /// The reason why a value is not a text that the library accepts.
 enum Not {
@@ -19,7 +19,7 @@ enum Not {
     Surrogate(usize),
 }
 
-impl Text {
+impl TextArgument {
     /// Returns the text, or an error that names the argument.
     pub(crate) fn of(self, argument: &str) -> PyResult<String> {
         self.0.map_err(|not| match not {
@@ -36,19 +36,19 @@ impl Text {
     }
 
     /// Returns the text of an optional argument.
-    pub(crate) fn given(argument: &str, text: Option<Text>) -> PyResult<Option<String>> {
+    pub(crate) fn given(argument: &str, text: Option<TextArgument>) -> PyResult<Option<String>> {
         text.map(|text| text.of(argument)).transpose()
     }
 }
 
-impl<'a, 'py> FromPyObject<'a, 'py> for Text {
+impl<'a, 'py> FromPyObject<'a, 'py> for TextArgument {
     type Error = PyErr;
 
-    fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<Text> {
+    fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<TextArgument> {
         let Ok(text) = value.cast::<PyString>() else {
-            return Ok(Text(Err(Not::Text(value.get_type().name()?.to_string()))));
+            return Ok(TextArgument(Err(Not::Text(value.get_type().name()?.to_string()))));
         };
-        Ok(Text(match text.to_cow() {
+        Ok(TextArgument(match text.to_cow() {
             Ok(text) => Ok(text.into_owned()),
             // Python's error has the position.
             Err(error) => Err(Not::Surrogate(error.value(value.py()).getattr("start")?.extract()?)),
@@ -58,5 +58,5 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Text {
 
 /// Returns the text of an argument.
 pub(crate) fn text(argument: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
-    value.extract::<Text>()?.of(argument)
+    value.extract::<TextArgument>()?.of(argument)
 }

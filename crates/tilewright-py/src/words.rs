@@ -12,7 +12,7 @@ use tilewright::{
 use crate::{
     drawing::PyDrawing,
     errors::{Raised, refused},
-    foreign::{Memory, Place},
+    foreign::{Argument, Memory},
     integer::Integers,
     spec::{dtype_of, spec_of},
     spelling::html,
@@ -334,8 +334,8 @@ fn infer(
 ) -> PyResult<PyInference> {
     let original = Memory::given("original", original)?;
     let packed = Memory::given("packed", packed)?;
-    let from = original.row_major_bytes(Place::Source("original"))?;
-    let to = packed.row_major_bytes(Place::Source("packed"))?;
+    let from = original.row_major_bytes(Argument::Source("original"))?;
+    let to = packed.row_major_bytes(Argument::Source("packed"))?;
     let width = original.itemsize();
     if width != packed.itemsize() && packed.itemsize() != 1 {
         let says = format!("elements of {width} bytes against elements of {}", packed.itemsize());

@@ -119,7 +119,7 @@ impl Kind {
 
 /// The place of a text in the file of a recipe.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub(crate) struct Place {
+pub(crate) struct TextPlace {
     /// Counted from 1.
     pub(crate) line: usize,
     /// The bytes of the text in the file.
@@ -138,10 +138,10 @@ pub(crate) struct Place {
 /// assert!(error.to_string().ends_with("\n  a : (i h\n          ^"));
 /// ```
 #[derive(Clone, PartialEq, Eq)]
-pub struct Error(Box<Inner>);
+pub struct Error(Box<ErrorInner>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Inner {
+struct ErrorInner {
     kind: Kind,
     message: String,
     /// In the text that was read: an expression, or the file of a recipe.
@@ -155,7 +155,7 @@ struct Inner {
 
 impl Error {
     pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Error {
-        Error(Box::new(Inner {
+        Error(Box::new(ErrorInner {
             kind,
             message: message.into(),
             span: None,
@@ -197,7 +197,7 @@ impl Error {
     }
 
     /// Adds `text`, which is at `place` of the file, to the error. Its span counts in the file from here on.
-    pub(crate) fn within(mut self, text: &str, place: &Place) -> Error {
+    pub(crate) fn within(mut self, text: &str, place: &TextPlace) -> Error {
         if let Some(span) = self.0.span {
             self.0.shown = Some((text.to_owned(), span));
             self.0.span = Some(match place.plain {
@@ -209,7 +209,7 @@ impl Error {
     }
 
     /// Sets the place in the file; an error without a span covers all of `place`.
-    pub(crate) fn on(mut self, place: &Place) -> Error {
+    pub(crate) fn on(mut self, place: &TextPlace) -> Error {
         self.0.line = Some(place.line);
         self.0.span.get_or_insert(place.span);
         self
@@ -273,7 +273,7 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { message, line, shown, .. } = &*self.0;
+        let ErrorInner { message, line, shown, .. } = &*self.0;
         if let Some(line) = line {
             write!(f, "line {line}: ")?;
         }
@@ -360,9 +360,9 @@ impl From<Error> for Errors {
 /// where they are more than a few.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
-    groups: Vec<Group>,
+    groups: Vec<FaultGroup>,
     /// The group of a pattern.
-    by_pattern: HashMap<Key, usize>,
+    by_pattern: HashMap<FaultKey, usize>,
     found: usize,
     more: usize,
     /// The axes that are reported as unsolved.
@@ -373,21 +373,21 @@ pub(crate) struct Faults {
 const FEW: usize = 3;
 
 /// The common part of the faults of one group: kind, line and pattern.
-type Key = (Kind, Option<usize>, Pattern);
+type FaultKey = (Kind, Option<usize>, Pattern);
 
 /// Faults of one pattern.
 #[derive(Debug)]
-struct Group {
-    key: Key,
+struct FaultGroup {
+    key: FaultKey,
     /// The first of them, each with how many faults were found before it.
     first: Vec<(usize, Error)>,
     alike: Alike,
 }
 
-impl Group {
+impl FaultGroup {
     /// The faults one by one, or as one with their number.
     fn told(self) -> Vec<(usize, Error)> {
-        let Group { mut first, alike, .. } = self;
+        let FaultGroup { mut first, alike, .. } = self;
         if alike.count() <= FEW {
             return first;
         }
@@ -416,7 +416,7 @@ impl Faults {
             None => {
                 self.by_pattern.insert(key.clone(), self.groups.len());
                 let alike = Alike::of(error.message());
-                self.groups.push(Group { key, first: Vec::new(), alike });
+                self.groups.push(FaultGroup { key, first: Vec::new(), alike });
                 &mut self.groups[self.by_pattern.len() - 1]
             }
         };
@@ -461,7 +461,8 @@ impl Faults {
         if self.groups.is_empty() {
             return Ok(value);
         }
-        let mut all: Vec<(usize, Error)> = self.groups.into_iter().flat_map(Group::told).collect();
+        let mut all: Vec<(usize, Error)> =
+            self.groups.into_iter().flat_map(FaultGroup::told).collect();
         all.sort_by_key(|(found, _)| *found);
         Err(Errors { all: all.into_iter().map(|(_, error)| error).collect(), more: self.more })
     }

@@ -2,7 +2,7 @@
 
 use crate::{
     Plan,
-    cpu::{partition::Along, pool, ways::Ways},
+    cpu::{partition::CutDirection, pool, ways::Ways},
     program::region::Region,
 };
 use core::fmt;
@@ -73,7 +73,7 @@ impl Plan {
     /// assert!(plan.shared(1).to_string().contains("one thread"));
     /// ```
     pub fn shared(&self, threads: usize) -> impl fmt::Display + '_ {
-        Shared { plan: self, threads }
+        SharedPlan { plan: self, threads }
     }
 
     fn regions(&self) -> impl Iterator<Item = (&Region, &Ways)> {
@@ -116,20 +116,20 @@ impl Plan {
 }
 
 /// A plan and the number of threads that share it.
-struct Shared<'a> {
+struct SharedPlan<'a> {
     plan: &'a Plan,
     threads: usize,
 }
 
-impl fmt::Display for Shared<'_> {
+impl fmt::Display for SharedPlan<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (threads, cuts) = (pool::wanted(self.threads), self.plan.0.cuts(self.threads));
         self.plan.write(f, &|f, i| {
             let Some(cut) = cuts[i] else { return write!(f, "\n    one thread") };
             write!(f, "\n    {threads} threads share {} parts along ", cut.parts())?;
             match cut.along {
-                Along::Loop(i) => write!(f, "loop {i}"),
-                Along::Run => write!(f, "the run"),
+                CutDirection::Loop(i) => write!(f, "loop {i}"),
+                CutDirection::Run => write!(f, "the run"),
             }
         })
     }

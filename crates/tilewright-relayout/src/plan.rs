@@ -27,10 +27,10 @@ use tilewright_core::TensorLayout;
 /// ```
 #[must_use]
 #[derive(Clone)]
-pub struct Plan(pub(crate) Arc<Inner>);
+pub struct Plan(pub(crate) Arc<PlanInner>);
 
 #[derive(Clone)]
-pub(crate) struct Inner {
+pub(crate) struct PlanInner {
     pub(crate) program: Program,
     /// The minimal number of bytes of a thread's range.
     pub(crate) min_range: u64,
@@ -112,7 +112,7 @@ impl Plan {
     fn with_locality(program: Program, locality: Locality) -> Plan {
         let terms = Terms { elements: program.elements(), isa: Isa::chosen(), locality };
         let regions = program.regions().unwrap_or_default();
-        let inner = Inner {
+        let inner = PlanInner {
             ways: regions.iter().map(|region| Ways::of(region, terms)).collect(),
             terms,
             program,

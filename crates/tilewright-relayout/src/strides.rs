@@ -15,7 +15,7 @@ const WIDEST: u64 = 16;
 
 /// A dim of both arrays: its extent, and its strides in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Dim {
+struct StridedDim {
     extent: u64,
     src: i64,
     dst: i64,
@@ -65,10 +65,10 @@ impl Plan {
         let unit = unit(bytes, &dims);
         if unit < bytes {
             let within = i64::try_from(unit).unwrap_or(i64::MAX);
-            dims.push(Dim { extent: bytes / unit, src: within, dst: within });
+            dims.push(StridedDim { extent: bytes / unit, src: within, dst: within });
         }
         let extents: Vec<u64> = dims.iter().map(|dim| dim.extent).collect();
-        let side = |what, stride: fn(&Dim) -> i64| side(what, &dims, &extents, unit, stride);
+        let side = |what, stride: fn(&StridedDim) -> i64| side(what, &dims, &extents, unit, stride);
         let (src, dst) = (side("source", |dim| dim.src)?, side("destination", |dim| dim.dst)?);
         let origin = vec![0; dims.len()];
         let bits = u32::try_from(unit * 8).unwrap_or(u32::MAX);
@@ -79,17 +79,17 @@ impl Plan {
 
 /// Returns the dims with more than one coordinate, merged into as few as possible. An array without elements has one
 /// dim of extent 0.
-fn merged(extents: &[u64], src: &[i64], dst: &[i64]) -> Vec<Dim> {
+fn merged(extents: &[u64], src: &[i64], dst: &[i64]) -> Vec<StridedDim> {
     if extents.contains(&0) {
-        return vec![Dim { extent: 0, src: 0, dst: 0 }];
+        return vec![StridedDim { extent: 0, src: 0, dst: 0 }];
     }
     let all = extents.iter().zip(src).zip(dst);
-    let all = all.map(|((&extent, &src), &dst)| Dim { extent, src, dst });
-    let mut dims: Vec<Dim> = all.filter(|dim| dim.extent > 1).collect();
+    let all = all.map(|((&extent, &src), &dst)| StridedDim { extent, src, dst });
+    let mut dims: Vec<StridedDim> = all.filter(|dim| dim.extent > 1).collect();
     tilewright_core::sort_short(&mut dims, |dim| {
         std::cmp::Reverse((dim.dst.unsigned_abs(), dim.src.unsigned_abs()))
     });
-    let mut kept: Vec<Dim> = Vec::with_capacity(dims.len());
+    let mut kept: Vec<StridedDim> = Vec::with_capacity(dims.len());
     for dim in dims {
         match kept.last_mut().and_then(|outer| continued(*outer, dim).map(|one| (outer, one))) {
             Some((outer, one)) => *outer = one,
@@ -100,16 +100,16 @@ fn merged(extents: &[u64], src: &[i64], dst: &[i64]) -> Vec<Dim> {
 }
 
 /// Merges two dims into one, if in both arrays the outer stride continues the inner dim.
-fn continued(outer: Dim, inner: Dim) -> Option<Dim> {
+fn continued(outer: StridedDim, inner: StridedDim) -> Option<StridedDim> {
     let steps = i64::try_from(inner.extent).ok()?;
     let goes_on = |outer, inner: i64| inner.checked_mul(steps) == Some(outer);
     let extent = outer.extent.checked_mul(inner.extent)?;
     let both = goes_on(outer.src, inner.src) && goes_on(outer.dst, inner.dst);
-    both.then_some(Dim { extent, ..inner })
+    both.then_some(StridedDim { extent, ..inner })
 }
 
 /// Returns the bytes of a unit.
-fn unit(bytes: u64, dims: &[Dim]) -> u64 {
+fn unit(bytes: u64, dims: &[StridedDim]) -> u64 {
     let strides = dims.iter().flat_map(|dim| [dim.src, dim.dst]);
     let common = strides.fold(bytes, |common, stride| gcd(common, stride.unsigned_abs()));
     (1..=WIDEST).rev().find(|unit| common.is_multiple_of(*unit)).unwrap_or(1)
@@ -125,10 +125,10 @@ fn gcd(mut a: u64, mut b: u64) -> u64 {
 /// Returns one array in units, beginning at its lowest byte.
 fn side(
     what: &str,
-    dims: &[Dim],
+    dims: &[StridedDim],
     extents: &[u64],
     unit: u64,
-    stride: fn(&Dim) -> i64,
+    stride: fn(&StridedDim) -> i64,
 ) -> Result<TensorLayout, Error> {
     let within = i64::try_from(unit).unwrap_or(i64::MAX);
     let modes: Vec<Mode> =

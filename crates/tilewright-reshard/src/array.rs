@@ -53,7 +53,7 @@ impl Laid {
 
 /// A local array in a file. A file holds an array at most once.
 #[derive(Clone, Debug)]
-pub(crate) struct Stored {
+pub(crate) struct StoredArray {
     /// The number of the file.
     pub(crate) file: usize,
     pub(crate) laid: Arc<Laid>,
@@ -62,7 +62,7 @@ pub(crate) struct Stored {
 /// The pieces of an array in files.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LocalArrays {
-    pub(crate) stored: Vec<Stored>,
+    pub(crate) stored: Vec<StoredArray>,
     /// The boxes of the array. [`Piece::source`] is an index into `stored`.
     pub(crate) pieces: Vec<Piece>,
 }
@@ -79,7 +79,7 @@ impl LocalArrays {
         let pieces = Pieces { extents: extents.to_vec(), pieces: self.pieces };
         let _ = pieces.cover(name).map_err(|error| {
             let said = error.to_string();
-            let named = |(at, stored): (usize, &Stored)| {
+            let named = |(at, stored): (usize, &StoredArray)| {
                 let is_named = said.contains(&format!("source {at} "));
                 is_named.then(|| format!("; source {at} is {}", file(stored.file)))
             };
@@ -116,7 +116,7 @@ impl LocalArrays {
         &self,
         start: &[u64],
         extents: &[u64],
-    ) -> impl Iterator<Item = (&Stored, Meet)> {
+    ) -> impl Iterator<Item = (&StoredArray, Meet)> {
         self.met(start, extents).map(|(_, stored, meet)| (stored, meet))
     }
 
@@ -125,7 +125,7 @@ impl LocalArrays {
         &self,
         start: &[u64],
         extents: &[u64],
-    ) -> impl Iterator<Item = (&Piece, &Stored, Meet)> {
+    ) -> impl Iterator<Item = (&Piece, &StoredArray, Meet)> {
         self.pieces.iter().filter_map(move |piece| {
             let stored = self.stored.get(usize::try_from(piece.source).ok()?)?;
             Some((piece, stored, Meet::of(piece, start, extents)?))
@@ -140,7 +140,7 @@ pub(crate) fn is_replica(a: &Piece, b: &Piece) -> bool {
 
 /// An array: its elements and its pieces.
 #[derive(Clone, Debug)]
-pub(crate) struct Array {
+pub(crate) struct ReshardedArray {
     pub(crate) name: Arc<str>,
     /// The element type as files spell it.
     pub(crate) file_dtype: String,
@@ -154,7 +154,7 @@ pub(crate) struct Array {
     pub(crate) held: Arc<LocalArrays>,
 }
 
-impl Array {
+impl ReshardedArray {
     /// Returns the number of elements along each dim.
     pub(crate) fn shape(&self) -> &[u64] {
         self.packed.as_ref().unwrap_or(&self.extents)
@@ -196,12 +196,12 @@ fn too_many() -> Error {
 
 /// The offsets of the local arrays of every file: the smallest offset, and the column relative to it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Places {
+pub(crate) struct LocalOffsets {
     files: Vec<(u64, Arc<Column>)>,
     known: HashMap<Arc<Column>, ()>,
 }
 
-impl Places {
+impl LocalOffsets {
     /// Adds a file with these arrays and offsets; files with equal columns share one.
     pub(crate) fn push(&mut self, mut places: Vec<(usize, u64)>) -> Result<(), Error> {
         let base = places.iter().map(|(_, at)| *at).min().unwrap_or(0);

@@ -9,7 +9,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use tilewright_files::{Fingerprint, Input, inner::Companions};
 
-use crate::{Error, identity::Identity, known_extents::Numbers};
+use crate::{Error, identity::Identity, known_extents::ArrayNumbers};
 
 /// The description of a torch checkpoint. It describes the source files, so it is not copied to a result.
 const DESCRIPTION: &str = ".metadata";
@@ -31,7 +31,7 @@ pub(crate) struct Beside {
     /// The items that are not copied, as sentences without a full stop.
     pub(crate) left: Vec<String>,
     /// The arrays whose extents no file states.
-    pub(crate) assumed: Numbers,
+    pub(crate) assumed: ArrayNumbers,
     /// True if a whole tensor may be missing unnoticed: a config states extents, but does not list all tensors.
     #[serde(default)]
     pub(crate) is_open: bool,

@@ -14,7 +14,7 @@ use tilewright_sharded::Piece;
 use crate::{
     Error, Job, Request,
     apart::check_apart,
-    array::{Array, LocalArrays, Places, Stored},
+    array::{LocalArrays, LocalOffsets, ReshardedArray, StoredArray},
     beside::Beside,
     checkpoint::Checkpoint,
     identity::Identity,
@@ -141,7 +141,7 @@ fn listed(
             .map_err(|error| error.about(&format!("tensor {:?}", tensor.name)))
     });
     let arrays = arrays.collect::<Result<_, Error>>()?;
-    let mut places = Places::default();
+    let mut places = LocalOffsets::default();
     files.columns.into_iter().try_for_each(|column| places.push(column))?;
     let own = files.known.get(..paths.len()).unwrap_or_default();
     let beside = Beside::of(&request.input, own, &[])?;
@@ -177,7 +177,7 @@ impl Files {
 }
 
 /// Makes an array from the boxes that the files hold.
-fn array(number: usize, tensor: &RawTensor, files: &mut Files) -> Result<Array, Error> {
+fn array(number: usize, tensor: &RawTensor, files: &mut Files) -> Result<ReshardedArray, Error> {
     let RawTensor { name, dtype: file_dtype, extents, boxes } = tensor;
     let elements = Elements::of(file_dtype)?;
     let mut held = LocalArrays::default();
@@ -200,12 +200,12 @@ fn array(number: usize, tensor: &RawTensor, files: &mut Files) -> Result<Array, 
         let (source, local) = (held.stored.len() as u64, vec![0; shape.len()]);
         let (start, extents) = (start.clone(), shape.clone());
         held.pieces.push(Piece { source, start, extents, local });
-        held.stored.push(Stored { file, laid: Arc::new(laid) });
+        held.stored.push(StoredArray { file, laid: Arc::new(laid) });
     }
     let whole = elements.laid(file_dtype, extents)?;
     if held.stored.is_empty() && extents.contains(&0) {
         // An array without elements still has an element type.
-        held.stored.push(Stored { file: 0, laid: Arc::new(whole) });
+        held.stored.push(StoredArray { file: 0, laid: Arc::new(whole) });
     }
     let name_of = |file: usize| {
         let file = files.known.get(file);
@@ -215,7 +215,7 @@ fn array(number: usize, tensor: &RawTensor, files: &mut Files) -> Result<Array, 
     let (name, file_dtype) = (name.as_str().into(), file_dtype.clone());
     let Elements { dtype, bits } = elements;
     let (extents, packed) = (extents.clone(), None);
-    Ok(Array { name, file_dtype, dtype, bits, extents, packed, held })
+    Ok(ReshardedArray { name, file_dtype, dtype, bits, extents, packed, held })
 }
 
 #[cfg(test)]

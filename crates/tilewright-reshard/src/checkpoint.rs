@@ -9,10 +9,10 @@ use std::{
 
 use crate::{
     Error, Request,
-    array::{Array, Laid, LocalArrays, Places},
+    array::{Laid, LocalArrays, LocalOffsets, ReshardedArray},
     beside::Beside,
     identity::Identity,
-    lists::{Entry, Lists, shown},
+    lists::{ListedTensor, Lists, shown},
     numbers::natural,
 };
 
@@ -20,8 +20,8 @@ use crate::{
 #[derive(Debug, Default)]
 pub(crate) struct Checkpoint {
     pub(crate) files: Vec<Identity>,
-    pub(crate) arrays: Vec<Array>,
-    pub(crate) places: Places,
+    pub(crate) arrays: Vec<ReshardedArray>,
+    pub(crate) places: LocalOffsets,
     pub(crate) beside: Beside,
 }
 
@@ -58,15 +58,19 @@ pub(crate) fn listed(folder: &Path) -> Result<Vec<PathBuf>, Error> {
 }
 
 /// Makes the array of a local array in a file.
-pub(crate) fn array(entry: &Entry, extents: Vec<u64>, held: Arc<LocalArrays>) -> Array {
+pub(crate) fn array(
+    entry: &ListedTensor,
+    extents: Vec<u64>,
+    held: Arc<LocalArrays>,
+) -> ReshardedArray {
     let Laid { file_dtype, dtype, bits, .. } = &*entry.laid;
     let (name, file_dtype) = (entry.name.clone(), file_dtype.clone());
     let packed = entry.laid.packed();
-    Array { name, file_dtype, dtype: *dtype, bits: *bits, extents, packed, held }
+    ReshardedArray { name, file_dtype, dtype: *dtype, bits: *bits, extents, packed, held }
 }
 
 /// Returns an error if a tensor of one file cannot be a piece of the array that other files hold.
-pub(crate) fn same(first: &Entry, entry: &Entry) -> Result<(), Error> {
+pub(crate) fn same(first: &ListedTensor, entry: &ListedTensor) -> Result<(), Error> {
     let facts = |laid: &Laid| (laid.dtype, laid.bits, laid.dims().len(), laid.packed());
     if facts(&first.laid) == facts(&entry.laid) {
         return Ok(());
@@ -78,11 +82,15 @@ pub(crate) fn same(first: &Entry, entry: &Entry) -> Result<(), Error> {
 }
 
 /// Makes the checkpoint of these files, with the offsets of its arrays, which are sorted by name.
-pub(crate) fn settled(path: &Path, lists: Lists, arrays: Vec<Array>) -> Result<Checkpoint, Error> {
+pub(crate) fn settled(
+    path: &Path,
+    lists: Lists,
+    arrays: Vec<ReshardedArray>,
+) -> Result<Checkpoint, Error> {
     let numbers: HashMap<&str, usize> =
         arrays.iter().enumerate().map(|(number, array)| (&*array.name, number)).collect();
-    let place = |entry: &Entry| Some((*numbers.get(&*entry.name)?, entry.at));
-    let mut places = Places::default();
+    let place = |entry: &ListedTensor| Some((*numbers.get(&*entry.name)?, entry.at));
+    let mut places = LocalOffsets::default();
     for (file, number) in lists.of.iter().enumerate() {
         match lists.of.iter().position(|of| of == number).filter(|first| *first < file) {
             Some(first) => places.again(first),

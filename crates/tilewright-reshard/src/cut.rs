@@ -27,17 +27,17 @@ const ALIGN: u64 = 256;
 
 /// One side of an array, as far as cuts need it.
 #[derive(Clone, Debug)]
-pub(crate) struct Side {
-    dims: Vec<Along>,
+pub(crate) struct CutSide {
+    dims: Vec<DimPieces>,
     /// The modes of the local layout, the smallest stride first.
-    modes: Vec<Digit>,
+    modes: Vec<BoxDigit>,
     /// The number of copies of each element.
     copies: u64,
 }
 
 /// The pieces and tiles along one dim.
 #[derive(Clone, Debug, Default)]
-struct Along {
+struct DimPieces {
     /// The ends of pieces, in order.
     ends: Vec<u64>,
     /// The length of the longest piece.
@@ -47,15 +47,15 @@ struct Along {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Digit {
+struct BoxDigit {
     dim: usize,
     extent: u64,
     stride: u64,
 }
 
-impl Side {
+impl CutSide {
     /// Returns the side of an array of these extents with these pieces.
-    pub(crate) fn new(held: &LocalArrays, extents: &[u64]) -> Side {
+    pub(crate) fn new(held: &LocalArrays, extents: &[u64]) -> CutSide {
         let size = |dims: &[u64]| dims.iter().fold(1u64, |size, dim| size.saturating_mul(*dim));
         let along = |dim: usize| {
             let place = |of: &[u64]| of.get(dim).copied().unwrap_or(0);
@@ -65,9 +65,9 @@ impl Side {
             ends.sort_unstable();
             ends.dedup();
             let piece = spans.map(|(_, size)| size).max().unwrap_or(0).max(1);
-            Along { ends, piece, tile: 1 }
+            DimPieces { ends, piece, tile: 1 }
         };
-        let mut dims: Vec<Along> = (0..extents.len()).map(along).collect();
+        let mut dims: Vec<DimPieces> = (0..extents.len()).map(along).collect();
         let largest = held.pieces.iter().max_by_key(|piece| size(&piece.extents));
         let stored = largest.and_then(|piece| held.stored.get(usize::try_from(piece.source).ok()?));
         let mut modes = Vec::new();
@@ -78,7 +78,7 @@ impl Side {
                 let digits = axis.iter().filter(|mode| mode.extent() > 1 && mode.stride() > 0);
                 let inner = axis.split_last().map_or(&[][..], |(_, inner)| inner);
                 along.tile = inner.iter().fold(1, |size, mode| size.saturating_mul(mode.extent()));
-                modes.extend(digits.map(|mode| Digit {
+                modes.extend(digits.map(|mode| BoxDigit {
                     dim,
                     extent: mode.extent(),
                     stride: mode.stride().unsigned_abs(),
@@ -87,7 +87,7 @@ impl Side {
             modes.sort_by_key(|digit| digit.stride);
         }
         let all = held.pieces.iter().map(|piece| size(&piece.extents)).fold(0, u64::saturating_add);
-        Side { dims, modes, copies: all.div_ceil(size(extents).max(1)).max(1) }
+        CutSide { dims, modes, copies: all.div_ceil(size(extents).max(1)).max(1) }
     }
 
     /// Estimates the cost of all boxes of this size, in calls.
@@ -122,7 +122,7 @@ impl Side {
 
 /// The boxes of one array.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Cut {
+pub(crate) struct Boxes {
     dims: Vec<Vec<Steps>>,
 }
 
@@ -136,14 +136,14 @@ struct Steps {
     end: u64,
 }
 
-impl Cut {
+impl Boxes {
     /// Splits an array into boxes of at most `most` bytes, or of one element of `width` bytes.
-    pub(crate) fn new(extents: &[u64], width: u64, most: u64, sides: &[Side]) -> Cut {
+    pub(crate) fn new(extents: &[u64], width: u64, most: u64, sides: &[CutSide]) -> Boxes {
         let zeros = vec![0; extents.len()];
         if bytes(extents, width) <= most || extents.contains(&0) {
-            return Cut::steps(&zeros, extents, extents, &[]);
+            return Boxes::steps(&zeros, extents, extents, &[]);
         }
-        Cut::steps(&zeros, extents, &Search { extents, width, most, sides }.size(), sides)
+        Boxes::steps(&zeros, extents, &BoxSearch { extents, width, most, sides }.size(), sides)
     }
 
     /// Splits a box into parts. Each has at most `most` bytes, where `most` is the first of `least`, 2 · `least`, 4 ·
@@ -153,17 +153,17 @@ impl Cut {
         (start, extents): (&[u64], &[u64]),
         width: u64,
         least: u64,
-        sides: &[Side],
-    ) -> Cut {
-        Cut::steps(start, extents, &Cut::part(extents, width, least, sides), sides)
+        sides: &[CutSide],
+    ) -> Boxes {
+        Boxes::steps(start, extents, &Boxes::part(extents, width, least, sides), sides)
     }
 
     /// Returns the size of such parts.
-    fn part(extents: &[u64], width: u64, least: u64, sides: &[Side]) -> Vec<u64> {
+    fn part(extents: &[u64], width: u64, least: u64, sides: &[CutSide]) -> Vec<u64> {
         let all = bytes(extents, width);
         let doubled = std::iter::successors(Some(least.max(1)), |most| most.checked_mul(2));
         let sizes = doubled.take_while(|most| *most < all).map(|most| {
-            let search = Search { extents, width, most, sides };
+            let search = BoxSearch { extents, width, most, sides };
             let size = search.size();
             (search.cost(&size), size)
         });
@@ -173,10 +173,10 @@ impl Cut {
     }
 
     /// Splits a box into boxes of at most this size.
-    fn steps(start: &[u64], extents: &[u64], size: &[u64], sides: &[Side]) -> Cut {
+    fn steps(start: &[u64], extents: &[u64], size: &[u64], sides: &[CutSide]) -> Boxes {
         let dims = size.iter().zip(start.iter().zip(extents)).enumerate();
         let dims = dims.map(|(dim, (size, (start, extent)))| {
-            let ends = |side: &Side| side.dims.get(dim).map_or(Vec::new(), |it| it.ends.clone());
+            let ends = |side: &CutSide| side.dims.get(dim).map_or(Vec::new(), |it| it.ends.clone());
             let lists: Vec<Vec<u64>> = sides.iter().map(ends).collect();
             let mut stretches = Stretches {
                 most: *size,
@@ -187,7 +187,7 @@ impl Cut {
             stretches.cut(*start, start + extent, 0);
             stretches.steps
         });
-        Cut { dims: dims.collect() }
+        Boxes { dims: dims.collect() }
     }
 
     /// Returns the number of boxes.
@@ -223,7 +223,7 @@ fn bytes(size: &[u64], width: u64) -> u64 {
 }
 
 /// Returns the number that a step along a dim is a multiple of: the tiles of all sides, and [`ALIGN`] for long steps.
-fn tile(sides: &[Side], dim: usize, size: u64) -> u64 {
+fn tile(sides: &[CutSide], dim: usize, size: u64) -> u64 {
     let tiles = sides.iter().filter_map(|side| side.dims.get(dim)).map(|along| along.tile.max(1));
     let tile = tiles.fold(1u64, |all, tile| {
         let joint = lcm(all, tile);
@@ -250,14 +250,14 @@ fn levels(lists: Vec<Vec<u64>>) -> [Vec<u64>; 2] {
 }
 
 /// The search for the size of a box.
-struct Search<'a> {
+struct BoxSearch<'a> {
     extents: &'a [u64],
     width: u64,
     most: u64,
-    sides: &'a [Side],
+    sides: &'a [CutSide],
 }
 
-impl Search<'_> {
+impl BoxSearch<'_> {
     fn size(&self) -> Vec<u64> {
         let mut size = self.extents.to_vec();
         while bytes(&size, self.width) > self.most {
@@ -363,7 +363,7 @@ impl Stretches {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::array::{Laid, Stored};
+    use crate::array::{Laid, StoredArray};
     use std::sync::Arc;
     use tilewright_core::{Dtype, Fractal, TensorLayout};
     use tilewright_sharded::{Piece, Pieces, Sharded};
@@ -380,7 +380,7 @@ mod tests {
             let dtype = Dtype::Bf16;
             let laid =
                 Laid { file_dtype, dtype, bits: 16, layout, shape, spec: None, packed: false };
-            Stored { file, laid: Arc::new(laid) }
+            StoredArray { file, laid: Arc::new(laid) }
         };
         let stored = sharded.shards().enumerate().map(stored).collect();
         LocalArrays { stored, pieces: Pieces::of(&sharded).unwrap().pieces }
@@ -402,7 +402,7 @@ mod tests {
     }
 
     /// Checks the law: boxes cover every coordinate once and keep the bound.
-    fn check(extents: &[u64], cut: &Cut, most: u64) {
+    fn check(extents: &[u64], cut: &Boxes, most: u64) {
         let boxes = (0..cut.count()).map(|n| cut.at(n)).enumerate();
         let pieces: Vec<Piece> = boxes
             .map(|(n, (start, size))| {
@@ -422,11 +422,11 @@ mod tests {
     fn boxes_partition_the_coordinates() {
         for extents in (0..6u64.pow(3)).map(|n| vec![n % 6, n / 6 % 6, n / 36]) {
             for most in [1, 2, 3, 4, 7, 16, 50, 1000] {
-                check(&extents, &Cut::new(&extents, 2, most, &[]), most);
+                check(&extents, &Boxes::new(&extents, 2, most, &[]), most);
             }
         }
-        assert_eq!(Cut::new(&[], 4, 1, &[]).count(), 1);
-        assert_eq!(Cut::new(&[1000, 4], 1, 2500, &[]).at(1), (vec![512, 0], vec![488, 4]));
+        assert_eq!(Boxes::new(&[], 4, 1, &[]).count(), 1);
+        assert_eq!(Boxes::new(&[1000, 4], 1, 2500, &[]).at(1), (vec![512, 0], vec![488, 4]));
     }
 
     /// The law with sides, over every pair of rules and layouts.
@@ -443,14 +443,14 @@ mod tests {
         let layouts: [Made<'_>; 3] = [&row_major, &col_major, &tiled];
         let mut checked = 0;
         for extents in [[1, 1], [7, 5], [12, 8], [37, 6], [3, 40], [0, 4], [64, 64]] {
-            let sides: Vec<Side> = (rules.iter())
+            let sides: Vec<CutSide> = (rules.iter())
                 .flat_map(|rule| {
-                    layouts.map(|layout| Side::new(&held(&extents, rule, layout), &extents))
+                    layouts.map(|layout| CutSide::new(&held(&extents, rule, layout), &extents))
                 })
                 .collect();
             for (from, to) in sides.iter().flat_map(|from| sides.iter().map(move |to| (from, to))) {
                 for most in [2, 6, 20, 64, 300, 2048] {
-                    let cut = Cut::new(&extents, 2, most, &[from.clone(), to.clone()]);
+                    let cut = Boxes::new(&extents, 2, most, &[from.clone(), to.clone()]);
                     check(&extents, &cut, most);
                     checked += 1;
                 }
@@ -466,16 +466,16 @@ mod tests {
         let rules =
             ["mesh(1) [Replicate()]", "mesh(3,2) [Shard(0), Shard(1)]", "mesh(4) [Shard(1)]"];
         let layouts: [Made<'_>; 3] = [&row_major, &col_major, &tiled];
-        let sides: Vec<Side> = (rules.iter())
-            .flat_map(|rule| layouts.map(|it| Side::new(&held(&extents, rule, it), &extents)))
+        let sides: Vec<CutSide> = (rules.iter())
+            .flat_map(|rule| layouts.map(|it| CutSide::new(&held(&extents, rule, it), &extents)))
             .collect();
         let (mut several, mut whole) = (0, 0);
         for (from, to) in sides.iter().flat_map(|from| sides.iter().map(move |to| (from, to))) {
             let both = [from.clone(), to.clone()];
             for (start, size) in [([0, 0], [64, 60]), ([7, 11], [50, 30]), ([63, 0], [1, 60])] {
                 for (width, least) in [(1 << 20, 1 << 20), (1 << 20, 100 << 20), (2, 64), (1, 40)] {
-                    let cut = Cut::of_box((&start, &size), width, least, &both);
-                    let part = Cut::part(&size, width, least, &both);
+                    let cut = Boxes::of_box((&start, &size), width, least, &both);
+                    let part = Boxes::part(&size, width, least, &both);
                     let calls: u128 = both.iter().map(|side| side.cost(&size, &part)).sum();
                     let bytes = u128::from(size.iter().product::<u64>() * width);
                     let is_worth = calls * u128::from(least) <= 32 * bytes;
@@ -504,8 +504,8 @@ mod tests {
     #[test]
     fn boxes_end_where_pieces_end_and_at_tiles() {
         let cut = |extents: [u64; 2], from: LocalArrays, to: LocalArrays, most| {
-            let sides = [Side::new(&from, &extents), Side::new(&to, &extents)];
-            let cut = Cut::new(&extents, 2, most, &sides);
+            let sides = [CutSide::new(&from, &extents), CutSide::new(&to, &extents)];
+            let cut = Boxes::new(&extents, 2, most, &sides);
             (0..cut.count()).map(|n| cut.at(n)).collect::<Vec<_>>()
         };
         // 37 rows over 4 and over 2: both sides have ends after 10, 19 and 28 rows (torch's parts), and after 19.

@@ -24,7 +24,7 @@ const LONGEST: u64 = 100_000_000;
 
 /// A tensor of an output file.
 #[derive(Clone, Debug)]
-pub(crate) struct Entry<'a> {
+pub(crate) struct HeaderEntry<'a> {
     pub(crate) name: &'a str,
     pub(crate) file_dtype: &'a str,
     pub(crate) shape: &'a [u64],
@@ -50,7 +50,7 @@ struct TensorEntry<'a> {
 /// # Errors
 /// `limit` for a header that readers refuse; `unsupported` for the name that the format reserves for metadata.
 pub(crate) fn header(
-    entries: &[Entry<'_>],
+    entries: &[HeaderEntry<'_>],
     metadata: &[(String, String)],
 ) -> Result<(Vec<u8>, Vec<u64>, u64), Error> {
     let failed = |error: serde_json::Error| Error::usage(error.to_string());
@@ -58,7 +58,7 @@ pub(crate) fn header(
     let mut to = serde_json::Serializer::new(&mut text);
     let mut map = to.serialize_map(None).map_err(failed)?;
     map.serialize_entry(METADATA, &said(entries, metadata)).map_err(failed)?;
-    for Entry { name, file_dtype: dtype, shape, bytes, .. } in entries {
+    for HeaderEntry { name, file_dtype: dtype, shape, bytes, .. } in entries {
         if *name == METADATA {
             let said =
                 format!("tensor {METADATA:?}: safetensors keep their metadata under this name");
@@ -94,11 +94,11 @@ fn check_length(bytes: u64, tensors: usize) -> Result<(), Error> {
 }
 
 /// Returns the metadata of a header: that of the checkpoint, and the layouts and fingerprints of tensors.
-fn said(entries: &[Entry<'_>], metadata: &[(String, String)]) -> Map<String, Value> {
+fn said(entries: &[HeaderEntry<'_>], metadata: &[(String, String)]) -> Map<String, Value> {
     let mut said = Map::new();
     said.insert("format".into(), "pt".into());
     said.extend(metadata.iter().map(|(key, text)| (key.clone(), Value::from(text.as_str()))));
-    let noted = |prefix: &str, entry: &Entry<'_>, text: Option<&str>| {
+    let noted = |prefix: &str, entry: &HeaderEntry<'_>, text: Option<&str>| {
         Some((format!("{prefix}{}", entry.name), Value::from(text?)))
     };
     said.extend(entries.iter().filter_map(|entry| noted(LAYOUT_KEY, entry, entry.spec)));
@@ -116,7 +116,7 @@ mod tests {
         let name = "n".repeat(LONGEST as usize - 2 * PAGE);
         let header = |name: &str| {
             let (file_dtype, shape) = ("U8", &[1][..]);
-            let entry = Entry { name, file_dtype, shape, bytes: 1, spec: None, data: None };
+            let entry = HeaderEntry { name, file_dtype, shape, bytes: 1, spec: None, data: None };
             header(&[entry], &[]).map(|(head, ..)| head.len())
         };
         assert!(header(&name).unwrap() <= LONGEST as usize + 8);

@@ -10,7 +10,7 @@ use tilewright_sharded::{Cut, Heads};
 
 use crate::{
     Error, Request,
-    array::Array,
+    array::ReshardedArray,
     config::{self, CONFIG},
     model,
 };
@@ -20,7 +20,7 @@ const QUERIES: &str = "num_attention_heads";
 
 /// Returns an error if a rule of the request states other heads than the configuration, unless the request trusts its
 /// own extents.
-pub(crate) fn check(request: &Request, arrays: &[Array]) -> Result<(), Error> {
+pub(crate) fn check(request: &Request, arrays: &[ReshardedArray]) -> Result<(), Error> {
     if request.trusts_extents {
         return Ok(());
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::{
     Error, Form, Job, Request,
-    array::{Array, LocalArrays},
+    array::{LocalArrays, ReshardedArray},
     checkpoint::Checkpoint,
     identity::Identity,
     target,
@@ -15,12 +15,12 @@ use crate::{
 use std::{collections::HashMap, sync::Arc};
 
 /// Makes the array of a described tensor.
-fn array(tensor: &Tensor) -> Result<Array, Error> {
+fn array(tensor: &Tensor) -> Result<ReshardedArray, Error> {
     let Elements { dtype, bits } = Elements::of(&tensor.dtype)
         .map_err(|error| error.about(&format!("tensor {:?}", tensor.name)))?;
     let (file_dtype, extents) = (tensor.dtype.clone(), tensor.extents.clone());
     let (name, held) = (tensor.name.as_str().into(), Arc::default());
-    Ok(Array { name, file_dtype, dtype, bits, extents, packed: None, held })
+    Ok(ReshardedArray { name, file_dtype, dtype, bits, extents, packed: None, held })
 }
 
 impl Job {
@@ -50,7 +50,7 @@ impl Job {
         };
         let held = target::output(&source, &arrays, &std::collections::BTreeMap::new())?;
         let mut alike = HashMap::new();
-        let settled = |array: Array| {
+        let settled = |array: ReshardedArray| {
             let key = Arc::as_ptr(&array.held);
             let held = match alike.get(&key) {
                 Some(held) => Arc::clone(held),
@@ -62,7 +62,7 @@ impl Job {
                     held
                 }
             };
-            Ok(Array { held, ..array })
+            Ok(ReshardedArray { held, ..array })
         };
         // The pieces stay alive while their addresses are keys.
         let kept = held.arrays.clone();

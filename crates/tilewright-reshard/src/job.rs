@@ -5,9 +5,9 @@ use std::{collections::HashMap, ops::Range, path::Path, sync::Arc};
 use crate::{
     Error, Form, Request,
     apart::check_apart,
-    array::Array,
+    array::ReshardedArray,
     checkpoint::Checkpoint,
-    cut::{Cut, Side},
+    cut::{Boxes, CutSide},
     heads,
     identity::hash,
     outline::Outline,
@@ -36,7 +36,7 @@ pub struct Job {
     pub(crate) request: Request,
     pub(crate) source: Checkpoint,
     pub(crate) output: Output,
-    pub(crate) cuts: Vec<Arc<Cut>>,
+    pub(crate) cuts: Vec<Arc<Boxes>>,
     /// The number of the first task of each array, and at the end the number of all tasks.
     first: Vec<u64>,
     pub(crate) id: String,
@@ -254,16 +254,16 @@ fn check_count(tasks: u64, memory: u64) -> Result<(), Error> {
 }
 
 /// Returns the cut of each array; arrays with equal pieces on both sides share one.
-fn cuts(source: &Checkpoint, output: &Output, most: u64) -> Vec<Arc<Cut>> {
+fn cuts(source: &Checkpoint, output: &Output, most: u64) -> Vec<Arc<Boxes>> {
     let mut alike = HashMap::new();
     let pairs = source.arrays.iter().zip(&output.arrays);
-    let cut = |(from, to): (&Array, &Array)| {
+    let cut = |(from, to): (&ReshardedArray, &ReshardedArray)| {
         let key = (Arc::as_ptr(&from.held), Arc::as_ptr(&to.held), from.bits);
         let made = || {
             let arrays = if from.bytes() <= most { &[][..] } else { &[from, to] };
-            let sides = arrays.iter().map(|array| Side::new(&array.held, &from.extents));
-            let sides: Vec<Side> = sides.collect();
-            Arc::new(Cut::new(&from.extents, u64::from(from.bits / 8), most, &sides))
+            let sides = arrays.iter().map(|array| CutSide::new(&array.held, &from.extents));
+            let sides: Vec<CutSide> = sides.collect();
+            Arc::new(Boxes::new(&from.extents, u64::from(from.bits / 8), most, &sides))
         };
         alike.entry(key).or_insert_with(made).clone()
     };

@@ -36,24 +36,24 @@ pub(crate) struct Promise {
 /// A promise in a line.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum Entry {
+enum PromiseLine {
     Plain(u64, u32),
     Printed(u64, u32, String),
 }
 
-impl Entry {
-    fn of(promise: &Promise) -> Entry {
+impl PromiseLine {
+    fn of(promise: &Promise) -> PromiseLine {
         let Promise { task, sum, data } = *promise;
         match data {
-            None => Entry::Plain(task, sum),
-            Some(data) => Entry::Printed(task, sum, data.to_string()),
+            None => PromiseLine::Plain(task, sum),
+            Some(data) => PromiseLine::Printed(task, sum, data.to_string()),
         }
     }
 
     fn promise(&self) -> Option<Promise> {
         Some(match self {
-            Entry::Plain(task, sum) => Promise { task: *task, sum: *sum, data: None },
-            Entry::Printed(task, sum, data) => {
+            PromiseLine::Plain(task, sum) => Promise { task: *task, sum: *sum, data: None },
+            PromiseLine::Printed(task, sum, data) => {
                 Promise { task: *task, sum: *sum, data: Some(data.parse().ok()?) }
             }
         })
@@ -83,7 +83,7 @@ impl Journal {
 
     /// Appends a line with these tasks, and syncs it.
     pub(crate) fn promise(&mut self, done: &[Promise]) -> io::Result<()> {
-        let text = serde_json::to_string(&done.iter().map(Entry::of).collect::<Vec<_>>())?;
+        let text = serde_json::to_string(&done.iter().map(PromiseLine::of).collect::<Vec<_>>())?;
         let line = format!("{text} {:08x}\n", crc(text.as_bytes()));
         disk::write(&self.file, line.as_bytes())?;
         disk::sync_data(&self.file)
@@ -134,9 +134,9 @@ fn promised(line: &[u8]) -> Option<Vec<Promise>> {
     let text = std::str::from_utf8(line.strip_suffix(b"\n")?).ok()?;
     let (text, sum) = text.rsplit_once(' ')?;
     let is_whole = u32::from_str_radix(sum, 16).ok()? == crc(text.as_bytes());
-    let entries: Vec<Entry> =
+    let entries: Vec<PromiseLine> =
         if is_whole { serde_json::from_str(text).ok()? } else { return None };
-    entries.iter().map(Entry::promise).collect()
+    entries.iter().map(PromiseLine::promise).collect()
 }
 
 /// Returns the CRC-32 of some bytes.

@@ -27,9 +27,9 @@ pub(crate) fn noted(known: &mut Named, file: &str, text: &str) -> Result<(), Err
 
 /// The numbers of some arrays, ascending, as half-open ranges.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Numbers(Vec<[usize; 2]>);
+pub(crate) struct ArrayNumbers(Vec<[usize; 2]>);
 
-impl Numbers {
+impl ArrayNumbers {
     /// Adds a number that is larger than all before.
     pub(crate) fn push(&mut self, number: usize) {
         match self.0.last_mut() {

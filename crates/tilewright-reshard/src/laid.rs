@@ -8,7 +8,7 @@ use tilewright_notation::Spec;
 
 use crate::{
     Error, Form, Request,
-    array::{Array, Laid},
+    array::{Laid, ReshardedArray},
 };
 
 /// Returns the layout that is requested for all shards.
@@ -23,7 +23,7 @@ pub(crate) fn spec(request: &Request) -> Result<Option<Spec>, Error> {
 
 /// Makes a local array of these extents.
 pub(crate) fn laid(
-    array: &Array,
+    array: &ReshardedArray,
     extents: &[u64],
     spec: Option<&Spec>,
 ) -> Result<Arc<Laid>, Error> {
@@ -42,7 +42,7 @@ pub(crate) fn laid(
 
 /// Returns the layout of a local array, its stored shape, and its SPEC if it is not row-major.
 fn layout(
-    array: &Array,
+    array: &ReshardedArray,
     extents: &[u64],
     spec: Option<&Spec>,
 ) -> Result<(TensorLayout, Vec<u64>, Option<String>), Error> {

@@ -34,7 +34,7 @@ const THREADS: usize = 8;
 
 /// A tensor of one file.
 #[derive(Clone, Debug)]
-pub(crate) struct Entry {
+pub(crate) struct ListedTensor {
     pub(crate) name: Arc<str>,
     pub(crate) laid: Arc<Laid>,
     /// Its first byte, and the number of its file among those of the input.
@@ -81,7 +81,7 @@ pub(crate) struct Lists {
     pub(crate) files: Vec<Identity>,
     pub(crate) of: Vec<usize>,
     /// The tensors of each list, by name.
-    pub(crate) lists: Vec<Vec<Entry>>,
+    pub(crate) lists: Vec<Vec<ListedTensor>>,
     /// The metadata of the files of each list that is not about a tensor.
     pub(crate) metadata: Vec<Metadata>,
     /// The extents of whole tensors that the files state.
@@ -122,12 +122,12 @@ impl Lists {
     }
 
     /// Iterates over every name in order, with the tensor of this name in each list.
-    pub(crate) fn names(&self) -> impl Iterator<Item = (Arc<str>, Vec<Option<&Entry>>)> {
-        let mut rest: Vec<&[Entry]> = self.lists.iter().map(Vec::as_slice).collect();
+    pub(crate) fn names(&self) -> impl Iterator<Item = (Arc<str>, Vec<Option<&ListedTensor>>)> {
+        let mut rest: Vec<&[ListedTensor]> = self.lists.iter().map(Vec::as_slice).collect();
         std::iter::from_fn(move || {
             let heads = rest.iter().filter_map(|list| list.first());
             let name = heads.map(|entry| &entry.name).min()?.clone();
-            let take = |list: &mut &'_ [Entry]| match list.split_first() {
+            let take = |list: &mut &'_ [ListedTensor]| match list.split_first() {
                 Some((entry, behind)) if entry.name == name => {
                     *list = behind;
                     true
@@ -162,7 +162,7 @@ fn head(path: &Path) -> Vec<u8> {
 
 /// The contents of the header of a file.
 struct Parsed {
-    entries: Vec<Entry>,
+    entries: Vec<ListedTensor>,
     identity: Identity,
     /// The metadata that is not about a tensor.
     said: Metadata,
@@ -207,7 +207,7 @@ fn list(path: &Path, common: &Mutex<Common>) -> Result<Parsed, Error> {
 }
 
 /// Returns the tensors of an input, in its order.
-pub(crate) fn entries(input: &Input, common: &Mutex<Common>) -> Result<Vec<Entry>, Error> {
+pub(crate) fn entries(input: &Input, common: &Mutex<Common>) -> Result<Vec<ListedTensor>, Error> {
     if !input.format().ends_with("safetensors") {
         let (path, format) = (input.path().display(), input.format());
         let legal = "a .safetensors file, an index of such files, or a folder of them";
@@ -221,7 +221,7 @@ pub(crate) fn entries(input: &Input, common: &Mutex<Common>) -> Result<Vec<Entry
         };
         let mut common = common.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let (name, laid) = (common.name(tensor.name()), common.laid(tensor)?);
-        Ok(Entry { name, laid, at: piece.at(), file: piece.file(), start: None })
+        Ok(ListedTensor { name, laid, at: piece.at(), file: piece.file(), start: None })
     };
     input.tensors().iter().map(one).collect()
 }
@@ -304,7 +304,7 @@ fn made(tensor: &Tensor) -> Result<Laid, Error> {
 }
 
 /// Returns the offset of a tensor of a distributed checkpoint in its array; a tensor without an entry is refused.
-fn offsets(places: &Value, entry: &Entry) -> Result<Option<Vec<u64>>, Error> {
+fn offsets(places: &Value, entry: &ListedTensor) -> Result<Option<Vec<u64>>, Error> {
     let (name, rank) =
         (&entry.name, entry.laid.packed().map_or(entry.laid.dims().len(), |it| it.len()));
     let Some(place) = places.get(&**name) else {

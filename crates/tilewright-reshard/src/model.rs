@@ -82,7 +82,7 @@ pub(crate) fn is_known(config: &serde_json::Value) -> bool {
 }
 
 /// The tensors of a model of a known family.
-pub(crate) struct Known {
+pub(crate) struct ModelTensors {
     pub(crate) tensors: Vec<Tensor>,
     /// The names of the tensors that every such model has.
     pub(crate) needed: Vec<String>,
@@ -92,7 +92,7 @@ pub(crate) struct Known {
 
 impl Model {
     /// Returns the tensors of a `config.json` of a known family.
-    pub(crate) fn known(text: &str) -> Option<Known> {
+    pub(crate) fn known(text: &str) -> Option<ModelTensors> {
         #[derive(Deserialize)]
         struct Config {
             model_type: String,
@@ -110,7 +110,7 @@ impl Model {
         let is_untied = config.tie_word_embeddings == Some(false);
         let is_needed = |tensor: &&Tensor| is_complete && (is_untied || tensor.name != LAST);
         let needed = tensors.iter().filter(is_needed).map(|tensor| tensor.name.clone()).collect();
-        Some(Known { tensors, needed, is_complete })
+        Some(ModelTensors { tensors, needed, is_complete })
     }
 
     /// Returns the model of Llama 3 with the nearest number of parameters, with the number of layers adapted to it.

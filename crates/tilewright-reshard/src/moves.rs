@@ -14,14 +14,14 @@ use tilewright_transfer::{self as transfer, Budget, Buffer, Stage, Step, read_at
 use crate::{Error, array::Meet};
 
 /// The error of a move of a box: of the engine, of memory, or of the system about the file.
-pub(crate) type Failed = transfer::Failed<io::Error>;
+pub(crate) type MoveError = transfer::Failed<io::Error>;
 
 /// Converts the error of a move that is not about a file.
-pub(crate) fn about(failed: Failed, tensor: &str) -> Error {
+pub(crate) fn about(failed: MoveError, tensor: &str) -> Error {
     let error = match failed {
-        Failed::Program(error) => Error::from(error),
-        Failed::Memory(refused) => Error::new("memory", refused.to_string()),
-        failed @ (Failed::Outside { .. } | Failed::Place(_)) => {
+        MoveError::Program(error) => Error::from(error),
+        MoveError::Memory(refused) => Error::new("memory", refused.to_string()),
+        failed @ (MoveError::Outside { .. } | MoveError::Place(_)) => {
             Error::new("io", failed.to_string())
         }
     };
@@ -29,7 +29,7 @@ pub(crate) fn about(failed: Failed, tensor: &str) -> Error {
 }
 
 /// A callback that takes the steps of a move.
-type Take<'t> = &'t mut dyn FnMut(Step<'_>) -> Result<(), Failed>;
+type StepCallback<'t> = &'t mut dyn FnMut(Step<'_>) -> Result<(), MoveError>;
 
 /// Calls `take` with the steps that read the intersection of a local array and a box, with buffers of at most `most`
 /// bytes.
@@ -38,8 +38,8 @@ pub(crate) fn reads(
     bits: u32,
     (size, meet): (&TensorLayout, &Meet),
     most: u64,
-    take: Take<'_>,
-) -> Result<(), Failed> {
+    take: StepCallback<'_>,
+) -> Result<(), MoveError> {
     transfer::reads(&plan((from, &meet.local), (size, &meet.within), meet, bits)?, most, take)
 }
 
@@ -50,8 +50,8 @@ pub(crate) fn writes(
     bits: u32,
     (size, meet): (&TensorLayout, &Meet),
     most: u64,
-    take: Take<'_>,
-) -> Result<(), Failed> {
+    take: StepCallback<'_>,
+) -> Result<(), MoveError> {
     transfer::writes(&plan((size, &meet.within), (to, &meet.local), meet, bits)?, most, take)
 }
 
@@ -82,7 +82,12 @@ impl BoxBuffer {
     }
 
     /// Makes the box that of a task. Its contents are unspecified.
-    pub(crate) fn begin(&mut self, extents: &[u64], bits: u32, bytes: u64) -> Result<(), Failed> {
+    pub(crate) fn begin(
+        &mut self,
+        extents: &[u64],
+        bits: u32,
+        bytes: u64,
+    ) -> Result<(), MoveError> {
         (self.layout, self.bits) = (TensorLayout::row_major(extents)?, bits);
         self.len = bytes as usize;
         self.budget.grown(&mut self.bytes, bytes, bytes)?;
@@ -100,7 +105,7 @@ impl BoxBuffer {
         file: &File,
         (from, at): (&TensorLayout, u64),
         meet: &Meet,
-    ) -> Result<(), Failed> {
+    ) -> Result<(), MoveError> {
         let moved = plan((from, &meet.local), (&self.layout, &meet.within), meet, self.bits)?;
         let out = self.bytes.as_mut().and_then(|bytes| bytes.get_mut(..self.len));
         self.stage.read(&moved, out.unwrap_or_default(), &mut |bytes, from| {
@@ -114,7 +119,7 @@ impl BoxBuffer {
         file: &File,
         (to, at): (&TensorLayout, u64),
         meet: &Meet,
-    ) -> Result<(), Failed> {
+    ) -> Result<(), MoveError> {
         let moved = plan((&self.layout, &meet.within), (to, &meet.local), meet, self.bits)?;
         let bytes = self.bytes.as_ref().and_then(|bytes| bytes.get(..self.len));
         self.stage.write(&moved, bytes.unwrap_or_default(), &mut |bytes, to| {

@@ -22,7 +22,7 @@ use tilewright_sharded::Piece;
 
 use crate::{
     Error,
-    array::{Array, Laid, LocalArrays, Places, Stored},
+    array::{Laid, LocalArrays, LocalOffsets, ReshardedArray, StoredArray},
     identity::hash,
     lists,
 };
@@ -60,9 +60,9 @@ struct HeldText {
 }
 
 /// The numbers of values by their address, in the order in which they were first seen.
-struct Numbers<T>(HashMap<*const T, usize>);
+struct AddressNumbers<T>(HashMap<*const T, usize>);
 
-impl<T> Numbers<T> {
+impl<T> AddressNumbers<T> {
     /// Returns the number of a value, and whether it is new.
     fn of(&mut self, value: &Arc<T>) -> (usize, bool) {
         let next = self.0.len();
@@ -73,9 +73,9 @@ impl<T> Numbers<T> {
 
 impl Outline {
     /// Makes the outline of these arrays.
-    pub(crate) fn of(arrays: &[Array], places: &Places) -> Outline {
+    pub(crate) fn of(arrays: &[ReshardedArray], places: &LocalOffsets) -> Outline {
         let mut outline = Outline::default();
-        let (mut laid, mut held) = (Numbers(HashMap::new()), Numbers(HashMap::new()));
+        let (mut laid, mut held) = (AddressNumbers(HashMap::new()), AddressNumbers(HashMap::new()));
         for array in arrays {
             let (number, is_new) = held.of(&array.held);
             if is_new {
@@ -84,7 +84,7 @@ impl Outline {
             }
             outline.arrays.push((array.name.to_string(), number));
         }
-        let mut columns = Numbers(HashMap::new());
+        let mut columns = AddressNumbers(HashMap::new());
         for (base, column) in places.files() {
             let (number, is_new) = columns.of(column);
             if is_new {
@@ -101,7 +101,7 @@ impl Outline {
         text.map(|text| hash(text.as_bytes())).map_err(|error| Error::usage(error.to_string()))
     }
 
-    fn held(&mut self, array: &Array, numbers: &mut Numbers<Laid>) -> HeldText {
+    fn held(&mut self, array: &ReshardedArray, numbers: &mut AddressNumbers<Laid>) -> HeldText {
         let mut stored = Vec::new();
         for local in &array.held.stored {
             let (number, is_new) = numbers.of(&local.laid);
@@ -123,7 +123,7 @@ impl Outline {
     }
 
     /// Returns the arrays, after checks against this number of files.
-    pub(crate) fn arrays(self, files: usize) -> Result<(Vec<Array>, Places), Error> {
+    pub(crate) fn arrays(self, files: usize) -> Result<(Vec<ReshardedArray>, LocalOffsets), Error> {
         let laid = self.laid.into_iter().map(|text| Ok(Arc::new(text.laid()?)));
         let laid: Vec<Arc<Laid>> = laid.collect::<Result<_, Error>>()?;
         let held = self.held.into_iter().map(|text| text.held(&laid, files));
@@ -134,10 +134,10 @@ impl Outline {
             let (file_dtype, extents) = (laid.file_dtype.clone(), extents.clone());
             let (dtype, bits, held) = (laid.dtype, laid.bits, held.clone());
             let (name, packed) = (name.into(), laid.packed());
-            Ok(Array { name, file_dtype, dtype, bits, extents, packed, held })
+            Ok(ReshardedArray { name, file_dtype, dtype, bits, extents, packed, held })
         };
         let arrays = self.arrays.into_iter().map(array).collect::<Result<_, Error>>()?;
-        let (mut places, mut first) = (Places::default(), HashMap::new());
+        let (mut places, mut first) = (LocalOffsets::default(), HashMap::new());
         for (file, (base, number)) in self.files.iter().enumerate() {
             let known = *first.entry((base, number)).or_insert(file);
             if known < file {
@@ -185,7 +185,7 @@ impl HeldText {
         let stored = |(file, number): (usize, usize)| {
             let laid = laid.get(number).filter(|laid| laid.dims().len() == rank);
             let laid = laid.filter(|_| file < files).ok_or_else(wrong)?;
-            Ok(Stored { file, laid: laid.clone() })
+            Ok(StoredArray { file, laid: laid.clone() })
         };
         let stored = self.stored.into_iter().map(stored).collect::<Result<Vec<_>, Error>>()?;
         let elements = |laid: &Laid| (laid.dtype, laid.bits);

@@ -8,7 +8,7 @@
 
 use crate::{
     Job, Task,
-    cut::{Cut, Side},
+    cut::{Boxes, CutSide},
 };
 
 /// The smallest bound of a part in bytes: a part and the data that are read and written for it fit in a cache of 1 MiB.
@@ -22,10 +22,10 @@ impl Job {
         let least = self.request.part.unwrap_or(LEAST);
         let cut = match held {
             [Some(from), Some(to)] if self.bytes_of(task) > least => {
-                let sides = [from, to].map(|array| Side::new(&array.held, &array.extents));
-                Cut::of_box(place, u64::from(bits / 8), least, &sides)
+                let sides = [from, to].map(|array| CutSide::new(&array.held, &array.extents));
+                Boxes::of_box(place, u64::from(bits / 8), least, &sides)
             }
-            _ => Cut::of_box(place, u64::from(bits / 8), u64::MAX, &[]),
+            _ => Boxes::of_box(place, u64::from(bits / 8), u64::MAX, &[]),
         };
         let (array, tensor) = (task.array, task.tensor.clone());
         (0..cut.count()).map(move |number| {

@@ -21,11 +21,11 @@ use tilewright_sharded::{Mesh, Piece, Pieces, Sharded};
 
 use crate::{
     Error, Rules,
-    array::{LocalArrays, Stored},
+    array::{LocalArrays, StoredArray},
     checkpoint::{Checkpoint, array, listed, same, settled},
     extents::Stated,
-    known_extents::Numbers,
-    lists::{Entry, Lists, PLACES, shown},
+    known_extents::ArrayNumbers,
+    lists::{ListedTensor, Lists, PLACES, shown},
     numbers,
 };
 
@@ -50,10 +50,10 @@ pub(crate) fn ranks(path: &Path, rules: &Rules, stated: Stated<'_>) -> Result<Ch
     let files: Vec<String> = paths.iter().map(|path| shown(path)).collect();
     let ranks = Ranks { rules, stated: &stated, mesh: &mesh, files: &files };
     let mut alike = HashMap::<_, Ranked>::new();
-    let (mut arrays, mut assumed) = (Vec::new(), Numbers::default());
+    let (mut arrays, mut assumed) = (Vec::new(), ArrayNumbers::default());
     for (name, found) in &named {
         let Some(first) = found.iter().flatten().next() else { continue };
-        let one = |entry: &&Entry| (Arc::as_ptr(&entry.laid), entry.start.clone());
+        let one = |entry: &&ListedTensor| (Arc::as_ptr(&entry.laid), entry.start.clone());
         let held: Vec<_> = found.iter().map(|entry| entry.as_ref().map(one)).collect();
         let key = (matcher.of(name), held, stated.of(name));
         if !alike.contains_key(&key) {
@@ -92,7 +92,7 @@ struct Ranks<'a> {
 
 impl Ranks<'_> {
     /// Returns the pieces of an array from its local arrays at the positions.
-    fn held(&self, first: &Entry, found: &[Option<&Entry>]) -> Result<Ranked, Error> {
+    fn held(&self, first: &ListedTensor, found: &[Option<&ListedTensor>]) -> Result<Ranked, Error> {
         let name = &*first.name;
         // Elements that are not split are complete at every position.
         if first.laid.packed {
@@ -115,8 +115,8 @@ impl Ranks<'_> {
     /// Returns the pieces of an array of these extents.
     fn held_of(
         &self,
-        first: &Entry,
-        found: &[Option<&Entry>],
+        first: &ListedTensor,
+        found: &[Option<&ListedTensor>],
         extents: Vec<u64>,
         assumed: bool,
     ) -> Result<Ranked, Error> {
@@ -135,7 +135,7 @@ impl Ranks<'_> {
             same(first, entry).map_err(|error| error.about(file))?;
             fits(entry, &sharded, position as u64, &pieces).map_err(|error| error.about(file))?;
             *number = Some(held.stored.len() as u64);
-            held.stored.push(Stored { file: position, laid: entry.laid.clone() });
+            held.stored.push(StoredArray { file: position, laid: entry.laid.clone() });
         }
         for piece in pieces {
             let at = usize::try_from(piece.source).ok();
@@ -152,7 +152,11 @@ impl Ranks<'_> {
 
     /// Returns the extents of an array with these shards: along each dim the sum over the parts into which it is cut.
     /// The flag is true if any dim is cut: shards that are copies of the whole state its extents.
-    fn extents(&self, first: &Entry, found: &[Option<&Entry>]) -> Result<(Vec<u64>, bool), Error> {
+    fn extents(
+        &self,
+        first: &ListedTensor,
+        found: &[Option<&ListedTensor>],
+    ) -> Result<(Vec<u64>, bool), Error> {
         let rank = first.laid.dims().len();
         let trial = self.trial(&first.name, first.laid.dtype, rank, found)?;
         let cutting: Vec<BTreeSet<usize>> = (0..rank).map(|dim| cutting(&trial, dim)).collect();
@@ -168,7 +172,7 @@ impl Ranks<'_> {
         name: &str,
         dtype: Dtype,
         rank: usize,
-        found: &[Option<&Entry>],
+        found: &[Option<&ListedTensor>],
     ) -> Result<Sharded, Error> {
         let most =
             |dim: usize| found.iter().flatten().filter_map(|it| it.laid.dims().get(dim)).max();
@@ -192,9 +196,9 @@ impl Ranks<'_> {
         &self,
         dim: usize,
         axes: &BTreeSet<usize>,
-        found: &[Option<&Entry>],
+        found: &[Option<&ListedTensor>],
     ) -> Result<u64, Error> {
-        let mut parts = BTreeMap::<Vec<u64>, (usize, Option<&Entry>)>::new();
+        let mut parts = BTreeMap::<Vec<u64>, (usize, Option<&ListedTensor>)>::new();
         for (position, entry) in found.iter().enumerate() {
             let coord = self.mesh.coord(position as u64);
             let part = axes.iter().filter_map(|axis| coord.get(*axis).copied()).collect();
@@ -208,7 +212,7 @@ impl Ranks<'_> {
     }
 
     /// Returns the error for a position whose file lacks its part of a tensor.
-    fn absent(&self, position: usize, found: &[Option<&Entry>]) -> Error {
+    fn absent(&self, position: usize, found: &[Option<&ListedTensor>]) -> Error {
         let name = found.iter().flatten().next().map_or("", |entry| &*entry.name);
         let file = self.files.get(position).map_or("", String::as_str);
         let said = format!("{file} does not hold tensor {name:?}, but its rule assigns it a part");
@@ -227,7 +231,12 @@ impl Ranks<'_> {
 
 /// Returns an error unless the tensor of a file is the shard of its position: its extents, and its offset if the file
 /// states it.
-fn fits(entry: &Entry, sharded: &Sharded, position: u64, pieces: &[Piece]) -> Result<(), Error> {
+fn fits(
+    entry: &ListedTensor,
+    sharded: &Sharded,
+    position: u64,
+    pieces: &[Piece],
+) -> Result<(), Error> {
     let (name, stored) = (&entry.name, sharded.shard(position)?.stored().to_vec());
     let extents = sharded.extents();
     if entry.laid.dims() != stored {

@@ -13,8 +13,8 @@ use tilewright_transfer::{Budget, Buffer, part};
 use crate::{
     Error,
     array::Meet,
-    cut::Cut,
-    moves::{BoxBuffer, Failed},
+    cut::Boxes,
+    moves::{BoxBuffer, MoveError},
 };
 
 /// Buffers in which a piece is compared with a box in memory, part by part.
@@ -45,7 +45,7 @@ impl Replica {
         file: &File,
         from: (&TensorLayout, u64),
         meet: &Meet,
-    ) -> Result<Option<Vec<u64>>, Failed> {
+    ) -> Result<Option<Vec<u64>>, MoveError> {
         let width = u64::from(known.bits / 8);
         for Meet { local, within, extents } in parts(meet, known.bits, self.most) {
             let zeros = vec![0; extents.len()];
@@ -77,7 +77,7 @@ impl Replica {
 
 /// Splits a copy into the parts in which it is compared, each of at most this many bytes.
 pub(crate) fn parts(meet: &Meet, bits: u32, most: u64) -> impl Iterator<Item = Meet> {
-    let cut = Cut::new(&meet.extents, u64::from(bits / 8), most, &[]);
+    let cut = Boxes::new(&meet.extents, u64::from(bits / 8), most, &[]);
     (0..cut.count()).map(move |number| {
         let (start, extents) = cut.at(number);
         let behind = |at: &[u64]| at.iter().zip(&start).map(|(at, start)| at + start).collect();

@@ -5,7 +5,7 @@ use tilewright_core::Dtype;
 use tilewright_files::inner::Pattern;
 use tilewright_sharded::{Mesh, Sharded};
 
-use crate::{Error, array::Array, lists::uncut};
+use crate::{Error, array::ReshardedArray, lists::uncut};
 
 /// The rule of a tensor, and the extents in it.
 type RuleOfTensor<'a> = (&'a str, Option<Vec<u64>>);
@@ -120,7 +120,7 @@ impl Rules {
     }
 
     /// Returns the sharding of an array; elements narrower than a byte must be whole on every position.
-    pub(crate) fn of_array(&self, array: &Array) -> Result<Sharded, Error> {
+    pub(crate) fn of_array(&self, array: &ReshardedArray) -> Result<Sharded, Error> {
         let sharded = self.sharded(&array.name, array.shape(), Some(array.dtype))?;
         if array.packed.is_none() {
             return Ok(sharded);
@@ -167,7 +167,10 @@ impl Rules {
     }
 
     /// Returns, for each rule, the first array that it applies to.
-    pub(crate) fn firsts<'a>(&self, arrays: &'a [Array]) -> Result<Vec<&'a Array>, Error> {
+    pub(crate) fn firsts<'a>(
+        &self,
+        arrays: &'a [ReshardedArray],
+    ) -> Result<Vec<&'a ReshardedArray>, Error> {
         let (matcher, mut firsts) = (self.matcher()?, vec![None; self.rules.len()]);
         for array in arrays {
             let first = matcher.of(&array.name).and_then(|number| firsts.get_mut(number));

@@ -8,12 +8,12 @@ use tilewright_transfer::Budget;
 
 use crate::{
     Error, Job, Task,
-    array::{Array, is_replica},
+    array::{ReshardedArray, is_replica},
     journal::{Journal, Promise},
-    moves::{self, BoxBuffer, Failed},
+    moves::{self, BoxBuffer, MoveError},
     replicas::Replica,
     sums,
-    table::Table,
+    table::FileTable,
 };
 
 /// A line of the journal covers tasks of about this many times the memory, at most [`MOST`] bytes.
@@ -45,7 +45,7 @@ impl Job {
         watch: &dyn Watch,
     ) -> Result<u64, Error> {
         let _claim = self.claim(who, false)?;
-        let done = self.work(tasks, who, &Shared::new(self, 1), watch);
+        let done = self.work(tasks, who, &RunState::new(self, 1), watch);
         done.map_err(|error| self.leaving(error))
     }
 
@@ -54,7 +54,7 @@ impl Job {
         &self,
         tasks: impl IntoIterator<Item = u64>,
         who: &str,
-        shared: &Shared,
+        shared: &RunState,
         watch: &dyn Watch,
     ) -> Result<u64, Error> {
         let tasks: BTreeSet<u64> = tasks.into_iter().collect();
@@ -164,7 +164,8 @@ impl Job {
 
     /// Returns the most bytes of all buffers other than the box: two, and four more if copies are compared.
     pub(crate) fn beside_box(&self) -> u64 {
-        let replicated = |arrays: &[Array]| arrays.iter().any(|it| it.held.replicated() > 0);
+        let replicated =
+            |arrays: &[ReshardedArray]| arrays.iter().any(|it| it.held.replicated() > 0);
         let result = self.request.verified && replicated(&self.output.arrays);
         let compares = result || replicated(&self.source.arrays);
         let compared = if compares { 4 * self.compared_at_once() } else { 0 };
@@ -180,41 +181,41 @@ impl Job {
 
 /// One side of a job.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum JobSide {
     Source,
     Result,
 }
 
 /// The open files and the memory that the threads of a run share.
-pub(crate) struct Shared {
-    reads: Table,
-    writes: Table,
+pub(crate) struct RunState {
+    reads: FileTable,
+    writes: FileTable,
     budget: Budget,
     threads: usize,
 }
 
-impl Shared {
-    pub(crate) fn new(job: &Job, threads: usize) -> Shared {
+impl RunState {
+    pub(crate) fn new(job: &Job, threads: usize) -> RunState {
         let reads = job.source.files.iter().map(|file| file.path.clone()).collect();
         let data = job.data();
         let writes = job.output.files.iter().map(|file| data.join(&file.name)).collect();
         let budget = Budget::new(job.request.memory);
-        let (reads, writes) = (Table::new(reads, false), Table::new(writes, true));
-        Shared { reads, writes, budget, threads }
+        let (reads, writes) = (FileTable::new(reads, false), FileTable::new(writes, true));
+        RunState { reads, writes, budget, threads }
     }
 }
 
 /// A worker that runs tasks one after another: its buffers, and the files that it has written to.
 struct Worker<'j> {
     job: &'j Job,
-    shared: &'j Shared,
+    shared: &'j RunState,
     room: BoxBuffer,
     replica: Replica,
     written: BTreeSet<usize>,
 }
 
 impl<'j> Worker<'j> {
-    fn new(job: &'j Job, shared: &'j Shared) -> Result<Worker<'j>, Error> {
+    fn new(job: &'j Job, shared: &'j RunState) -> Result<Worker<'j>, Error> {
         let (room, replica) = rooms(job, &shared.budget)?;
         Ok(Worker { job, shared, room, replica, written: BTreeSet::new() })
     }
@@ -249,7 +250,7 @@ impl<'j> Worker<'j> {
         let (mut sum, mut data) =
             (Crc::new(), self.job.sums(task.array).then(Fingerprint::default));
         for part in self.job.parts(task) {
-            self.gather(Side::Source, &part)?;
+            self.gather(JobSide::Source, &part)?;
             let to = self.job.output.arrays.get(task.array);
             let to = to.ok_or_else(|| absent(&task.tensor))?;
             self.scatter(to, &part)?;
@@ -264,13 +265,13 @@ impl<'j> Worker<'j> {
     }
 
     /// Writes the box to every file with a piece that intersects it.
-    fn scatter(&mut self, to: &Array, task: &Task) -> Result<(), Error> {
+    fn scatter(&mut self, to: &ReshardedArray, task: &Task) -> Result<(), Error> {
         for (stored, meet) in to.held.meets(&task.start, &task.extents) {
             let at = self.job.output.places.at(stored.file, task.array);
             let at = at.ok_or_else(|| absent(&task.tensor))?;
             let (file, path) = self.shared.writes.open(stored.file)?;
             self.written.insert(stored.file);
-            let step = disk::step("write of a piece").map_err(Failed::Place);
+            let step = disk::step("write of a piece").map_err(MoveError::Place);
             let written =
                 step.and_then(|()| self.room.write(&file, (&stored.laid.layout, at), &meet));
             written.map_err(|failed| failure(failed, "write", path, &task.tensor))?;
@@ -284,7 +285,7 @@ impl<'j> Worker<'j> {
         self.share(&task)?;
         let mut sum = Crc::new();
         for part in self.job.parts(&task) {
-            self.gather(Side::Result, &part)?;
+            self.gather(JobSide::Result, &part)?;
             sum.update(self.room.bytes());
         }
         if sum.finalize() == promise.sum {
@@ -296,11 +297,11 @@ impl<'j> Worker<'j> {
     }
 
     /// Reads the box of a task from one side. Further copies of a piece are compared with the first.
-    fn gather(&mut self, side: Side, task: &Task) -> Result<(), Error> {
+    fn gather(&mut self, side: JobSide, task: &Task) -> Result<(), Error> {
         let Worker { job, shared, room, replica, .. } = self;
         let (arrays, places, files) = match side {
-            Side::Source => (&job.source.arrays, &job.source.places, &shared.reads),
-            Side::Result => (&job.output.arrays, &job.output.places, &shared.writes),
+            JobSide::Source => (&job.source.arrays, &job.source.places, &shared.reads),
+            JobSide::Result => (&job.output.arrays, &job.output.places, &shared.writes),
         };
         let array = arrays.get(task.array).ok_or_else(|| absent(&task.tensor))?;
         let begun = room.begin(&task.extents, array.bits, job.bytes_of(task));
@@ -335,16 +336,16 @@ fn absent(tensor: &str) -> Error {
 }
 
 /// Returns the error for two files with different elements in copies of one box.
-fn differ(side: Side, task: &Task, index: Vec<u64>, files: [String; 2]) -> Error {
+fn differ(side: JobSide, task: &Task, index: Vec<u64>, files: [String; 2]) -> Error {
     let [first, second] = files;
     let said = format!("tensor {:?}: {first} and {second} hold the same box", task.tensor);
     let said = format!("{said}, but they differ, first at {index:?}");
     match side {
-        Side::Source => {
+        JobSide::Source => {
             let why = "the rule that makes them replicas is wrong, or a file is damaged";
             Error::new("replicas", format!("{said}; {why}"))
         }
-        Side::Result => {
+        JobSide::Result => {
             Error::new("corrupt", format!("{said}; both were written from the same box"))
         }
     }
@@ -355,10 +356,10 @@ fn rooms(job: &Job, budget: &Budget) -> Result<(BoxBuffer, Replica), Error> {
     Ok((BoxBuffer::new(budget, job.buffers())?, Replica::new(budget, job.compared_at_once())?))
 }
 
-fn failure(failed: Failed, doing: &str, path: &std::path::Path, tensor: &str) -> Error {
+fn failure(failed: MoveError, doing: &str, path: &std::path::Path, tensor: &str) -> Error {
     match failed {
-        Failed::Place(cause) => Error::io(path, doing, &cause),
-        other @ (Failed::Program(_) | Failed::Memory(_) | Failed::Outside { .. }) => {
+        MoveError::Place(cause) => Error::io(path, doing, &cause),
+        other @ (MoveError::Program(_) | MoveError::Memory(_) | MoveError::Outside { .. }) => {
             moves::about(other, tensor)
         }
     }
@@ -400,7 +401,7 @@ mod tests {
                 };
                 let job = Job::prepare(request).unwrap();
                 job.lay_out().unwrap();
-                let shared = Shared::new(&job, 1);
+                let shared = RunState::new(&job, 1);
                 let mut worker = Worker::new(&job, &shared).unwrap();
                 for task in 0..job.tasks() {
                     let promise = worker.run(task, &job.task(task).unwrap()).unwrap();

@@ -20,13 +20,13 @@ use tilewright_sharded::Piece;
 
 use crate::{
     Error, Request,
-    array::{LocalArrays, Places, Stored},
+    array::{LocalArrays, LocalOffsets, StoredArray},
     beside::{Beside, metadata},
     checkpoint::{Checkpoint, array, listed, names, same, settled},
     extents::Stated,
     identity::identities,
-    known_extents::Numbers,
-    lists::{Common, Entry, Lists, PLACES, entries, shown},
+    known_extents::ArrayNumbers,
+    lists::{Common, ListedTensor, Lists, PLACES, entries, shown},
     numbers::{self, natural},
     ranks::ranks,
 };
@@ -99,7 +99,7 @@ fn whole(path: &Path, stated: Stated<'_>) -> Result<Checkpoint, Error> {
         };
         arrays.push(array(entry, extents, held));
     }
-    let mut known = Places::default();
+    let mut known = LocalOffsets::default();
     places.into_iter().try_for_each(|places| known.push(places))?;
     let files = identities(&input)?;
     let mut beside = Beside::of(path, &files, &[metadata(&input)])?;
@@ -117,7 +117,7 @@ fn whole(path: &Path, stated: Stated<'_>) -> Result<Checkpoint, Error> {
 
 /// Applies the stated extents of a tensor. For elements narrower than a byte, which are not split, they are only
 /// checked.
-fn state(extents: &mut [u64], entry: &Entry, stated: &Stated<'_>) -> Result<(), Error> {
+fn state(extents: &mut [u64], entry: &ListedTensor, stated: &Stated<'_>) -> Result<(), Error> {
     let name = &*entry.name;
     let Some(said) = stated.of(name) else { return Ok(()) };
     let wrong = |has: String| {
@@ -142,7 +142,7 @@ fn distributed(path: &Path, stated: Stated<'_>) -> Result<Checkpoint, Error> {
     let stated = stated.with_files(path, std::mem::take(&mut lists.extents))?;
     let names: Vec<String> = lists.files.iter().map(|file| shown(&file.path)).collect();
     let mut alike = HashMap::<_, (Vec<u64>, Arc<LocalArrays>)>::new();
-    let (mut arrays, mut assumed, mut is_open) = (Vec::new(), Numbers::default(), false);
+    let (mut arrays, mut assumed, mut is_open) = (Vec::new(), ArrayNumbers::default(), false);
     for (name, found) in lists.names() {
         let Some(first) = found.iter().flatten().next() else { continue };
         // A tensor without dims has one element.
@@ -150,7 +150,7 @@ fn distributed(path: &Path, stated: Stated<'_>) -> Result<Checkpoint, Error> {
             assumed.push(arrays.len());
         }
         is_open |= stated.is_open(&name);
-        let one = |entry: &&Entry| (Arc::as_ptr(&entry.laid), entry.start.clone());
+        let one = |entry: &&ListedTensor| (Arc::as_ptr(&entry.laid), entry.start.clone());
         let held: Vec<_> = found.iter().map(|entry| entry.as_ref().map(one)).collect();
         let key = (held, stated.of(&name));
         if let Some((extents, held)) = alike.get(&key) {
@@ -207,7 +207,7 @@ fn check_numbers(folder: &Path, paths: &[PathBuf]) -> Result<(), Error> {
 fn boxes(
     name: &str,
     extents: &[u64],
-    found: &[((usize, Vec<u64>), &Entry)],
+    found: &[((usize, Vec<u64>), &ListedTensor)],
     names: &[String],
 ) -> Result<LocalArrays, Error> {
     let whole = TensorLayout::row_major(extents);
@@ -217,7 +217,7 @@ fn boxes(
         let (start, extents) = (start.clone(), entry.laid.dims().to_vec());
         let (source, local) = (held.stored.len() as u64, vec![0; start.len()]);
         held.pieces.push(Piece { source, start, extents, local });
-        held.stored.push(Stored { file: *file, laid: entry.laid.clone() });
+        held.stored.push(StoredArray { file: *file, laid: entry.laid.clone() });
     }
     held.settle(name, extents, &|file| names.get(file).cloned().unwrap_or_default())
 }

@@ -15,15 +15,15 @@ use crate::{Error, lists::shown};
 const OPEN: usize = 256;
 
 /// The files of one side, by their numbers. Reads and writes are positional, so threads share a file.
-pub(crate) struct Table {
+pub(crate) struct FileTable {
     paths: Vec<PathBuf>,
     open: Mutex<BTreeMap<usize, Arc<File>>>,
     written: bool,
 }
 
-impl Table {
-    pub(crate) fn new(paths: Vec<PathBuf>, written: bool) -> Table {
-        Table { paths, open: Mutex::default(), written }
+impl FileTable {
+    pub(crate) fn new(paths: Vec<PathBuf>, written: bool) -> FileTable {
+        FileTable { paths, open: Mutex::default(), written }
     }
 
     /// Returns the name of a file, without its folder.
@@ -68,7 +68,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let paths: Vec<PathBuf> = (0..300).map(|n| folder.path().join(n.to_string())).collect();
         paths.iter().for_each(|path| std::fs::write(path, [0; 2]).unwrap());
-        let (table, mut written) = (Table::new(paths.clone(), true), BTreeSet::new());
+        let (table, mut written) = (FileTable::new(paths.clone(), true), BTreeSet::new());
         for turn in 0..2u8 {
             for number in 0..paths.len() {
                 let (file, _) = table.open(number).unwrap();

@@ -13,9 +13,9 @@ use tilewright_sharded::{Piece, Pieces};
 
 use crate::{
     Error, Form, Request, Rules,
-    array::{Array, Laid, LocalArrays, Places, Stored},
+    array::{Laid, LocalArrays, LocalOffsets, ReshardedArray, StoredArray},
     beside::Metadata,
-    header::{Entry, header},
+    header::{HeaderEntry, header},
     known_extents::EXTENTS,
     laid::{laid, spec},
     lists::PLACES,
@@ -41,8 +41,8 @@ struct Content {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Output {
     pub(crate) files: Vec<File>,
-    pub(crate) arrays: Vec<Array>,
-    pub(crate) places: Places,
+    pub(crate) arrays: Vec<ReshardedArray>,
+    pub(crate) places: LocalOffsets,
     /// The index of the files: its name and text.
     pub(crate) index: Option<(String, String)>,
     contents: Vec<Content>,
@@ -59,7 +59,7 @@ pub(crate) struct Output {
 /// Each file has the metadata `metadata`.
 pub(crate) fn output(
     request: &Request,
-    sources: &[Array],
+    sources: &[ReshardedArray],
     metadata: &Metadata,
 ) -> Result<Output, Error> {
     let (form, spec, metadata) = (request.asked_form(), spec(request)?, metadata.clone());
@@ -91,7 +91,7 @@ pub(crate) fn output(
 fn whole(
     request: &Request,
     spec: Option<&Spec>,
-    sources: &[Array],
+    sources: &[ReshardedArray],
     metadata: Metadata,
 ) -> Result<Output, Error> {
     let most = request.shard_size.unwrap_or(u64::MAX);
@@ -115,14 +115,14 @@ fn whole(
         let made = || {
             let zeros = vec![0; source.extents.len()];
             let (start, local, extents) = (zeros.clone(), zeros, source.extents.clone());
-            let stored = vec![Stored { file, laid: laid.clone() }];
+            let stored = vec![StoredArray { file, laid: laid.clone() }];
             Arc::new(LocalArrays {
                 stored,
                 pieces: vec![Piece { source: 0, start, extents, local }],
             })
         };
         let held = shared.entry((Arc::as_ptr(&laid), file)).or_insert_with(made).clone();
-        arrays.push(Array { held, ..source.clone() });
+        arrays.push(ReshardedArray { held, ..source.clone() });
         if let Some(file) = files.last_mut() {
             file.push((number, 0));
         }
@@ -132,7 +132,7 @@ fn whole(
         1 => "model.safetensors".to_owned(),
         _ => format!("model-{:05}-of-{count:05}.safetensors", file + 1),
     };
-    let file = |array: &Array| array.held.stored.first().map_or(0, |stored| stored.file);
+    let file = |array: &ReshardedArray| array.held.stored.first().map_or(0, |stored| stored.file);
     let map: BTreeMap<&str, String> =
         arrays.iter().map(|array| (&*array.name, name(file(array)))).collect();
     let text = json!({"metadata": {"total_size": total}, "weight_map": map}).to_string();
@@ -148,7 +148,7 @@ fn cut(
     form: Form,
     rules: &Rules,
     spec: Option<&Spec>,
-    sources: &[Array],
+    sources: &[ReshardedArray],
     metadata: Metadata,
 ) -> Result<Output, Error> {
     let count = usize::try_from(rules.count()?).map_err(|_| Error::usage("too large a mesh"))?;
@@ -167,7 +167,7 @@ fn cut(
                 alike.entry(key).insert_entry(Arc::new(held)).get().clone()
             }
         };
-        arrays.push(Array { held, ..source.clone() });
+        arrays.push(ReshardedArray { held, ..source.clone() });
     }
     if form == Form::Ranks {
         let distinct: Vec<Arc<LocalArrays>> = alike.into_values().collect();
@@ -213,7 +213,11 @@ fn of_positions(
 }
 
 /// Returns the pieces of an array at the positions of a mesh.
-fn positions(source: &Array, rules: &Rules, spec: Option<&Spec>) -> Result<LocalArrays, Error> {
+fn positions(
+    source: &ReshardedArray,
+    rules: &Rules,
+    spec: Option<&Spec>,
+) -> Result<LocalArrays, Error> {
     let sharded = rules.of_array(source)?;
     let pieces = Pieces { extents: source.extents.clone(), ..Pieces::of(&sharded)? };
     let _ = pieces.cover(&source.name)?;
@@ -227,7 +231,7 @@ fn positions(source: &Array, rules: &Rules, spec: Option<&Spec>) -> Result<Local
                 laid
             }
         };
-        stored.push(Stored { file, laid });
+        stored.push(StoredArray { file, laid });
     }
     let mut held = LocalArrays { stored, pieces: pieces.pieces };
     held.order();
@@ -235,7 +239,7 @@ fn positions(source: &Array, rules: &Rules, spec: Option<&Spec>) -> Result<Local
 }
 
 /// Returns the pieces of an array in files that hold each box once.
-fn boxes(source: &Array, rules: &Rules, count: usize) -> Result<LocalArrays, Error> {
+fn boxes(source: &ReshardedArray, rules: &Rules, count: usize) -> Result<LocalArrays, Error> {
     let sharded = rules.of_array(source)?;
     let pieces = Pieces { extents: source.extents.clone(), ..Pieces::of(&sharded)? };
     let _ = pieces.cover(&source.name)?;
@@ -243,13 +247,13 @@ fn boxes(source: &Array, rules: &Rules, count: usize) -> Result<LocalArrays, Err
     if source.extents.contains(&0) {
         // No box of an array without elements exists; one local array states the extents.
         let laid = laid(source, &source.extents, None)?;
-        held.stored.push(Stored { file: 0, laid });
+        held.stored.push(StoredArray { file: 0, laid });
         return Ok(held);
     }
     for (file, piece) in once(pieces.pieces, count) {
         let laid = laid(source, &piece.extents, None)?;
         let (source, local) = (held.stored.len() as u64, vec![0; piece.start.len()]);
-        held.stored.push(Stored { file, laid });
+        held.stored.push(StoredArray { file, laid });
         held.pieces.push(Piece { source, local, ..piece });
     }
     Ok(held)
@@ -275,7 +279,7 @@ fn once(pieces: Vec<Piece>, count: usize) -> Vec<(usize, Piece)> {
 fn placed(
     names: Vec<String>,
     contents: Vec<(Vec<usize>, Content)>,
-    arrays: Vec<Array>,
+    arrays: Vec<ReshardedArray>,
     (boxes, metadata): (bool, Metadata),
 ) -> Result<Output, Error> {
     let wholes = arrays.iter().all(|array| array.held.stored.len() == 1) && !boxes;
@@ -349,8 +353,8 @@ impl Output {
             Some((of, of.held.stored.get(*nth)?, *nth))
         };
         let locals = || content.locals.iter().filter_map(local);
-        let entries: Vec<Entry<'_>> = (content.locals.iter().zip(locals()))
-            .map(|((number, _), (array, stored, _))| Entry {
+        let entries: Vec<HeaderEntry<'_>> = (content.locals.iter().zip(locals()))
+            .map(|((number, _), (array, stored, _))| HeaderEntry {
                 data: self.records(*number).then(|| data(*number).unwrap_or_default().to_string()),
                 name: &array.name,
                 file_dtype: &array.file_dtype,
@@ -359,7 +363,7 @@ impl Output {
                 spec: stored.laid.spec.as_deref(),
             })
             .collect();
-        let begin = |(array, _, nth): (&Array, &Stored, usize)| {
+        let begin = |(array, _, nth): (&ReshardedArray, &StoredArray, usize)| {
             let piece = array.held.pieces.iter().find(|piece| piece.source == nth as u64);
             let piece = piece.filter(|_| array.packed.is_none());
             let zeros = || vec![0; array.shape().len()];
@@ -369,8 +373,9 @@ impl Output {
         let places: serde_json::Map<_, _> = locals().filter(|_| self.boxes).map(begin).collect();
         let mut metadata: Vec<(String, String)> = self.metadata.clone().into_iter().collect();
         // For tensors that are split, a file states the extents of the whole.
-        let is_part =
-            |array: &Array| array.held.stored.iter().any(|it| it.laid.dims() != array.extents);
+        let is_part = |array: &ReshardedArray| {
+            array.held.stored.iter().any(|it| it.laid.dims() != array.extents)
+        };
         let parts = locals().map(|(array, ..)| array).filter(|array| is_part(array));
         let wholes: BTreeMap<&str, &[u64]> =
             parts.map(|array| (&*array.name, array.extents.as_slice())).collect();

@@ -8,7 +8,7 @@ use std::sync::{
 use tilewright_files::Watch;
 use tilewright_transfer::together;
 
-use crate::{Error, Job, run::Shared};
+use crate::{Error, Job, run::RunState};
 
 /// A watch that all threads share: it adds up their bytes, and stops all if one of them fails.
 struct Together<'w> {
@@ -68,7 +68,7 @@ impl Job {
         watch: &(dyn Watch + Sync),
     ) -> Result<u64, Error> {
         let threads = threads.clamp(1, tasks.len().max(1));
-        let shared = Shared::new(self, threads);
+        let shared = RunState::new(self, threads);
         if threads == 1 {
             return self.work(tasks.iter().copied(), who, &shared, watch);
         }

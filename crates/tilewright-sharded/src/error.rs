@@ -13,10 +13,10 @@ use std::fmt;
 /// assert!(error.to_string().ends_with("did you mean `Shard`?"));
 /// ```
 #[derive(Clone, PartialEq, Eq)]
-pub struct Error(Box<Inner>);
+pub struct Error(Box<ErrorInner>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Inner {
+struct ErrorInner {
     kind: &'static str,
     message: String,
     span: Option<(usize, usize)>,
@@ -25,7 +25,7 @@ struct Inner {
 
 impl Error {
     fn new(kind: &'static str, message: impl Into<String>) -> Error {
-        Error(Box::new(Inner { kind, message: message.into(), span: None, witness: None }))
+        Error(Box::new(ErrorInner { kind, message: message.into(), span: None, witness: None }))
     }
 
     pub(crate) fn parse(span: (usize, usize), message: impl Into<String>) -> Error {

@@ -21,7 +21,7 @@ use crate::{
 
 /// A digit of a dim, and its origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Digit {
+pub(crate) struct NestedDigit {
     pub(crate) size: u64,
     /// The stride in the indices of the dim.
     pub(crate) stride: u64,
@@ -117,7 +117,7 @@ impl Sharded {
         }
         let layout = Layout::nested(&modes, &counts)?;
         let all = device.iter().map(|((axis, weight), stride)| {
-            let of = |digit: &&Digit| digit.of == Of::Axis { axis: *axis, weight: *weight };
+            let of = |digit: &&NestedDigit| digit.of == Of::Axis { axis: *axis, weight: *weight };
             stride.saturating_mul(dims.iter().flatten().find(of).map_or(1, |digit| digit.size))
         });
         let capacity = all.max().unwrap_or(shard.capacity());
@@ -130,7 +130,7 @@ impl Sharded {
     }
 
     /// Returns the digits of each dim, the fastest first.
-    pub(crate) fn digits(&self) -> Result<Vec<Vec<Digit>>, Error> {
+    pub(crate) fn digits(&self) -> Result<Vec<Vec<NestedDigit>>, Error> {
         let first = self.at(0).dims;
         let moves = self.moves();
         self.check_moves(&first, &moves)?;
@@ -142,7 +142,7 @@ impl Sharded {
                 for (size, weight, stride) in found.into_iter().filter(|found| found.2 != 0) {
                     let stride =
                         u64::try_from(stride).map_err(|_| uneven(dim, &self.mesh().name(axis)))?;
-                    digits.push(Digit { size, stride, of: Of::Axis { axis, weight } });
+                    digits.push(NestedDigit { size, stride, of: Of::Axis { axis, weight } });
                 }
             }
             tilewright_core::sort_short(&mut digits, |digit| digit.stride);
@@ -199,7 +199,7 @@ impl Sharded {
 }
 
 /// Returns the storage stride of each digit of an axis: for all digits that are used, the last axis fastest.
-fn device_strides(dims: &[Vec<Digit>], each: u64) -> Vec<((usize, u64), u64)> {
+fn device_strides(dims: &[Vec<NestedDigit>], each: u64) -> Vec<((usize, u64), u64)> {
     let mut used: Vec<(usize, u64, u64)> = Vec::new();
     for digit in dims.iter().flatten() {
         if let Of::Axis { axis, weight } = digit.of {
@@ -245,7 +245,7 @@ fn across(dim: usize, weight: u64, size: u64) -> Error {
 }
 
 /// Returns a list as digits of the local index.
-fn local_digits(list: &Intervals) -> Option<Vec<Digit>> {
+fn local_digits(list: &Intervals) -> Option<Vec<NestedDigit>> {
     let [_, run] = *list.as_slice().first()?;
     let starts = list.as_slice().iter().map(|[start, length]| {
         (*length == run && list.as_slice()[0][0] == 0).then_some(i128::from(*start))
@@ -253,11 +253,11 @@ fn local_digits(list: &Intervals) -> Option<Vec<Digit>> {
     let starts: Vec<i128> = starts.collect::<Option<_>>()?;
     let mut digits = Vec::new();
     if run > 1 {
-        digits.push(Digit { size: run, stride: 1, of: Of::Local { weight: 1 } });
+        digits.push(NestedDigit { size: run, stride: 1, of: Of::Local { weight: 1 } });
     }
     for (size, weight, stride) in sequence(&starts)? {
         let (stride, weight) = (u64::try_from(stride).ok()?, weight * run);
-        digits.push(Digit { size, stride, of: Of::Local { weight } });
+        digits.push(NestedDigit { size, stride, of: Of::Local { weight } });
     }
     Some(digits)
 }

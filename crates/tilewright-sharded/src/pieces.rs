@@ -149,7 +149,8 @@ impl Pieces {
         found.dedup_by(|a, b| (&a.start, &a.extents) == (&b.start, &b.extents));
         let boxes = found.len();
         if !self.extents.contains(&0) {
-            let mut search = Search { extents: &self.extents, name, steps: 0, outer: Vec::new() };
+            let mut search =
+                OverlapSearch { extents: &self.extents, name, steps: 0, outer: Vec::new() };
             search.sweep(&found)?;
         }
         Ok(Cover { boxes, replicas: pieces - boxes })
@@ -205,7 +206,7 @@ fn between(start: u64, length: u64, edges: &[u64]) -> Intervals {
 
 /// A search for holes and overlaps, dim by dim: between two edges of a dim, the set of boxes is constant, and these
 /// must cover the following dims.
-struct Search<'a> {
+struct OverlapSearch<'a> {
     extents: &'a [u64],
     name: &'a str,
     steps: u64,
@@ -213,7 +214,7 @@ struct Search<'a> {
     outer: Vec<[u64; 2]>,
 }
 
-impl Search<'_> {
+impl OverlapSearch<'_> {
     fn sweep(&mut self, pieces: &[&Piece]) -> Result<(), Error> {
         let dim = self.outer.len();
         let Some(extent) = self.extents.get(dim).copied() else {

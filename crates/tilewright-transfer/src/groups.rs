@@ -7,7 +7,7 @@ use tilewright_relayout::{CALL, Read};
 
 /// Reads that one call serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Group {
+pub(crate) struct ReadGroup {
     /// The first byte in the source.
     pub(crate) src: u64,
     /// The bytes of the call, gaps included.
@@ -18,7 +18,7 @@ pub(crate) struct Group {
     needed: u64,
 }
 
-impl Group {
+impl ReadGroup {
     /// Adds a read that follows, if the call stays within `most` bytes and the gap costs less than a call.
     fn joins(&mut self, read: &Read, most: u64) -> bool {
         let (len, needed) = (read.len as u64, self.needed + read.len as u64);
@@ -35,12 +35,15 @@ impl Group {
 }
 
 /// Returns reads in groups of adjacent reads, in their order. Each group has at most `most` bytes, or one read.
-pub(crate) fn groups(reads: impl Iterator<Item = Read>, most: u64) -> impl Iterator<Item = Group> {
+pub(crate) fn groups(
+    reads: impl Iterator<Item = Read>,
+    most: u64,
+) -> impl Iterator<Item = ReadGroup> {
     let mut reads = reads.peekable();
     std::iter::from_fn(move || {
         let first = reads.next()?;
         let len = first.len as u64;
-        let mut group = Group { src: first.src, span: len, count: 1, needed: len };
+        let mut group = ReadGroup { src: first.src, span: len, count: 1, needed: len };
         while reads.next_if(|read| group.joins(read, most)).is_some() {}
         Some(group)
     })

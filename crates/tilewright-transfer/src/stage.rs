@@ -6,7 +6,7 @@ use tilewright_relayout::{Plan, Read};
 
 use crate::{
     Budget, Buffer, Failed, Step,
-    groups::{Group, groups},
+    groups::{ReadGroup, groups},
     reads,
     step::range_reads,
     writes,
@@ -212,7 +212,7 @@ impl Stage {
 
 /// Reads a group by one call, and copies its reads to their positions.
 fn fetch<E>(
-    group: Group,
+    group: ReadGroup,
     reads: &mut impl Iterator<Item = Read>,
     (stage, buffer): (Option<&mut Buffer>, &mut Buffer),
     read: ReadAt<'_, E>,

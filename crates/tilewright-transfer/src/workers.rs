@@ -100,7 +100,7 @@ pub fn first<P: Send, T: Send, E: Send, M>(
 where
     M: FnMut(&P) -> Result<Option<T>, E>,
 {
-    let search = Search {
+    let search = SharedSearch {
         pieces: Pieces::new(pieces),
         found: Mutex::new(None),
         last: AtomicU64::new(u64::MAX),
@@ -112,7 +112,7 @@ where
 }
 
 /// A search that threads share.
-struct Search<I, T, E> {
+struct SharedSearch<I, T, E> {
     pieces: Pieces<I>,
     /// The result with the smallest number so far, with that number.
     found: Mutex<Option<(u64, Result<T, E>)>>,
@@ -120,7 +120,7 @@ struct Search<I, T, E> {
     last: AtomicU64,
 }
 
-impl<P, T, E, I: Iterator<Item = P>> Search<I, T, E> {
+impl<P, T, E, I: Iterator<Item = P>> SharedSearch<I, T, E> {
     fn run<M>(&self, join: &impl Fn() -> Result<M, E>, between: &mut dyn FnMut() -> Result<(), E>)
     where
         M: FnMut(&P) -> Result<Option<T>, E>,

@@ -33,7 +33,7 @@ pub(crate) enum Operation {
 
 /// Right operand: a layout, or a shape of tiles as its compact layout.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Tile<'a> {
+pub(crate) enum TileOperand<'a> {
     Layout(&'a Layout),
     Extents(&'a Layout),
 }
@@ -69,7 +69,7 @@ impl Links {
     pub(crate) fn new(
         operation: Operation,
         a: &Layout,
-        b: Option<Tile<'_>>,
+        b: Option<TileOperand<'_>>,
         result: &Layout,
     ) -> Option<Links> {
         if result.size() > MAX_CELLS {
@@ -92,20 +92,26 @@ fn number(cell: Option<u64>) -> i64 {
     cell.and_then(|cell| i64::try_from(cell).ok()).unwrap_or(-1)
 }
 
-type Pair = (Option<u64>, Option<u64>);
+type CellPair = (Option<u64>, Option<u64>);
 
-fn cell(operation: Operation, a: &Layout, b: Option<Tile<'_>>, result: &Layout, i: u64) -> Pair {
-    let tile = b.map(|(Tile::Layout(tile) | Tile::Extents(tile))| tile);
+fn cell(
+    operation: Operation,
+    a: &Layout,
+    b: Option<TileOperand<'_>>,
+    result: &Layout,
+    i: u64,
+) -> CellPair {
+    let tile = b.map(|(TileOperand::Layout(tile) | TileOperand::Extents(tile))| tile);
     let size = |layout: Option<&Layout>| layout.map_or(1, Layout::size).max(1);
     match operation {
-        Operation::Composition if matches!(b, Some(Tile::Extents(_))) => {
+        Operation::Composition if matches!(b, Some(TileOperand::Extents(_))) => {
             (source(a, result, i), tile.map(|_| i))
         }
         Operation::Composition => {
             let from = tile.and_then(|b| b.offset_of(i).ok()).and_then(|at| u64::try_from(at).ok());
             (from.filter(|&from| from < a.size()), tile.map(|_| i))
         }
-        Operation::DivideAxes if matches!(b, Some(Tile::Extents(_))) => {
+        Operation::DivideAxes if matches!(b, Some(TileOperand::Extents(_))) => {
             (source(a, result, i), tile.map(|tile| within(tile, result, i)))
         }
         Operation::DivideAxes | Operation::Divide => {
@@ -124,9 +130,9 @@ fn cell(operation: Operation, a: &Layout, b: Option<Tile<'_>>, result: &Layout, 
 }
 
 /// Returns the number of the tile that contains cell `i` of a division.
-fn rest(operation: Operation, b: Option<Tile<'_>>, result: &Layout, i: u64) -> Option<u64> {
+fn rest(operation: Operation, b: Option<TileOperand<'_>>, result: &Layout, i: u64) -> Option<u64> {
     match (operation, b?) {
-        (Operation::DivideAxes, Tile::Extents(tile)) => {
+        (Operation::DivideAxes, TileOperand::Extents(tile)) => {
             let (sizes, own) = (sizes(result), sizes(tile));
             let extents = own.into_iter().chain(std::iter::repeat(1));
             let pairs: Vec<(u64, u64)> = sizes.iter().copied().zip(extents).collect();
@@ -136,9 +142,10 @@ fn rest(operation: Operation, b: Option<Tile<'_>>, result: &Layout, i: u64) -> O
             let tiles = coord.iter().zip(&pairs).map(|(x, (_, extent))| x / extent.max(&1));
             Some(index(tiles, &counts))
         }
-        (Operation::DivideAxes | Operation::Divide, Tile::Layout(tile) | Tile::Extents(tile)) => {
-            Some(i / tile.size().max(1))
-        }
+        (
+            Operation::DivideAxes | Operation::Divide,
+            TileOperand::Layout(tile) | TileOperand::Extents(tile),
+        ) => Some(i / tile.size().max(1)),
         _ => None,
     }
 }
@@ -157,7 +164,7 @@ fn within(tile: &Layout, result: &Layout, i: u64) -> u64 {
 }
 
 /// Returns the cells of a product that is made axis by axis; `raked` axes count B first.
-fn by_axis(a: &Layout, b: Option<&Layout>, result: &Layout, i: u64, raked: bool) -> Pair {
+fn by_axis(a: &Layout, b: Option<&Layout>, result: &Layout, i: u64, raked: bool) -> CellPair {
     let Some(b) = b else { return (None, None) };
     let (a, b) = (sizes(a), sizes(b));
     let coord = coord(i, &sizes(result));
@@ -215,7 +222,8 @@ mod tests {
         let extents = evaluate(&extents).unwrap();
         let tile = extents.as_tuple().map(|shape| Layout::compact_col_major(shape).unwrap());
         let right = tile.clone().unwrap_or_else(|| layout(b));
-        let right = if tile.is_some() { Tile::Extents(&right) } else { Tile::Layout(&right) };
+        let right =
+            if tile.is_some() { TileOperand::Extents(&right) } else { TileOperand::Layout(&right) };
         let links = Links::new(Operation::called(op)?, a, Some(right), &result)?;
         Some((links, result))
     }

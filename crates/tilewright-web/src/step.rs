@@ -8,7 +8,7 @@ use tilewright::{
 
 use crate::{
     facts,
-    links::{Links, Operation, Tile},
+    links::{Links, Operation, TileOperand},
 };
 
 /// Operand as typed, as text that the evaluator reads, and as value.
@@ -90,8 +90,8 @@ fn links(
 ) -> Option<Value> {
     let operation = Operation::called(op)?;
     let b = match (b.and_then(|b| b.value.as_layout()), tile) {
-        (Some(layout), _) => Some(Tile::Layout(layout)),
-        (None, Some(tile)) => Some(Tile::Extents(tile)),
+        (Some(layout), _) => Some(TileOperand::Layout(layout)),
+        (None, Some(tile)) => Some(TileOperand::Extents(tile)),
         (None, None) => None,
     };
     let links = Links::new(operation, a.as_layout()?, b, result.as_layout()?)?;

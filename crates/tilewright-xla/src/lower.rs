@@ -5,7 +5,7 @@
 //!
 //! The walk, as XLA defines it: write the dims major to minor. For each tile, take one of the most minor dims for each
 //! entry of the tile (missing dims count as 1), and merge at each `*` into the next more minor dim. Replace them by their
-//! quotients by the tile, rounded up, followed by the tile's extents. The walk is written once ([`Walk`]) and used three
+//! quotients by the tile, rounded up, followed by the tile's extents. The walk is written once ([`DimWalk`]) and used three
 //! times: over bounds, over digits (`strided`), and over steps (`stepped`).
 
 mod stepped;
@@ -18,7 +18,7 @@ use tilewright_core::{Error, MAX_MODES, TensorLayout};
 use crate::{Layout, PrimitiveType, Tile, TileDim};
 
 /// The effects of the walk on one dim.
-pub(crate) trait Walk {
+pub(crate) trait DimWalk {
     /// A working dim.
     type Axis;
     /// The reason why a step is impossible.
@@ -68,7 +68,7 @@ pub(crate) trait Walk {
 /// The walk over extents alone.
 struct Bounds;
 
-impl Walk for Bounds {
+impl DimWalk for Bounds {
     type Axis = u64;
     type Stop = Error;
 

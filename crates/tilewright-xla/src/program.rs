@@ -57,22 +57,22 @@ impl ProgramShape {
     /// assert_eq!(program.without_layouts().to_string(), "(x: f32[2,3]) -> f32[6]");
     /// ```
     pub fn without_layouts(&self) -> impl fmt::Display + '_ {
-        Printed { program: self, layouts: false }
+        PrintedProgram { program: self, layouts: false }
     }
 }
 
-struct Printed<'a> {
+struct PrintedProgram<'a> {
     program: &'a ProgramShape,
     layouts: bool,
 }
 
-impl Printed<'_> {
+impl PrintedProgram<'_> {
     fn shape(&self, f: &mut fmt::Formatter<'_>, shape: &Shape) -> fmt::Result {
         if self.layouts { write!(f, "{shape}") } else { write!(f, "{}", shape.without_layouts()) }
     }
 }
 
-impl fmt::Display for Printed<'_> {
+impl fmt::Display for PrintedProgram<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("(")?;
         for (i, parameter) in self.program.parameters.iter().enumerate() {
@@ -88,6 +88,6 @@ impl fmt::Display for Printed<'_> {
 
 impl fmt::Display for ProgramShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Printed { program: self, layouts: true }.fmt(f)
+        PrintedProgram { program: self, layouts: true }.fmt(f)
     }
 }

@@ -12,7 +12,7 @@ mod search;
 use tilewright_core::{Error, TensorLayout};
 
 use crate::Layout;
-use digits::{Digit, digits};
+use digits::{RaisedDigit, digits};
 
 /// The number of dims of more than one coordinate up to which every order of them is tried.
 const ALL_ORDERS: usize = 4;
@@ -57,7 +57,7 @@ impl Layout {
 }
 
 /// Returns whether a layout lowers to the same map and capacity.
-fn says(layout: &Layout, tensor: &TensorLayout, target: &[Digit]) -> bool {
+fn says(layout: &Layout, tensor: &TensorLayout, target: &[RaisedDigit]) -> bool {
     layout.lower(tensor.extents()).is_ok_and(|lowered| {
         lowered.capacity() == tensor.capacity()
             && lowered.is_strided()
@@ -65,7 +65,7 @@ fn says(layout: &Layout, tensor: &TensorLayout, target: &[Digit]) -> bool {
     })
 }
 
-fn candidates(tensor: &TensorLayout, target: &[Digit]) -> Result<Vec<Layout>, Error> {
+fn candidates(tensor: &TensorLayout, target: &[RaisedDigit]) -> Result<Vec<Layout>, Error> {
     let written = digits(tensor, false)?;
     let covers = u64::try_from(tensor.layout().cosize()) == Ok(tensor.capacity());
     let mut found = Vec::new();
@@ -118,7 +118,7 @@ fn refuse_foreign(tensor: &TensorLayout) -> Result<(), Error> {
     Ok(())
 }
 
-fn refuse_unnested(digits: &[Digit], capacity: u64) -> Result<(), Error> {
+fn refuse_unnested(digits: &[RaisedDigit], capacity: u64) -> Result<(), Error> {
     for pair in digits.windows(2) {
         if let [low, high] = pair
             && u128::from(high.stride) < low.end()
@@ -141,7 +141,7 @@ fn refuse_unnested(digits: &[Digit], capacity: u64) -> Result<(), Error> {
 }
 
 /// Returns the orders of the dims to try, each major to minor.
-fn orders(tensor: &TensorLayout, target: &[Digit]) -> Vec<Vec<usize>> {
+fn orders(tensor: &TensorLayout, target: &[RaisedDigit]) -> Vec<Vec<usize>> {
     let of = |dim: usize| target.iter().filter(move |digit| digit.dim == dim);
     let mut orders = vec![
         by_stride(tensor, |dim| of(dim).map(|digit| digit.stride).max()),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Array, layout, path};
+use super::{ArrayArgs, layout, path};
 
 /// The text after the options in the help.
 pub(super) const HELP: &str = "\
@@ -39,7 +39,7 @@ pub(crate) struct Banks {
     #[arg(allow_hyphen_values = true, value_parser = layout)]
     pub(crate) spec: String,
     #[command(flatten)]
-    pub(crate) array: Array,
+    pub(crate) array: ArrayArgs,
     /// The elements of each thread; may be repeated, then all are counted and fixed together
     #[arg(long, value_name = "TV", required = true, allow_hyphen_values = true)]
     pub(crate) access: Vec<String>,

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::Array;
+use super::ArrayArgs;
 
 /// The default of `--max-bytes`.
 pub(crate) const MAX_BYTES: &str = "512M";
@@ -83,7 +83,7 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "SPEC", requires = "from", allow_hyphen_values = true)]
     pub(crate) to: Option<String>,
     #[command(flatten)]
-    pub(crate) array: Array,
+    pub(crate) array: ArrayArgs,
     #[command(flatten)]
     pub(crate) device: OnDevice,
     /// List the cases and measure nothing

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Array, path};
+use super::{ArrayArgs, path};
 
 #[derive(Args, Debug)]
 #[command(group = clap::ArgGroup::new("by_recipe").args(["recipe", "inverse"]).multiple(true))]
@@ -16,7 +16,7 @@ pub(crate) struct Convert {
     #[arg(value_name = "OUT", value_parser = path())]
     pub(crate) output: PathBuf,
     #[command(flatten)]
-    pub(crate) job: Job,
+    pub(crate) job: JobArgs,
     #[command(flatten)]
     pub(crate) recast: Recast,
     /// Read the result back and compare every element and every padding byte
@@ -77,7 +77,7 @@ pub(crate) struct Recast {
 
 /// The options that `convert` and `verify` share.
 #[derive(Args, Debug)]
-pub(crate) struct Job {
+pub(crate) struct JobArgs {
     /// The layout of the result
     #[arg(long, value_name = "SPEC", help_heading = "Layouts and tensors")]
     pub(crate) to: Option<String>,
@@ -123,7 +123,7 @@ pub(crate) struct Job {
     )]
     pub(crate) threads: String,
     #[command(flatten)]
-    pub(crate) array: Array,
+    pub(crate) array: ArrayArgs,
 }
 
 #[derive(Args, Debug)]
@@ -135,5 +135,5 @@ pub(crate) struct Verify {
     #[arg(long, value_name = "IN", value_parser = path())]
     pub(crate) against: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) job: Job,
+    pub(crate) job: JobArgs,
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Array, path};
+use super::{ArrayArgs, path};
 
 /// The text after the options in the help of `fingerprint`.
 pub(super) const HELP: &str = "\
@@ -43,7 +43,7 @@ pub(crate) struct Data {
     #[arg(long, value_name = "SPEC", help_heading = "The array")]
     pub(crate) from: Option<String>,
     #[command(flatten)]
-    pub(crate) array: Array,
+    pub(crate) array: ArrayArgs,
 }
 
 #[derive(Args, Debug)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Array, path};
+use super::{ArrayArgs, path};
 
 #[derive(Args, Debug)]
 pub(crate) struct Infer {
@@ -18,5 +18,5 @@ pub(crate) struct Infer {
     #[arg(long, value_name = "NAME")]
     pub(crate) tensor: Option<String>,
     #[command(flatten)]
-    pub(crate) array: Array,
+    pub(crate) array: ArrayArgs,
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Array, path};
+use super::{ArrayArgs, path};
 
 #[derive(Args, Debug)]
 pub(crate) struct Info {
@@ -18,5 +18,5 @@ pub(crate) struct Info {
     #[arg(long, value_name = "TILES")]
     pub(crate) layout: Option<String>,
     #[command(flatten)]
-    pub(crate) array: Array,
+    pub(crate) array: ArrayArgs,
 }

@@ -44,7 +44,7 @@ Examples:
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct Reshard {
     #[command(subcommand)]
-    pub(crate) step: Option<Step>,
+    pub(crate) step: Option<StepArgs>,
     #[command(flatten)]
     pub(crate) asked: Option<Alone>,
     /// Print the result of each tensor and write nothing
@@ -54,11 +54,11 @@ pub(crate) struct Reshard {
 
 /// A step of a run in several processes.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Step {
+pub(crate) enum StepArgs {
     /// Write a plan for several processes
-    Plan(Plan),
+    Plan(PlanArgs),
     /// Run one process's share of a plan, or what is missing of it
-    Run(Run),
+    Run(RunArgs),
     /// Rename the result into place, or list what is missing
     Finish(Finish),
     /// Estimate a run, for a checkpoint or for a model without files
@@ -68,7 +68,7 @@ pub(crate) enum Step {
 /// The source and the result.
 #[derive(Args, Debug)]
 #[group(args = ["input", "output"])]
-pub(crate) struct Asked {
+pub(crate) struct SourceArgs {
     /// A file of tensors, an index, or the folder of a checkpoint
     #[arg(value_name = "IN", value_parser = path())]
     pub(crate) input: PathBuf,
@@ -90,7 +90,7 @@ pub(crate) struct Asked {
 #[group(args = ["input", "output"])]
 pub(crate) struct Alone {
     #[command(flatten)]
-    pub(crate) asked: Asked,
+    pub(crate) asked: SourceArgs,
     /// Threads, which share the memory limit; 0 means all cores
     #[arg(
         long,
@@ -103,16 +103,16 @@ pub(crate) struct Alone {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct Plan {
+pub(crate) struct PlanArgs {
     #[command(flatten)]
-    pub(crate) asked: Asked,
+    pub(crate) asked: SourceArgs,
     /// The file of the plan
     #[arg(short = 'o', long = "output", value_name = "PLAN", value_parser = path())]
     pub(crate) plan: PathBuf,
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct Run {
+pub(crate) struct RunArgs {
     /// The plan
     #[arg(value_name = "PLAN", value_parser = path())]
     pub(crate) plan: PathBuf,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{Array, layout, path};
+use super::{ArrayArgs, layout, path};
 
 #[derive(Args, Debug)]
 pub(crate) struct Show {
@@ -15,7 +15,7 @@ pub(crate) struct Show {
     #[arg(allow_hyphen_values = true, value_parser = layout)]
     pub(crate) other: Option<String>,
     #[command(flatten)]
-    pub(crate) array: Array,
+    pub(crate) array: ArrayArgs,
     /// Name the elements a, b, c … in the padded array
     #[arg(long, conflicts_with = "numbers", help_heading = "In the cells")]
     pub(crate) names: bool,

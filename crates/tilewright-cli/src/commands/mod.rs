@@ -24,7 +24,7 @@ mod verify;
 use tilewright::{Error, files::Request, layouts::ParseError};
 
 use crate::{
-    args::{Cli, Command, Job},
+    args::{Cli, Command, JobArgs},
     exit::ExitCode,
     failure::Failure,
     output::Output,
@@ -65,7 +65,7 @@ pub(crate) fn run(cli: &Cli, out: &mut Output) -> Result<ExitCode, Failure> {
 }
 
 /// Returns the request of a conversion from the options that `convert` and `verify` share.
-fn request(job: &Job) -> Result<Request, Failure> {
+fn request(job: &JobArgs) -> Result<Request, Failure> {
     let mut request = Request::new()
         .memory(size::read("--memory", &job.memory)?)
         .threads(size::count("--threads", &job.threads)?)

@@ -11,7 +11,7 @@ use tilewright::{
 
 use super::how::{remark, request};
 use crate::{
-    args::{Asked, Reshard, Run, Step},
+    args::{Reshard, RunArgs, SourceArgs, StepArgs},
     exit::ExitCode,
     failure::Failure,
     output::Output,
@@ -29,13 +29,13 @@ const LAUNCHERS: [[&str; 2]; 4] = [
 
 pub(super) fn run(args: &Reshard, quiet: bool, out: &mut Output) -> Result<ExitCode, Failure> {
     match (&args.step, &args.asked) {
-        (Some(Step::Plan(plan)), _) => {
+        (Some(StepArgs::Plan(plan)), _) => {
             let job = prepared(&plan.asked)?;
             job.write_plan(&plan.plan)?;
             remark(&job, out);
             say(&job, "planned", 0, out)
         }
-        (Some(Step::Run(share)), _) => {
+        (Some(StepArgs::Run(share)), _) => {
             let job = Job::of_plan(&share.plan)?;
             let (rank, world) = rank(share)?;
             let bar = Bar::new(quiet || out.is_json());
@@ -45,12 +45,12 @@ pub(super) fn run(args: &Reshard, quiet: bool, out: &mut Output) -> Result<ExitC
             let done = bar.kept(done)?;
             say(&job, "run", done, out)
         }
-        (Some(Step::Finish(finish)), _) => {
+        (Some(StepArgs::Finish(finish)), _) => {
             let job = Job::of_plan(&finish.plan)?;
             job.finish()?;
             say(&job, "finished", 0, out)
         }
-        (Some(Step::Simulate(asked)), _) => super::simulate::run(asked, out),
+        (Some(StepArgs::Simulate(asked)), _) => super::simulate::run(asked, out),
         (None, Some(alone)) => {
             let (threads, asked) = (threads(&alone.threads)?, &alone.asked);
             let job = prepared(asked)?;
@@ -69,7 +69,7 @@ pub(super) fn run(args: &Reshard, quiet: bool, out: &mut Output) -> Result<ExitC
     }
 }
 
-fn prepared(asked: &Asked) -> Result<Job, Failure> {
+fn prepared(asked: &SourceArgs) -> Result<Job, Failure> {
     let request = request(&asked.input, &asked.output, &asked.how)?;
     Ok(Job::prepare(request.verify(asked.verify).force(asked.force))?)
 }
@@ -84,7 +84,7 @@ fn threads(text: &str) -> Result<usize, Failure> {
 }
 
 /// Returns the number of this process and the number of processes.
-fn rank(share: &Run) -> Result<(u64, u64), Failure> {
+fn rank(share: &RunArgs) -> Result<(u64, u64), Failure> {
     let told = || {
         for [rank, world] in LAUNCHERS {
             if let Some(told) = number(rank)?.zip(number(world)?) {

@@ -6,7 +6,7 @@ use tilewright::{
 };
 
 use crate::{
-    args::{Job, Verify},
+    args::{JobArgs, Verify},
     exit::ExitCode,
     failure::Failure,
     output::Output,
@@ -26,7 +26,7 @@ pub(super) fn run(args: &Verify, quiet: bool, out: &mut Output) -> Result<ExitCo
 }
 
 /// Refuses options that describe a conversion, since recorded fingerprints do not refer to an original.
-fn check_alone(job: &Job) -> Result<(), Failure> {
+fn check_alone(job: &JobArgs) -> Result<(), Failure> {
     let given = [
         ("--to", job.to.is_some()),
         ("--from", job.from.is_some()),

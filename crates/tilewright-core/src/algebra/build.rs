@@ -4,7 +4,7 @@
 //! Laws: [`Builder::layout`] has the brackets and leaves that the builder received, in order; the layout of a [`Chain`]
 //! is the coalesced concatenation of the modes that were pushed.
 
-use super::walk::Node;
+use super::walk::ProfileNode;
 use crate::{Error, Layout, MAX_DEPTH, MAX_MODES, Mode, Profile, Swizzle, macros::tri};
 
 /// A nested tuple under construction. The leaves are modes; for a tuple of integers, the integers are the strides.
@@ -83,7 +83,7 @@ impl Builder {
         &mut self,
         modes: &[Mode],
         profile: &Profile,
-        node: Node,
+        node: ProfileNode,
     ) -> Result<(), Error> {
         if node.from == node.to {
             self.open();
@@ -106,12 +106,12 @@ impl Builder {
 
     /// Appends a whole layout as one node.
     pub(crate) const fn whole(&mut self, layout: &Layout) -> Result<(), Error> {
-        self.node(layout.modes(), layout.profile(), Node::root(layout.profile()))
+        self.node(layout.modes(), layout.profile(), ProfileNode::root(layout.profile()))
     }
 
     /// Appends the top-level parts of a layout, without the brackets around them.
     pub(crate) const fn parts(&mut self, layout: &Layout) -> Result<(), Error> {
-        let (root, mut i) = (Node::root(layout.profile()), 0);
+        let (root, mut i) = (ProfileNode::root(layout.profile()), 0);
         while let Some(node) = root.child(layout.profile(), i) {
             tri!(self.node(layout.modes(), layout.profile(), node));
             i += 1;

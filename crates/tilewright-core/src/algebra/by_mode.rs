@@ -8,7 +8,7 @@
 //!
 //! Source: CUTLASS `include/cute/layout.hpp` (`transform_layout`, `tile_unzip`).
 
-use super::{build::Builder, walk::Node};
+use super::{build::Builder, walk::ProfileNode};
 use crate::{Error, Layout, MAX_DEPTH, Mode, Profile, Swizzle, macros::tri};
 
 /// The operand for one axis: the axis is composed with it, divided by it or multiplied with it.
@@ -45,7 +45,7 @@ pub enum Tiler<'a> {
 
 /// The operation that combines an axis with its tiler.
 #[derive(Clone, Copy)]
-pub(crate) enum Operation {
+pub(crate) enum ModeOperation {
     Compose,
     /// Divides into (tile, rest).
     Divide,
@@ -57,28 +57,28 @@ pub(crate) enum Operation {
 
 /// The arrangement of the first and second parts of several axes.
 #[derive(Clone, Copy)]
-pub(crate) enum Form {
+pub(crate) enum Arrangement {
     Zipped,
     Tiled,
     Flat,
 }
 
-impl Operation {
+impl ModeOperation {
     const fn of(self, axis: &Layout, tile: &Layout) -> Result<Layout, Error> {
         tri!(check_plain(tile));
         match self {
-            Operation::Compose => axis.composition(tile),
-            Operation::Divide => axis.logical_divide(tile),
-            Operation::DivideUp => axis.divide_up(tile),
-            Operation::Multiply => axis.logical_product(tile),
+            ModeOperation::Compose => axis.composition(tile),
+            ModeOperation::Divide => axis.logical_divide(tile),
+            ModeOperation::DivideUp => axis.divide_up(tile),
+            ModeOperation::Multiply => axis.logical_product(tile),
         }
     }
 
     /// Returns which half an axis that is kept belongs to; the other half has `1:0` for it.
     const fn keeps_in(self) -> usize {
         match self {
-            Operation::Multiply => 0,
-            Operation::Compose | Operation::Divide | Operation::DivideUp => 1,
+            ModeOperation::Multiply => 0,
+            ModeOperation::Compose | ModeOperation::Divide | ModeOperation::DivideUp => 1,
         }
     }
 }
@@ -99,7 +99,7 @@ impl Layout {
     /// ```
     #[doc(alias = "composition")]
     pub const fn composition_tiler(&self, tilers: &[Tiler<'_>]) -> Result<Layout, Error> {
-        by_mode(self, tilers, Operation::Compose)
+        by_mode(self, tilers, ModeOperation::Compose)
     }
 }
 
@@ -107,7 +107,7 @@ impl Layout {
 pub(crate) const fn by_mode(
     layout: &Layout,
     tilers: &[Tiler<'_>],
-    operation: Operation,
+    operation: ModeOperation,
 ) -> Result<Layout, Error> {
     let mut builder = Builder::new();
     let offset = tri!(in_place(&mut builder, layout, tilers, operation, 1));
@@ -118,13 +118,13 @@ pub(crate) const fn by_mode(
 pub(crate) const fn gathered(
     layout: &Layout,
     tilers: &[Tiler<'_>],
-    operation: Operation,
-    form: Form,
+    operation: ModeOperation,
+    form: Arrangement,
 ) -> Result<Layout, Error> {
     let brackets = match form {
-        Form::Zipped => [true, true],
-        Form::Tiled => [true, false],
-        Form::Flat => [false, false],
+        Arrangement::Zipped => [true, true],
+        Arrangement::Tiled => [true, false],
+        Arrangement::Flat => [false, false],
     };
     let (mut builder, mut offset, mut which) = (Builder::new(), 0, 0);
     builder.open();
@@ -159,7 +159,7 @@ const fn in_place(
     builder: &mut Builder,
     layout: &Layout,
     tilers: &[Tiler<'_>],
-    operation: Operation,
+    operation: ModeOperation,
     depth: usize,
 ) -> Result<i128, Error> {
     tri!(check(layout, tilers, depth));
@@ -186,7 +186,7 @@ const fn in_place(
 
 const fn result(
     builder: &mut Builder,
-    operation: Operation,
+    operation: ModeOperation,
     part: &Layout,
     tile: &Layout,
 ) -> Result<i128, Error> {
@@ -200,7 +200,7 @@ const fn half(
     builder: &mut Builder,
     layout: &Layout,
     tilers: &[Tiler<'_>],
-    (operation, which): (Operation, usize),
+    (operation, which): (ModeOperation, usize),
     depth: usize,
 ) -> Result<i128, Error> {
     tri!(check(layout, tilers, depth));
@@ -273,7 +273,7 @@ pub(crate) const fn check_plain(tile: &Layout) -> Result<(), Error> {
 
 /// Returns one axis without offset and swizzle.
 pub(crate) const fn alone(layout: &Layout, axis: usize) -> Result<Layout, Error> {
-    let node = tri!(Node::at(layout.profile(), &[axis]));
+    let node = tri!(ProfileNode::at(layout.profile(), &[axis]));
     let mut builder = Builder::new();
     tri!(builder.node(layout.modes(), layout.profile(), node));
     builder.layout(0, Swizzle::IDENTITY)

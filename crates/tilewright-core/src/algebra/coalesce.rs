@@ -9,7 +9,7 @@
 //!
 //! Source: CUTLASS `include/cute/layout.hpp` (`coalesce`, `coalesce_x`); the canonical form is the same.
 
-use super::{build::Builder, walk::Node};
+use super::{build::Builder, walk::ProfileNode};
 use crate::{Error, Layout, MAX_DEPTH, MAX_MODES, Mode, Profile, macros::tri};
 
 impl Layout {
@@ -66,10 +66,11 @@ impl Layout {
             layout: self,
             profile,
             builder: Builder::new(),
-            open: [(Node::root(self.profile()), Node::root(profile), 0); MAX_DEPTH + 1],
+            open: [(ProfileNode::root(self.profile()), ProfileNode::root(profile), 0);
+                MAX_DEPTH + 1],
             depth: 0,
         };
-        tri!(work.enter(Node::root(self.profile()), Node::root(profile)));
+        tri!(work.enter(ProfileNode::root(self.profile()), ProfileNode::root(profile)));
         while work.depth > 0 {
             tri!(work.next());
         }
@@ -118,13 +119,13 @@ struct ByMode<'a> {
     profile: &'a Profile,
     builder: Builder,
     /// The tuples entered, with the next position in each.
-    open: [(Node, Node, usize); MAX_DEPTH + 1],
+    open: [(ProfileNode, ProfileNode, usize); MAX_DEPTH + 1],
     depth: usize,
 }
 
 impl ByMode<'_> {
     /// Coalesces a part of the layout at a leaf of the profile; enters it at a tuple.
-    const fn enter(&mut self, part: Node, pattern: Node) -> Result<(), Error> {
+    const fn enter(&mut self, part: ProfileNode, pattern: ProfileNode) -> Result<(), Error> {
         if pattern.is_leaf(self.profile) {
             return self.put(part);
         }
@@ -159,7 +160,7 @@ impl ByMode<'_> {
     }
 
     /// Appends a part, coalesced.
-    const fn put(&mut self, part: Node) -> Result<(), Error> {
+    const fn put(&mut self, part: ProfileNode) -> Result<(), Error> {
         let modes = self.layout.modes().split_at(part.to).0.split_at(part.from).1;
         let mut merged = [Mode::new(1, 0); MAX_MODES];
         let len = merge(modes, false, &mut merged);

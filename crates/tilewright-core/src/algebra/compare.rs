@@ -6,7 +6,7 @@
 //!
 //! Source: CUTLASS `include/cute/int_tuple.hpp`.
 
-use super::walk::Walk;
+use super::walk::ProfileWalk;
 use crate::IntTuple;
 
 impl IntTuple {
@@ -48,7 +48,7 @@ impl IntTuple {
     }
 
     const fn refined_by(&self, other: &IntTuple, products: bool) -> bool {
-        let (mut a, mut b) = (Walk::new(self.profile()), Walk::new(other.profile()));
+        let (mut a, mut b) = (ProfileWalk::new(self.profile()), ProfileWalk::new(other.profile()));
         while !a.end() {
             let fits = if a.open() {
                 b.open()

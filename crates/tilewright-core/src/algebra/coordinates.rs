@@ -8,14 +8,14 @@
 
 use super::{
     build::Builder,
-    walk::{Node, Walk},
+    walk::{ProfileNode, ProfileWalk},
 };
 use crate::{Error, IntTuple, Layout, MAX_MODES, macros::tri};
 
 /// Returns the coordinate leaf by leaf.
 pub(crate) const fn digits(coord: &IntTuple, shape: &IntTuple) -> Result<[u64; MAX_MODES], Error> {
     let mut digits = [0; MAX_MODES];
-    let (mut c, mut s) = (Walk::new(coord.profile()), Walk::new(shape.profile()));
+    let (mut c, mut s) = (ProfileWalk::new(coord.profile()), ProfileWalk::new(shape.profile()));
     while !c.end() {
         let fits = if c.open() {
             s.open()
@@ -174,7 +174,7 @@ impl IntTuple {
         while i < self.rank() {
             let (from, to) = (tri!(self.get(&[i])), tri!(to.get(&[i])));
             let part = tri!(from.crd2crd(&tri!(coord.get(&[i])), &to));
-            tri!(part.put(&mut builder, Node::root(part.profile())));
+            tri!(part.put(&mut builder, ProfileNode::root(part.profile())));
             i += 1;
         }
         tri!(builder.close());
@@ -266,7 +266,7 @@ impl Layout {
         coord: &IntTuple,
         leaf: usize,
     ) -> Result<Option<(usize, usize)>, Error> {
-        let (mut c, mut l) = (Walk::new(coord.profile()), Walk::new(self.profile()));
+        let (mut c, mut l) = (ProfileWalk::new(coord.profile()), ProfileWalk::new(self.profile()));
         let mut found = None;
         while !c.end() {
             let fits = if c.open() {

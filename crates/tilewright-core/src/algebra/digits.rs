@@ -22,7 +22,7 @@ const DIGITS: usize = SEARCH_BITS.ilog2() as usize;
 const EQUATIONS: u32 = 1 << 22;
 
 /// A vector of unknown strides, the lowest digit first.
-type Strides = [i64; DIGITS];
+type StrideVector = [i64; DIGITS];
 
 /// Returns the left inverse of an injective layout whose affine part has these modes and reaches the offsets 0 …
 /// `span` − 1; `None` if there is none. For a layout with a swizzle, the inverse may have a swizzle of CuTe's family.
@@ -43,7 +43,7 @@ pub(super) const fn inverse(
         ));
     }
     let indices = indices(indexed, swizzle);
-    let mut search = Search {
+    let mut search = StrideSearch {
         indices,
         span: last(&indices) + 1,
         digits: 1,
@@ -130,7 +130,7 @@ const fn indices(indexed: &Indexed, swizzle: Swizzle) -> [Option<i64>; SEARCH_BI
 }
 
 /// The state of the search, and its limits.
-struct Search {
+struct StrideSearch {
     indices: [Option<i64>; SEARCH_BITS],
     span: usize,
     /// The current number of digits.
@@ -143,7 +143,7 @@ struct Search {
     left: u32,
 }
 
-impl Search {
+impl StrideSearch {
     /// Returns the layout of the fewest digits with these indices and this offset.
     const fn any(&mut self, origin: i64) -> Result<Option<Layout>, Error> {
         while self.longer && self.most <= DIGITS {
@@ -161,7 +161,7 @@ impl Search {
         &mut self,
         cuts: &[usize; DIGITS],
         below: &Solved,
-    ) -> Result<Option<([usize; DIGITS], Strides)>, Error> {
+    ) -> Result<Option<([usize; DIGITS], StrideVector)>, Error> {
         let last = cuts[self.digits - 1];
         let mut solved = below.with_unknown(self.digits - 1);
         let mut end = last;
@@ -223,7 +223,7 @@ impl Search {
     }
 
     /// Returns the digits of an offset.
-    const fn row(&self, cuts: &[usize; DIGITS], offset: usize) -> Strides {
+    const fn row(&self, cuts: &[usize; DIGITS], offset: usize) -> StrideVector {
         let (mut row, mut rest, mut at) = ([0; DIGITS], offset, self.digits);
         while at > 0 {
             at -= 1;
@@ -236,7 +236,7 @@ impl Search {
     const fn layout(
         &self,
         cuts: &[usize; DIGITS],
-        strides: &Strides,
+        strides: &StrideVector,
         origin: i64,
     ) -> Result<Layout, Error> {
         let (mut chain, mut at) = (Chain::new(), 0);
@@ -252,8 +252,8 @@ impl Search {
 /// All integer solutions of some equations: a point, and the directions in which it can move.
 #[derive(Clone, Copy)]
 struct Solved {
-    point: Strides,
-    free: [Strides; DIGITS],
+    point: StrideVector,
+    free: [StrideVector; DIGITS],
     count: usize,
 }
 
@@ -270,7 +270,7 @@ impl Solved {
     }
 
     /// Adds the equation row · unknowns = value; returns whether a solution is left.
-    const fn add(&mut self, row: &Strides, value: i64) -> Result<bool, Error> {
+    const fn add(&mut self, row: &StrideVector, value: i64) -> Result<bool, Error> {
         let rest = match value.checked_sub(tri!(dot(row, &self.point))) {
             Some(rest) => rest,
             None => return Err(too_large()),
@@ -314,7 +314,7 @@ impl Solved {
     }
 }
 
-const fn dot(row: &Strides, strides: &Strides) -> Result<i64, Error> {
+const fn dot(row: &StrideVector, strides: &StrideVector) -> Result<i64, Error> {
     let (mut sum, mut at) = (0i128, 0);
     while at < DIGITS {
         // A digit is below `SEARCH_BITS`.
@@ -327,7 +327,11 @@ const fn dot(row: &Strides, strides: &Strides) -> Result<i64, Error> {
     Ok(sum as i64)
 }
 
-const fn add_times(to: &mut Strides, direction: &Strides, times: i64) -> Result<(), Error> {
+const fn add_times(
+    to: &mut StrideVector,
+    direction: &StrideVector,
+    times: i64,
+) -> Result<(), Error> {
     let mut at = 0;
     while at < DIGITS {
         let sum = to[at] as i128 + direction[at] as i128 * times as i128;

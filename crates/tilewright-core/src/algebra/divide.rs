@@ -18,7 +18,7 @@
 
 use super::{
     build::{Builder, Chain},
-    by_mode::{Form, Operation, by_mode, gathered},
+    by_mode::{Arrangement, ModeOperation, by_mode, gathered},
 };
 use crate::{
     Error, Layout, Mode, Tiler,
@@ -101,7 +101,7 @@ impl Layout {
     /// assert!(layout.tiled_divide(&parse("5:1")).unwrap_err().is_mismatch());
     /// ```
     pub const fn tiled_divide(&self, tile: &Layout) -> Result<Layout, Error> {
-        spread(&tri!(self.logical_divide(tile)), Form::Tiled)
+        spread(&tri!(self.logical_divide(tile)), Arrangement::Tiled)
     }
 
     /// Returns the layout as (tile0, tile1, …, rest0, rest1, …).
@@ -117,7 +117,7 @@ impl Layout {
     /// assert!(layout.flat_divide(&parse("5:1")).unwrap_err().is_mismatch());
     /// ```
     pub const fn flat_divide(&self, tile: &Layout) -> Result<Layout, Error> {
-        spread(&tri!(self.logical_divide(tile)), Form::Flat)
+        spread(&tri!(self.logical_divide(tile)), Arrangement::Flat)
     }
 
     /// Divides each axis into (tile, rest) by its own tiler; an axis without a tiler, or with a kept one, is unchanged.
@@ -139,7 +139,7 @@ impl Layout {
     /// ```
     #[doc(alias = "logical_divide")]
     pub const fn logical_divide_tiler(&self, tilers: &[Tiler<'_>]) -> Result<Layout, Error> {
-        by_mode(self, tilers, Operation::Divide)
+        by_mode(self, tilers, ModeOperation::Divide)
     }
 
     /// Returns the layout as ((tile0, tile1, …), (rest0, rest1, …)), by mode. The tile of a kept axis is `1:0`.
@@ -160,7 +160,7 @@ impl Layout {
     /// ```
     #[doc(alias = "zipped_divide")]
     pub const fn zipped_divide_tiler(&self, tilers: &[Tiler<'_>]) -> Result<Layout, Error> {
-        gathered(self, tilers, Operation::DivideUp, Form::Zipped)
+        gathered(self, tilers, ModeOperation::DivideUp, Arrangement::Zipped)
     }
 
     /// Returns the layout as ((tile0, tile1, …), rest0, rest1, …), by mode.
@@ -178,7 +178,7 @@ impl Layout {
     /// ```
     #[doc(alias = "tiled_divide")]
     pub const fn tiled_divide_tiler(&self, tilers: &[Tiler<'_>]) -> Result<Layout, Error> {
-        gathered(self, tilers, Operation::DivideUp, Form::Tiled)
+        gathered(self, tilers, ModeOperation::DivideUp, Arrangement::Tiled)
     }
 
     /// Returns the layout as (tile0, tile1, …, rest0, rest1, …), by mode.
@@ -196,7 +196,7 @@ impl Layout {
     /// ```
     #[doc(alias = "flat_divide")]
     pub const fn flat_divide_tiler(&self, tilers: &[Tiler<'_>]) -> Result<Layout, Error> {
-        gathered(self, tilers, Operation::DivideUp, Form::Flat)
+        gathered(self, tilers, ModeOperation::DivideUp, Arrangement::Flat)
     }
 }
 
@@ -212,17 +212,17 @@ pub(crate) const fn plus(a: i64, b: i64) -> Result<i64, Error> {
 }
 
 /// Spreads out the parts of (tile, rest).
-const fn spread(divided: &Layout, form: Form) -> Result<Layout, Error> {
+const fn spread(divided: &Layout, form: Arrangement) -> Result<Layout, Error> {
     let (tile, rest) = (tri!(divided.get(&[0])), tri!(divided.get(&[1])));
     let mut builder = Builder::new();
     builder.open();
     match form {
-        Form::Zipped | Form::Tiled => tri!(builder.whole(&tile)),
-        Form::Flat => tri!(builder.parts(&tile)),
+        Arrangement::Zipped | Arrangement::Tiled => tri!(builder.whole(&tile)),
+        Arrangement::Flat => tri!(builder.parts(&tile)),
     }
     match form {
-        Form::Zipped => tri!(builder.whole(&rest)),
-        Form::Tiled | Form::Flat => tri!(builder.parts(&rest)),
+        Arrangement::Zipped => tri!(builder.whole(&rest)),
+        Arrangement::Tiled | Arrangement::Flat => tri!(builder.parts(&rest)),
     }
     tri!(builder.close());
     builder.layout(divided.offset(), divided.swizzle())

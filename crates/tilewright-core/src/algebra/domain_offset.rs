@@ -12,7 +12,7 @@ use super::{
     build::Builder,
     coordinates::unlike,
     divide::plus,
-    walk::{Node, Walk},
+    walk::{ProfileNode, ProfileWalk},
 };
 use crate::{Error, IntTuple, Layout, Mode, Profile, Swizzle, macros::tri};
 
@@ -34,7 +34,7 @@ impl Layout {
     pub const fn domain_offset(&self, coord: &IntTuple) -> Result<Layout, Error> {
         let shape = self.shape();
         let (mut builder, mut offset) = (Builder::new(), self.offset());
-        let (mut c, mut s) = (Walk::new(coord.profile()), Walk::new(shape.profile()));
+        let (mut c, mut s) = (ProfileWalk::new(coord.profile()), ProfileWalk::new(shape.profile()));
         while !c.end() {
             if let Some(leaf) = c.leaf() {
                 let level = s.level();
@@ -42,7 +42,7 @@ impl Layout {
                     Some(range) => range,
                     None => return Err(unlike(coord, &shape)),
                 };
-                let part = tri!(self.part(Node { from, to, level }));
+                let part = tri!(self.part(ProfileNode { from, to, level }));
                 let moved = tri!(from_index(&part, coord.values()[leaf], from));
                 tri!(builder.whole(&moved));
                 offset = tri!(plus(offset, moved.offset()));
@@ -61,7 +61,7 @@ impl Layout {
     }
 
     /// Returns a part alone, without offset and swizzle.
-    const fn part(&self, node: Node) -> Result<Layout, Error> {
+    const fn part(&self, node: ProfileNode) -> Result<Layout, Error> {
         let mut builder = Builder::new();
         tri!(builder.node(self.modes(), self.profile(), node));
         builder.layout(0, Swizzle::IDENTITY)

@@ -19,7 +19,7 @@ const LEGAL: &str = "invert one of the modes that overlap, or search with `locat
 
 /// A right inverse: extents and steps, and the index at offset 0.
 #[derive(Clone, Copy)]
-struct Found {
+struct LongestInverse {
     modes: [(u64, i64); MODES],
     count: usize,
     zero: i64,
@@ -35,9 +35,9 @@ pub(super) const fn longer_than(layout: &Layout, size: u64) -> Result<Option<Lay
             LEGAL,
         ));
     }
-    let now = Found { modes: [(1, 0); MODES], count: 0, zero: 0, size: 1 };
-    let best = Found { size, ..now };
-    let mut search = Search { layout, run: run(layout), now, best, left: STEPS };
+    let now = LongestInverse { modes: [(1, 0); MODES], count: 0, zero: 0, size: 1 };
+    let best = LongestInverse { size, ..now };
+    let mut search = ChainSearch { layout, run: run(layout), now, best, left: STEPS };
     let mut index = 0;
     while index < layout.size() && search.best.size < search.run {
         if tri!(search.offset(index)) == 0 {
@@ -77,17 +77,17 @@ const fn run(layout: &Layout) -> u64 {
     run as u64
 }
 
-struct Search<'a> {
+struct ChainSearch<'a> {
     layout: &'a Layout,
     /// An upper bound on the size of a right inverse.
     run: u64,
-    now: Found,
-    best: Found,
+    now: LongestInverse,
+    best: LongestInverse,
     /// The number of offsets that may still be computed.
     left: u32,
 }
 
-impl Search<'_> {
+impl ChainSearch<'_> {
     const fn offset(&mut self, index: u64) -> Result<i64, Error> {
         if self.left == 0 {
             return Err(Error::undecided(

@@ -7,7 +7,7 @@
 //!
 //! Source: CUTLASS `include/cute/stride.hpp`, `layout.hpp`.
 
-use super::{coordinates::unlike, walk::Walk};
+use super::{coordinates::unlike, walk::ProfileWalk};
 use crate::{Error, IntTuple, Layout, MAX_MODES, Mode, Swizzle, macros::tri};
 
 impl IntTuple {
@@ -23,7 +23,7 @@ impl IntTuple {
     /// assert!(IntTuple::parse("(-1,2)").unwrap().compact_col_major().unwrap_err().is_illegal());
     /// ```
     pub const fn compact_col_major(&self) -> Result<IntTuple, Error> {
-        let (mut run, mut i) = (Run::new(self), 0);
+        let (mut run, mut i) = (CompactRun::new(self), 0);
         while i < self.values().len() {
             tri!(run.leaf(i));
             i += 1;
@@ -42,7 +42,7 @@ impl IntTuple {
     /// assert_eq!(strides.to_string(), "((36,9),1)");
     /// ```
     pub const fn compact_row_major(&self) -> Result<IntTuple, Error> {
-        let (mut run, mut i) = (Run::new(self), self.values().len());
+        let (mut run, mut i) = (CompactRun::new(self), self.values().len());
         while i > 0 {
             i -= 1;
             tri!(run.leaf(i));
@@ -66,7 +66,7 @@ impl IntTuple {
     /// ```
     pub const fn compact_order(&self, order: &IntTuple) -> Result<IntTuple, Error> {
         let (mut parts, mut count) = ([(0usize, 0usize); MAX_MODES], 0);
-        let (mut o, mut s) = (Walk::new(order.profile()), Walk::new(self.profile()));
+        let (mut o, mut s) = (ProfileWalk::new(order.profile()), ProfileWalk::new(self.profile()));
         while !o.end() {
             if let Some(leaf) = o.leaf() {
                 match s.node() {
@@ -81,7 +81,7 @@ impl IntTuple {
         if !s.end() {
             return Err(unlike(order, self));
         }
-        let (by_order, mut run, mut at) = (sorted(order.values()), Run::new(self), 0);
+        let (by_order, mut run, mut at) = (sorted(order.values()), CompactRun::new(self), 0);
         while at < count {
             let (mut leaf, to) = parts[by_order[at]];
             while leaf < to {
@@ -110,15 +110,15 @@ const fn sorted(values: &[i64]) -> [usize; MAX_MODES] {
 }
 
 /// Compact strides under construction: the stride of each leaf is the product of the extents before it.
-struct Run<'a> {
+struct CompactRun<'a> {
     shape: &'a IntTuple,
     strides: [i64; MAX_MODES],
     next: i128,
 }
 
-impl Run<'_> {
-    const fn new(shape: &IntTuple) -> Run<'_> {
-        Run { shape, strides: [0; MAX_MODES], next: 1 }
+impl CompactRun<'_> {
+    const fn new(shape: &IntTuple) -> CompactRun<'_> {
+        CompactRun { shape, strides: [0; MAX_MODES], next: 1 }
     }
 
     const fn leaf(&mut self, leaf: usize) -> Result<(), Error> {

@@ -16,7 +16,7 @@
 
 use super::{
     build::Builder,
-    by_mode::{Form, Operation, alone, by_mode, check_plain, gathered},
+    by_mode::{Arrangement, ModeOperation, alone, by_mode, check_plain, gathered},
     divide::plus,
 };
 use crate::{Error, Layout, Mode, Tiler, macros::tri};
@@ -124,7 +124,7 @@ impl Layout {
     /// ```
     #[doc(alias = "logical_product")]
     pub const fn logical_product_tiler(&self, tilers: &[Tiler<'_>]) -> Result<Layout, Error> {
-        by_mode(self, tilers, Operation::Multiply)
+        by_mode(self, tilers, ModeOperation::Multiply)
     }
 
     /// Returns this layout as ((axis0, axis1, …), (copies0, copies1, …)), by mode. The copies of a kept axis are `1:0`;
@@ -143,7 +143,7 @@ impl Layout {
     /// ```
     #[doc(alias = "zipped_product")]
     pub const fn zipped_product_tiler(&self, tilers: &[Tiler<'_>]) -> Result<Layout, Error> {
-        gathered(self, tilers, Operation::Multiply, Form::Zipped)
+        gathered(self, tilers, ModeOperation::Multiply, Arrangement::Zipped)
     }
 
     /// Returns this layout as ((axis0, axis1, …), copies0, copies1, …), by mode.
@@ -159,7 +159,7 @@ impl Layout {
     /// ```
     #[doc(alias = "tiled_product")]
     pub const fn tiled_product_tiler(&self, tilers: &[Tiler<'_>]) -> Result<Layout, Error> {
-        gathered(self, tilers, Operation::Multiply, Form::Tiled)
+        gathered(self, tilers, ModeOperation::Multiply, Arrangement::Tiled)
     }
 
     /// Returns this layout as (axis0, axis1, …, copies0, copies1, …), by mode.
@@ -175,7 +175,7 @@ impl Layout {
     /// ```
     #[doc(alias = "flat_product")]
     pub const fn flat_product_tiler(&self, tilers: &[Tiler<'_>]) -> Result<Layout, Error> {
-        gathered(self, tilers, Operation::Multiply, Form::Flat)
+        gathered(self, tilers, ModeOperation::Multiply, Arrangement::Flat)
     }
 
     /// Arranges blocks of this layout axis by axis like `by`; the lower rank is filled up with `1:0`.

@@ -8,7 +8,7 @@
 //!
 //! Source: CUTLASS `include/cute/int_tuple.hpp`.
 
-use super::walk::Walk;
+use super::walk::ProfileWalk;
 use crate::{Error, IntTuple, MAX_MODES, macros::tri};
 
 impl IntTuple {
@@ -45,7 +45,7 @@ impl IntTuple {
 
     const fn divided(&self, by: &IntTuple, exact: bool) -> Result<IntTuple, Error> {
         let mut values = [0; MAX_MODES];
-        let (mut a, mut b) = (Walk::new(self.profile()), Walk::new(by.profile()));
+        let (mut a, mut b) = (ProfileWalk::new(self.profile()), ProfileWalk::new(by.profile()));
         while !b.end() {
             if let Some(leaf) = b.leaf() {
                 let (from, to) = match a.node() {

@@ -11,8 +11,8 @@ use core::fmt;
 use super::{
     build::Builder,
     coordinates::{unlike, unpack},
-    tuple_text::{Reader, whole},
-    walk::{Node, Walk},
+    tuple_text::{TupleReader, whole},
+    walk::{ProfileNode, ProfileWalk},
 };
 use crate::{Error, IntTuple, Layout, MAX_MODES, ParseError, macros::tri};
 
@@ -82,7 +82,7 @@ impl Slicer {
     /// assert_eq!(error.span(), (3, 4));
     /// ```
     pub const fn parse(text: &str) -> Result<Slicer, ParseError> {
-        let reader = tri!(Reader::read(text));
+        let reader = tri!(TupleReader::read(text));
         match IntTuple::built(&reader.builder) {
             Ok(coord) => Ok(Slicer { coord, kept: reader.kept }),
             Err(error) => Err(whole(text, error)),
@@ -123,7 +123,7 @@ const fn cut(
     dice: bool,
 ) -> Result<(Builder, [u64; MAX_MODES]), Error> {
     let (shape, mut builder, mut digits) = (layout.shape(), Builder::new(), [0; MAX_MODES]);
-    let (mut c, mut s) = (Walk::new(by.coord.profile()), Walk::new(shape.profile()));
+    let (mut c, mut s) = (ProfileWalk::new(by.coord.profile()), ProfileWalk::new(shape.profile()));
     // A bare `_` keeps the whole layout; parts kept from a tuple form a tuple.
     let tuple = by.coord.depth() > 0 || by.keeps(0) == dice;
     if tuple {
@@ -140,7 +140,7 @@ const fn cut(
                 tri!(unpack(by.coord.values()[leaf], &shape, from, to, &mut digits));
             }
             if by.keeps(leaf) != dice {
-                let node = Node { from, to, level };
+                let node = ProfileNode { from, to, level };
                 tri!(builder.node(layout.modes(), layout.profile(), node));
             }
         } else if !((c.open() && s.open()) || (c.close() && s.close())) {

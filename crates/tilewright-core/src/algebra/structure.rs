@@ -7,7 +7,7 @@
 //!
 //! Source: CUTLASS `include/cute/layout.hpp`.
 
-use super::{build::Builder, divide::plus, walk::Node};
+use super::{build::Builder, divide::plus, walk::ProfileNode};
 use crate::{Error, Layout, MAX_MODES, Mode, Swizzle, macros::tri};
 
 impl Layout {
@@ -52,7 +52,7 @@ impl Layout {
     /// ```
     #[doc(alias = "layout")]
     pub const fn get(&self, path: &[usize]) -> Result<Layout, Error> {
-        let node = tri!(Node::at(self.profile(), path));
+        let node = tri!(ProfileNode::at(self.profile(), path));
         let mut builder = Builder::new();
         tri!(builder.node(self.modes(), self.profile(), node));
         builder.layout(self.offset(), self.swizzle())
@@ -73,7 +73,7 @@ impl Layout {
         let (mut builder, mut seen, mut i) = (Builder::new(), [false; MAX_MODES], 0);
         builder.open();
         while i < axes.len() {
-            let node = tri!(Node::at(self.profile(), axes.split_at(i + 1).0.split_at(i).1));
+            let node = tri!(ProfileNode::at(self.profile(), axes.split_at(i + 1).0.split_at(i).1));
             if seen[axes[i]] {
                 return Err(Error::illegal(
                     "axis {} named twice, the second time at position {}",
@@ -131,7 +131,7 @@ impl Layout {
                 "group at least one axis",
             ));
         }
-        let (root, mut builder, mut i) = (Node::root(self.profile()), Builder::new(), 0);
+        let (root, mut builder, mut i) = (ProfileNode::root(self.profile()), Builder::new(), 0);
         builder.open();
         while let Some(node) = root.child(self.profile(), i) {
             if i == from {
@@ -202,8 +202,8 @@ impl Layout {
     /// assert!(layout.replace(2, &parse("4:1")).unwrap_err().is_out_of_range());
     /// ```
     pub const fn replace(&self, axis: usize, mode: &Layout) -> Result<Layout, Error> {
-        tri!(Node::at(self.profile(), &[axis]));
-        let (root, mut builder, mut i) = (Node::root(self.profile()), Builder::new(), 0);
+        tri!(ProfileNode::at(self.profile(), &[axis]));
+        let (root, mut builder, mut i) = (ProfileNode::root(self.profile()), Builder::new(), 0);
         let bare = self.depth() == 0;
         if !bare {
             builder.open();

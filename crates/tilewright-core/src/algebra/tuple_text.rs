@@ -13,7 +13,7 @@ use crate::{Error, MAX_DEPTH, ParseError, macros::tri};
 /// The longest text that is read, in bytes.
 pub(crate) const MAX_TEXT: usize = 4096;
 
-pub(crate) struct Reader<'a> {
+pub(crate) struct TupleReader<'a> {
     text: &'a [u8],
     at: usize,
     pub(crate) builder: Builder,
@@ -21,8 +21,8 @@ pub(crate) struct Reader<'a> {
     pub(crate) kept: u32,
 }
 
-impl<'a> Reader<'a> {
-    pub(crate) const fn read(text: &'a str) -> Result<Reader<'a>, ParseError> {
+impl<'a> TupleReader<'a> {
+    pub(crate) const fn read(text: &'a str) -> Result<TupleReader<'a>, ParseError> {
         if text.len() > MAX_TEXT {
             return Err(ParseError::new(
                 (MAX_TEXT, text.len()),
@@ -30,7 +30,8 @@ impl<'a> Reader<'a> {
                 [text.len() as i128, MAX_TEXT as i128],
             ));
         }
-        let mut reader = Reader { text: text.as_bytes(), at: 0, builder: Builder::new(), kept: 0 };
+        let mut reader =
+            TupleReader { text: text.as_bytes(), at: 0, builder: Builder::new(), kept: 0 };
         tri!(reader.tuple());
         reader.skip();
         if reader.at < text.len() {

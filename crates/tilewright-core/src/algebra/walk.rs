@@ -1,14 +1,14 @@
 //! Iteration over a profile without recursion: nodes by path, and two profiles together. The operations of the algebra that
 //! follow brackets use it.
 //!
-//! Law: [`Walk`] returns the brackets and leaves of a profile in the order of its text; a [`Node`] at a path is the
+//! Law: [`ProfileWalk`] returns the brackets and leaves of a profile in the order of its text; a [`ProfileNode`] at a path is the
 //! sub-tuple at that position of the text.
 
 use crate::{Error, Profile};
 
 /// A sub-tuple or leaf: its leaves `from..to`, inside `level` brackets.
 #[derive(Clone, Copy)]
-pub(crate) struct Node {
+pub(crate) struct ProfileNode {
     pub(crate) from: usize,
     pub(crate) to: usize,
     pub(crate) level: usize,
@@ -28,9 +28,9 @@ const fn open_at(profile: &Profile, leaf: usize) -> usize {
     open
 }
 
-impl Node {
-    pub(crate) const fn root(profile: &Profile) -> Node {
-        Node { from: 0, to: profile.leaves(), level: 0 }
+impl ProfileNode {
+    pub(crate) const fn root(profile: &Profile) -> ProfileNode {
+        ProfileNode { from: 0, to: profile.leaves(), level: 0 }
     }
 
     pub(crate) const fn is_leaf(self, profile: &Profile) -> bool {
@@ -51,7 +51,7 @@ impl Node {
     }
 
     /// Returns part `index`; a leaf is its own part 0.
-    pub(crate) const fn child(self, profile: &Profile, index: usize) -> Option<Node> {
+    pub(crate) const fn child(self, profile: &Profile, index: usize) -> Option<ProfileNode> {
         if self.is_leaf(profile) {
             return if index == 0 { Some(self) } else { None };
         }
@@ -60,7 +60,7 @@ impl Node {
             let (_, closed) = self.brackets(profile, leaf);
             if open_at(profile, leaf) - self.level - closed <= 1 {
                 if count == index {
-                    return Some(Node { from, to: leaf + 1, level: self.level + 1 });
+                    return Some(ProfileNode { from, to: leaf + 1, level: self.level + 1 });
                 }
                 count += 1;
                 from = leaf + 1;
@@ -79,8 +79,8 @@ impl Node {
     }
 
     /// Returns the node at a path of positions, each within the node before.
-    pub(crate) const fn at(profile: &Profile, path: &[usize]) -> Result<Node, Error> {
-        let (mut node, mut step) = (Node::root(profile), 0);
+    pub(crate) const fn at(profile: &Profile, path: &[usize]) -> Result<ProfileNode, Error> {
+        let (mut node, mut step) = (ProfileNode::root(profile), 0);
         while step < path.len() {
             node = match node.child(profile, path[step]) {
                 Some(child) => child,
@@ -99,7 +99,7 @@ impl Node {
 }
 
 /// A position in the text of a profile, between two brackets or leaves.
-pub(crate) struct Walk<'a> {
+pub(crate) struct ProfileWalk<'a> {
     profile: &'a Profile,
     leaf: usize,
     opened: usize,
@@ -109,9 +109,9 @@ pub(crate) struct Walk<'a> {
     empty: usize,
 }
 
-impl Walk<'_> {
-    pub(crate) const fn new(profile: &Profile) -> Walk<'_> {
-        Walk { profile, leaf: 0, opened: 0, closed: 0, behind: false, empty: 0 }
+impl ProfileWalk<'_> {
+    pub(crate) const fn new(profile: &Profile) -> ProfileWalk<'_> {
+        ProfileWalk { profile, leaf: 0, opened: 0, closed: 0, behind: false, empty: 0 }
     }
 
     const fn is_empty_tuple(&self) -> bool {
@@ -218,7 +218,7 @@ mod tests {
     fn a_walk_spells_the_text() {
         for text in TEXTS {
             let profile = Layout::parse(text).unwrap().profile().clone();
-            let (mut walk, mut spelt) = (Walk::new(&profile), String::new());
+            let (mut walk, mut spelt) = (ProfileWalk::new(&profile), String::new());
             while !walk.end() {
                 spelt += if walk.open() {
                     "("
@@ -235,7 +235,7 @@ mod tests {
                 .map(|c| if c.is_ascii_digit() { 'x' } else { c })
                 .collect();
             assert_eq!(spelt, expected);
-            let mut whole = Walk::new(&profile);
+            let mut whole = ProfileWalk::new(&profile);
             assert_eq!(whole.node(), Some((0, profile.leaves())));
             assert!(whole.end());
         }
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn nodes_by_path() {
         let profile = Layout::parse("((1,2),(3,(4,5)))").unwrap().profile().clone();
-        let at = |path: &[usize]| Node::at(&profile, path).map(|node| (node.from, node.to));
+        let at = |path: &[usize]| ProfileNode::at(&profile, path).map(|node| (node.from, node.to));
         assert_eq!(at(&[1, 1]), Ok((3, 5)));
         assert_eq!(at(&[1, 1, 0, 0]), Ok((3, 4)));
         assert!(at(&[1, 2]).unwrap_err().is_out_of_range());
@@ -252,7 +252,7 @@ mod tests {
             .iter()
             .map(|text| {
                 let profile = Layout::parse(text).unwrap().profile().clone();
-                assert_eq!(Node::root(&profile).rank(&profile), profile.rank());
+                assert_eq!(ProfileNode::root(&profile).rank(&profile), profile.rank());
                 profile.rank()
             })
             .collect();

@@ -16,7 +16,7 @@ use crate::{
     macros::tri,
 };
 
-struct Cursor<'a> {
+struct BasisCursor<'a> {
     text: &'a [u8],
     at: usize,
 }
@@ -46,7 +46,7 @@ impl BasisLayout {
             ));
         }
         let shape = tri!(IntTuple::parse(text.split_at(colon).0));
-        let mut cursor = Cursor { text: text.as_bytes(), at: colon + 1 };
+        let mut cursor = BasisCursor { text: text.as_bytes(), at: colon + 1 };
         let map = tri!(cursor.strides(&shape));
         cursor.skip();
         if cursor.at < text.len() {
@@ -63,7 +63,7 @@ const fn refused(span: (usize, usize), error: Error) -> ParseError {
     ParseError::refused(span, error)
 }
 
-impl Cursor<'_> {
+impl BasisCursor<'_> {
     const fn skip(&mut self) {
         while self.at < self.text.len() && self.text[self.at].is_ascii_whitespace() {
             self.at += 1;

@@ -6,7 +6,7 @@ use super::{
 };
 
 /// The entry of one element type.
-pub(super) struct Row {
+pub(super) struct DtypeRow {
     pub(super) name: &'static str,
     pub(super) kind: DtypeKind,
     /// The width in bits; 0 for a block type.
@@ -22,8 +22,8 @@ pub(super) struct Row {
     pub(super) others: &'static [&'static str],
 }
 
-const fn row(name: &'static str, kind: DtypeKind, bits: u32) -> Row {
-    Row {
+const fn row(name: &'static str, kind: DtypeKind, bits: u32) -> DtypeRow {
+    DtypeRow {
         name,
         kind,
         bits,
@@ -36,20 +36,20 @@ const fn row(name: &'static str, kind: DtypeKind, bits: u32) -> Row {
     }
 }
 
-const fn signed(name: &'static str, bits: u32) -> Row {
+const fn signed(name: &'static str, bits: u32) -> DtypeRow {
     row(name, DtypeKind::Signed, bits).dlpack(0)
 }
 
-const fn unsigned(name: &'static str, bits: u32) -> Row {
+const fn unsigned(name: &'static str, bits: u32) -> DtypeRow {
     row(name, DtypeKind::Unsigned, bits).dlpack(1)
 }
 
-const fn float(name: &'static str, float: Float) -> Row {
-    Row { float: Some(float), ..row(name, DtypeKind::Float, float.bits()) }
+const fn float(name: &'static str, float: Float) -> DtypeRow {
+    DtypeRow { float: Some(float), ..row(name, DtypeKind::Float, float.bits()) }
 }
 
-const fn complex(name: &'static str, part: Float) -> Row {
-    Row { float: Some(part), ..row(name, DtypeKind::Complex, part.bits() * 2) }.dlpack(5)
+const fn complex(name: &'static str, part: Float) -> DtypeRow {
+    DtypeRow { float: Some(part), ..row(name, DtypeKind::Complex, part.bits() * 2) }.dlpack(5)
 }
 
 /// A block type of `bytes` bytes that hold `elements` elements.
@@ -58,25 +58,29 @@ const fn block(
     elements: u32,
     bytes: u32,
     others: &'static [&'static str],
-) -> Row {
-    Row { block: Some(ElementBlock { bytes, elements }), others, ..row(name, DtypeKind::Block, 0) }
+) -> DtypeRow {
+    DtypeRow {
+        block: Some(ElementBlock { bytes, elements }),
+        others,
+        ..row(name, DtypeKind::Block, 0)
+    }
 }
 
-impl Row {
-    const fn array(self, name: &'static str) -> Row {
-        Row { array: Some(name), ..self }
+impl DtypeRow {
+    const fn array(self, name: &'static str) -> DtypeRow {
+        DtypeRow { array: Some(name), ..self }
     }
 
-    const fn safetensors(self, name: &'static str) -> Row {
-        Row { safetensors: Some(name), ..self }
+    const fn safetensors(self, name: &'static str) -> DtypeRow {
+        DtypeRow { safetensors: Some(name), ..self }
     }
 
-    const fn dlpack(self, code: u8) -> Row {
-        Row { dlpack: Some(code), ..self }
+    const fn dlpack(self, code: u8) -> DtypeRow {
+        DtypeRow { dlpack: Some(code), ..self }
     }
 
-    const fn also(self, others: &'static [&'static str]) -> Row {
-        Row { others, ..self }
+    const fn also(self, others: &'static [&'static str]) -> DtypeRow {
+        DtypeRow { others, ..self }
     }
 }
 
@@ -106,7 +110,7 @@ macro_rules! dtypes {
         pub enum Dtype { $($(#[$doc])* $variant,)* }
 
         /// The rows, in the order of the variants.
-        const ROWS: &[Row] = &[$($row,)*];
+        const ROWS: &[DtypeRow] = &[$($row,)*];
 
         /// The variants, in the order of the rows.
         pub(super) const ALL: &[Dtype] = &[$(Dtype::$variant,)*];
@@ -114,7 +118,7 @@ macro_rules! dtypes {
 }
 
 impl Dtype {
-    pub(super) const fn row(self) -> &'static Row {
+    pub(super) const fn row(self) -> &'static DtypeRow {
         &ROWS[self as usize]
     }
 }

@@ -4,7 +4,7 @@ use super::{ByteOrder, Dtype, DtypeKind};
 use crate::{Error, Fill};
 
 /// The pattern of a value that a type may lack.
-type Pattern = Option<u128>;
+type BitPattern = Option<u128>;
 
 impl Dtype {
     /// Returns the bit pattern of zero; `None` for `f8e8m0fnu`, which has none, and for block types.
@@ -109,7 +109,7 @@ impl Dtype {
     /// assert!(Dtype::C64.fill_bits(Fill::Lowest).unwrap_err().is_unsupported());
     /// ```
     pub fn fill_bits(self, fill: Fill) -> Result<u128, Error> {
-        let (value, lacking): (Pattern, &str) = match (fill, self.bits()) {
+        let (value, lacking): (BitPattern, &str) = match (fill, self.bits()) {
             (Fill::Unspecified | Fill::Unknown | Fill::Zero, _) => {
                 return Ok(self.zero().unwrap_or(0));
             }

@@ -50,7 +50,7 @@ impl LinearLayout {
                 [text.len() as i128, MAX_TEXT as i128],
             ));
         }
-        let mut cursor = Cursor { text: text.as_bytes(), at: 0 };
+        let mut cursor = LinearCursor { text: text.as_bytes(), at: 0 };
         let bases = tri!(cursor.bases());
         let layout = tri!(cursor.outputs(&bases));
         if cursor.peek() != 0 || cursor.at < text.len() {
@@ -85,12 +85,12 @@ struct Bases {
     rank: Option<usize>,
 }
 
-struct Cursor<'a> {
+struct LinearCursor<'a> {
     text: &'a [u8],
     at: usize,
 }
 
-impl<'a> Cursor<'a> {
+impl<'a> LinearCursor<'a> {
     /// Returns the next byte that is not a space; 0 at the end.
     const fn peek(&mut self) -> u8 {
         while self.at < self.text.len() && self.text[self.at].is_ascii_whitespace() {

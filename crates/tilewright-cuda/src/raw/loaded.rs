@@ -15,8 +15,8 @@ use std::{
 use super::{Context, Driver, Stream};
 use crate::{
     error::{Error, Kind},
-    shape::Shape,
-    table::{Launch, Table},
+    shape::TextArguments,
+    table::{JobTable, Launch},
 };
 
 /// A module of code in the primary context of a device, and its entries. It is unloaded when dropped, unless a graph
@@ -28,7 +28,7 @@ pub(crate) struct Loaded {
     module: Handle,
     one: Handle,
     many: Handle,
-    shape: Shape,
+    shape: TextArguments,
     captured: AtomicBool,
 }
 
@@ -52,7 +52,7 @@ impl Loaded {
         driver: &Arc<Driver>,
         context: Context,
         code: &[u8],
-        shape: Shape,
+        shape: TextArguments,
     ) -> Result<Loaded, Error> {
         // A text must end with 0, and code may be followed by one.
         let code = [code, &[0]].concat();
@@ -72,7 +72,7 @@ impl Loaded {
         driver: &Arc<Driver>,
         context: Context,
         code: &[u8],
-        shape: Shape,
+        shape: TextArguments,
     ) -> Result<Loaded, Error> {
         let mut module = ptr::null_mut();
         // SAFETY: `module` is written; `code` is what NVRTC returned for a text of this program, now or in the process
@@ -93,7 +93,7 @@ impl Loaded {
     }
 
     /// Returns the arguments of its entries.
-    pub(crate) fn shape(&self) -> Shape {
+    pub(crate) fn shape(&self) -> TextArguments {
         self.shape
     }
 
@@ -130,7 +130,7 @@ impl Loaded {
     }
 
     /// Queues the kernels of a table in one launch. The context is the current one.
-    pub(crate) fn launch_table(&self, table: &Table, stream: Stream) -> Result<(), Error> {
+    pub(crate) fn launch_table(&self, table: &JobTable, stream: Stream) -> Result<(), Error> {
         if table.words().len() != self.shape.table_words() {
             let (given, taken) = (table.words().len(), self.shape.table_words());
             let says = format!("a table of {given} numbers for a kernel that takes {taken}");

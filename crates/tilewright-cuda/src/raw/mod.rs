@@ -28,5 +28,5 @@ pub(crate) use graph::Graph;
 pub(crate) use library::Library;
 pub(crate) use loaded::Loaded;
 pub(crate) use memory::Allocated;
-pub(crate) use nvrtc::{Form, Nvrtc};
+pub(crate) use nvrtc::{CodeForm, Nvrtc};
 pub(crate) use own::{Own, OwnStream};

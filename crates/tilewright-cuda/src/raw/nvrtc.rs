@@ -12,7 +12,7 @@ use super::library::Library;
 use crate::error::{Error, Kind};
 
 /// A program of NVRTC: an opaque pointer.
-type Program = *mut std::ffi::c_void;
+type NvrtcProgram = *mut std::ffi::c_void;
 
 super::library::functions! {
     /// The functions of libnvrtc.
@@ -20,15 +20,15 @@ super::library::functions! {
         nvrtcVersion(*mut c_int, *mut c_int);
         nvrtcGetNumSupportedArchs(*mut c_int);
         nvrtcGetSupportedArchs(*mut c_int);
-        nvrtcCreateProgram(*mut Program, *const c_char, *const c_char, c_int, *const *const c_char, *const *const c_char);
-        nvrtcDestroyProgram(*mut Program);
-        nvrtcCompileProgram(Program, c_int, *const *const c_char);
-        nvrtcGetProgramLogSize(Program, *mut usize);
-        nvrtcGetProgramLog(Program, *mut c_char);
-        nvrtcGetCUBINSize(Program, *mut usize);
-        nvrtcGetCUBIN(Program, *mut c_char);
-        nvrtcGetPTXSize(Program, *mut usize);
-        nvrtcGetPTX(Program, *mut c_char);
+        nvrtcCreateProgram(*mut NvrtcProgram, *const c_char, *const c_char, c_int, *const *const c_char, *const *const c_char);
+        nvrtcDestroyProgram(*mut NvrtcProgram);
+        nvrtcCompileProgram(NvrtcProgram, c_int, *const *const c_char);
+        nvrtcGetProgramLogSize(NvrtcProgram, *mut usize);
+        nvrtcGetProgramLog(NvrtcProgram, *mut c_char);
+        nvrtcGetCUBINSize(NvrtcProgram, *mut usize);
+        nvrtcGetCUBIN(NvrtcProgram, *mut c_char);
+        nvrtcGetPTXSize(NvrtcProgram, *mut usize);
+        nvrtcGetPTX(NvrtcProgram, *mut c_char);
     }
 }
 
@@ -39,7 +39,7 @@ const LOG: usize = 4_000;
 
 /// The form of compiled code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum CodeForm {
     /// Machine code for one architecture.
     Cubin,
     /// A text from which the driver makes machine code.
@@ -97,7 +97,7 @@ impl Nvrtc {
         &self,
         text: &str,
         options: &[String],
-        form: Form,
+        form: CodeForm,
     ) -> Result<Vec<u8>, Error> {
         let zero = |_| Error::new(Kind::Compile, "a kernel's text must not contain a byte 0");
         let text = CString::new(text).map_err(zero)?;
@@ -106,7 +106,7 @@ impl Nvrtc {
             .map(|option| CString::new(&**option))
             .collect::<Result<_, _>>()
             .map_err(zero)?;
-        let program = Made::of(self, &text)?;
+        let program = OwnedProgram::of(self, &text)?;
         let flags: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
         let count = c_int::try_from(flags.len()).unwrap_or(c_int::MAX);
         // SAFETY: `program` is alive; `flags` are `count` texts that end in 0 and live through the call.
@@ -116,14 +116,14 @@ impl Nvrtc {
             return Err(self.refused(&program, code));
         }
         let (size, get) = match form {
-            Form::Cubin => (self.functions.nvrtcGetCUBINSize, self.functions.nvrtcGetCUBIN),
-            Form::Ptx => (self.functions.nvrtcGetPTXSize, self.functions.nvrtcGetPTX),
+            CodeForm::Cubin => (self.functions.nvrtcGetCUBINSize, self.functions.nvrtcGetCUBIN),
+            CodeForm::Ptx => (self.functions.nvrtcGetPTXSize, self.functions.nvrtcGetPTX),
         };
         self.read(&program, size, get)
     }
 
     /// Returns the reason why a text was not compiled.
-    fn refused(&self, program: &Made<'_>, code: i32) -> Error {
+    fn refused(&self, program: &OwnedProgram<'_>, code: i32) -> Error {
         let functions = &self.functions;
         let log = self
             .read(program, functions.nvrtcGetProgramLogSize, functions.nvrtcGetProgramLog)
@@ -140,9 +140,9 @@ impl Nvrtc {
     /// Returns a result of a program, by the two functions for its length and its bytes.
     fn read(
         &self,
-        program: &Made<'_>,
-        size: unsafe extern "system" fn(Program, *mut usize) -> i32,
-        get: unsafe extern "system" fn(Program, *mut c_char) -> i32,
+        program: &OwnedProgram<'_>,
+        size: unsafe extern "system" fn(NvrtcProgram, *mut usize) -> i32,
+        get: unsafe extern "system" fn(NvrtcProgram, *mut c_char) -> i32,
     ) -> Result<Vec<u8>, Error> {
         let mut length = 0;
         // SAFETY: `program` is alive, `length` is written.
@@ -168,10 +168,10 @@ impl Nvrtc {
 }
 
 /// A program that is alive.
-struct Made<'a>(Program, &'a Nvrtc);
+struct OwnedProgram<'a>(NvrtcProgram, &'a Nvrtc);
 
-impl<'a> Made<'a> {
-    fn of(nvrtc: &'a Nvrtc, text: &CStr) -> Result<Made<'a>, Error> {
+impl<'a> OwnedProgram<'a> {
+    fn of(nvrtc: &'a Nvrtc, text: &CStr) -> Result<OwnedProgram<'a>, Error> {
         let mut program = ptr::null_mut();
         let (name, none) = (c"tilewright.cu", ptr::null());
         // SAFETY: `program` is written; `text` and `name` end in 0; the lists of headers have 0 entries.
@@ -179,11 +179,11 @@ impl<'a> Made<'a> {
             let create = nvrtc.functions.nvrtcCreateProgram;
             create(&mut program, text.as_ptr(), name.as_ptr(), 0, none, none)
         };
-        nvrtc.checked("nvrtcCreateProgram", code).map(|()| Made(program, nvrtc))
+        nvrtc.checked("nvrtcCreateProgram", code).map(|()| OwnedProgram(program, nvrtc))
     }
 }
 
-impl Drop for Made<'_> {
+impl Drop for OwnedProgram<'_> {
     fn drop(&mut self) {
         // SAFETY: the program is alive, and it is not used afterwards.
         unsafe { (self.1.functions.nvrtcDestroyProgram)(&mut self.0) };

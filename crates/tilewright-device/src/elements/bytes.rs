@@ -12,8 +12,8 @@ use super::{digits, op::Width};
 use crate::{
     Error,
     kernel::{Kernel, Launch, Way},
-    text::{Numbers, Text},
-    walk::{THREADS, Walk, sum, walks},
+    text::{KernelText, Parameters},
+    walk::{GridWalk, THREADS, sum, walks},
 };
 use core::ops::Range;
 use tilewright_core::Swizzle;
@@ -21,7 +21,7 @@ use tilewright_relayout::{Digit, Program};
 
 /// Makes the kernels of a program whose destination has elements narrower than a byte.
 pub(crate) fn of_bytes(program: &Program) -> Result<Vec<Kernel>, Error> {
-    let places = Places::of(program)?;
+    let places = RecoveredDigits::of(program)?;
     let bytes = places.bytes(program);
     let tables = digits::tables(program.digits())?;
     let walks = walks(&[bytes.end - bytes.start]);
@@ -31,7 +31,7 @@ pub(crate) fn of_bytes(program: &Program) -> Result<Vec<Kernel>, Error> {
 /// A digit of the destination, recovered from an offset. Its iteration counts from the first, or backwards from the
 /// last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
+struct RecoveredDigit {
     /// The position among the program's digits.
     of: usize,
     extent: u64,
@@ -43,8 +43,8 @@ struct Place {
 /// The digits of the destination with more than one iteration, the largest stride first, and the offset at which all of
 /// them begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Places {
-    digits: Vec<Place>,
+struct RecoveredDigits {
+    digits: Vec<RecoveredDigit>,
     /// The least offset of an element, before the swizzle.
     first: i64,
     /// The distance from the least offset to the end of the last element; 0 without elements.
@@ -53,16 +53,16 @@ struct Places {
     swizzle: Swizzle,
 }
 
-impl Places {
+impl RecoveredDigits {
     /// Finds the digits of a program's destination.
     ///
     /// # Errors
     /// Unsupported if an offset does not determine the iterations one after another.
-    fn of(program: &Program) -> Result<Places, Error> {
+    fn of(program: &Program) -> Result<RecoveredDigits, Error> {
         let digits = program.digits();
         let swizzle = digits.swizzles().1.inverse();
         if digits.is_empty() {
-            return Ok(Places { digits: Vec::new(), first: 0, span: 0, swizzle });
+            return Ok(RecoveredDigits { digits: Vec::new(), first: 0, span: 0, swizzle });
         }
         let mut first = digits.base().1;
         let mut places = Vec::new();
@@ -72,7 +72,7 @@ impl Places {
             let least = if back { end - 1 } else { start };
             first = first.wrapping_add(digit.stride().wrapping_mul(least as i64));
             let stride = digit.stride().unsigned_abs();
-            places.push(Place { of, extent: end - start, stride, back });
+            places.push(RecoveredDigit { of, extent: end - start, stride, back });
         }
         places.retain(|place| place.extent > 1);
         places.sort_by_key(|place| core::cmp::Reverse(place.stride));
@@ -84,7 +84,7 @@ impl Places {
             let more = place.stride.checked_mul(place.extent - 1);
             span = more.and_then(|more| span.checked_add(more)).ok_or_else(interleaved)?;
         }
-        Ok(Places { digits: places, first, span, swizzle })
+        Ok(RecoveredDigits { digits: places, first, span, swizzle })
     }
 
     /// Returns the bytes that must be written: for a part without a swizzle, those from its first element to its last.
@@ -99,7 +99,7 @@ impl Places {
 
     /// Writes the lines that compute the iterations `t0` … of all digits from the offset `o`, and continue with the
     /// next position if no element has this offset.
-    fn write(&self, digits: &[Digit], text: &mut Text, numbers: &mut Numbers) {
+    fn write(&self, digits: &[Digit], text: &mut KernelText, numbers: &mut Parameters) {
         let width = if self.span < 1 << 31 { Width::Short } else { Width::Long };
         let word = width.word();
         let (first, span) = (numbers.signed(self.first), numbers.add(self.span));
@@ -143,13 +143,13 @@ fn interleaved() -> Error {
 }
 
 fn of_walk(
-    walk: &Walk,
+    walk: &GridWalk,
     first: u64,
-    places: &Places,
+    places: &RecoveredDigits,
     program: &Program,
     tables: &str,
 ) -> Result<Kernel, Error> {
-    let (mut text, mut numbers) = (Text::new(), Numbers::default());
+    let (mut text, mut numbers) = (KernelText::new(), Parameters::default());
     walk.begin(&mut text, &mut numbers)?;
     walk.threads(&mut text, &mut numbers);
     let begun: u64 = walk.iterations.iter().map(|iterations| iterations.first).sum();
@@ -172,7 +172,12 @@ fn of_walk(
 }
 
 /// Writes the lines that make the byte `at`, and store it.
-fn byte(places: &Places, program: &Program, text: &mut Text, numbers: &mut Numbers) {
+fn byte(
+    places: &RecoveredDigits,
+    program: &Program,
+    text: &mut KernelText,
+    numbers: &mut Parameters,
+) {
     let bits = program.elements().dst_bits;
     let (each, mask) = (8 / bits, (1u32 << bits) - 1);
     if program.is_part() {

@@ -8,8 +8,8 @@ use super::{
 use crate::{
     Error,
     kernel::{Kernel, Launch, Way},
-    text::{Numbers, Text},
-    walk::{THREADS, Walk, walks},
+    text::{KernelText, Parameters},
+    walk::{GridWalk, THREADS, walks},
 };
 use tilewright_core::Swizzle;
 use tilewright_relayout::{Digits, Elements, Extend, Program};
@@ -61,8 +61,8 @@ fn too_many(bytes: usize) -> String {
     )
 }
 
-fn of_walk(walk: &Walk, program: &Program, cell: Cell, tables: &str) -> Result<Kernel, Error> {
-    let (mut text, mut numbers) = (Text::new(), Numbers::default());
+fn of_walk(walk: &GridWalk, program: &Program, cell: Cell, tables: &str) -> Result<Kernel, Error> {
+    let (mut text, mut numbers) = (KernelText::new(), Parameters::default());
     let digits = program.digits();
     walk.begin(&mut text, &mut numbers)?;
     walk.threads(&mut text, &mut numbers);
@@ -103,7 +103,7 @@ fn of_walk(walk: &Walk, program: &Program, cell: Cell, tables: &str) -> Result<K
 }
 
 /// Writes the registers and operations of all groups; afterwards `s` is the offset in the source.
-pub(super) fn groups(digits: &Digits, text: &mut Text, numbers: &mut Numbers) {
+pub(super) fn groups(digits: &Digits, text: &mut KernelText, numbers: &mut Parameters) {
     let width = Width::of(digits);
     let word = width.word();
     for (g, group) in digits.groups().iter().enumerate() {
@@ -120,7 +120,7 @@ pub(super) fn groups(digits: &Digits, text: &mut Text, numbers: &mut Numbers) {
 }
 
 /// Writes the moves of an element's cells, at the offsets `s` and `d` in elements.
-fn cells(program: &Program, cell: Cell, text: &mut Text) {
+fn cells(program: &Program, cell: Cell, text: &mut KernelText) {
     let elements = program.elements();
     let (from, to) = (elements.src_bits / 8, elements.dst_bits / 8);
     text.line(&format!("GDST to = dst + d * {to};"));
@@ -141,7 +141,7 @@ fn cells(program: &Program, cell: Cell, text: &mut Text) {
 
 /// Writes the line that reads the element at offset `s` of the source: a `value` of 32 bits, extended to the
 /// destination's width.
-pub(super) fn value(elements: Elements, text: &mut Text) {
+pub(super) fn value(elements: Elements, text: &mut KernelText) {
     let Elements { src_bits, dst_bits, extend } = elements;
     if src_bits < 8 {
         let (each, mask) = (8 / src_bits, (1u32 << src_bits) - 1);
@@ -168,7 +168,12 @@ pub(super) fn value(elements: Elements, text: &mut Text) {
 
 /// Writes the lines that apply a swizzle to an offset: a bit field xored with another, or the image of the bits that
 /// change.
-pub(super) fn swizzle(variable: &str, swizzle: &Swizzle, text: &mut Text, numbers: &mut Numbers) {
+pub(super) fn swizzle(
+    variable: &str,
+    swizzle: &Swizzle,
+    text: &mut KernelText,
+    numbers: &mut Parameters,
+) {
     if swizzle.is_identity() {
         return;
     }

@@ -13,8 +13,8 @@ use crate::{
     area::Area,
     kernel::{Kernel, Launch, Way},
     swizzled::Maps,
-    text::{Numbers, Text},
-    walk::{Iterations, THREADS, Walk, sum, walks},
+    text::{KernelText, Parameters},
+    walk::{GridWalk, Iterations, THREADS, sum, walks},
 };
 use tilewright_relayout::{Extend, Loop};
 
@@ -38,7 +38,7 @@ impl Cell {
     }
 
     /// Writes the lines that move a cell from one address to another.
-    pub(crate) fn write(self, from: &str, to: &str, text: &mut Text) {
+    pub(crate) fn write(self, from: &str, to: &str, text: &mut KernelText) {
         let Cell { src, dst, extend, units } = self;
         if src == dst {
             return text.line(&format!("STG{dst}({to}, LDG{src}({from}));"));
@@ -58,7 +58,7 @@ impl Cell {
     }
 
     /// Writes the lines that store a `value` of 32 bits.
-    fn store(self, to: &str, text: &mut Text) {
+    fn store(self, to: &str, text: &mut KernelText) {
         let write = self.units.1;
         for at in (0..self.dst).step_by(write as usize) {
             text.line(&match at {
@@ -91,13 +91,13 @@ pub(crate) fn of_loops(
 }
 
 fn of_walk(
-    walk: &Walk,
+    walk: &GridWalk,
     first: (i64, i64),
     loops: &[Loop],
     cell: Cell,
     (bytes, maps): ((u64, u64), &Maps),
 ) -> Result<Kernel, Error> {
-    let (mut text, mut numbers) = (Text::new(), Numbers::default());
+    let (mut text, mut numbers) = (KernelText::new(), Parameters::default());
     walk.begin(&mut text, &mut numbers)?;
     let (src, dst) = strides(walk, loops);
     let from = base(walk, first.0, |iterations| loops[iterations.of].src);
@@ -108,7 +108,7 @@ fn of_walk(
     text.line(&format!("GSRC from = {from};"));
     text.line(&format!("GDST to = {to};"));
     let inner = walk.outer..walk.iterations.len();
-    let address = |base, strides: &[i64], numbers: &mut Numbers| {
+    let address = |base, strides: &[i64], numbers: &mut Parameters| {
         sum(base, inner.clone(), |i| strides[i], numbers)
     };
     if cell.src == cell.dst {
@@ -136,7 +136,7 @@ fn of_walk(
     Kernel::new(launch, &comment(walk, cell), &maps.functions(), text, numbers)
 }
 
-fn comment(walk: &Walk, cell: Cell) -> String {
+fn comment(walk: &GridWalk, cell: Cell) -> String {
     let (outer, inner) = (walk.outer, walk.iterations.len() - walk.outer);
     let width = match (cell.src, cell.dst) {
         (src, dst) if src == dst => format!("{src} bytes"),
@@ -146,7 +146,7 @@ fn comment(walk: &Walk, cell: Cell) -> String {
 }
 
 /// Returns the strides of a walk's iterations on both sides.
-fn strides(walk: &Walk, loops: &[Loop]) -> (Vec<i64>, Vec<i64>) {
+fn strides(walk: &GridWalk, loops: &[Loop]) -> (Vec<i64>, Vec<i64>) {
     let of = |iterations: &Iterations| {
         let step = iterations.step as i64;
         (loops[iterations.of].src.wrapping_mul(step), loops[iterations.of].dst.wrapping_mul(step))
@@ -155,7 +155,7 @@ fn strides(walk: &Walk, loops: &[Loop]) -> (Vec<i64>, Vec<i64>) {
 }
 
 /// Returns the offset at which a walk begins on one side.
-fn base(walk: &Walk, first: i64, stride: impl Fn(&Iterations) -> i64) -> i64 {
+fn base(walk: &GridWalk, first: i64, stride: impl Fn(&Iterations) -> i64) -> i64 {
     let begun = |iterations: &Iterations| stride(iterations).wrapping_mul(iterations.first as i64);
     walk.iterations.iter().fold(first, |all, iterations| all.wrapping_add(begun(iterations)))
 }

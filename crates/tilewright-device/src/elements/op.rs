@@ -2,7 +2,7 @@
 //!
 //! Law: after the lines, the registers and `s` have the values that the operation defines.
 
-use crate::text::{Numbers, Text};
+use crate::text::{KernelText, Parameters};
 use tilewright_relayout::{Digits, Op};
 
 /// The width of registers.
@@ -37,7 +37,7 @@ impl Width {
     }
 
     /// Returns a number of the program as an operand for comparison with a register.
-    pub(super) fn number(self, number: u64, numbers: &mut Numbers) -> String {
+    pub(super) fn number(self, number: u64, numbers: &mut Parameters) -> String {
         match self {
             Width::Short => format!("({}){}", self.word(), numbers.add(number.min(LIMIT))),
             Width::Long => numbers.add(number),
@@ -50,8 +50,8 @@ impl Width {
         from: &str,
         by: u64,
         remainder: &str,
-        text: &mut Text,
-        numbers: &mut Numbers,
+        text: &mut KernelText,
+        numbers: &mut Parameters,
     ) {
         match u32::try_from(by).ok().filter(|by| self == Width::Short && u64::from(*by) < LIMIT) {
             Some(by) => {
@@ -116,8 +116,8 @@ pub(crate) fn write(
     group: usize,
     op: &Op,
     (digits, width): (&Digits, Width),
-    text: &mut Text,
-    numbers: &mut Numbers,
+    text: &mut KernelText,
+    numbers: &mut Parameters,
 ) {
     let r = |register: usize| format!("r{group}_{register}");
     match *op {

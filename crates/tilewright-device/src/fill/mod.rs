@@ -10,10 +10,10 @@ use crate::{
     access::common,
     kernel::{Kernel, Launch, Way},
     swizzled::Maps,
-    text::{Numbers, Text},
-    walk::{THREADS, Walk, sum, walks},
+    text::{KernelText, Parameters},
+    walk::{GridWalk, THREADS, sum, walks},
 };
-use pattern::Pattern;
+use pattern::FillPattern;
 use tilewright_relayout::{Gap, GapLoop, Program};
 
 /// Makes the kernels that fill gaps, whose boxes are whole bytes. Without a list of gaps, they fill the whole
@@ -42,24 +42,24 @@ fn of_gap(
     let first = gap.dst.wrapping_add(alignment.dst().into());
     let strides = gap.loops.iter().map(|level| level.stride);
     let unit = strides.chain([first, gap.run]).fold(maps.units(alignment).1, common);
-    let pattern = Pattern::new(program, unit);
+    let pattern = FillPattern::new(program, unit);
     let mut loops = gap.loops.clone();
     loops.push(GapLoop { extent: gap.run / pattern.bytes(), stride: pattern.bytes() });
     loops.push(GapLoop { extent: pattern.words(), stride: pattern.unit() });
     let extents: Vec<u64> = loops.iter().map(|level| level.extent).collect();
     let bytes = (program.src_bytes(), program.dst_bytes());
-    let one = |walk: &Walk| of_walk(walk, gap.dst, &loops, &pattern, (bytes, maps));
+    let one = |walk: &GridWalk| of_walk(walk, gap.dst, &loops, &pattern, (bytes, maps));
     walks(&extents).iter().map(one).collect()
 }
 
 fn of_walk(
-    walk: &Walk,
+    walk: &GridWalk,
     first: u64,
     loops: &[GapLoop],
-    pattern: &Pattern,
+    pattern: &FillPattern,
     (bytes, maps): ((u64, u64), &Maps),
 ) -> Result<Kernel, Error> {
-    let (mut text, mut numbers) = (Text::new(), Numbers::default());
+    let (mut text, mut numbers) = (KernelText::new(), Parameters::default());
     walk.begin(&mut text, &mut numbers)?;
     let iterations = &walk.iterations;
     let begun = iterations

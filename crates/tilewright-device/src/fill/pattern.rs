@@ -4,13 +4,13 @@
 
 use crate::{
     access::common,
-    text::{Numbers, Text},
+    text::{KernelText, Parameters},
 };
 use tilewright_relayout::Program;
 
 /// Words of one width that make up an element of padding, or one word that contains several elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Pattern {
+pub(crate) struct FillPattern {
     /// The bytes of a word, a power of two up to 16.
     unit: u64,
     words: u64,
@@ -18,19 +18,19 @@ pub(crate) struct Pattern {
     low: u128,
 }
 
-impl Pattern {
+impl FillPattern {
     /// Returns the padding of a program in words of at most `unit` bytes.
-    pub(crate) fn new(program: &Program, unit: u64) -> Pattern {
+    pub(crate) fn new(program: &Program, unit: u64) -> FillPattern {
         let bits = program.elements().dst_bits;
         let bytes = u64::from(bits / 8).max(1);
         let low = if bits < 128 { program.fill() & ((1 << bits) - 1) } else { program.fill() };
         if !bytes.is_power_of_two() || bytes > unit {
             let unit = common(unit, bytes);
-            return Pattern { unit, words: bytes / unit, low };
+            return FillPattern { unit, words: bytes / unit, low };
         }
         // One word that contains several elements.
         let repeated = (0..128 / bits).fold(0, |all, i| all | low << (i * bits));
-        Pattern { unit, words: 1, low: repeated }
+        FillPattern { unit, words: 1, low: repeated }
     }
 
     /// Returns the bytes of a word.
@@ -47,14 +47,14 @@ impl Pattern {
     }
 
     /// Writes the words as variables.
-    pub(crate) fn declare(&self, text: &mut Text, numbers: &mut Numbers) {
+    pub(crate) fn declare(&self, text: &mut KernelText, numbers: &mut Parameters) {
         let (low, high) = (numbers.add(self.low as u64), numbers.add((self.low >> 64) as u64));
         text.line(&format!("const u64 low = {low};"));
         text.line(&format!("const u64 high = {high};"));
     }
 
     /// Writes the store of a word, whose number is the iteration `x<word>`, or 0.
-    pub(crate) fn store(&self, to: &str, word: Option<usize>, text: &mut Text) {
+    pub(crate) fn store(&self, to: &str, word: Option<usize>, text: &mut KernelText) {
         if self.unit == 16 {
             text.line("u128 value;");
             let none = word.map_or(String::new(), |x| format!("x{x} > 0u ? 0u : "));

@@ -1,6 +1,6 @@
 //! Expressions that read the elements of a run of the destination from a tile, and assemble them to words.
 
-use super::{job::Job, place::Place, tile::Tile};
+use super::{job::GatherJob, place::SharedTile, tile::GatherTile};
 use crate::access::VECTOR;
 use tilewright_relayout::Extend;
 
@@ -41,9 +41,9 @@ impl Lies {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fetch<'a> {
     pub(super) lies: Lies,
-    pub(super) job: &'a Job,
-    pub(super) tile: &'a Tile,
-    pub(super) place: &'a Place,
+    pub(super) job: &'a GatherJob,
+    pub(super) tile: &'a GatherTile,
+    pub(super) place: &'a SharedTile,
 }
 
 impl Fetch<'_> {
@@ -136,7 +136,7 @@ impl Fetch<'_> {
     /// Returns the value of element `x` as an expression. If a value is narrower than 32 bits and `clean` is false,
     /// higher bits may have any value.
     pub(super) fn value(self, x: &str, clean: bool) -> String {
-        let Job { src, dst, extend, .. } = *self.job;
+        let GatherJob { src, dst, extend, .. } = *self.job;
         let unit = self.unit(x);
         if src.bits > 32 {
             return format!("LDS{}(sm, {})", src.bits / 8, self.spot(&unit));

@@ -7,7 +7,7 @@ use tilewright_relayout::{Extend, Loop};
 
 /// The elements of one side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Side {
+pub(crate) struct Storage {
     /// The bits of an element: 1, 2, 4, 8, 16, 32, 64 or 128.
     pub(crate) bits: u64,
     /// The first element, in units.
@@ -18,7 +18,7 @@ pub(crate) struct Side {
     pub(crate) phase: u64,
 }
 
-impl Side {
+impl Storage {
     /// Returns the units of a byte.
     pub(crate) fn per_byte(self) -> u64 {
         if self.bits < 8 { 8 } else { 1 }
@@ -37,9 +37,9 @@ impl Side {
 
 /// Elements that are moved.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Job {
-    pub(crate) src: Side,
-    pub(crate) dst: Side,
+pub(crate) struct GatherJob {
+    pub(crate) src: Storage,
+    pub(crate) dst: Storage,
     pub(crate) extend: Extend,
     /// Loops around one element, each of at least two iterations, with strides in the units of either side. Destination
     /// strides are positive.
@@ -48,20 +48,20 @@ pub(crate) struct Job {
     pub(crate) open: bool,
 }
 
-impl Job {
+impl GatherJob {
     /// Makes the job of an area: elements are as wide as the alignment of all addresses allows.
-    pub(crate) fn of(area: &Area) -> Job {
+    pub(crate) fn of(area: &Area) -> GatherJob {
         let unit = area.unit();
         let mut loops = area.loops.clone();
         loops.push(Loop { extent: area.run / unit, src: unit as i64, dst: unit as i64 });
         loops.retain(|level| level.extent > 1);
-        let side = |first: i64, bytes: u64, phase: u8| Side {
+        let side = |first: i64, bytes: u64, phase: u8| Storage {
             bits: 8 * unit,
             first,
             bytes,
             phase: phase.into(),
         };
-        Job {
+        GatherJob {
             src: side(area.src, area.bytes.0, area.alignment.src()),
             dst: side(area.dst, area.bytes.1, area.alignment.dst()),
             extend: Extend::Zero,
@@ -71,10 +71,10 @@ impl Job {
     }
 
     /// Returns the job with source and destination swapped.
-    pub(crate) fn mirrored(&self) -> Job {
+    pub(crate) fn mirrored(&self) -> GatherJob {
         let swap = |level: &Loop| Loop { extent: level.extent, src: level.dst, dst: level.src };
         let loops = self.loops.iter().map(swap).collect();
-        Job { src: self.dst, dst: self.src, loops, ..self.clone() }
+        GatherJob { src: self.dst, dst: self.src, loops, ..self.clone() }
     }
 
     /// Returns whether units are bytes, and elements keep their width.

@@ -3,7 +3,7 @@
 //! Laws: each vector of each run is taken once. The groups of vectors of a run begin at multiples of a number of bytes
 //! in memory, so no two groups of a run touch the same sector.
 
-use super::{job::Job, tile::Tile};
+use super::{job::GatherJob, tile::GatherTile};
 use crate::access::{SECTOR, VECTOR, common};
 
 /// Vectors of runs and their order.
@@ -21,7 +21,7 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    pub(super) fn of(job: &Job, tile: &Tile, group: Option<u64>) -> Lanes {
+    pub(super) fn of(job: &GatherJob, tile: &GatherTile, group: Option<u64>) -> Lanes {
         let (vector, elements) = (vector(job), tile.to_elements());
         let bytes = (elements * job.dst.bits).div_ceil(8);
         let step = strides(job, tile).fold(SECTOR, common);
@@ -68,17 +68,17 @@ impl Lanes {
 }
 
 /// Returns the bytes of the destination that one store writes.
-fn vector(job: &Job) -> u64 {
+fn vector(job: &GatherJob) -> u64 {
     if job.dst.bits < 8 { 4 } else { VECTOR }
 }
 
 /// Returns the offset of the destination's first byte, as far as it is known.
-pub(super) fn first(job: &Job) -> i64 {
+pub(super) fn first(job: &GatherJob) -> i64 {
     (job.dst.first / job.dst.per_byte() as i64).wrapping_add(job.dst.phase as i64)
 }
 
 /// Iterates over the distances in bytes between runs of the destination, in this tile and in others.
-fn strides(job: &Job, tile: &Tile) -> impl Iterator<Item = u64> {
+fn strides(job: &GatherJob, tile: &GatherTile) -> impl Iterator<Item = u64> {
     let per_byte = job.dst.per_byte() as i64;
     job.loops.iter().enumerate().map(move |(at, level)| {
         let stride = match (tile.to.contains(&at), tile.is_whole(job, at)) {

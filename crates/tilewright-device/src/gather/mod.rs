@@ -26,10 +26,10 @@ use crate::{
     kernel::{Kernel, Launch, Way},
 };
 use fetch::{Fetch, Lies};
-use place::Place;
-use tile::Tile;
+use place::SharedTile;
+use tile::GatherTile;
 
-pub(crate) use job::{Job, Side};
+pub(crate) use job::{GatherJob, Storage};
 
 /// The threads of a block.
 const THREADS: u32 = 256;
@@ -42,24 +42,24 @@ pub(crate) fn take(area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
     if !area.maps.are_none() {
         return None;
     }
-    let job = Job::of(area);
-    let tile = Tile::of(&job)?;
+    let job = GatherJob::of(area);
+    let tile = GatherTile::of(&job)?;
     let (from, to) = (tile.units_from(&job), tile.to_elements() * job.dst.bits / 8);
     (from >= WORTH && to >= WORTH).then(|| kernel(&job, &tile))?
 }
 
 /// Makes the kernel of a job, however short its runs are.
-pub(crate) fn any(job: &Job) -> Option<Result<Vec<Kernel>, Error>> {
-    kernel(job, &Tile::of(job)?)
+pub(crate) fn any(job: &GatherJob) -> Option<Result<Vec<Kernel>, Error>> {
+    kernel(job, &GatherTile::of(job)?)
 }
 
-fn kernel(job: &Job, tile: &Tile) -> Option<Result<Vec<Kernel>, Error>> {
+fn kernel(job: &GatherJob, tile: &GatherTile) -> Option<Result<Vec<Kernel>, Error>> {
     let grid = text::grid(job, tile)?;
-    let place = Place::of(job, tile);
+    let place = SharedTile::of(job, tile);
     let from = Fetch { lies: Lies::AsSource, job, tile, place: &place };
     let mirrored = tile.mirrored(job).filter(|_| !place.is_good(job, tile)).map(|tile| {
         let job = job.mirrored();
-        (Place::of(&job, &tile), job, tile)
+        (SharedTile::of(&job, &tile), job, tile)
     });
     let to = mirrored.as_ref().map(|(place, job, tile)| Fetch {
         lies: Lies::AsDestination,

@@ -7,9 +7,9 @@
 //! Law: chunks of different numbers have different positions, below the next multiple of 8 of their count.
 
 use super::{
-    job::Job,
+    job::GatherJob,
     lanes::{self, Lanes},
-    tile::{MOST, Tile},
+    tile::{GatherTile, MOST},
 };
 use crate::access::{VECTOR, common};
 
@@ -24,7 +24,7 @@ const LANES: u64 = 32;
 
 /// Sizes and positions of a tile in shared memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct SharedTile {
     /// The chunks of a run, for any offset of the run.
     pub(crate) chunks: u64,
     /// The distance from a run to the next, in chunks.
@@ -41,18 +41,25 @@ pub(crate) struct Place {
     pub(crate) group: Option<u64>,
 }
 
-impl Place {
+impl SharedTile {
     /// Returns the positions with the fewest bank cycles for a tile.
-    pub(crate) fn of(job: &Job, tile: &Tile) -> Place {
+    pub(crate) fn of(job: &GatherJob, tile: &GatherTile) -> SharedTile {
         let vector = job.src.vector();
         let runs = tile.index_from(job);
         let chunks = (vector - phase_unit(job, tile) + tile.units_from(job)).div_ceil(vector);
         let varies =
             runs.iter().any(|at| !job.loops[*at].src.unsigned_abs().is_multiple_of(vector));
         let runs = runs.iter().map(|at| tile.take[*at]).product();
-        let plain =
-            Place { chunks, pitch: chunks, runs, varies, xor: None, turned: None, group: None };
-        let fits = |place: &Place| place.shared() <= MOST + MOST / 2;
+        let plain = SharedTile {
+            chunks,
+            pitch: chunks,
+            runs,
+            varies,
+            xor: None,
+            turned: None,
+            group: None,
+        };
+        let fits = |place: &SharedTile| place.shared() <= MOST + MOST / 2;
         let mut best = (plain.cost(job, tile), plain.clone());
         for place in plain.others(job, tile).into_iter().filter(fits) {
             if best.0 <= GOOD {
@@ -66,16 +73,16 @@ impl Place {
     }
 
     /// Returns variants with other choices, those with the fewest instructions first.
-    fn others(&self, job: &Job, tile: &Tile) -> Vec<Place> {
+    fn others(&self, job: &GatherJob, tile: &GatherTile) -> Vec<SharedTile> {
         let shifts: &[u32] = if job.dst.bits <= 32 { &[3, 2, 4, 1, 0] } else { &[] };
         let rotations: Vec<Option<u32>> =
             [None].into_iter().chain(shifts.iter().copied().map(Some)).collect();
         let pitches = if self.runs > 1 { 8 } else { 1 };
         let mut others = Vec::new();
-        for group in Place::groups(job, tile) {
+        for group in SharedTile::groups(job, tile) {
             for xor in [None, Some(3), Some(4), Some(5), Some(6)] {
                 for &turned in &rotations {
-                    let more = |more| Place {
+                    let more = |more| SharedTile {
                         pitch: self.pitch + more,
                         xor,
                         turned,
@@ -90,7 +97,7 @@ impl Place {
     }
 
     /// Returns the group sizes for the vectors of a run: all, or sizes of at least a whole sector.
-    fn groups(job: &Job, tile: &Tile) -> Vec<Option<u64>> {
+    fn groups(job: &GatherJob, tile: &GatherTile) -> Vec<Option<u64>> {
         let Lanes { vectors, runs, .. } = Lanes::of(job, tile, None);
         let sizes: &[u64] = if job.dst.bits < 8 { &[8, 16] } else { &[8, 4, 2] };
         let fits = |group: &u64| vectors >= *group && runs >= LANES / group;
@@ -103,7 +110,7 @@ impl Place {
     }
 
     /// Returns the distance between iterations of a loop in a tile, in units of the source.
-    pub(crate) fn step(&self, job: &Job, tile: &Tile, at: usize) -> i64 {
+    pub(crate) fn step(&self, job: &GatherJob, tile: &GatherTile, at: usize) -> i64 {
         if tile.from.contains(&at) {
             return job.loops[at].src;
         }
@@ -122,12 +129,12 @@ impl Place {
     }
 
     /// Returns the bank cycles for each read of a warp, plus a weight for the instructions of the choices.
-    pub(crate) fn cost(&self, job: &Job, tile: &Tile) -> u64 {
+    pub(crate) fn cost(&self, job: &GatherJob, tile: &GatherTile) -> u64 {
         self.cost_below(u64::MAX, job, tile).unwrap_or(u64::MAX)
     }
 
     /// Returns the cost if it is below a limit.
-    fn cost_below(&self, limit: u64, job: &Job, tile: &Tile) -> Option<u64> {
+    fn cost_below(&self, limit: u64, job: &GatherJob, tile: &GatherTile) -> Option<u64> {
         let chosen = |yes: bool, cost: u64| if yes { cost } else { 0 };
         let more = chosen(self.xor.is_some(), 12)
             + chosen(self.turned.is_some(), 8)
@@ -144,12 +151,12 @@ impl Place {
     }
 
     /// Returns whether a further search is not worthwhile.
-    pub(crate) fn is_good(&self, job: &Job, tile: &Tile) -> bool {
+    pub(crate) fn is_good(&self, job: &GatherJob, tile: &GatherTile) -> bool {
         self.cost(job, tile) <= GOOD + 20
     }
 
     /// Iterates over the first numbers of the warps that are examined, or of their halves if elements have two words.
-    fn warps(job: &Job, lanes: &Lanes) -> impl Iterator<Item = u64> + use<> {
+    fn warps(job: &GatherJob, lanes: &Lanes) -> impl Iterator<Item = u64> + use<> {
         let wide = (job.src.bits / 32).max(1);
         let all = lanes.all();
         let part = move |warp| (0..wide).map(move |part| warp * LANES + part * (LANES / wide));
@@ -163,17 +170,17 @@ impl Place {
     /// remaining reads, until it returns false; then the result is `None`.
     fn each_read(
         &self,
-        job: &Job,
-        tile: &Tile,
+        job: &GatherJob,
+        tile: &GatherTile,
         mut goes_on: impl FnMut(u64, u64) -> bool,
     ) -> Option<()> {
         let lanes = Lanes::of(job, tile, self.group);
         let elements = lanes.vector * 8 / job.dst.bits;
         let wide = (job.src.bits / 32).max(1);
         let reads = Reads { place: self, job, tile, lanes: &lanes }.of_runs();
-        let mut left = Place::warps(job, &lanes).count() as u64 * elements;
+        let mut left = SharedTile::warps(job, &lanes).count() as u64 * elements;
         let mut words = Vec::new();
-        for first in Place::warps(job, &lanes) {
+        for first in SharedTile::warps(job, &lanes) {
             for element in 0..elements {
                 words.clear();
                 for number in (first..first + LANES / wide).filter(|number| *number < lanes.all()) {
@@ -192,20 +199,20 @@ impl Place {
     }
 
     /// Returns iterations, steps and offsets of some loops.
-    fn steps(&self, job: &Job, tile: &Tile, loops: &[usize]) -> Vec<Step> {
+    fn steps(&self, job: &GatherJob, tile: &GatherTile, loops: &[usize]) -> Vec<TileLoop> {
         let index = tile.index_from(job);
         let step = |at: &usize| {
             let leans = if index.contains(at) { job.loops[*at].src } else { 0 };
             let (iterations, step) = (tile.take[*at], self.step(job, tile, *at));
             let back = if step < 0 { (iterations as i64 - 1) * -step } else { 0 };
             let dst = job.loops[*at].dst / job.dst.per_byte() as i64;
-            Step { iterations, step, back, lean: leans % job.src.vector() as i64, dst }
+            TileLoop { iterations, step, back, lean: leans % job.src.vector() as i64, dst }
         };
         loops.iter().map(step).collect()
     }
 
     /// Returns the element that a lane reads in an iteration.
-    fn rotated(&self, job: &Job, lane: u64, element: u64, elements: u64) -> u64 {
+    fn rotated(&self, job: &GatherJob, lane: u64, element: u64, elements: u64) -> u64 {
         let Some(shift) = self.turned else { return element };
         // The rotation is by words, or by elements if a vector is one word.
         let step = if job.dst.bits < 8 { 1 } else { 32 / job.dst.bits };
@@ -216,9 +223,9 @@ impl Place {
 /// The reads of vectors of a tile.
 #[derive(Clone, Copy, Debug)]
 struct Reads<'a> {
-    place: &'a Place,
-    job: &'a Job,
-    tile: &'a Tile,
+    place: &'a SharedTile,
+    job: &'a GatherJob,
+    tile: &'a GatherTile,
     lanes: &'a Lanes,
 }
 
@@ -226,8 +233,8 @@ struct Reads<'a> {
 #[derive(Clone, Debug)]
 struct ReadsOfRuns<'a> {
     reads: Reads<'a>,
-    run: Vec<Step>,
-    index: Vec<Step>,
+    run: Vec<TileLoop>,
+    index: Vec<TileLoop>,
     /// The unit at which the first run of the source begins.
     first: i64,
 }
@@ -263,7 +270,7 @@ impl ReadsOfRuns<'_> {
             return None;
         }
         let (mut units, mut phase) = (0i64, self.first);
-        let mut add = |steps: &[Step], mut rest: u64| {
+        let mut add = |steps: &[TileLoop], mut rest: u64| {
             for step in steps {
                 let iteration = (rest % step.iterations) as i64;
                 rest /= step.iterations;
@@ -280,7 +287,7 @@ impl ReadsOfRuns<'_> {
 
 /// A loop of a tile, as reads see it.
 #[derive(Clone, Copy, Debug)]
-struct Step {
+struct TileLoop {
     iterations: u64,
     /// The units of the tile from one iteration to the next, and those before the first one.
     step: i64,
@@ -301,7 +308,7 @@ fn banks(words: &mut Vec<u64>) -> u64 {
 }
 
 /// Returns the number of units, at most 16 bytes, of which the beginning of every run of every tile is a multiple.
-fn phase_unit(job: &Job, tile: &Tile) -> u64 {
+fn phase_unit(job: &GatherJob, tile: &GatherTile) -> u64 {
     let vector = job.src.vector();
     let first = job.src.first.wrapping_add((job.src.phase * job.src.per_byte()) as i64);
     let loops = job.loops.iter().enumerate();

@@ -2,10 +2,10 @@
 //! stored in vectors. The job is mirrored: `x` counts bytes of a run of the array's source.
 
 use super::fetch::{Fetch, lanes};
-use crate::{access::VECTOR, text::Text};
+use crate::{access::VECTOR, text::KernelText};
 
 /// Writes the lines that scatter a vector of the source to the tile.
-pub(super) fn elements(fetch: Fetch, text: &mut Text) {
+pub(super) fn elements(fetch: Fetch, text: &mut KernelText) {
     text.line(&format!("if (x >= 0 && {}) {{", fetch.all_of_vector()));
     whole(fetch, text);
     text.line("} else {");
@@ -14,7 +14,7 @@ pub(super) fn elements(fetch: Fetch, text: &mut Text) {
 }
 
 /// Writes the lines for a vector that is completely within a run.
-fn whole(fetch: Fetch, text: &mut Text) {
+fn whole(fetch: Fetch, text: &mut KernelText) {
     let bits = fetch.job.dst.bits;
     text.line("const u128 q = LDG16(src + (at + x));");
     if bits == 64 {
@@ -50,7 +50,7 @@ fn whole(fetch: Fetch, text: &mut Text) {
 }
 
 /// Writes the lines for the elements at an end of a run, in a vector that is partly outside.
-fn ends(fetch: Fetch, text: &mut Text) {
+fn ends(fetch: Fetch, text: &mut KernelText) {
     let bytes = fetch.job.dst.bits / 8;
     text.line(&format!(
         "for (i32 y = x < 0 ? 0 : x; y < x + {VECTOR} && y < row; y += {bytes}) {{"
@@ -62,7 +62,7 @@ fn ends(fetch: Fetch, text: &mut Text) {
 }
 
 /// Writes the lines that store a chunk of a run of the destination, which other runs may share.
-pub(super) fn stored(fetch: Fetch, text: &mut Text) {
+pub(super) fn stored(fetch: Fetch, text: &mut KernelText) {
     let bytes = fetch.job.src.bits / 8;
     text.line(&format!("const u32 till = by + {};", fetch.length()));
     text.line("if (chunk * 16u >= by && chunk * 16u + 16u <= till) {");

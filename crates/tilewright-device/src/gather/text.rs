@@ -3,20 +3,20 @@
 
 use super::{
     fetch::{Fetch, Lies, lanes},
-    job::Job,
+    job::GatherJob,
     lanes::Lanes,
     scatter,
-    tile::Tile,
+    tile::GatherTile,
 };
 use crate::{
     access::VECTOR,
     grid::Grid,
-    text::{Numbers, Text},
+    text::{KernelText, Parameters},
 };
 
 /// Returns the text before the kernel, its body, and its numbers.
-pub(super) fn of(fetch: Fetch, grid: &Grid) -> (String, Text, Numbers) {
-    let (mut text, mut numbers) = (Text::new(), Numbers::default());
+pub(super) fn of(fetch: Fetch, grid: &Grid) -> (String, KernelText, Parameters) {
+    let (mut text, mut numbers) = (KernelText::new(), Parameters::default());
     text.line(&format!("SHARED(sm, {});", fetch.place.shared()));
     grid.write(&mut text, &mut numbers);
     block(fetch, &mut text, &mut numbers);
@@ -41,10 +41,10 @@ pub(super) fn of(fetch: Fetch, grid: &Grid) -> (String, Text, Numbers) {
 }
 
 /// A function that writes the lines of a loop's body.
-type Inner = fn(Fetch, &mut Text);
+type LoopBody = fn(Fetch, &mut KernelText);
 
 /// Returns the tiles of all loops, the nearest in the destination first; `None` if there are too many.
-pub(super) fn grid(job: &Job, tile: &Tile) -> Option<Grid> {
+pub(super) fn grid(job: &GatherJob, tile: &GatherTile) -> Option<Grid> {
     let mut grid = Grid::default();
     let mut order: Vec<usize> = (0..job.loops.len()).collect();
     order.sort_by_key(|at| job.loops[*at].dst);
@@ -56,7 +56,7 @@ pub(super) fn grid(job: &Job, tile: &Tile) -> Option<Grid> {
 
 /// Writes the values that all threads of a block share: the iterations of the tile, and the offset of its first element
 /// on both sides.
-fn block(fetch: Fetch, text: &mut Text, numbers: &mut Numbers) {
+fn block(fetch: Fetch, text: &mut KernelText, numbers: &mut Parameters) {
     let Fetch { job, tile, .. } = fetch;
     for at in (0..tile.take.len()).filter(|at| !tile.is_whole(job, *at) && tile.take[*at] > 1) {
         // The last tile has the remainder, which fits 32 bits; the extent may not.
@@ -66,7 +66,7 @@ fn block(fetch: Fetch, text: &mut Text, numbers: &mut Numbers) {
         let last = numbers.short(last as u32);
         text.line(&format!("const u32 k{at} = g{at} == {last} ? {left} : {take}u;"));
     }
-    let sum = |side: &dyn Fn(usize) -> i64, numbers: &mut Numbers| {
+    let sum = |side: &dyn Fn(usize) -> i64, numbers: &mut Parameters| {
         let parts = (0..tile.take.len()).filter(|at| !tile.is_whole(job, *at));
         parts.map(|at| format!(" + (i64)g{at} * {}", numbers.signed(side(at)))).collect::<String>()
     };
@@ -99,7 +99,7 @@ fn block(fetch: Fetch, text: &mut Text, numbers: &mut Numbers) {
 }
 
 /// Writes the iterations `c…` of the loops that count runs, and returns the condition that they are within the array.
-fn iterations(fetch: Fetch, loops: &[usize], text: &mut Text) -> String {
+fn iterations(fetch: Fetch, loops: &[usize], text: &mut KernelText) -> String {
     let Fetch { job, tile, .. } = fetch;
     let (mut by, mut inside) = (1, Vec::new());
     for (i, &at) in loops.iter().enumerate() {
@@ -120,7 +120,7 @@ fn iterations(fetch: Fetch, loops: &[usize], text: &mut Text) -> String {
 }
 
 /// Writes the loop over chunks of the runs that keep the array's order in the tile.
-fn chunks(fetch: Fetch, inner: Inner, text: &mut Text, numbers: &mut Numbers) {
+fn chunks(fetch: Fetch, inner: LoopBody, text: &mut KernelText, numbers: &mut Parameters) {
     let Fetch { job, tile, place, .. } = fetch;
     let (per_byte, vector) = (job.src.per_byte(), job.src.vector());
     let index = tile.index_from(job);
@@ -143,7 +143,7 @@ fn chunks(fetch: Fetch, inner: Inner, text: &mut Text, numbers: &mut Numbers) {
 }
 
 /// Writes the copy of a chunk of the source to the tile.
-fn copied(_: Fetch, text: &mut Text) {
+fn copied(_: Fetch, text: &mut KernelText) {
     text.line("if (here >= begins && here + 16 <= end) {");
     text.line("CPASYNC16(sm, spot16, src + (here - begins));");
     text.line("} else {");
@@ -157,7 +157,7 @@ fn copied(_: Fetch, text: &mut Text) {
 }
 
 /// Writes the loop over vectors of the runs whose order in the tile differs from the array's.
-fn vectors(fetch: Fetch, inner: Inner, text: &mut Text, numbers: &mut Numbers) {
+fn vectors(fetch: Fetch, inner: LoopBody, text: &mut KernelText, numbers: &mut Parameters) {
     let Fetch { job, tile, .. } = fetch;
     let (lanes, index) = (Lanes::of(job, tile, fetch.place.group), tile.to_index());
     counts(fetch, text, numbers);
@@ -184,7 +184,7 @@ fn vectors(fetch: Fetch, inner: Inner, text: &mut Text, numbers: &mut Numbers) {
 }
 
 /// Writes the lines that gather a vector of the destination from the tile.
-fn gathered(fetch: Fetch, text: &mut Text) {
+fn gathered(fetch: Fetch, text: &mut KernelText) {
     if fetch.job.dst.bits == 128 {
         let spot = fetch.spot("(home + place((u32)x / 16u))");
         // Vectors before a run's first one belong to other runs.
@@ -199,7 +199,7 @@ fn gathered(fetch: Fetch, text: &mut Text) {
 
 /// Writes the numbers of elements and bytes of a run of the destination, and the terms that its iterations add to the
 /// offset of a run of the source.
-fn counts(fetch: Fetch, text: &mut Text, numbers: &mut Numbers) {
+fn counts(fetch: Fetch, text: &mut KernelText, numbers: &mut Parameters) {
     let Fetch { job, tile, place, .. } = fetch;
     let elements = match tile.to.last().filter(|at| !tile.is_whole(job, **at)) {
         Some(last) => format!("{}u * k{last}", tile.to_elements() / tile.take[*last]),
@@ -226,7 +226,7 @@ fn counts(fetch: Fetch, text: &mut Text, numbers: &mut Numbers) {
 
 /// Writes the position of the first element of a run of the destination in the tile, without the offset of its run of
 /// the source.
-fn home(fetch: Fetch, index: &[usize], text: &mut Text) {
+fn home(fetch: Fetch, index: &[usize], text: &mut KernelText) {
     let Fetch { job, tile, place, .. } = fetch;
     let mut home = Vec::new();
     for at in &tile.from {
@@ -255,7 +255,7 @@ fn home(fetch: Fetch, index: &[usize], text: &mut Text) {
 }
 
 /// Writes the lines for a vector that is completely within a run.
-fn whole(fetch: Fetch, text: &mut Text) {
+fn whole(fetch: Fetch, text: &mut KernelText) {
     let bits = fetch.job.dst.bits;
     if bits < 8 {
         narrow(fetch, "x", 32 / bits, "", text);
@@ -279,7 +279,7 @@ fn whole(fetch: Fetch, text: &mut Text) {
 }
 
 /// Writes the elements from a byte of the run on to `value`: those that satisfy a condition; the others are 0.
-fn narrow(fetch: Fetch, byte: &str, count: u64, condition: &str, text: &mut Text) {
+fn narrow(fetch: Fetch, byte: &str, count: u64, condition: &str, text: &mut KernelText) {
     let bits = fetch.job.dst.bits;
     text.line("u32 value = 0u;");
     let turned = fetch.place.turned.filter(|_| condition.is_empty());
@@ -301,7 +301,7 @@ fn narrow(fetch: Fetch, byte: &str, count: u64, condition: &str, text: &mut Text
 }
 
 /// Writes the four words of a vector, in an order that lanes rotate if the tile requires it.
-fn words(fetch: Fetch, text: &mut Text) {
+fn words(fetch: Fetch, text: &mut KernelText) {
     let (each, turned) = (32 / fetch.job.dst.bits, fetch.place.turned);
     let first = if turned.is_some() { "(k + rotation & 3u)" } else { "k" };
     if let Some(shift) = turned {
@@ -321,7 +321,7 @@ fn words(fetch: Fetch, text: &mut Text) {
 }
 
 /// Writes the elements at an end of a run, in a vector that is partly outside.
-fn ends(fetch: Fetch, text: &mut Text) {
+fn ends(fetch: Fetch, text: &mut KernelText) {
     let bits = fetch.job.dst.bits;
     let bytes = (bits / 8).max(1);
     let vector = if bits < 8 { 4 } else { VECTOR };

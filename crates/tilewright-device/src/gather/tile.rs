@@ -4,7 +4,7 @@
 //! every tile. A run of the destination begins at a whole byte in each tile. A tile has at most [`MOST`] bytes, gaps
 //! between runs included.
 
-use super::job::{Job, Side};
+use super::job::{GatherJob, Storage};
 use crate::access::SECTOR;
 use tilewright_relayout::Loop;
 
@@ -25,7 +25,7 @@ const SPARSE: u64 = 4;
 
 /// The iterations of loops that a block takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Tile {
+pub(crate) struct GatherTile {
     /// The number of iterations of each loop of the job.
     pub(crate) take: Vec<u64>,
     /// The loops of a run of the source, the smallest stride first.
@@ -34,9 +34,9 @@ pub(crate) struct Tile {
     pub(crate) to: Vec<usize>,
 }
 
-impl Tile {
+impl GatherTile {
     /// Returns the tile for a job; `None` if runs of the destination do not begin or end at whole bytes.
-    pub(crate) fn of(job: &Job) -> Option<Tile> {
+    pub(crate) fn of(job: &GatherJob) -> Option<GatherTile> {
         let from = chain(&job.loops, |level| level.src, first_stride(job));
         let to = chain(&job.loops, |level| level.dst, job.dst.width());
         let sizes = [256, 128, 64, 32, 16].into_iter();
@@ -45,7 +45,7 @@ impl Tile {
                 let mut take = vec![1; job.loops.len()];
                 grow(&mut take, job, &from, job.src, bytes);
                 grow(&mut take, job, &to, job.dst, bytes);
-                Tile { take, from: from.clone(), to: to.clone() }
+                GatherTile { take, from: from.clone(), to: to.clone() }
             })
             .find(|tile| tile.bytes(job) <= MOST)?;
         tile.fill(job);
@@ -53,7 +53,7 @@ impl Tile {
         tile.end_at_bytes(job);
         let mut more = to.iter();
         loop {
-            let runs = Tile {
+            let runs = GatherTile {
                 from: tile.run(&from, job),
                 to: tile.run(&to, job),
                 take: tile.take.clone(),
@@ -69,7 +69,7 @@ impl Tile {
 
     /// Returns the tile of a mirrored job; `None` if runs of the tile would contain elements of others, or elements
     /// that move more than once, or backwards.
-    pub(crate) fn mirrored(&self, job: &Job) -> Option<Tile> {
+    pub(crate) fn mirrored(&self, job: &GatherJob) -> Option<GatherTile> {
         let forward = job.loops.iter().all(|level| level.src > 0);
         let begins = |chain: &[usize], side: fn(&Loop) -> i64, width: u64| {
             chain.first().is_some_and(|at| side(&job.loops[*at]).unsigned_abs() == width)
@@ -77,7 +77,7 @@ impl Tile {
         let dense = begins(&self.from, |level| level.src, job.src.width())
             && begins(&self.to, |level| level.dst, job.dst.width());
         let narrow = job.src.bits <= 64;
-        (job.is_plain() && narrow && forward && dense).then(|| Tile {
+        (job.is_plain() && narrow && forward && dense).then(|| GatherTile {
             take: self.take.clone(),
             from: self.to.clone(),
             to: self.from.clone(),
@@ -85,7 +85,7 @@ impl Tile {
     }
 
     /// Returns whether every tile has all iterations of a loop.
-    pub(crate) fn is_whole(&self, job: &Job, at: usize) -> bool {
+    pub(crate) fn is_whole(&self, job: &GatherJob, at: usize) -> bool {
         self.take[at] == job.loops[at].extent
     }
 
@@ -95,7 +95,7 @@ impl Tile {
     }
 
     /// Returns the loops of a tile that count runs of the source, with more than one iteration and a stride.
-    pub(crate) fn index_from(&self, job: &Job) -> Vec<usize> {
+    pub(crate) fn index_from(&self, job: &GatherJob) -> Vec<usize> {
         let counts = |at: &usize| self.take[*at] > 1 && job.loops[*at].src != 0;
         (0..self.take.len()).filter(|at| !self.from.contains(at)).filter(counts).collect()
     }
@@ -106,7 +106,7 @@ impl Tile {
     }
 
     /// Returns the units of the source from the first element of a run to the end of its last.
-    pub(crate) fn units_from(&self, job: &Job) -> u64 {
+    pub(crate) fn units_from(&self, job: &GatherJob) -> u64 {
         let reach = |at: &usize| (self.take[*at] - 1) * job.loops[*at].src.unsigned_abs();
         self.from.iter().map(reach).sum::<u64>() + job.src.width()
     }
@@ -117,26 +117,26 @@ impl Tile {
     }
 
     /// Estimates the bytes of shared memory, with one more vector for each run.
-    fn bytes(&self, job: &Job) -> u64 {
-        let run = Tile { from: self.run(&self.from, job), ..self.clone() };
+    fn bytes(&self, job: &GatherJob) -> u64 {
+        let run = GatherTile { from: self.run(&self.from, job), ..self.clone() };
         let units = run.units_from(job) + job.src.vector();
         let runs = run.index_from(job).iter().map(|at| self.take[*at]).product::<u64>();
         units.div_ceil(job.src.vector()).saturating_mul(16).saturating_mul(runs)
     }
 
     /// Returns the loops of a chain that form one run in this tile: all of them complete except the last.
-    fn run(&self, chain: &[usize], job: &Job) -> Vec<usize> {
+    fn run(&self, chain: &[usize], job: &GatherJob) -> Vec<usize> {
         let whole = chain.iter().take_while(|at| self.is_whole(job, **at)).count();
         let last = chain.get(whole).filter(|at| self.take[**at] > 1);
         chain[..whole].iter().chain(last).copied().collect()
     }
 
     /// Doubles the last loop of either run while the tile is small.
-    fn fill(&mut self, job: &Job) {
+    fn fill(&mut self, job: &GatherJob) {
         let chains = [self.to.clone(), self.from.clone()];
         for chain in chains {
             for at in chain {
-                let fits = |tile: &Tile| tile.bytes(job) <= ENOUGH;
+                let fits = |tile: &GatherTile| tile.bytes(job) <= ENOUGH;
                 while !self.is_whole(job, at) {
                     let mut more = self.clone();
                     more.take[at] = up_to(self.take[at] * 2, job.loops[at].extent);
@@ -154,7 +154,7 @@ impl Tile {
 
     /// Doubles the last loop of a run of the destination if adjacent runs begin within its sectors: other runs touch
     /// the sectors at both ends of such a run again.
-    fn lengthen(&mut self, job: &Job) {
+    fn lengthen(&mut self, job: &GatherJob) {
         let (sector, per_byte) = (SECTOR * job.dst.per_byte(), job.dst.per_byte() as i64);
         let first = job.dst.first.wrapping_add(job.dst.phase as i64 * per_byte);
         let aligned = |units: i64| units.unsigned_abs().is_multiple_of(sector);
@@ -166,8 +166,9 @@ impl Tile {
         if aligned(first) && aligned(next) && others.all(|at| aligned(job.loops[at].dst)) {
             return;
         }
-        let elements =
-            |tile: &Tile| Tile { to: tile.run(&tile.to, job), ..tile.clone() }.to_elements();
+        let elements = |tile: &GatherTile| {
+            GatherTile { to: tile.run(&tile.to, job), ..tile.clone() }.to_elements()
+        };
         while !self.is_whole(job, last) && elements(self) * job.dst.bits < 8 * LONG {
             let mut more = self.clone();
             more.take[last] = up_to(self.take[last] * 2, job.loops[last].extent);
@@ -179,7 +180,7 @@ impl Tile {
     }
 
     /// Takes more iterations of the loops whose next tile would begin within a byte.
-    fn end_at_bytes(&mut self, job: &Job) {
+    fn end_at_bytes(&mut self, job: &GatherJob) {
         let per_byte = job.dst.per_byte();
         for (take, level) in self.take.iter_mut().zip(&job.loops) {
             let within =
@@ -190,7 +191,7 @@ impl Tile {
         }
     }
 
-    fn begins_at_bytes(&self, job: &Job) -> bool {
+    fn begins_at_bytes(&self, job: &GatherJob) -> bool {
         let per_byte = job.dst.per_byte() as i64;
         let loops = || job.loops.iter().enumerate();
         let whole = |units: i64| units % per_byte == 0;
@@ -206,7 +207,7 @@ impl Tile {
 }
 
 /// Returns the first stride of the source's chain: an element, or a small number of them if no loop has that stride.
-fn first_stride(job: &Job) -> u64 {
+fn first_stride(job: &GatherJob) -> u64 {
     let width = job.src.width();
     let strides = job.loops.iter().map(|level| level.src.unsigned_abs()).filter(|src| *src > 0);
     let least = strides.min().unwrap_or(width);
@@ -228,7 +229,7 @@ fn chain(loops: &[Loop], side: fn(&Loop) -> i64, first: u64) -> Vec<usize> {
 }
 
 /// Takes iterations of a chain until a run has this number of bytes.
-fn grow(take: &mut [u64], job: &Job, chain: &[usize], side: Side, bytes: u64) {
+fn grow(take: &mut [u64], job: &GatherJob, chain: &[usize], side: Storage, bytes: u64) {
     let mut got = side.bits;
     for &at in chain {
         if got >= bytes * 8 {

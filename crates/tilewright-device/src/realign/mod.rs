@@ -16,14 +16,14 @@ use crate::{
     area::Area,
     kernel::{Kernel, Launch, Way},
 };
-use shape::Shape;
+use shape::TransposeShape;
 
 /// The least bytes of a row, on either side, for which the shifts pay off.
 const ENOUGH: u64 = 96;
 
 /// Makes the kernel of an area with long enough rows on both sides.
 pub(crate) fn take(area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
-    let shape = Shape::of(area).filter(|_| area.maps.are_none())?;
+    let shape = TransposeShape::of(area).filter(|_| area.maps.are_none())?;
     let long = |iterations: u64| iterations.saturating_mul(area.run) >= ENOUGH;
     if !long(shape.rows.extent) || !long(shape.columns.extent) {
         return None;
@@ -33,7 +33,7 @@ pub(crate) fn take(area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
 
 /// Makes the kernel of an area, however short its rows are.
 pub(crate) fn any(area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
-    let shape = Shape::of(area)?;
+    let shape = TransposeShape::of(area)?;
     let grid = shape.grid()?;
     let (before, body, numbers) = text::of(&shape, &grid, area);
     let launch = Launch {

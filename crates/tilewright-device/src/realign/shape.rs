@@ -23,7 +23,7 @@ const LONGEST: u64 = 1 << 30;
 
 /// A transpose in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Shape {
+pub(super) struct TransposeShape {
     /// The bytes of an element: 1, 2, 4, 8 or 16.
     pub(super) element: u64,
     /// The number of bytes of which every address is a multiple, at most an element.
@@ -35,9 +35,9 @@ pub(super) struct Shape {
     pub(super) outer: Vec<Loop>,
 }
 
-impl Shape {
+impl TransposeShape {
     /// Returns the transpose that an area is, if any.
-    pub(super) fn of(area: &Area) -> Option<Shape> {
+    pub(super) fn of(area: &Area) -> Option<TransposeShape> {
         let element = area.run;
         if !element.is_power_of_two() || element > VECTOR {
             return None;
@@ -53,7 +53,7 @@ impl Shape {
         let others = |(at, level): (usize, &Loop)| (at != rows && at != columns).then_some(*level);
         let outer = area.loops.iter().enumerate().filter_map(others).collect();
         let (rows, columns) = (area.loops[rows], area.loops[columns]);
-        Some(Shape { element, unit: area.unit().min(element), rows, columns, outer })
+        Some(TransposeShape { element, unit: area.unit().min(element), rows, columns, outer })
     }
 
     /// Returns the elements of a vector.

@@ -4,20 +4,24 @@
 //! few squares. Cell `(c, t)` of the tile is the vector of column `c` and rows `t·N` to `t·N + N`, with N elements in a
 //! vector. The xor of `t` with the square's column distributes eight columns of squares over different banks.
 
-use super::shape::{Shape, VECTORS};
+use super::shape::{TransposeShape, VECTORS};
 use crate::{
     access::VECTOR,
     area::Area,
     grid::Grid,
-    text::{Numbers, Text},
+    text::{KernelText, Parameters},
 };
 
 /// The bytes of a row of the destination that a tile writes.
 const TILE: u64 = (VECTORS - 1) * VECTOR;
 
 /// Returns the text before the kernel, its body, and its numbers.
-pub(super) fn of(shape: &Shape, grid: &Grid, area: &Area) -> (String, Text, Numbers) {
-    let (mut text, mut numbers) = (Text::new(), Numbers::default());
+pub(super) fn of(
+    shape: &TransposeShape,
+    grid: &Grid,
+    area: &Area,
+) -> (String, KernelText, Parameters) {
+    let (mut text, mut numbers) = (KernelText::new(), Parameters::default());
     text.line(&format!("SHARED(sm, {});", shape.shared()));
     grid.write(&mut text, &mut numbers);
     block(shape, area, &mut text, &mut numbers);
@@ -83,7 +87,7 @@ fn shift(name: &str, unit: u64, words: [&str; 2], first: usize, funnels: &[Strin
 
 /// Writes the values that all threads of a block share: its rows and columns, and the offset of its first element on
 /// both sides.
-fn block(shape: &Shape, area: &Area, text: &mut Text, numbers: &mut Numbers) {
+fn block(shape: &TransposeShape, area: &Area, text: &mut KernelText, numbers: &mut Parameters) {
     let (rows, columns) = (shape.rows, shape.columns);
     let beside = numbers.short(shape.beside() as u32);
     text.line(&format!("const u32 c0 = (strip * {beside} + beside) * {}u;", shape.tile_columns()));
@@ -102,7 +106,7 @@ fn block(shape: &Shape, area: &Area, text: &mut Text, numbers: &mut Numbers) {
         numbers.signed(rows.src),
         numbers.signed(columns.dst)
     ));
-    let outer = |side: fn(&tilewright_relayout::Loop) -> i64, numbers: &mut Numbers| {
+    let outer = |side: fn(&tilewright_relayout::Loop) -> i64, numbers: &mut Parameters| {
         let term = |(i, level)| format!(" + (i64)o{i} * {}", numbers.signed(side(level)));
         shape.outer.iter().enumerate().map(term).collect::<String>()
     };
@@ -125,7 +129,7 @@ fn block(shape: &Shape, area: &Area, text: &mut Text, numbers: &mut Numbers) {
 }
 
 /// Writes the lines that read squares of the source, shift and exchange them, and store them to the tile.
-fn read(shape: &Shape, text: &mut Text) {
+fn read(shape: &TransposeShape, text: &mut KernelText) {
     let (across, lanes) = (shape.across(), shape.lanes());
     text.line(&format!("const u32 cv = tid % {across}u, rv = tid / {across}u;"));
     text.line(&format!("const i32 first = r0 + (i32)(rv * {lanes}u);"));
@@ -150,7 +154,7 @@ fn read(shape: &Shape, text: &mut Text) {
 }
 
 /// Writes the lines that read all squares of a thread at once.
-fn squares(shape: &Shape, text: &mut Text) {
+fn squares(shape: &TransposeShape, text: &mut KernelText) {
     let (lanes, element, squares) = (shape.lanes(), shape.element, shape.squares());
     text.line(&format!("u32 m[{}];", 4 * lanes * squares));
     text.line("GSRC p = src + (at - begins);");
@@ -188,7 +192,7 @@ fn squares(shape: &Shape, text: &mut Text) {
 }
 
 /// Writes the exchange of a bit of the position in vectors of this many bytes with a bit of the vector's number.
-fn exchange(bit: u32, bytes: u64, lanes: u64, text: &mut Text) {
+fn exchange(bit: u32, bytes: u64, lanes: u64, text: &mut KernelText) {
     text.line("UNROLL");
     text.line(&format!("for (u32 i = 0; i < {lanes}u; i++) if (!(i & {}u)) {{", 1 << bit));
     text.line(&format!("const u32 a = 4u * i, b = 4u * (i | {}u);", 1 << bit));
@@ -213,8 +217,8 @@ fn exchange(bit: u32, bytes: u64, lanes: u64, text: &mut Text) {
 
 /// Writes the reads of squares with rows at the source's ends, one vector at a time: a vector that is partly outside is
 /// read by units.
-fn slow(shape: &Shape, text: &mut Text) {
-    let Shape { element, unit, .. } = *shape;
+fn slow(shape: &TransposeShape, text: &mut KernelText) {
+    let TransposeShape { element, unit, .. } = *shape;
     let (lanes, squares, units) = (shape.lanes(), shape.squares(), VECTOR / unit);
     text.line(&format!("for (u32 i = 0; i < n * {squares}u; i++) {{"));
     text.line(&format!("const u32 k = i / {squares}u, c = i % {squares}u * {}u;", shape.apart()));
@@ -268,7 +272,7 @@ fn lane_of(lane: u64, element: u64) -> String {
 }
 
 /// Writes the vectors of the destination that are completely within rows.
-fn vectors(shape: &Shape, text: &mut Text) {
+fn vectors(shape: &TransposeShape, text: &mut KernelText) {
     let (lanes, each) = (shape.lanes(), u64::from(shape.threads()) / 16);
     text.line("const u32 j = tid % 16u, r = tid / 16u;");
     text.line(&format!(
@@ -307,7 +311,7 @@ fn vectors(shape: &Shape, text: &mut Text) {
 
 /// Writes both ends of rows of the destination, with one unit for each lane: in the first blocks of a row, and in the
 /// last ones.
-fn ends(shape: &Shape, text: &mut Text) {
+fn ends(shape: &TransposeShape, text: &mut KernelText) {
     let unit = shape.unit;
     let units = VECTOR / unit;
     text.line(&format!("if (down == 0u || (i32)(down * {TILE}u) + {} > row) {{", 2 * TILE));

@@ -12,8 +12,8 @@ use crate::{
     access::VECTOR,
     area::Area,
     kernel::{Kernel, Launch, Way},
-    text::{Numbers, Text},
-    walk::{THREADS, Walk, sum, walks},
+    text::{KernelText, Parameters},
+    walk::{GridWalk, THREADS, sum, walks},
 };
 use tilewright_relayout::Loop;
 
@@ -22,12 +22,12 @@ const LEAST: u64 = 64;
 
 /// Makes the kernels of an area of long runs.
 pub(crate) fn take(area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
-    (area.run >= LEAST && area.keeps_vectors()).then(|| Rows::of(area).kernels())
+    (area.run >= LEAST && area.keeps_vectors()).then(|| AlignedRows::of(area).kernels())
 }
 
 /// The alignment of the rows of an area.
 #[derive(Clone, Debug)]
-struct Rows<'a> {
+struct AlignedRows<'a> {
     area: &'a Area,
     /// The loops, and one more over the vectors of a row.
     loops: Vec<Loop>,
@@ -37,8 +37,8 @@ struct Rows<'a> {
     shifted: bool,
 }
 
-impl Rows<'_> {
-    fn of(area: &Area) -> Rows<'_> {
+impl AlignedRows<'_> {
+    fn of(area: &Area) -> AlignedRows<'_> {
         let (src, dst) = area.phases();
         let whole = |number: u64| number.is_multiple_of(VECTOR);
         let apart = |level: &Loop| whole((level.src as u64).wrapping_sub(level.dst as u64));
@@ -50,7 +50,7 @@ impl Rows<'_> {
         let vectors = (area.run + before).div_ceil(VECTOR);
         let mut loops = area.loops.clone();
         loops.push(Loop { extent: vectors, src: VECTOR as i64, dst: VECTOR as i64 });
-        Rows { area, loops, ragged, shifted }
+        AlignedRows { area, loops, ragged, shifted }
     }
 
     fn kernels(&self) -> Result<Vec<Kernel>, Error> {
@@ -58,8 +58,8 @@ impl Rows<'_> {
         walks(&extents).iter().map(|walk| self.kernel(walk)).collect()
     }
 
-    fn kernel(&self, walk: &Walk) -> Result<Kernel, Error> {
-        let (mut text, mut numbers) = (Text::new(), Numbers::default());
+    fn kernel(&self, walk: &GridWalk) -> Result<Kernel, Error> {
+        let (mut text, mut numbers) = (KernelText::new(), Parameters::default());
         walk.begin(&mut text, &mut numbers)?;
         let each = walk.each();
         self.block(walk, &mut text, &mut numbers);
@@ -85,7 +85,7 @@ impl Rows<'_> {
     }
 
     /// Writes the offset at which a block's rows begin. The last loop counts vectors, which are added later.
-    fn block(&self, walk: &Walk, text: &mut Text, numbers: &mut Numbers) {
+    fn block(&self, walk: &GridWalk, text: &mut KernelText, numbers: &mut Parameters) {
         for (name, base, kind, first) in
             [("from", "src", "GSRC", self.area.src), ("to", "dst", "GDST", self.area.dst)]
         {
@@ -108,7 +108,7 @@ impl Rows<'_> {
     }
 
     /// Returns the stride of an iteration; 0 for the vectors of a row.
-    fn stride(&self, walk: &Walk, i: usize, src: bool) -> i64 {
+    fn stride(&self, walk: &GridWalk, i: usize, src: bool) -> i64 {
         let iterations = walk.iterations[i];
         let level = self.loops[iterations.of];
         match self.is_vector(iterations.of) {
@@ -118,7 +118,7 @@ impl Rows<'_> {
     }
 
     /// Writes the work of a thread on one vector.
-    fn thread(&self, walk: &Walk, text: &mut Text, numbers: &mut Numbers) {
+    fn thread(&self, walk: &GridWalk, text: &mut KernelText, numbers: &mut Parameters) {
         let rows = |i: &usize| !self.is_vector(walk.iterations[*i].of);
         let inner: Vec<usize> = (walk.outer..walk.iterations.len()).filter(rows).collect();
         for (name, base, kind) in [("row", "from", "GSRC"), ("into", "to", "GDST")] {
@@ -150,7 +150,7 @@ impl Rows<'_> {
     }
 
     /// Writes the load of the vector at `low` of a row, or the move of its bytes within the row.
-    fn vector(&self, text: &mut Text, numbers: &mut Numbers) {
+    fn vector(&self, text: &mut KernelText, numbers: &mut Parameters) {
         let maps = &self.area.maps;
         let (from, into) = (maps.from("row + low"), maps.to("into + low"));
         if !self.ragged && !self.shifted {

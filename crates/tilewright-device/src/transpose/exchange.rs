@@ -3,15 +3,15 @@
 //! Laws: after the exchanges, byte `i` of the vector in registers `4 · r …` is the one with the position and register
 //! that the tile's bits define; a vector from a cell becomes a vector of the destination.
 
-use super::tile::{Bit, Tile};
-use crate::text::Text;
+use super::tile::{Bit, TransposeTile};
+use crate::text::KernelText;
 
 /// Writes the lines that make the vectors that a thread writes from those that it read, in the words `m`: bit `j` of a
 /// vector's number is the source's bit of pair `j`.
 ///
 /// First the elements of each vector go to their own position, or to that of the elements for which they are exchanged:
 /// exchanges of four and eight bytes then only rename words, so they cost nothing.
-pub(crate) fn write(tile: &Tile, m: &str, text: &mut Text) {
+pub(crate) fn write(tile: &TransposeTile, m: &str, text: &mut KernelText) {
     if let Some(elements) = placed(tile) {
         for number in 0..1usize << tile.exchanged.len() {
             reorder(&elements, tile.element as usize, m, 4 * number, text);
@@ -29,14 +29,14 @@ pub(crate) fn write(tile: &Tile, m: &str, text: &mut Text) {
 }
 
 /// Writes the lines that put a vector from a cell, in the words `m`, into the order of the destination.
-pub(crate) fn write_held(tile: &Tile, m: &str, text: &mut Text) {
+pub(crate) fn write_held(tile: &TransposeTile, m: &str, text: &mut KernelText) {
     if let Some(elements) = order(&tile.held(), &tile.dst, |_| false, tile.element) {
         reorder(&elements, tile.element as usize, m, 0, text);
     }
 }
 
 /// Returns, for each element of a vector before the exchanges, the element of the source's vector.
-fn placed(tile: &Tile) -> Option<Vec<usize>> {
+fn placed(tile: &TransposeTile) -> Option<Vec<usize>> {
     let here = |bit: Bit| {
         let pair = tile.exchanged.iter().find(|(_, b)| *b == bit);
         pair.map_or(bit, |(a, _)| *a)
@@ -68,7 +68,7 @@ fn order(
 }
 
 /// Writes the lines that reorder the elements of the vector at word `first` of `m`.
-fn reorder(elements: &[usize], element: usize, m: &str, first: usize, text: &mut Text) {
+fn reorder(elements: &[usize], element: usize, m: &str, first: usize, text: &mut KernelText) {
     let byte = |to: usize| elements[to / element] * element + to % element;
     let words: Vec<Vec<usize>> =
         (0..4).map(|word| (4 * word..4 * word + 4).map(byte).collect()).collect();

@@ -14,28 +14,28 @@ use crate::{
     Error,
     area::Area,
     kernel::{Kernel, Launch, Way},
-    text::{Numbers, Text},
+    text::{KernelText, Parameters},
 };
 use terms::{beside, fields, iterations, rounds, xored};
-use tile::{Bit, Side, Tile};
+use tile::{Bit, TileSide, TransposeTile};
 
 /// Makes the kernel of an area whose vectors are whole on both sides.
 pub(crate) fn take(area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
-    let tile = Tile::of(area).filter(|_| area.keeps_vectors())?;
+    let tile = TransposeTile::of(area).filter(|_| area.keeps_vectors())?;
     Some(Transpose::new(area, tile).kernel().map(|kernel| vec![kernel]))
 }
 
 /// A kernel that is being written.
 struct Transpose<'a> {
     area: &'a Area,
-    tile: Tile,
-    text: Text,
-    numbers: Numbers,
+    tile: TransposeTile,
+    text: KernelText,
+    numbers: Parameters,
 }
 
 impl<'a> Transpose<'a> {
-    fn new(area: &'a Area, tile: Tile) -> Transpose<'a> {
-        Transpose { area, tile, text: Text::new(), numbers: Numbers::default() }
+    fn new(area: &'a Area, tile: TransposeTile) -> Transpose<'a> {
+        Transpose { area, tile, text: KernelText::new(), numbers: Parameters::default() }
     }
 
     fn kernel(mut self) -> Result<Kernel, Error> {
@@ -131,7 +131,7 @@ impl<'a> Transpose<'a> {
 
     /// Writes the strides of loops that are not completely in a vector, as wide as offsets in a tile are.
     fn strides(&mut self) {
-        for (side, name) in [(Side::Src, "s"), (Side::Dst, "d")] {
+        for (side, name) in [(TileSide::Src, "s"), (TileSide::Dst, "d")] {
             let word = self.word(side);
             for of in self.strided(side) {
                 let stride = side.of(&self.tile.loops[of]);
@@ -142,7 +142,7 @@ impl<'a> Transpose<'a> {
     }
 
     /// Returns the type of offsets in a tile.
-    fn word(&self, side: Side) -> &'static str {
+    fn word(&self, side: TileSide) -> &'static str {
         let reach: u128 = (0..self.tile.loops.len())
             .map(|of| side.step(&self.tile.loops, Bit { of, at: self.tile.bits[of] }))
             .fold(0, u128::saturating_add);
@@ -150,10 +150,10 @@ impl<'a> Transpose<'a> {
     }
 
     /// Returns the loops with bits in the thread or register numbers of a side.
-    fn strided(&self, side: Side) -> Vec<usize> {
+    fn strided(&self, side: TileSide) -> Vec<usize> {
         let vector = match side {
-            Side::Src => &self.tile.src,
-            Side::Dst => &self.tile.dst,
+            TileSide::Src => &self.tile.src,
+            TileSide::Dst => &self.tile.dst,
         };
         let has =
             |of: &usize| (0..self.tile.bits[*of]).any(|at| !vector.contains(&Bit { of: *of, at }));
@@ -161,30 +161,30 @@ impl<'a> Transpose<'a> {
     }
 
     /// Returns the bits that a thread's number encodes on a side.
-    fn lanes(&self, side: Side) -> &[Bit] {
-        let order = if side == Side::Src { &self.tile.writing } else { &self.tile.reading };
+    fn lanes(&self, side: TileSide) -> &[Bit] {
+        let order = if side == TileSide::Src { &self.tile.writing } else { &self.tile.reading };
         &order[..self.tile.threads() as usize]
     }
 
     /// Returns the sets of bits that a thread iterates over on a side.
-    fn rounds(&self, side: Side) -> Vec<Vec<Bit>> {
-        let order = if side == Side::Src { &self.tile.writing } else { &self.tile.reading };
+    fn rounds(&self, side: TileSide) -> Vec<Vec<Bit>> {
+        let order = if side == TileSide::Src { &self.tile.writing } else { &self.tile.reading };
         rounds(&order[self.tile.threads() as usize..])
     }
 
     /// Returns the xor that a bit contributes to addresses of shared memory on a side: to the number of a cell, or of
     /// half a cell.
-    fn place(&self, side: Side, bit: Bit) -> u32 {
+    fn place(&self, side: TileSide, bit: Bit) -> u32 {
         match (side, self.tile.halved) {
-            (Side::Src, Some((_, half))) if half == bit => 1,
-            (Side::Src, Some(_)) => 2 * self.tile.cell(bit),
+            (TileSide::Src, Some((_, half))) if half == bit => 1,
+            (TileSide::Src, Some(_)) => 2 * self.tile.cell(bit),
             _ => self.tile.cell(bit),
         }
     }
 
     /// Writes the iterations that a thread's number encodes, the remaining ones in ragged loops, and the position of
     /// its first vector.
-    fn thread(&mut self, side: Side) {
+    fn thread(&mut self, side: TileSide) {
         let lanes = self.lanes(side).to_vec();
         for of in 0..self.tile.loops.len() {
             let fields = fields(&lanes, of);
@@ -204,32 +204,32 @@ impl<'a> Transpose<'a> {
     }
 
     /// Writes the address of a thread's first vector on a side.
-    fn pointer(&mut self, side: Side, lanes: &[Bit]) {
-        let stride = if side == Side::Src { "s" } else { "d" };
+    fn pointer(&mut self, side: TileSide, lanes: &[Bit]) {
+        let stride = if side == TileSide::Src { "s" } else { "d" };
         let terms = (0..self.tile.loops.len()).filter(|of| lanes.iter().any(|bit| bit.of == *of));
         let terms: String = terms.map(|of| format!(" + (i64){stride}{of} * t{of}")).collect();
         let (kind, base, name) = match side {
-            Side::Src => ("GSRC", "from", "p"),
-            Side::Dst => ("GDST", "to", "q"),
+            TileSide::Src => ("GSRC", "from", "p"),
+            TileSide::Dst => ("GDST", "to", "q"),
         };
         self.text.line(&format!("{kind} const {name} = {base}{terms};"));
     }
 
     /// Returns the address of a thread's vector when `bits` are set in addition to those of its number.
-    fn address(&self, side: Side, bits: &[Bit]) -> String {
-        let (name, stride) = if side == Side::Src { ("p", "s") } else { ("q", "d") };
+    fn address(&self, side: TileSide, bits: &[Bit]) -> String {
+        let (name, stride) = if side == TileSide::Src { ("p", "s") } else { ("q", "d") };
         let terms = (0..self.tile.loops.len()).map(|of| (of, iterations(bits, of)));
         let terms = terms.filter(|(_, iterations)| *iterations > 0);
         let terms = terms.map(|(of, iterations)| format!(" + (i64){stride}{of} * {iterations}"));
         let address = format!("{name}{}", terms.collect::<String>());
         match side {
-            Side::Src => self.area.maps.from(&address),
-            Side::Dst => self.area.maps.to(&address),
+            TileSide::Src => self.area.maps.from(&address),
+            TileSide::Dst => self.area.maps.to(&address),
         }
     }
 
     /// Returns the condition that a vector is within the ends of ragged loops; `None` if it always is.
-    fn guard(&self, side: Side, bits: &[Bit]) -> Option<String> {
+    fn guard(&self, side: TileSide, bits: &[Bit]) -> Option<String> {
         let lanes = self.lanes(side);
         let ragged = (0..self.tile.loops.len()).filter(|of| self.tile.is_ragged(*of));
         let tests = ragged.filter_map(|of| {
@@ -243,8 +243,8 @@ impl<'a> Transpose<'a> {
 
     /// Writes the store of a vector of the words `m` to the destination.
     fn store(&mut self, m: &str, set: &[Bit]) {
-        let address = self.address(Side::Dst, set);
-        self.text.line(&match self.guard(Side::Dst, set) {
+        let address = self.address(TileSide::Dst, set);
+        self.text.line(&match self.guard(TileSide::Dst, set) {
             Some(guard) => format!("SET16IF({guard}, {address}, {m}, 0);"),
             None => format!("SET16({address}, {m}, 0);"),
         });
@@ -256,13 +256,13 @@ impl<'a> Transpose<'a> {
         let vectors = 1usize << tile.exchanged.len();
         for (round, set) in rounds.iter().enumerate() {
             self.text.line(&format!("u32 m{round}_[{}];", 4 * vectors));
-            let guard = self.guard(Side::Src, set);
+            let guard = self.guard(TileSide::Src, set);
             for vector in 0..vectors {
                 let register =
                     tile.exchanged.iter().enumerate().filter(|(j, _)| vector >> j & 1 == 1);
                 let bits: Vec<Bit> =
                     set.iter().copied().chain(register.map(|(_, (_, b))| *b)).collect();
-                let address = self.address(Side::Src, &bits);
+                let address = self.address(TileSide::Src, &bits);
                 let to = format!("m{round}_, {}, {address}", 4 * vector);
                 self.text.line(&match &guard {
                     Some(guard) => format!("GET16IF({guard}, {to});"),
@@ -276,10 +276,10 @@ impl<'a> Transpose<'a> {
     /// the same order.
     fn straight(&mut self) {
         let tile = self.tile.clone();
-        let rounds = self.rounds(Side::Src);
+        let rounds = self.rounds(TileSide::Src);
         self.text.line("THREADS_BEGIN");
-        self.thread(Side::Src);
-        self.pointer(Side::Dst, &tile.writing[..tile.threads() as usize]);
+        self.thread(TileSide::Src);
+        self.pointer(TileSide::Dst, &tile.writing[..tile.threads() as usize]);
         self.load(&rounds);
         for (round, set) in rounds.iter().enumerate() {
             let m = format!("m{round}_");
@@ -293,11 +293,11 @@ impl<'a> Transpose<'a> {
     fn write_tile(&mut self) {
         let tile = self.tile.clone();
         let vectors = 1usize << tile.exchanged.len();
-        let rounds = self.rounds(Side::Src);
+        let rounds = self.rounds(TileSide::Src);
         self.text
             .line("// Vectors as the source has them, exchanged, into the cells of shared memory.");
         self.text.line("THREADS_BEGIN");
-        self.thread(Side::Src);
+        self.thread(TileSide::Src);
         self.load(&rounds);
         for (round, set) in rounds.iter().enumerate() {
             let m = format!("m{round}_");
@@ -313,9 +313,9 @@ impl<'a> Transpose<'a> {
         let bits = exchanged
             .filter(|(j, (a, _))| (vector >> j & 1 == 1) != self.tile.is_reversed(a.of))
             .map(|(_, (a, _))| *a);
-        let place = |bit: &Bit| self.place(Side::Src, *bit);
+        let place = |bit: &Bit| self.place(TileSide::Src, *bit);
         let here = bits.chain(set.iter().copied()).fold(0, |all, bit| all ^ place(&bit));
-        let lanes = self.lanes(Side::Src).iter().fold(0, |all, bit| all | place(bit));
+        let lanes = self.lanes(TileSide::Src).iter().fold(0, |all, bit| all | place(bit));
         match self.tile.halved {
             None => {
                 let to = beside(lanes, here);
@@ -334,10 +334,10 @@ impl<'a> Transpose<'a> {
     fn read_tile(&mut self) {
         self.text.line("// Vectors as the destination has them, out of the cells.");
         self.text.line("THREADS_BEGIN");
-        self.thread(Side::Dst);
-        let place = |bit: &Bit| self.place(Side::Dst, *bit);
-        let lanes = self.lanes(Side::Dst).iter().fold(0, |all, bit| all | place(bit));
-        for (round, set) in self.rounds(Side::Dst).iter().enumerate() {
+        self.thread(TileSide::Dst);
+        let place = |bit: &Bit| self.place(TileSide::Dst, *bit);
+        let lanes = self.lanes(TileSide::Dst).iter().fold(0, |all, bit| all | place(bit));
+        for (round, set) in self.rounds(TileSide::Dst).iter().enumerate() {
             let cell = beside(lanes, set.iter().fold(0, |all, bit| all ^ self.tile.cell(*bit)));
             let v = format!("v{round}_");
             self.text.line(&format!("u32 {v}[4];"));

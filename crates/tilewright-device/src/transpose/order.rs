@@ -2,18 +2,18 @@
 //!
 //! Law: the blocks visit each tile once.
 
-use super::tile::Tile;
-use crate::text::{Numbers, Text};
+use super::tile::TransposeTile;
+use crate::text::{KernelText, Parameters};
 
 /// Returns the loops of more than one tile, the nearest in the destination first.
-pub(crate) fn outer(tile: &Tile) -> Vec<usize> {
+pub(crate) fn outer(tile: &TransposeTile) -> Vec<usize> {
     let mut outer: Vec<usize> = (0..tile.loops.len()).filter(|of| tile.tiles(*of) > 1).collect();
     outer.sort_by_key(|of| tile.loops[*of].dst);
     outer
 }
 
 /// Returns the loop that forms squares of tiles with the first: the nearest in the source.
-fn partner(tile: &Tile, outer: &[usize]) -> Option<usize> {
+fn partner(tile: &TransposeTile, outer: &[usize]) -> Option<usize> {
     let others = outer.iter().skip(1).copied();
     let nearest = |of: &usize| match tile.loops[*of].src.unsigned_abs() {
         0 => u64::MAX,
@@ -23,7 +23,12 @@ fn partner(tile: &Tile, outer: &[usize]) -> Option<usize> {
 }
 
 /// Writes `b<loop>`, the number of the block's tile along each loop of more than one.
-pub(crate) fn write(tile: &Tile, supertile: u32, text: &mut Text, numbers: &mut Numbers) {
+pub(crate) fn write(
+    tile: &TransposeTile,
+    supertile: u32,
+    text: &mut KernelText,
+    numbers: &mut Parameters,
+) {
     let mut outer = outer(tile);
     if outer.is_empty() {
         return;
@@ -59,11 +64,11 @@ pub(crate) fn write(tile: &Tile, supertile: u32, text: &mut Text, numbers: &mut 
 /// Writes strips of tiles along the first loop; the last strip has the remaining width. In a strip, blocks walk across
 /// before they continue along the second loop, so the blocks of a square are neighbours on both sides.
 fn strips(
-    tile: &Tile,
+    tile: &TransposeTile,
     (x, y): (usize, usize),
     side: u32,
     from: &str,
-    (text, numbers): (&mut Text, &mut Numbers),
+    (text, numbers): (&mut KernelText, &mut Parameters),
 ) {
     let (across, down) = (tile.tiles(x) as u32, tile.tiles(y) as u32);
     text.line(&format!("// Strips of {side} tiles."));

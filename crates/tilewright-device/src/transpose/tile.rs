@@ -39,17 +39,17 @@ impl Bit {
 
 /// A side of a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
+pub(crate) enum TileSide {
     Src,
     Dst,
 }
 
-impl Side {
+impl TileSide {
     /// Returns the stride of a loop on this side.
     pub(crate) fn of(self, level: &Loop) -> i64 {
         match self {
-            Side::Src => level.src,
-            Side::Dst => level.dst,
+            TileSide::Src => level.src,
+            TileSide::Dst => level.dst,
         }
     }
 
@@ -61,7 +61,7 @@ impl Side {
 
 /// A tile of an area.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Tile {
+pub(crate) struct TransposeTile {
     /// The bytes of an element: a power of two up to 16.
     pub(crate) element: u64,
     /// The loops of the area, and one more if runs are several elements.
@@ -103,9 +103,9 @@ const PADDED: f64 = 1.25;
 /// amortized.
 const EACH: u32 = 4;
 
-impl Tile {
+impl TransposeTile {
     /// Returns the tile of an area; `None` if vectors of either side are not whole, or not aligned.
-    pub(crate) fn of(area: &Area) -> Option<Tile> {
+    pub(crate) fn of(area: &Area) -> Option<TransposeTile> {
         let element = common(VECTOR, area.run);
         let mut loops = area.loops.clone();
         if area.run > element {
@@ -115,19 +115,31 @@ impl Tile {
         let bits = chosen(&loops, element)?;
         let all: Vec<Bit> =
             (0..loops.len()).flat_map(|of| (0..bits[of]).map(move |at| Bit { of, at })).collect();
-        let (src, dst) =
-            (vector(&loops, &all, element, Side::Src)?, vector(&loops, &all, element, Side::Dst)?);
+        let (src, dst) = (
+            vector(&loops, &all, element, TileSide::Src)?,
+            vector(&loops, &all, element, TileSide::Dst)?,
+        );
         let mut exchanged = exchanged(&src, &dst);
-        let is_halved = |(_, b): &(Bit, Bit)| is_sector(&loops, *b, Side::Src);
+        let is_halved = |(_, b): &(Bit, Bit)| is_sector(&loops, *b, TileSide::Src);
         let halved = exchanged.iter().position(is_halved).map(|at| exchanged.remove(at));
         let is_writing = |bit: &Bit| !src.contains(bit) && exchanged.iter().all(|(_, b)| b != bit);
-        let writing = sorted(all.iter().copied().filter(is_writing), &loops, Side::Src);
+        let writing = sorted(all.iter().copied().filter(is_writing), &loops, TileSide::Src);
         let reading =
-            sorted(all.iter().copied().filter(|bit| !dst.contains(bit)), &loops, Side::Dst);
+            sorted(all.iter().copied().filter(|bit| !dst.contains(bit)), &loops, TileSide::Dst);
         let vectors = |bit: &&Bit| !dst.contains(bit);
         let cells = cells(&writing.iter().filter(vectors).copied().collect::<Vec<_>>(), &reading);
-        let tile =
-            Tile { element, loops, bits, src, dst, exchanged, halved, writing, reading, cells };
+        let tile = TransposeTile {
+            element,
+            loops,
+            bits,
+            src,
+            dst,
+            exchanged,
+            halved,
+            writing,
+            reading,
+            cells,
+        };
         (tile.writing.len() >= 5 && tile.is_aligned(area) && tile.has_whole_vectors())
             .then_some(tile)
     }
@@ -198,7 +210,7 @@ impl Tile {
     fn is_aligned(&self, area: &Area) -> bool {
         let (src, dst) = area.phases();
         let begins = (src as i64).wrapping_add(self.behind()).rem_euclid(VECTOR as i64);
-        let whole = |side: Side, vector: &[Bit]| {
+        let whole = |side: TileSide, vector: &[Bit]| {
             self.loops.iter().enumerate().all(|(of, level)| {
                 let bits = (0..self.bits[of]).map(|at| Bit { of, at });
                 let mut others = bits.filter(|bit| !vector.contains(bit));
@@ -210,7 +222,10 @@ impl Tile {
                     && (self.tiles(of) == 1 || step(self.bits[of]) == 0)
             })
         };
-        begins == 0 && dst == 0 && whole(Side::Src, &self.src) && whole(Side::Dst, &self.dst)
+        begins == 0
+            && dst == 0
+            && whole(TileSide::Src, &self.src)
+            && whole(TileSide::Dst, &self.dst)
     }
 
     /// Returns whether no vector of either side crosses the end of a loop.
@@ -223,7 +238,7 @@ impl Tile {
 /// Chooses the number of bits of each loop's iteration: enough for a line on both sides, then more until the tile is
 /// full. If extents just above powers of two would make that wasteful, lines are shorter.
 fn chosen(loops: &[Loop], element: u64) -> Option<Vec<u32>> {
-    let chains = [chain(loops, element, Side::Src), chain(loops, element, Side::Dst)];
+    let chains = [chain(loops, element, TileSide::Src), chain(loops, element, TileSide::Dst)];
     let size = |bits: &[u32]| u128::from(element) << bits.iter().sum::<u32>();
     let lines = (0..4).map(|less| line(element) >> less).filter(|line| *line >= SECTOR);
     let grown = lines.map(|line| {
@@ -264,7 +279,7 @@ fn padded(loops: &[Loop], bits: &[u32]) -> f64 {
 }
 
 /// Returns the loops in the order in which they continue one another on a side, from the element on.
-fn chain(loops: &[Loop], element: u64, side: Side) -> Vec<usize> {
+fn chain(loops: &[Loop], element: u64, side: TileSide) -> Vec<usize> {
     let mut chain = Vec::new();
     let mut at = u128::from(element);
     let next = |chain: &[usize], at: u128| {
@@ -297,7 +312,7 @@ fn grow(loops: &[Loop], chain: &[usize], (element, line): (u64, u64), bits: &mut
 }
 
 /// Returns the bits that are the positions in a vector of a side; `None` if there are not enough.
-fn vector(loops: &[Loop], all: &[Bit], element: u64, side: Side) -> Option<Vec<Bit>> {
+fn vector(loops: &[Loop], all: &[Bit], element: u64, side: TileSide) -> Option<Vec<Bit>> {
     let levels = (VECTOR / element).trailing_zeros();
     let mut vector: Vec<Bit> = Vec::new();
     for level in 0..levels {
@@ -325,12 +340,12 @@ fn exchanged(src: &[Bit], dst: &[Bit]) -> Vec<(Bit, Bit)> {
 }
 
 /// Returns whether a bit counts the vectors of a sector on a side.
-fn is_sector(loops: &[Loop], bit: Bit, side: Side) -> bool {
+fn is_sector(loops: &[Loop], bit: Bit, side: TileSide) -> bool {
     side.step(loops, bit) == u128::from(VECTOR)
 }
 
 /// Returns bits sorted by the distance that they add to the address on a side; those that add nothing are last.
-fn sorted(bits: impl Iterator<Item = Bit>, loops: &[Loop], side: Side) -> Vec<Bit> {
+fn sorted(bits: impl Iterator<Item = Bit>, loops: &[Loop], side: TileSide) -> Vec<Bit> {
     let mut bits: Vec<Bit> = bits.collect();
     bits.sort_by_key(|bit| (side.step(loops, *bit) == 0, side.step(loops, *bit), *bit));
     bits

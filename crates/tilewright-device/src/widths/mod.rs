@@ -8,7 +8,7 @@
 
 use crate::{
     Alignment, Error,
-    gather::{self, Job, Side},
+    gather::{self, GatherJob, Storage},
     kernel::Kernel,
 };
 use tilewright_relayout::{Loop, Program, Region};
@@ -24,11 +24,11 @@ pub(crate) fn take(
 }
 
 /// Returns the job of a region that counts elements.
-fn job(region: &Region, program: &Program, pointers: Alignment) -> Option<Job> {
+fn job(region: &Region, program: &Program, pointers: Alignment) -> Option<GatherJob> {
     let elements = program.elements();
     let side = |bits: u32, first: i64, bytes: u64, phase: u8| {
         let bits = u64::from(bits);
-        let mut side = Side { bits, first: 0, bytes, phase: phase.into() };
+        let mut side = Storage { bits, first: 0, bytes, phase: phase.into() };
         side.first = first.checked_mul(side.width() as i64)?;
         let aligned = bits <= 8 || (bits <= 32 && side.phase.is_multiple_of(bits / 8));
         (bits.is_power_of_two() && aligned).then_some(side)
@@ -44,5 +44,5 @@ fn job(region: &Region, program: &Program, pointers: Alignment) -> Option<Job> {
     }
     let end = (region.dst as u64).checked_add(loops.iter().map(|level| level.extent).product())?;
     let open = !program.is_part() && end == program.dst().capacity();
-    Some(Job { src, dst, extend: elements.extend, loops, open })
+    Some(GatherJob { src, dst, extend: elements.extend, loops, open })
 }

@@ -5,7 +5,7 @@ pub(crate) mod shape;
 
 use self::{
     panel::{Above, Frame},
-    shape::{Anchor, Area, Page, Shape, Style, wrap},
+    shape::{Anchor, Page, PlacedShape, Rectangle, Style, wrap},
 };
 use crate::{
     Band, Joint, Key, Paint, Scene,
@@ -37,7 +37,7 @@ pub(crate) fn ground(paint: Paint) -> Option<Rgb> {
 /// Arranges all parts of a scene on a page of the necessary size.
 pub(crate) fn place(scene: &Scene) -> Page {
     let bands = placed(&scene.bands);
-    let widest = bands.iter().map(Placed::width).max().unwrap_or(0);
+    let widest = bands.iter().map(PlacedBand::width).max().unwrap_or(0);
     let long = [(&scene.title, Style::Title), (&scene.subtitle, Style::Subtitle)];
     let long = long.map(|(text, style)| style.width(text.chars().count()));
     let keys =
@@ -66,7 +66,7 @@ impl Page {
     fn lines(&mut self, text: &str, style: Style, inner: i64, step: i64) {
         for line in wrap(text, (inner / style.width(1).max(1)) as usize) {
             let y = self.height + style.size();
-            self.shapes.push(Shape::Text(MARGIN, y, Anchor::Start, style, line));
+            self.shapes.push(PlacedShape::Text(MARGIN, y, Anchor::Start, style, line));
             self.height += step;
         }
     }
@@ -90,14 +90,15 @@ impl Page {
 
     fn swatch(&mut self, x: i64, key: &Key, inner: i64) {
         for (at, paint) in (0..).zip(&key.paints) {
-            let area = Area { x: x + at * SWATCH, y: self.height, width: SWATCH, height: SWATCH };
-            self.shapes.extend(ground(*paint).map(|colour| Shape::Fill(area, colour)));
+            let area =
+                Rectangle { x: x + at * SWATCH, y: self.height, width: SWATCH, height: SWATCH };
+            self.shapes.extend(ground(*paint).map(|colour| PlacedShape::Fill(area, colour)));
             if *paint == Paint::Padding {
-                self.shapes.push(Shape::Hatch(area));
+                self.shapes.push(PlacedShape::Hatch(area));
             }
         }
         let room = room(key);
-        let area = Area { x, y: self.height, width: room - 70, height: SWATCH };
+        let area = Rectangle { x, y: self.height, width: room - 70, height: SWATCH };
         let (right, low) = (area.x + area.width, area.y + area.height);
         let frame = vec![
             [area.x, area.y, right, area.y],
@@ -105,20 +106,20 @@ impl Page {
             [right, low, area.x, low],
             [area.x, low, area.x, area.y],
         ];
-        self.shapes.push(Shape::Rules(0, frame));
+        self.shapes.push(PlacedShape::Rules(0, frame));
         let most = (inner - room) / Style::Legend.width(1);
         for (at, line) in wrap(&key.text, most as usize).into_iter().enumerate() {
             self.height += if at > 0 { 160 } else { 0 };
             let (x, y) = (x + room - 10, self.height + 115);
-            self.shapes.push(Shape::Text(x, y, Anchor::Start, Style::Legend, line));
+            self.shapes.push(PlacedShape::Text(x, y, Anchor::Start, Style::Legend, line));
         }
     }
 }
 
 /// Arranges the bands so that the cells of their first panels are aligned, and those of all panels if all bands have
 /// the same number.
-fn placed(bands: &[Band]) -> Vec<Placed<'_>> {
-    let mut placed: Vec<Placed<'_>> = bands.iter().map(Placed::new).collect();
+fn placed(bands: &[Band]) -> Vec<PlacedBand<'_>> {
+    let mut placed: Vec<PlacedBand<'_>> = bands.iter().map(PlacedBand::new).collect();
     let most = placed.iter().map(|band| band.frames.len()).max().unwrap_or(0);
     let alike = placed.iter().all(|band| band.frames.len() == most);
     for at in 0..if alike { most } else { most.min(1) } {
@@ -134,7 +135,7 @@ fn placed(bands: &[Band]) -> Vec<Placed<'_>> {
 }
 
 /// A band with the widths of its panels.
-struct Placed<'a> {
+struct PlacedBand<'a> {
     frames: Vec<Frame<'a>>,
     joints: &'a [Joint],
     above: Above,
@@ -142,11 +143,11 @@ struct Placed<'a> {
     rooms: Vec<i64>,
 }
 
-impl<'a> Placed<'a> {
-    fn new(band: &'a Band) -> Placed<'a> {
+impl<'a> PlacedBand<'a> {
+    fn new(band: &'a Band) -> PlacedBand<'a> {
         let frames: Vec<Frame<'a>> = band.panels.iter().map(Frame::new).collect();
         let above = frames.iter().map(Frame::above).fold(Above::default(), Above::max);
-        let mut placed = Placed { frames, joints: &band.joints, above, rooms: Vec::new() };
+        let mut placed = PlacedBand { frames, joints: &band.joints, above, rooms: Vec::new() };
         placed.rooms = (0..placed.frames.len()).map(|at| placed.room(at)).collect();
         placed
     }
@@ -182,7 +183,7 @@ impl<'a> Placed<'a> {
         self.above.height() + self.frames.iter().map(Frame::height).max().unwrap_or(0)
     }
 
-    fn shapes(&self, x: i64, y: i64) -> Vec<Shape> {
+    fn shapes(&self, x: i64, y: i64) -> Vec<PlacedShape> {
         let (mut shapes, mut x) = (Vec::new(), x);
         for (at, frame) in self.frames.iter().enumerate() {
             shapes.extend(frame.shapes(x, y, self.above));
@@ -191,10 +192,10 @@ impl<'a> Placed<'a> {
             // The sign is centred between the two panels.
             let center = x + (frame.width() + self.rooms[at]) / 2;
             match self.joints.get(at).filter(|_| next > 0) {
-                Some(Joint::Arrow) => shapes.push(Shape::Arrow(center - 250, middle, 500)),
+                Some(Joint::Arrow) => shapes.push(PlacedShape::Arrow(center - 250, middle, 500)),
                 Some(Joint::Sign(sign)) => {
                     let (anchor, sign) = (Anchor::Middle, sign.clone());
-                    shapes.push(Shape::Text(center, middle + 80, anchor, Style::Sign, sign));
+                    shapes.push(PlacedShape::Text(center, middle + 80, anchor, Style::Sign, sign));
                 }
                 Some(Joint::Gap) | None => {}
             }
@@ -214,9 +215,9 @@ mod tests {
     };
 
     /// Returns the texts of a page with their areas.
-    fn texts(page: &Page) -> Vec<(Area, &str)> {
+    fn texts(page: &Page) -> Vec<(Rectangle, &str)> {
         let area = |shape| match shape {
-            &Shape::Text(x, y, anchor, style, ref text) => {
+            &PlacedShape::Text(x, y, anchor, style, ref text) => {
                 let width = style.width(text.chars().count());
                 let left = match anchor {
                     Anchor::Start => x,
@@ -225,14 +226,14 @@ mod tests {
                 };
                 // The height of digits and capitals, without descenders.
                 let height = style.size() * 7 / 10;
-                Some((Area { x: left, y: y - height, width, height }, text.as_str()))
+                Some((Rectangle { x: left, y: y - height, width, height }, text.as_str()))
             }
             _ => None,
         };
         page.shapes.iter().filter_map(area).collect()
     }
 
-    fn apart(a: &Area, b: &Area) -> bool {
+    fn apart(a: &Rectangle, b: &Rectangle) -> bool {
         let beside = a.x + a.width <= b.x || b.x + b.width <= a.x;
         beside || a.y + a.height <= b.y || b.y + b.height <= a.y
     }

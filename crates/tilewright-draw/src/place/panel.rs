@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::shape::{Anchor, Area, Shape, Style, wrap};
+use super::shape::{Anchor, PlacedShape, Rectangle, Style, wrap};
 use crate::{Cell, Margin, Paint, Panel, palette};
 
 /// The size of a panel, and the positions of its parts.
@@ -107,12 +107,12 @@ impl<'a> Frame<'a> {
     }
 
     /// Returns all shapes, with the upper left corner at a point, and the lines above as high as the band's.
-    pub(super) fn shapes(&self, x: i64, y: i64, above: Above) -> Vec<Shape> {
+    pub(super) fn shapes(&self, x: i64, y: i64, above: Above) -> Vec<PlacedShape> {
         let mut shapes = Vec::new();
         let origin = (x + self.left, y + above.height());
         let mut text = |y, style, text: &str| {
             if !text.is_empty() {
-                shapes.push(Shape::Text(origin.0, y, Anchor::Start, style, text.into()));
+                shapes.push(PlacedShape::Text(origin.0, y, Anchor::Start, style, text.into()));
             }
         };
         text(y + 120, Style::Caption, &self.panel.caption);
@@ -126,9 +126,9 @@ impl<'a> Frame<'a> {
         shapes
     }
 
-    fn area(&self, origin: (i64, i64), row: i64, column: i64) -> Area {
+    fn area(&self, origin: (i64, i64), row: i64, column: i64) -> Rectangle {
         let (width, height) = self.cell;
-        Area { x: origin.0 + column * width, y: origin.1 + row * height, width, height }
+        Rectangle { x: origin.0 + column * width, y: origin.1 + row * height, width, height }
     }
 
     fn at(&self, row: i64, column: i64) -> Option<&Cell> {
@@ -140,9 +140,9 @@ impl<'a> Frame<'a> {
     }
 
     /// Adds fills, with one area for adjacent cells of one colour, and the hatching of padding.
-    fn grounds(&self, origin: (i64, i64), shapes: &mut Vec<Shape>) {
+    fn grounds(&self, origin: (i64, i64), shapes: &mut Vec<PlacedShape>) {
         // The runs of the row above, which an equal run below extends.
-        let mut open: BTreeMap<(i64, i64), (palette::Rgb, Area)> = BTreeMap::new();
+        let mut open: BTreeMap<(i64, i64), (palette::Rgb, Rectangle)> = BTreeMap::new();
         for row in 0..self.rows() {
             let mut next = BTreeMap::new();
             for (from, to, colour) in self.runs(row) {
@@ -152,17 +152,17 @@ impl<'a> Frame<'a> {
                     && above == colour
                 {
                     open.remove(&(from, to));
-                    area = Area { height: longer.height + area.height, ..longer };
+                    area = Rectangle { height: longer.height + area.height, ..longer };
                 }
                 next.insert((from, to), (colour, area));
             }
             let done = std::mem::replace(&mut open, next);
-            shapes.extend(done.into_values().map(|(colour, area)| Shape::Fill(area, colour)));
+            shapes.extend(done.into_values().map(|(colour, area)| PlacedShape::Fill(area, colour)));
         }
-        shapes.extend(open.into_values().map(|(colour, area)| Shape::Fill(area, colour)));
+        shapes.extend(open.into_values().map(|(colour, area)| PlacedShape::Fill(area, colour)));
         for (row, column) in self.cells() {
             if self.paint(row, column) == Paint::Padding {
-                shapes.push(Shape::Hatch(self.area(origin, row, column)));
+                shapes.push(PlacedShape::Hatch(self.area(origin, row, column)));
             }
         }
     }
@@ -186,7 +186,7 @@ impl<'a> Frame<'a> {
     }
 
     /// Adds hairlines, borders and the frame, light ones first, and marks.
-    fn rules(&self, origin: (i64, i64), shapes: &mut Vec<Shape>) {
+    fn rules(&self, origin: (i64, i64), shapes: &mut Vec<PlacedShape>) {
         let mut lines: BTreeMap<u8, Vec<[i64; 4]>> = BTreeMap::new();
         for row in 0..=self.rows() {
             let edge = |column: i64| self.panel.above(row as usize, column as usize);
@@ -202,16 +202,17 @@ impl<'a> Frame<'a> {
                 lines.entry(weight).or_default().push([a.x, a.y, b.x, b.y]);
             }
         }
-        shapes.extend(lines.into_iter().map(|(weight, lines)| Shape::Rules(weight, lines)));
+        shapes.extend(lines.into_iter().map(|(weight, lines)| PlacedShape::Rules(weight, lines)));
         let marked =
             self.cells().filter(|&(row, column)| self.at(row, column).is_some_and(|c| c.marked));
-        shapes.extend(marked.map(|(row, column)| Shape::Mark(self.area(origin, row, column))));
+        shapes
+            .extend(marked.map(|(row, column)| PlacedShape::Mark(self.area(origin, row, column))));
     }
 
-    fn margins(&self, origin: (i64, i64), shapes: &mut Vec<Shape>) {
+    fn margins(&self, origin: (i64, i64), shapes: &mut Vec<PlacedShape>) {
         let mut text = |x, y, anchor, text: &str| {
             if !text.is_empty() {
-                shapes.push(Shape::Text(x, y, anchor, Style::Head, text.into()));
+                shapes.push(PlacedShape::Text(x, y, anchor, Style::Head, text.into()));
             }
         };
         for (at, margin) in (0..).zip(&self.panel.rows) {
@@ -228,7 +229,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    fn texts(&self, origin: (i64, i64), shapes: &mut Vec<Shape>) {
+    fn texts(&self, origin: (i64, i64), shapes: &mut Vec<PlacedShape>) {
         for (row, column) in self.cells() {
             let (Some(cell), area) = (self.at(row, column), self.area(origin, row, column)) else {
                 continue;
@@ -239,7 +240,7 @@ impl<'a> Frame<'a> {
                 area.y + area.height / 2 - (count - 1) * 125 / 2 + self.style.size() * 35 / 100;
             for (line, text) in (0..).zip(cell.text.lines()) {
                 let y = first + line * 125;
-                shapes.push(Shape::Text(x, y, Anchor::Middle, self.style, text.into()));
+                shapes.push(PlacedShape::Text(x, y, Anchor::Middle, self.style, text.into()));
             }
         }
     }

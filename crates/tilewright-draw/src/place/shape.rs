@@ -7,12 +7,12 @@ use crate::palette::{INK, MUTED, Rgb};
 pub(crate) struct Page {
     pub(crate) width: i64,
     pub(crate) height: i64,
-    pub(crate) shapes: Vec<Shape>,
+    pub(crate) shapes: Vec<PlacedShape>,
 }
 
 /// A rectangle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Area {
+pub(crate) struct Rectangle {
     pub(crate) x: i64,
     pub(crate) y: i64,
     pub(crate) width: i64,
@@ -20,15 +20,15 @@ pub(crate) struct Area {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum PlacedShape {
     /// An area with a colour.
-    Fill(Area, Rgb),
+    Fill(Rectangle, Rgb),
     /// An area with the hatching of padding.
-    Hatch(Area),
+    Hatch(Rectangle),
     /// Lines of one weight, each from one point to another.
     Rules(u8, Vec<[i64; 4]>),
     /// An area with a frame that marks it.
-    Mark(Area),
+    Mark(Rectangle),
     /// An arrow to the right, from a point, with a length.
     Arrow(i64, i64, i64),
     /// A line of text, with the position of its baseline's beginning, centre, or end.

@@ -3,7 +3,7 @@
 //! The tile in a name is that of the lanes; the run of each lane is 16 bytes.
 
 use super::{
-    Rows,
+    GroupRows,
     dims::{MK, NK, NK32},
     of, rows, sized,
 };
@@ -26,7 +26,7 @@ const GFX1250: &str = "ROCm/aiter, shuffle_weight_gfx1250 of two dims; three are
 const GFX1250_AB: &str = "ROCm/aiter, shuffle_mxfp8fp4_a and shuffle_mxfp8fp4_b of gfx1250";
 
 #[rustfmt::skip]
-pub(super) static ROWS: &[Rows] = &[
+pub(super) static ROWS: &[GroupRows] = &[
     rows("AMD", "weights of AITER", &[
         sized("AITER_SHUFFLE_16x16", &["shuffle_weight"], &[of(8, "… (n1 n0:16) (k2 k1:2 k0:16) -> … n1 k2 k1 n0 k0"), of(16, "… (n1 n0:16) (k2 k1:4 k0:8) -> … n1 k2 k1 n0 k0"), of(4, "… (n1 n0:16) (k2 k1:2 k0:32) -> … n1 k2 k1 n0 k0")], SHUFFLE, "u8[32,64] AITER_SHUFFLE_16x16").with_dims(NK),
         sized("AITER_SHUFFLE_32x16", &[], &[of(8, "… (n1 n0:32) (k2 k1:2 k0:16) -> … n1 k2 k1 n0 k0"), of(16, "… (n1 n0:32) (k2 k1:4 k0:8) -> … n1 k2 k1 n0 k0")], SHUFFLE_32, "u8[64,64] AITER_SHUFFLE_32x16").with_dims(NK),

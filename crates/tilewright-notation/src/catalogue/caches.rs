@@ -1,6 +1,6 @@
 //! Pages of key and value caches.
 
-use super::{Names, Rows, constants::BYTES_16, row, rows};
+use super::{GroupRows, Names, constants::BYTES_16, row, rows};
 
 const NHD: &str = "FlashAttention, FlashInfer and vLLM (LBNHC): NHD; keys and values are separate, or in a dim of 2 before or after the pages";
 const HND: &str = "FlashInfer, TensorRT-LLM and vLLM (LBHNC): HND";
@@ -13,7 +13,7 @@ const PTHD: Names = &["page", "token", "head", "head size"];
 const LPTHD: Names = &["layer", "page", "token", "head", "head size"];
 
 #[rustfmt::skip]
-pub(super) static ROWS: &[Rows] = &[
+pub(super) static ROWS: &[GroupRows] = &[
     rows("Key and value caches", "pages of FlashAttention, FlashInfer, vLLM and AITER", &[
         row("KV_NHD", &[], "… p t h d -> … p t h d", &[], NHD, "f16[3,16,2,8] KV_NHD").with_dims(PTHD),
         row("KV_HND", &[], "… p t h d -> … p h t d", &[], HND, "f16[3,16,2,8] KV_HND").with_dims(PTHD),

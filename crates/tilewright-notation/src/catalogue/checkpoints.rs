@@ -1,7 +1,7 @@
 //! Packed weights of checkpoints: GPTQ, AWQ, compressed-tensors, bitsandbytes, FP4.
 
 use super::{
-    Rows,
+    GroupRows,
     dims::{GN, KN, NK},
     of, quantised, rows, sized,
 };
@@ -17,7 +17,7 @@ const BITNET: &str = "transformers, integrations/bitnet.py, pack_weights: bytes 
 const FP4: &str = "MXFP4 and NVFP4 of Hugging Face (compressed-tensors, pack_fp4_to_uint8; the blocks of gpt-oss) and DeepGEMM: the first of two values in the low bits";
 
 #[rustfmt::skip]
-pub(super) static ROWS: &[Rows] = &[
+pub(super) static ROWS: &[GroupRows] = &[
     rows("Quantised weights", "checkpoints of GPTQ, AWQ, compressed-tensors and bitsandbytes", &[
         // The bars cut the order into the dims of the array of words.
         sized("GPTQ", &["GPTQ_QWEIGHT", "GPTQ_4BIT", "GPTQ_8BIT", "GPTQ_2BIT"], &[of(4, "(k1 k0:8) n -> k1 | n k0"), of(8, "(k1 k0:4) n -> k1 | n k0"), of(2, "(k1 k0:16) n -> k1 | n k0")], GPTQ, "u4[64,12]E(4) GPTQ").with_dims(KN).with_quantised(&quantised::GPTQ),

@@ -1,7 +1,7 @@
 //! Weights and scales of FlashInfer and TensorRT-LLM, and the scales of cuBLASLt that both take.
 
 use super::{
-    Rows,
+    GroupRows,
     constants::BYTES_128,
     dims::{NK, NK32},
     of, row, rows, sized,
@@ -26,7 +26,7 @@ const SM90_WEIGHT: &str =
 const SM90_FP4: &str = "FlashInfer, mixed GEMM of SM90, FP4 weights: only the order of the bytes; afterwards the bits of each 32-bit word are permuted, as triton_kernels do on Hopper";
 
 #[rustfmt::skip]
-pub(super) static ROWS: &[Rows] = &[
+pub(super) static ROWS: &[GroupRows] = &[
     rows("NVIDIA", "scales of blocks", &[
         sized("SCALE_128x4", &["NVFP4_SCALE", "MXFP8_SCALE", "SWIZZLED_128x4", "block_scale_interleave", "nvfp4_block_scale_interleave", "Sm1xxBlockScaled", "VEC16_UE4M3", "VEC32_UE8M0", "to_blocked"], &[of(8, "… (m2 m1:4 m0:32) (k1 k0:4) -> … m2 k1 m0 m1 k0")], SCALES, "f8e4m3fn[200,6] SCALE_128x4").with_dims(&["N", "K/block"]),
         sized("SCALE_8x4", &["SWIZZLED_8x4"], &[of(8, "… (m1 m0:8) (k1 k0:4) -> … m1 k1 m0 k0")], SCALES_8, "f8e4m3fn[16,8] SCALE_8x4").with_dims(&["N", "K/block"]),

@@ -4,7 +4,7 @@
 //! threads wrote their registers one after the other; tiles follow row by row. So a fragment is a
 //! permutation of its tile, and `make_layout_tv` is its inverse.
 
-use super::{Rows, dims::KN, of, row, rows, sized};
+use super::{GroupRows, dims::KN, of, row, rows, sized};
 
 const MMA: &str =
     "PTX ISA, matrix fragments of mma; offset = lane * values + value, tiles row by row";
@@ -14,7 +14,7 @@ const MFMA: &str = "AMD, MFMA of CDNA; offset = lane of 64 * values + value, til
 const RDNA: &str = "AMD, WMMA of RDNA3, 16x16 of 32 bits; offset = lane of 32 * 8 + register";
 
 #[rustfmt::skip]
-pub(super) static ROWS: &[Rows] = &[
+pub(super) static ROWS: &[GroupRows] = &[
     rows("NVIDIA", "fragments of matrix units", &[
         row("MMA_M16N8_C", &["MMA_M16N8_D"], "(m2 m1:2 m0:8) (n2 n1:4 n0:2) -> m2 n2 m0 n1 m1 n0", &[], MMA, "f32[16,16] MMA_M16N8_C").with_threads(32),
         row("MMA_M16N8K8_16BIT_A", &[], "(m2 m1:2 m0:8) (k2 k1:4 k0:2) -> m2 k2 m0 k1 m1 k0", &[], MMA, "f16[16,16] MMA_M16N8K8_16BIT_A").with_threads(32),

@@ -1,6 +1,6 @@
 //! Rows of fused projections, and the order of pairs of rotary embeddings.
 
-use super::{Rows, constants::TP, row, rows};
+use super::{GroupRows, constants::TP, row, rows};
 
 const NEOX: &str = "GPT-NeoX, BLOOM, ChatGLM-6B, Falcon-RW: query_key_value, from [q, k, v] stacked to heads of q, k, v";
 const TP_QKV: &str = "Phi-3, ChatGLM, GLM-4, Baichuan (W_pack) and vLLM (qkv_proj): TP ranks one after the other, each with its q, k and v of the same number of heads";
@@ -13,7 +13,7 @@ const HALVES: &str = "Meta and GGUF to Hugging Face: a head's pairs of rotary di
 const PAIRS: &str = "llama.cpp, LlamaModel.permute, Hugging Face to GGUF: a head's halves become pairs; only for q and k";
 
 #[rustfmt::skip]
-pub(super) static ROWS: &[Rows] = &[
+pub(super) static ROWS: &[GroupRows] = &[
     rows("Models", "rows of fused projections", &[
         row("NEOX_QKV", &["BLOOM_QKV", "CHATGLM_6B_QKV", "FALCON_RW_QKV"], "s h d k -> h s d k", &[], NEOX, "f16[3,4,6,5] NEOX_QKV").with_dims(&["q/k/v", "heads", "head size", "K"]),
         row("QKV_OF_RANKS", &[], "s (h1:TP h0) d k -> h1 s h0 d k", &[&TP], TP_QKV, "f16[3,4,6,5] QKV_OF_RANKS[TP=2]").with_dims(&["q/k/v", "heads", "head size", "K"]),

@@ -2,7 +2,7 @@
 //!
 //! The deltas of a block are another region of it, so that no pattern describes a whole block of both.
 
-use super::{Names, Rows, of, row, rows, sized};
+use super::{GroupRows, Names, of, row, rows, sized};
 
 const GGML_4: &str =
     "llama.cpp, the 4-bit values (qs) of blocks of 32, deltas apart: Q4_0, Q4_1, IQ4_NL, MXFP4";
@@ -17,7 +17,7 @@ const ROWS_BLOCKS: Names = &["rows", "blocks", "bytes"];
 const ROWS_VALUES: Names = &["rows", "blocks", "values"];
 
 #[rustfmt::skip]
-pub(super) static ROWS: &[Rows] = &[
+pub(super) static ROWS: &[GroupRows] = &[
     rows("Quantised weights", "values of blocks of GGUF and llama.cpp", &[
         sized("GGML_QS4", &["GGUF_Q4_0_VALUES"], &[of(4, "… (k2 k1:2 k0:16) -> … k2 k0 k1")], GGML_4, "u4[3,64]E(4) GGML_QS4"),
         sized("GGUF_Q4_K_VALUES", &[], &[of(4, "… (k2 k1:2 k0:32) -> … k2 k0 k1")], Q4_K, "u4[3,256]E(4) GGUF_Q4_K_VALUES"),

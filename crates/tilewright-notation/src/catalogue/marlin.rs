@@ -1,7 +1,7 @@
 //! Weights, scales and zero points of Marlin and of the kernels after it: Marlin-24, Machete, AllSpark.
 
 use super::{
-    Rows,
+    GroupRows,
     dims::{GN, KN, NK, NKB},
     of, quantised, rows, sized,
 };
@@ -20,7 +20,7 @@ const ALLSPARK: &str = "vLLM, allspark_repack, rearrange_kn_weight_as_n32k16_ord
 
 // The bars cut the order into the dims of the array of words: int32 [K/16, 2N] of 4 bits, [K/16, 4N] of 8.
 #[rustfmt::skip]
-pub(super) static ROWS: &[Rows] = &[
+pub(super) static ROWS: &[GroupRows] = &[
     rows("Quantised weights", "Marlin, of IST and vLLM", &[
         sized("MARLIN", &["MARLIN_4BIT", "MARLIN_8BIT", "GPTQ_MARLIN", "AWQ_MARLIN", "FP8_MARLIN", "gptq_marlin_repack"], &[of(4, "(k3 k2:2 k1:4 k0:2) (n3 n2:4 n1:2 n0:8) -> k3 | n3 n0 k1 n2 k0 n1 k2"), of(8, "(k3 k2:2 k1:4 k0:2) (n3 n2:4 n1:2 n0:8) -> k3 | n3 n0 k1 n2 n1 k0 k2")], MARLIN, "u4[32,128]E(4) MARLIN").with_dims(KN).with_quantised(&quantised::MARLIN),
         sized("MARLIN_SCALE", &["marlin_permute_scales"], &[of(16, "g (n2 n1:8 n0:8) -> g n2 n0 n1")], SCALES, "f16[3,128] MARLIN_SCALE").with_dims(GN),

@@ -186,18 +186,18 @@ pub struct Group {
 }
 
 /// A group as it is written.
-struct Rows {
+struct GroupRows {
     maker: &'static str,
     purpose: &'static str,
     formats: &'static [Format],
 }
 
-const fn rows(maker: &'static str, purpose: &'static str, formats: &'static [Format]) -> Rows {
-    Rows { maker, purpose, formats }
+const fn rows(maker: &'static str, purpose: &'static str, formats: &'static [Format]) -> GroupRows {
+    GroupRows { maker, purpose, formats }
 }
 
 /// The groups that are known.
-fn known() -> impl Iterator<Item = &'static Rows> + Clone {
+fn known() -> impl Iterator<Item = &'static GroupRows> + Clone {
     [
         rows::ROWS,
         nvidia::ROWS,
@@ -225,7 +225,7 @@ fn known() -> impl Iterator<Item = &'static Rows> + Clone {
 /// assert!(all.eq(catalogue().map(|format| format.name)));
 /// ```
 pub fn groups() -> Vec<Group> {
-    let group = |rows: &Rows| Group {
+    let group = |rows: &GroupRows| Group {
         maker: rows.maker,
         purpose: rows.purpose,
         formats: rows.formats.iter().collect(),

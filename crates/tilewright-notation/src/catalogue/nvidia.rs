@@ -1,13 +1,13 @@
 //! Formats of libraries of NVIDIA: orders of cuBLASLt, channels in vectors of cuDNN and TensorRT.
 
-use super::{Rows, row, rows};
+use super::{GroupRows, row, rows};
 
 const CUBLASLT: &str = "cuBLASLt, cublasLtOrder_t; measured on an H200";
 const CUDNN: &str = "cuDNN, CUDNN_TENSOR_NCHW_VECT_C; TensorRT, TensorFormat";
 const TENSORRT: &str = "TensorRT, TensorFormat";
 
 #[rustfmt::skip]
-pub(super) static ROWS: &[Rows] = &[
+pub(super) static ROWS: &[GroupRows] = &[
     rows("NVIDIA", "matrices of cuBLASLt", &[
         // NVIDIA: orders of matrices, with a leading dimension, scales of blocks, channels in vectors.
         row("COL", &["CUBLASLT_ORDER_COL", "cublaslt:0"], "m n -> n m", &[], CUBLASLT, "f16[3,5] COL").with_leading(),

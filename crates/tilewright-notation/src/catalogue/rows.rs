@@ -1,7 +1,7 @@
 //! Ascend's formats: CANN's and CATLASS's.
 
 use super::{
-    Rows,
+    GroupRows,
     constants::{BC, BR, C0, IMAGE_C0},
     row, rows,
 };
@@ -14,7 +14,7 @@ const ACL: &str = "CANN, aclFormat; logical dims as the name has them";
 const NZ_C0: &str = "CANN, aclFormat: FRACTAL_NZ with C0 in the name";
 
 #[rustfmt::skip]
-pub(super) static ROWS: &[Rows] = &[
+pub(super) static ROWS: &[GroupRows] = &[
     rows("Ascend", "matrices in fractals", &[
         // Matrices in fractals: the small letter is the order inside a block, the capital one between blocks.
         row("zN", &["NZ", "FRACTAL_NZ", "ACL_FORMAT_FRACTAL_NZ", "acl:29"], "… (m1 m0:16) (n1 n0:C0) -> … n1 m1 m0 n0", &[&C0], TLA, "f16[100,100] zN"),

@@ -1,7 +1,7 @@
 //! Tiles of processors: Tenstorrent's, XLA's for TPUs, Intel's operands of dot products, panels of KleidiAI for Arm.
 
 use super::{
-    Rows,
+    GroupRows,
     constants::{ROW_64, V},
     dims::KN,
     of, row, rows, sized,
@@ -14,7 +14,7 @@ const KLEIDIAI: &str = "ARM-software/kleidiai, kai_rhs_pack_kxn_x16p32x1b and si
 const AMX: &str = "Intel 64, AMX: tiles of 16 rows of 64 bytes";
 
 #[rustfmt::skip]
-pub(super) static ROWS: &[Rows] = &[
+pub(super) static ROWS: &[GroupRows] = &[
     rows("Tenstorrent", "tiles of faces", &[
         row("TT_TILE", &["TENSTORRENT_TILE"], "… (m2 m1:2 m0:16) (n2 n1:2 n0:16) -> … m2 n2 m1 n1 m0 n0", &[], TENSTORRENT, "bf16[100,50] TT_TILE"),
         row("TT_TILE_16x32", &[], "… (m1 m0:16) (n2 n1:2 n0:16) -> … m1 n2 n1 m0 n0", &[], TENSTORRENT, "bf16[20,50] TT_TILE_16x32"),

@@ -4,7 +4,7 @@
 //! is here one of that array, so each row states its dims.
 
 use super::{
-    Rows,
+    GroupRows,
     constants::{BLOCK_K, BLOCK_N, PAD_BYTES, PAD_N, WARPS},
     dims::{K32N, KN, NK32},
     of, rows, sized,
@@ -25,7 +25,7 @@ const GFX1250: &str =
     "triton_kernels, GFX1250MXScaleLayout: N padded to 128, K/32 to 4; below 4 columns K0 is K/32";
 
 #[rustfmt::skip]
-pub(super) static ROWS: &[Rows] = &[
+pub(super) static ROWS: &[GroupRows] = &[
     rows("Triton", "scales of triton_kernels", &[
         sized("HOPPER_MX_SCALE", &["HopperMXScaleLayout"], &[of(8, "… (n4 n3:2 n2:NUM_WARPS n1:2 n0:8) (k1 k0:2) -> … n4 n2 k1 n3 n0 k0 n1")], HOPPER_SCALE, "f8e8m0fnu[256,8] HOPPER_MX_SCALE[NUM_WARPS=8]").with_constants(&[&WARPS]).with_dims(NK32),
         sized("HOPPER_MX_SCALE_W8", &[], &[of(8, "… (n4 n3:2 n2:8 n1:2 n0:8) (k1 k0:2) -> … n4 n2 k1 n3 n0 k0 n1")], HOPPER_SCALE, "f8e8m0fnu[256,8] HOPPER_MX_SCALE_W8").with_dims(NK32),

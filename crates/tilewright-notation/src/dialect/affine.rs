@@ -36,7 +36,7 @@ struct Term {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Sum {
+struct AffineSum {
     terms: Vec<Term>,
     constant: i128,
 }
@@ -45,7 +45,7 @@ struct Sum {
 #[derive(Clone, Debug)]
 pub(super) struct Map {
     pub(super) rank: usize,
-    results: Vec<Sum>,
+    results: Vec<AffineSum>,
 }
 
 impl Map {
@@ -158,9 +158,9 @@ fn digits(bounds: &BTreeMap<u64, i128>, extent: u64) -> Result<Vec<Mode>, Error>
     Ok(modes)
 }
 
-impl Sum {
-    fn of(term: Term) -> Sum {
-        Sum { terms: vec![term], constant: 0 }
+impl AffineSum {
+    fn of(term: Term) -> AffineSum {
+        AffineSum { terms: vec![term], constant: 0 }
     }
 
     /// One more than the largest value, where a remainder counts with its whole modulus.
@@ -177,7 +177,7 @@ impl Sum {
         if empty { Some(0) } else { most.checked_add(1) }
     }
 
-    fn scaled(mut self, by: i128) -> Option<Sum> {
+    fn scaled(mut self, by: i128) -> Option<AffineSum> {
         for term in &mut self.terms {
             term.coefficient = term.coefficient.checked_mul(by)?;
         }
@@ -185,7 +185,7 @@ impl Sum {
         Some(self)
     }
 
-    fn plus(mut self, other: Sum) -> Option<Sum> {
+    fn plus(mut self, other: AffineSum) -> Option<AffineSum> {
         self.terms.extend(other.terms);
         self.constant = self.constant.checked_add(other.constant)?;
         (self.terms.len() <= MOST).then_some(self)
@@ -199,9 +199,12 @@ impl Sum {
         }
     }
 
-    fn floordiv(&self, by: u64) -> Option<Sum> {
+    fn floordiv(&self, by: u64) -> Option<AffineSum> {
         if self.terms.is_empty() {
-            return Some(Sum { terms: vec![], constant: self.constant.div_euclid(i128::from(by)) });
+            return Some(AffineSum {
+                terms: vec![],
+                constant: self.constant.div_euclid(i128::from(by)),
+            });
         }
         let term = self.digit()?;
         let modulus = match term.modulus {
@@ -209,12 +212,15 @@ impl Sum {
             Some(_) => return None,
             None => None,
         };
-        Some(Sum::of(Term { by: term.by.checked_mul(by)?, modulus, ..term.clone() }))
+        Some(AffineSum::of(Term { by: term.by.checked_mul(by)?, modulus, ..term.clone() }))
     }
 
-    fn modulo(&self, by: u64) -> Option<Sum> {
+    fn modulo(&self, by: u64) -> Option<AffineSum> {
         if self.terms.is_empty() {
-            return Some(Sum { terms: vec![], constant: self.constant.rem_euclid(i128::from(by)) });
+            return Some(AffineSum {
+                terms: vec![],
+                constant: self.constant.rem_euclid(i128::from(by)),
+            });
         }
         let term = self.digit()?;
         let modulus = match term.modulus {
@@ -222,7 +228,7 @@ impl Sum {
             Some(modulus) if modulus % by != 0 => return None,
             Some(_) | None => by,
         };
-        Some(Sum::of(Term { modulus: Some(modulus), ..term.clone() }))
+        Some(AffineSum::of(Term { modulus: Some(modulus), ..term.clone() }))
     }
 }
 
@@ -230,7 +236,7 @@ fn too_large(span: (usize, usize)) -> Error {
     Error::parse(span, "the numbers of this sum overflow 64 bits, or it has more than 256 terms")
 }
 
-fn sum(scan: &mut Scanner<'_>, names: &[&str], depth: usize) -> Result<Sum, Error> {
+fn sum(scan: &mut Scanner<'_>, names: &[&str], depth: usize) -> Result<AffineSum, Error> {
     let mut total = product(scan, names, depth)?;
     loop {
         let from = scan.at();
@@ -246,7 +252,7 @@ fn sum(scan: &mut Scanner<'_>, names: &[&str], depth: usize) -> Result<Sum, Erro
     }
 }
 
-fn product(scan: &mut Scanner<'_>, names: &[&str], depth: usize) -> Result<Sum, Error> {
+fn product(scan: &mut Scanner<'_>, names: &[&str], depth: usize) -> Result<AffineSum, Error> {
     scan.skip();
     let from = scan.at();
     let mut value = factor(scan, names, depth)?;
@@ -297,7 +303,7 @@ fn no_digit(span: (usize, usize)) -> Error {
     )
 }
 
-fn factor(scan: &mut Scanner<'_>, names: &[&str], depth: usize) -> Result<Sum, Error> {
+fn factor(scan: &mut Scanner<'_>, names: &[&str], depth: usize) -> Result<AffineSum, Error> {
     scan.skip();
     let from = scan.at();
     if depth == DEEPEST {
@@ -313,11 +319,11 @@ fn factor(scan: &mut Scanner<'_>, names: &[&str], depth: usize) -> Result<Sum, E
         return inner.ok_or_else(|| too_large((from, scan.at())));
     }
     if scan.peek().is_some_and(|c| c.is_ascii_digit()) {
-        return Ok(Sum { terms: vec![], constant: i128::from(scan.integer()?) });
+        return Ok(AffineSum { terms: vec![], constant: i128::from(scan.integer()?) });
     }
     let (name, span) = scan.name("a dim or an integer")?;
     match names.iter().position(|other| *other == name) {
-        Some(dim) => Ok(Sum::of(Term { coefficient: 1, dim, by: 1, modulus: None })),
+        Some(dim) => Ok(AffineSum::of(Term { coefficient: 1, dim, by: 1, modulus: None })),
         None => {
             let list = names.join(", ");
             Err(Error::parse(span, format!("`{name}` is not a dim of this map; it has {list}")))

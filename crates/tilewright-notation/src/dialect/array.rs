@@ -10,37 +10,37 @@ use crate::{
     Named,
     dtype::dtype,
     error::{Error, Kind},
-    literal::{Fields, Value},
+    literal::{Literal, LiteralFields},
     reading::{Given, Reading, Resolved},
 };
 
 /// The unit of a stride or an offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unit {
+pub(super) enum StrideUnit {
     Elements,
     Bytes,
 }
 
 /// An array in the words of one of the libraries.
 #[derive(Clone, Debug)]
-pub(super) struct Array {
+pub(super) struct LibraryArray {
     pub(super) dims: Vec<u64>,
-    pub(super) strides: Option<(Vec<i64>, Unit)>,
+    pub(super) strides: Option<(Vec<i64>, StrideUnit)>,
     /// Without strides: the dims, fastest first; row-major if it is not given.
     pub(super) minor_to_major: Option<Vec<u64>>,
-    pub(super) offset: (i64, Unit),
+    pub(super) offset: (i64, StrideUnit),
     pub(super) dtype: Option<Dtype>,
     pub(super) bits: Option<u32>,
 }
 
-impl Array {
+impl LibraryArray {
     /// A dense array in row-major order.
-    pub(super) fn dense(dims: Vec<u64>) -> Array {
-        Array {
+    pub(super) fn dense(dims: Vec<u64>) -> LibraryArray {
+        LibraryArray {
             dims,
             strides: None,
             minor_to_major: None,
-            offset: (0, Unit::Elements),
+            offset: (0, StrideUnit::Elements),
             dtype: None,
             bits: None,
         }
@@ -48,11 +48,11 @@ impl Array {
 
     /// A dense array with the dims and the type of these fields, whatever they are called.
     pub(super) fn read(
-        fields: &mut Fields<'_>,
+        fields: &mut LiteralFields<'_>,
         dims: &[&str],
         dtype: &[&str],
-    ) -> Result<Array, Error> {
-        let mut array = Array::dense(fields.need(dims)?.dims()?);
+    ) -> Result<LibraryArray, Error> {
+        let mut array = LibraryArray::dense(fields.need(dims)?.dims()?);
         let named = fields.take_some(dtype)?;
         array.dtype = named.as_ref().map(read_dtype).transpose()?;
         Ok(array)
@@ -65,20 +65,20 @@ impl Array {
         (dtype, bytes): (Dtype, i64),
     ) -> Result<(), Error> {
         let strides = strided.strides.iter().map(|stride| in_bytes(*stride, bytes));
-        self.strides = Some((strides.collect::<Result<_, _>>()?, Unit::Bytes));
-        self.offset = (in_bytes(strided.offset, bytes)?, Unit::Bytes);
+        self.strides = Some((strides.collect::<Result<_, _>>()?, StrideUnit::Bytes));
+        self.offset = (in_bytes(strided.offset, bytes)?, StrideUnit::Bytes);
         self.dtype = Some(dtype);
         Ok(())
     }
 
     /// As a reading that prints as `text`.
     pub(super) fn reading(self, text: String) -> Arc<dyn Reading> {
-        Arc::new(Written { text, array: self })
+        Arc::new(CanonicalArray { text, array: self })
     }
 
     fn needs_width(&self) -> bool {
-        let strides = self.strides.as_ref().is_some_and(|(_, unit)| *unit == Unit::Bytes);
-        strides || (self.offset.0 != 0 && self.offset.1 == Unit::Bytes)
+        let strides = self.strides.as_ref().is_some_and(|(_, unit)| *unit == StrideUnit::Bytes);
+        strides || (self.offset.0 != 0 && self.offset.1 == StrideUnit::Bytes)
     }
 
     /// The layout in elements of `width` bytes.
@@ -98,11 +98,11 @@ impl Array {
 }
 
 /// A number of bytes or elements, as elements.
-fn elements(number: i64, unit: Unit, width: i64) -> Result<i64, Error> {
+fn elements(number: i64, unit: StrideUnit, width: i64) -> Result<i64, Error> {
     match unit {
-        Unit::Elements => Ok(number),
-        Unit::Bytes if number % width == 0 => Ok(number / width),
-        Unit::Bytes => Err(unsupported(format!(
+        StrideUnit::Elements => Ok(number),
+        StrideUnit::Bytes if number % width == 0 => Ok(number / width),
+        StrideUnit::Bytes => Err(unsupported(format!(
             "{number} bytes are not a whole number of {width}-byte elements"
         ))),
     }
@@ -110,18 +110,18 @@ fn elements(number: i64, unit: Unit, width: i64) -> Result<i64, Error> {
 
 /// An array with its canonical text.
 #[derive(Debug)]
-struct Written {
+struct CanonicalArray {
     text: String,
-    array: Array,
+    array: LibraryArray,
 }
 
-impl fmt::Display for Written {
+impl fmt::Display for CanonicalArray {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
 }
 
-impl Reading for Written {
+impl Reading for CanonicalArray {
     fn is_concrete(&self) -> bool {
         true
     }
@@ -152,13 +152,17 @@ impl Reading for Written {
 }
 
 /// The element type that a field names.
-pub(super) fn read_dtype(value: &Value<'_>) -> Result<Dtype, Error> {
+pub(super) fn read_dtype(value: &Literal<'_>) -> Result<Dtype, Error> {
     let word = value.word()?;
     dtype(word).map_err(|error| Error::parse(value.span, error.to_string()))
 }
 
 /// One stride a dim, in a notation that has none below 0.
-pub(super) fn not_negative(strides: &Value<'_>, rank: usize, who: &str) -> Result<Vec<i64>, Error> {
+pub(super) fn not_negative(
+    strides: &Literal<'_>,
+    rank: usize,
+    who: &str,
+) -> Result<Vec<i64>, Error> {
     let values = strides.strides(rank)?;
     if values.iter().any(|stride| *stride < 0) {
         return Err(Error::parse(strides.span, format!("{who} does not allow negative strides")));

@@ -22,13 +22,13 @@
 use std::sync::Arc;
 
 use super::{
-    array::{Array, Unit, in_whole_bytes, no_width, not_negative},
+    array::{LibraryArray, StrideUnit, in_whole_bytes, no_width, not_negative},
     strided::{Strided, unsupported},
 };
 use crate::{
     Named,
     error::Error,
-    literal::{Fields, Value},
+    literal::{Literal, LiteralFields},
     notation::Notation,
     reading::Reading,
     scan::tuple,
@@ -40,8 +40,8 @@ pub(super) const DIALECT: Notation =
 const FIELDS: &[&str] = &["shape", "strides", "permutation", "type", "dtype", "dim_names"];
 
 fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
-    let mut fields = Fields::read(text, "an Arrow tensor", FIELDS, 0)?;
-    let mut array = Array::read(&mut fields, &["shape"], &["type", "dtype"])?;
+    let mut fields = LiteralFields::read(text, "an Arrow tensor", FIELDS, 0)?;
+    let mut array = LibraryArray::read(&mut fields, &["shape"], &["type", "dtype"])?;
     let rank = array.dims.len();
     let permutation = fields.take_some(&["permutation"])?;
     if let Some(strides) = fields.take_some(&["strides"])? {
@@ -49,7 +49,7 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
         if let Some(permutation) = &permutation {
             return Err(Error::parse(permutation.span, "strides and a permutation at once"));
         }
-        array.strides = Some((values, Unit::Bytes));
+        array.strides = Some((values, StrideUnit::Bytes));
     }
     if let Some(permutation) = permutation {
         permute(&mut array, &permutation)?;
@@ -59,7 +59,7 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
 }
 
 /// The logical dims, from the stored ones.
-fn permute(array: &mut Array, permutation: &Value<'_>) -> Result<(), Error> {
+fn permute(array: &mut LibraryArray, permutation: &Literal<'_>) -> Result<(), Error> {
     let order = permutation.dims()?;
     let rank = array.dims.len() as u64;
     let names_each = (0..rank).all(|dim| order.contains(&dim)) && order.len() as u64 == rank;
@@ -75,7 +75,7 @@ fn permute(array: &mut Array, permutation: &Value<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-fn spell(array: &Array) -> String {
+fn spell(array: &LibraryArray) -> String {
     if let Some(order) = &array.minor_to_major {
         let at =
             |dim: &u64| usize::try_from(*dim).ok().and_then(|dim| array.dims.get(dim)).copied();
@@ -107,7 +107,7 @@ fn print(named: &Named) -> Result<String, Error> {
     if strided.strides.iter().any(|stride| *stride < 0) {
         return Err(unsupported("Arrow does not allow negative strides"));
     }
-    let mut array = Array::dense(strided.dims.clone());
+    let mut array = LibraryArray::dense(strided.dims.clone());
     match in_whole_bytes(named, "Arrow")? {
         Some(element) => array.set_bytes(&strided, element)?,
         None if strided.is_row_major() => {}

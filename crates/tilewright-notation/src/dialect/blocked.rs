@@ -11,7 +11,7 @@ use crate::error::Error;
 
 /// A digit within a tile.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Inner {
+pub(super) struct TileDigit {
     pub(super) axis: u8,
     pub(super) size: u64,
     /// The product of the less significant digits of its dim.
@@ -24,7 +24,7 @@ pub(super) struct Blocked {
     /// Every dim once, outermost first.
     pub(super) outer: Vec<u8>,
     /// Outermost first.
-    pub(super) inner: Vec<Inner>,
+    pub(super) inner: Vec<TileDigit>,
 }
 
 impl Blocked {
@@ -68,7 +68,7 @@ impl Blocked {
             if size == 0 {
                 return None;
             }
-            inner.push(Inner { axis: digit.axis(), size, below });
+            inner.push(TileDigit { axis: digit.axis(), size, below });
         }
         Some(Blocked { outer, inner })
     }
@@ -82,7 +82,7 @@ impl Blocked {
     }
 
     /// The digits within tiles of one dim.
-    pub(super) fn tiles(&self, axis: u8) -> impl Iterator<Item = &Inner> {
+    pub(super) fn tiles(&self, axis: u8) -> impl Iterator<Item = &TileDigit> {
         self.inner.iter().filter(move |digit| digit.axis == axis)
     }
 }

@@ -25,13 +25,13 @@ use std::sync::Arc;
 use tilewright_core::Dtype;
 
 use super::{
-    array::{Array, Unit, in_blocks, in_bytes, read_dtype},
+    array::{LibraryArray, StrideUnit, in_blocks, in_bytes, read_dtype},
     strided::{Strided, unsupported},
 };
 use crate::{
     Named,
     error::Error,
-    literal::{Fields, Value, python_tuple},
+    literal::{Literal, LiteralFields, python_tuple},
     notation::Notation,
     reading::Reading,
 };
@@ -63,17 +63,17 @@ const CODES: &[(u64, &str)] = &[
 const FIELDS: &[&str] = &["shape", "strides", "byte_offset", "dtype", "ndim", "data", "device"];
 
 fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
-    let mut fields = Fields::read(text, "a DLTensor", FIELDS, 0)?;
-    let mut array = Array::read(&mut fields, &["shape"], &[])?;
+    let mut fields = LiteralFields::read(text, "a DLTensor", FIELDS, 0)?;
+    let mut array = LibraryArray::read(&mut fields, &["shape"], &[])?;
     let rank = array.dims.len();
     if let Some(strides) = fields.take_some(&["strides"])? {
-        array.strides = Some((strides.strides(rank)?, Unit::Elements));
+        array.strides = Some((strides.strides(rank)?, StrideUnit::Elements));
     }
     if let Some(offset) = fields.take(&["byte_offset"])? {
         let message = "expected an offset of 0 or more bytes";
         let bytes = offset.unsigned().ok().and_then(|bytes| i64::try_from(bytes).ok());
         let bytes = bytes.ok_or_else(|| Error::parse(offset.span, message))?;
-        array.offset = (bytes, Unit::Bytes);
+        array.offset = (bytes, StrideUnit::Bytes);
     }
     if let Some(dtype) = fields.take_some(&["dtype"])? {
         (array.dtype, array.bits) = element(&dtype)?;
@@ -90,7 +90,7 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
 type Element = (Option<Dtype>, Option<u32>);
 
 /// An element type by name, or as code, bits and lanes. Codes pack what is narrower than a byte.
-fn element(value: &Value<'_>) -> Result<Element, Error> {
+fn element(value: &Literal<'_>) -> Result<Element, Error> {
     let Ok(parts) = value.list() else { return Ok((Some(read_dtype(value)?), None)) };
     let [code, bits, lanes] = parts else {
         return Err(Error::parse(value.span, "expected (code, bits, lanes)"));
@@ -119,7 +119,7 @@ fn spell_element(dtype: Dtype, bits: Option<u32>) -> String {
     }
 }
 
-fn spell(array: &Array) -> String {
+fn spell(array: &LibraryArray) -> String {
     let mut text = format!("shape={}", python_tuple(&array.dims));
     text += &match &array.strides {
         Some((strides, _)) => format!(",strides={}", python_tuple(strides)),
@@ -137,7 +137,7 @@ fn spell(array: &Array) -> String {
 /// The layout as the fields of a tensor.
 fn print(named: &Named) -> Result<String, Error> {
     let strided = Strided::of(named.layout(), "DLPack")?;
-    let mut array = Array::dense(strided.dims.clone());
+    let mut array = LibraryArray::dense(strided.dims.clone());
     array.dtype = named.dtype();
     let packed = named.dtype().and_then(Dtype::packed_bits);
     let storage = named.dtype().and_then(Dtype::storage_bits);
@@ -162,12 +162,12 @@ fn print(named: &Named) -> Result<String, Error> {
                 ));
             }
         };
-        array.offset = (in_bytes(strided.offset, bytes)?, Unit::Bytes);
+        array.offset = (in_bytes(strided.offset, bytes)?, StrideUnit::Bytes);
     }
     if array.offset.0 < 0 {
         return Err(unsupported("DLPack does not allow a negative byte_offset"));
     }
-    array.strides = Some((strided.strides, Unit::Elements));
+    array.strides = Some((strided.strides, StrideUnit::Elements));
     Ok(format!("dlpack:{}", spell(&array)))
 }
 

@@ -61,7 +61,7 @@ fn claims(text: &str) -> bool {
 }
 
 #[derive(Debug)]
-struct Digits<'t> {
+struct DimDigits<'t> {
     name: &'t str,
     size: Option<u64>,
     span: (usize, usize),
@@ -70,20 +70,20 @@ struct Digits<'t> {
 /// The left side: the dims that it names, and the number of them before `...`.
 #[derive(Debug, Default)]
 struct Left<'t> {
-    axes: Vec<Vec<Digits<'t>>>,
+    axes: Vec<Vec<DimDigits<'t>>>,
     rest: Option<usize>,
 }
 
 /// A place of the order of storage: a digit, by its dim and its position there, or all dims of `...`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum OrderEntry {
     Digit(usize, usize),
     Rest,
 }
 
 /// A digit of a dim in the order of storage.
 #[derive(Clone, Copy, Debug)]
-enum Stored {
+enum StoredDigit {
     Digit { axis: usize, level: usize, size: Option<u64> },
     Rest,
 }
@@ -91,7 +91,7 @@ enum Stored {
 /// A rearrangement: the order of its digits, its own text, the text that was read, and the letter of each dim there.
 #[derive(Debug)]
 struct Rearrangement {
-    order: Vec<Stored>,
+    order: Vec<StoredDigit>,
     /// The number of dims before `...`.
     rest: Option<usize>,
     text: String,
@@ -124,7 +124,7 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
     }
     scan.end("the rearrangement")?;
     let order = stored(&left, &order)?;
-    let letter = |axis: &Vec<Digits<'_>>| {
+    let letter = |axis: &Vec<DimDigits<'_>>| {
         let name = axis.first().map_or("", |digit| digit.name);
         if name.is_empty() { "1".to_owned() } else { rank::letter(name).to_owned() }
     };
@@ -190,7 +190,7 @@ fn read_left<'t>(scan: &mut Scanner<'t>) -> Result<Left<'t>, Error> {
             }
         }
         if axis.is_empty() {
-            axis.push(Digits { name: "", size: Some(1), span: (scan.at(), scan.at()) });
+            axis.push(DimDigits { name: "", size: Some(1), span: (scan.at(), scan.at()) });
         }
         left.axes.push(axis);
         if left.axes.len() > MAX_MODES {
@@ -210,7 +210,11 @@ impl<'t> Left<'t> {
     }
 
     /// A digit of the dim whose first digits are `axis`.
-    fn read_digit(&self, scan: &mut Scanner<'t>, axis: &[Digits<'t>]) -> Result<Digits<'t>, Error> {
+    fn read_digit(
+        &self,
+        scan: &mut Scanner<'t>,
+        axis: &[DimDigits<'t>],
+    ) -> Result<DimDigits<'t>, Error> {
         if eat_rest(scan) {
             let message = "`...` inside brackets of the left side; einops reads it there on the right side only";
             return Err(Error::parse((scan.at() - 3, scan.at()), message));
@@ -220,7 +224,7 @@ impl<'t> Left<'t> {
         if !name.is_empty() && all.any(|other| other.name == name) {
             return Err(Error::parse(span, format!("`{name}` is named twice")));
         }
-        Ok(Digits { name, size: name.is_empty().then_some(1), span })
+        Ok(DimDigits { name, size: name.is_empty().then_some(1), span })
     }
 
     fn find(&self, name: &str) -> Option<(usize, usize)> {
@@ -242,7 +246,7 @@ fn twice(scan: &Scanner<'_>) -> Error {
 }
 
 /// The places in storage order; brackets only give the shape of the result.
-fn read_order(scan: &mut Scanner<'_>, left: &Left<'_>) -> Result<Vec<Place>, Error> {
+fn read_order(scan: &mut Scanner<'_>, left: &Left<'_>) -> Result<Vec<OrderEntry>, Error> {
     let (mut order, mut open) = (Vec::new(), false);
     scan.skip();
     let from = scan.at();
@@ -263,12 +267,12 @@ fn read_order(scan: &mut Scanner<'_>, left: &Left<'_>) -> Result<Vec<Place>, Err
     if open {
         return Err(scan.expected("`)`"));
     }
-    if left.rest.is_some() != order.contains(&Place::Rest) {
+    if left.rest.is_some() != order.contains(&OrderEntry::Rest) {
         let message = "`...` has to be on both sides, or on neither";
         return Err(Error::parse((from, scan.at()), message));
     }
-    let is_stored = |digit: &&Digits<'_>| {
-        let at = left.find(digit.name).map(|(a, p)| Place::Digit(a, p));
+    let is_stored = |digit: &&DimDigits<'_>| {
+        let at = left.find(digit.name).map(|(a, p)| OrderEntry::Digit(a, p));
         digit.name.is_empty() || at.is_some_and(|at| order.contains(&at))
     };
     match left.axes.iter().flatten().find(|digit| !is_stored(digit)) {
@@ -287,17 +291,21 @@ fn read_order(scan: &mut Scanner<'_>, left: &Left<'_>) -> Result<Vec<Place>, Err
 fn read_place(
     scan: &mut Scanner<'_>,
     left: &Left<'_>,
-    order: &[Place],
-) -> Result<Option<Place>, Error> {
+    order: &[OrderEntry],
+) -> Result<Option<OrderEntry>, Error> {
     if eat_rest(scan) {
-        return if order.contains(&Place::Rest) { Err(twice(scan)) } else { Ok(Some(Place::Rest)) };
+        return if order.contains(&OrderEntry::Rest) {
+            Err(twice(scan))
+        } else {
+            Ok(Some(OrderEntry::Rest))
+        };
     }
     let (name, span) = read_axis(scan)?;
     if name.is_empty() {
         return Ok(None);
     }
     let (a, p) = left.find(name).ok_or_else(|| left.unknown(name, span))?;
-    let place = Place::Digit(a, p);
+    let place = OrderEntry::Digit(a, p);
     if order.contains(&place) {
         return Err(Error::parse(span, format!("`{name}` is stored twice")));
     }
@@ -328,7 +336,7 @@ fn read_size<'t>(scan: &mut Scanner<'t>, left: &mut Left<'t>) -> Result<(), Erro
 }
 
 /// The digits in the order of storage, those without a name first or right behind a first `...`.
-fn stored(left: &Left<'_>, order: &[Place]) -> Result<Vec<Stored>, Error> {
+fn stored(left: &Left<'_>, order: &[OrderEntry]) -> Result<Vec<StoredDigit>, Error> {
     for axis in &left.axes {
         let mut rest = axis.iter().filter(|digit| digit.size.is_none());
         if let (Some(first), Some(second)) = (rest.next(), rest.next()) {
@@ -342,18 +350,18 @@ fn stored(left: &Left<'_>, order: &[Place]) -> Result<Vec<Stored>, Error> {
         }
     }
     let units = left.axes.iter().enumerate().flat_map(|(a, axis)| {
-        let unit = |(_, digit): &(usize, &Digits<'_>)| digit.name.is_empty();
-        axis.iter().enumerate().filter(unit).map(move |(at, _)| Place::Digit(a, at))
+        let unit = |(_, digit): &(usize, &DimDigits<'_>)| digit.name.is_empty();
+        axis.iter().enumerate().filter(unit).map(move |(at, _)| OrderEntry::Digit(a, at))
     });
-    let first = usize::from(order.first() == Some(&Place::Rest));
+    let first = usize::from(order.first() == Some(&OrderEntry::Rest));
     let (before, after) = order.split_at(first);
     let places = before.iter().copied().chain(units).chain(after.iter().copied());
     let digit = |place| match place {
-        Place::Rest => Some(Stored::Rest),
-        Place::Digit(axis, at) => {
+        OrderEntry::Rest => Some(StoredDigit::Rest),
+        OrderEntry::Digit(axis, at) => {
             let digits = left.axes.get(axis)?;
             let (level, size) = (digits.len() - 1 - at, digits.get(at)?.size);
-            Some(Stored::Digit { axis, level, size })
+            Some(StoredDigit::Digit { axis, level, size })
         }
     };
     Ok(places.filter_map(digit).collect())
@@ -398,8 +406,10 @@ impl Rearrangement {
         for &stored in &self.order {
             match stored {
                 // At most 32 dims and digits: they fit a byte.
-                Stored::Rest => digits.extend((rest..rest + more).map(|a| Digit::rest(a as u8, 0))),
-                Stored::Digit { axis, level, size } => {
+                StoredDigit::Rest => {
+                    digits.extend((rest..rest + more).map(|a| Digit::rest(a as u8, 0)))
+                }
+                StoredDigit::Digit { axis, level, size } => {
                     let (axis, level) = (moved(axis) as u8, level as u8);
                     digits.push(match size {
                         Some(size) => Digit::fixed(axis, level, size),
@@ -414,7 +424,7 @@ impl Rearrangement {
     /// The text with letters for its names.
     fn spell(&self) -> Result<String, Error> {
         let (mut axes, mut order, sizes) = spell(&self.pattern(0)?);
-        let at = self.order.iter().position(|stored| matches!(stored, Stored::Rest));
+        let at = self.order.iter().position(|stored| matches!(stored, StoredDigit::Rest));
         if let (Some(rest), Some(at)) = (self.rest, at) {
             axes.insert(rest, "...".to_owned());
             order.insert(at, "...".to_owned());

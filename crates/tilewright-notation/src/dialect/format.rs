@@ -57,8 +57,8 @@ use names::{find, is_number, mixed_case, no_format, words};
 
 use super::{
     leading, rank,
-    template::{Size, Template, Written},
-    units::{Parameter, Unit, both},
+    template::{Size, Template, WrittenDigit},
+    units::{FormatDigit, Parameter, both},
 };
 use crate::{
     Format, Named,
@@ -102,7 +102,7 @@ struct Chosen {
     format: &'static Format,
     template: Template,
     preset: Option<&'static str>,
-    units: Vec<Unit>,
+    units: Vec<FormatDigit>,
     leading: Option<u64>,
     /// True if the array's last two dims are exchanged.
     transposed: bool,
@@ -118,7 +118,7 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
     let format = find(name).ok_or_else(|| no_format(name).at((0, name.len())))?;
     let template = Template::read(format.pattern)?;
     // Parameters have the order of the format's own dims.
-    let units = template.digits().filter_map(|digit| Unit::of(format, digit)).collect();
+    let units = template.digits().filter_map(|digit| FormatDigit::of(format, digit)).collect();
     let template = turned(template, transposed, name)
         .map_err(|error| error.at((text.len(), whole.trim_end().len())))?;
     let mut named = Chosen { format, template, preset: None, units, leading: None, transposed };
@@ -277,7 +277,7 @@ impl Chosen {
 
     /// The size of a digit, for the elements of an array; of a digit whose size depends on the width of these, that of
     /// the width.
-    fn size(&self, digit: &Written, given: &Given<'_>) -> Result<Option<u64>, Error> {
+    fn size(&self, digit: &WrittenDigit, given: &Given<'_>) -> Result<Option<u64>, Error> {
         let name = digit.name.to_ascii_uppercase();
         let unit = self.units.iter().find(|unit| unit.digit == name);
         match (unit, &digit.size) {
@@ -305,10 +305,10 @@ impl Chosen {
 
     /// Refuses a format whose parameters lack a usual value and are not set.
     fn check_required(&self, end: usize) -> Result<(), Error> {
-        let open = |unit: &&Unit| {
+        let open = |unit: &&FormatDigit| {
             unit.usual.or(unit.set).is_none() && unit.constant.is_none_or(|c| c.units.is_empty())
         };
-        let missing: Vec<&str> = self.units.iter().filter(open).map(Unit::name).collect();
+        let missing: Vec<&str> = self.units.iter().filter(open).map(FormatDigit::name).collect();
         if missing.is_empty() {
             return Ok(());
         }
@@ -358,7 +358,7 @@ impl Reading for Chosen {
     fn dims_of_words(&self, given: &Given<'_>, shape: &[u64], per: u64) -> Vec<Vec<u64>> {
         let Ok(own) = self.own_template(given) else { return Vec::new() };
         let template = own.as_ref().unwrap_or(&self.template);
-        let size = |digit: &Written| self.size(digit, given);
+        let size = |digit: &WrittenDigit| self.size(digit, given);
         template.dims_of_words(shape, per, &size).into_iter().collect()
     }
 
@@ -368,7 +368,7 @@ impl Reading for Chosen {
         let own = self.own_template(given)?;
         let template = own.as_ref().unwrap_or(&self.template);
         let about = |error: Error| error.about(&format!("{self} ({template})"));
-        let size = |digit: &Written| self.size(digit, given);
+        let size = |digit: &WrittenDigit| self.size(digit, given);
         let mut dense = template.resolve(dims, given, &size).map_err(about)?;
         dense.quantised = self.format.quantised;
         flat::check(self.format, template.innermost(), dims)?;

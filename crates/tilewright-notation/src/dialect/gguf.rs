@@ -20,13 +20,13 @@ use std::sync::Arc;
 use tilewright_core::{Dtype, DtypeKind};
 
 use super::{
-    array::{Array, in_whole_bytes, read_dtype},
+    array::{LibraryArray, in_whole_bytes, read_dtype},
     strided::{Strided, unsupported},
 };
 use crate::{
     Named,
     error::Error,
-    literal::{Fields, Value},
+    literal::{Literal, LiteralFields},
     notation::Notation,
     reading::Reading,
     scan::comma,
@@ -39,15 +39,19 @@ pub(super) const DIALECT: Notation =
 const MAX_RANK: usize = 4;
 
 fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
-    let mut fields =
-        Fields::read(text, "a tensor of GGUF", &["ne", "type", "dims", "shape", "dtype"], 1)?;
+    let mut fields = LiteralFields::read(
+        text,
+        "a tensor of GGUF",
+        &["ne", "type", "dims", "shape", "dtype"],
+        1,
+    )?;
     let ne = fields.need(&["ne", "dims", "shape"])?;
     let mut dims = ne.dims()?;
     if dims.len() > MAX_RANK {
         return Err(Error::parse(ne.span, "a tensor of GGUF has at most 4 dims"));
     }
     dims.reverse();
-    let mut array = Array::dense(dims);
+    let mut array = LibraryArray::dense(dims);
     if let Some(dtype) = fields.take_some(&["type", "dtype"])? {
         refuse_blocks(&dtype)?;
         array.dtype = Some(read_dtype(&dtype)?);
@@ -56,7 +60,7 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
     Ok(array.reading(text))
 }
 
-fn refuse_blocks(dtype: &Value<'_>) -> Result<(), Error> {
+fn refuse_blocks(dtype: &Literal<'_>) -> Result<(), Error> {
     let name = dtype.word()?;
     if Dtype::spelled(name).is_none_or(|dtype| dtype.kind() != DtypeKind::Block) {
         return Ok(());
@@ -66,7 +70,7 @@ fn refuse_blocks(dtype: &Value<'_>) -> Result<(), Error> {
     Err(Error::parse(dtype.span, message))
 }
 
-fn spell(array: &Array) -> String {
+fn spell(array: &LibraryArray) -> String {
     let reversed: Vec<u64> = array.dims.iter().rev().copied().collect();
     let dtype = array
         .dtype
@@ -87,7 +91,7 @@ fn print(named: &Named) -> Result<String, Error> {
     if strided.dims.len() > MAX_RANK {
         return Err(unsupported("a tensor of GGUF has at most 4 dims"));
     }
-    let mut array = Array::dense(strided.dims);
+    let mut array = LibraryArray::dense(strided.dims);
     array.dtype = in_whole_bytes(named, "GGUF")?.map(|(dtype, _)| dtype);
     Ok(format!("gguf:{}", spell(&array)))
 }

@@ -33,7 +33,7 @@ pub(super) const DIALECT: Notation =
     Notation::new("halide", "Halide: min, extent and stride of each dim", read, print);
 
 #[derive(Debug)]
-struct Buffer {
+struct HalideBuffer {
     mins: Vec<i64>,
     strided: Strided,
 }
@@ -41,7 +41,7 @@ struct Buffer {
 fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
     let mut scan = Scanner::new(text);
     let strided = Strided { dims: vec![], strides: vec![], offset: 0 };
-    let mut buffer = Buffer { mins: vec![], strided };
+    let mut buffer = HalideBuffer { mins: vec![], strided };
     while scan.peek().is_some() {
         if !buffer.mins.is_empty() {
             scan.expect(",")?;
@@ -73,7 +73,7 @@ fn field(scan: &mut Scanner<'_>, name: &str) -> Result<i64, Error> {
     scan.signed()
 }
 
-impl fmt::Display for Buffer {
+impl fmt::Display for HalideBuffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts = self.mins.iter().zip(&self.strided.dims).zip(&self.strided.strides);
         let parts = parts.map(|((min, dim), stride)| format!("{{{min},{dim},{stride}}}"));
@@ -81,7 +81,7 @@ impl fmt::Display for Buffer {
     }
 }
 
-impl Reading for Buffer {
+impl Reading for HalideBuffer {
     fn is_concrete(&self) -> bool {
         true
     }
@@ -105,6 +105,6 @@ fn print(named: &Named) -> Result<String, Error> {
             strided.offset
         )));
     }
-    let buffer = Buffer { mins: vec![0; strided.dims.len()], strided };
+    let buffer = HalideBuffer { mins: vec![0; strided.dims.len()], strided };
     Ok(format!("halide:{buffer}"))
 }

@@ -28,7 +28,7 @@ use super::{canonical::simplified, hlo, strided::unsupported};
 use crate::{
     Named,
     error::{Error, Kind},
-    literal::{Fields, Value, python_tuple},
+    literal::{Literal, LiteralFields, python_tuple},
     notation::Notation,
     reading::{Given, Reading, Resolved},
 };
@@ -61,7 +61,7 @@ struct Jax {
 }
 
 fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
-    let mut fields = Fields::read(text, "a layout of JAX", FIELDS, 2)?;
+    let mut fields = LiteralFields::read(text, "a layout of JAX", FIELDS, 2)?;
     let order = fields.need(&["major_to_minor"])?;
     let minor_to_major: Vec<u64> = order.dims()?.into_iter().rev().collect();
     let mut layout = Layout::new(&minor_to_major)
@@ -80,10 +80,10 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
 }
 
 /// A tile is a tuple, also of one size: `(8,128)` alone are two numbers and no tiles.
-fn tile(value: &Value<'_>) -> Result<Tile, Error> {
+fn tile(value: &Literal<'_>) -> Result<Tile, Error> {
     let message = "a tiling is a tuple of tiles, each a tuple of sizes, such as `((8, 128),)`";
     let sizes = value.list().map_err(|_| Error::parse(value.span, message))?;
-    let sizes: Vec<u64> = sizes.iter().map(Value::unsigned).collect::<Result<_, _>>()?;
+    let sizes: Vec<u64> = sizes.iter().map(Literal::unsigned).collect::<Result<_, _>>()?;
     Tile::sizes(&sizes)
         .map_err(|error| Error::parse(value.span, format!("not a tile size: {error}")))
 }

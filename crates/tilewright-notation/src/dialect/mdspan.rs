@@ -58,7 +58,7 @@ fn claims(text: &str) -> bool {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Order {
+enum MdspanOrder {
     Left,
     Right,
     Stride,
@@ -66,7 +66,7 @@ enum Order {
 
 #[derive(Debug)]
 struct Mapping {
-    order: Order,
+    order: MdspanOrder,
     padding: Option<u64>,
     dims: Option<Vec<u64>>,
     strides: Option<Vec<i64>>,
@@ -81,9 +81,9 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
     skip_spaces(&mut scan);
     let (name, span) = scan.name("the name of a layout, such as `layout_right`")?;
     let order = match name {
-        "layout_left" | "layout_left_padded" => Order::Left,
-        "layout_right" | "layout_right_padded" => Order::Right,
-        "layout_stride" => Order::Stride,
+        "layout_left" | "layout_left_padded" => MdspanOrder::Left,
+        "layout_right" | "layout_right_padded" => MdspanOrder::Right,
+        "layout_stride" => MdspanOrder::Stride,
         _ => {
             let nearest = did_you_mean(name, LAYOUTS.iter().copied());
             return Err(Error::parse(
@@ -100,7 +100,7 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
     }
     if scan.eat("::") {
         mapping.read_mapping(&mut scan)?;
-    } else if order == Order::Stride {
+    } else if order == MdspanOrder::Stride {
         return Err(scan.expected("`::mapping(extents, strides)`"));
     }
     scan.end("the mapping")?;
@@ -132,7 +132,7 @@ impl Mapping {
         scan.expect(opening)?;
         let dims = read_extents(scan)?;
         let strides = scan.eat(",");
-        if strides != (self.order == Order::Stride) {
+        if strides != (self.order == MdspanOrder::Stride) {
             return Err(scan.expected("strides for `layout_stride`, and only for it"));
         }
         if strides {
@@ -204,9 +204,9 @@ fn read_strides(scan: &mut Scanner<'_>) -> Result<Vec<i64>, Error> {
 impl fmt::Display for Mapping {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.order {
-            Order::Left => "std::layout_left",
-            Order::Right => "std::layout_right",
-            Order::Stride => "std::layout_stride",
+            MdspanOrder::Left => "std::layout_left",
+            MdspanOrder::Right => "std::layout_right",
+            MdspanOrder::Stride => "std::layout_stride",
         })?;
         if let Some(padding) = self.padding {
             write!(f, "_padded<{padding}>")?;
@@ -235,7 +235,7 @@ impl Mapping {
         let mut strides = vec![1i64; dims.len()];
         let mut stride = 1i64;
         for step in 0..dims.len() {
-            let dim = if self.order == Order::Left { step } else { dims.len() - 1 - step };
+            let dim = if self.order == MdspanOrder::Left { step } else { dims.len() - 1 - step };
             let mut extent = dims.get(dim).copied().unwrap_or(1);
             if let (Some(padding), 0) = (self.padding, step) {
                 extent = extent.checked_next_multiple_of(padding).ok_or_else(overflow)?;
@@ -286,10 +286,10 @@ fn print(named: &Named) -> Result<String, Error> {
     let bare =
         |order| Mapping { order, padding: None, dims: Some(strided.dims.clone()), strides: None };
     if strided.is_row_major() {
-        return Ok(bare(Order::Right).to_string());
+        return Ok(bare(MdspanOrder::Right).to_string());
     }
     if strided.is_col_major() {
-        return Ok(bare(Order::Left).to_string());
+        return Ok(bare(MdspanOrder::Left).to_string());
     }
     if let Some(padded) = padded(&strided, tensor) {
         return Ok(padded.to_string());
@@ -298,7 +298,7 @@ fn print(named: &Named) -> Result<String, Error> {
     // Dims of one coordinate take any stride, but no 0.
     let strides = strided.strides.iter().map(|stride| if *stride > 0 { *stride } else { 1 });
     let strides = Some(strides.collect());
-    Ok(Mapping { strides, ..bare(Order::Stride) }.to_string())
+    Ok(Mapping { strides, ..bare(MdspanOrder::Stride) }.to_string())
 }
 
 /// Checks what `layout_stride` requires of strides.
@@ -321,7 +321,7 @@ fn check(strided: &Strided, tensor: &TensorLayout) -> Result<(), Error> {
 /// The padded mapping with these strides.
 fn padded(strided: &Strided, tensor: &TensorLayout) -> Option<Mapping> {
     let rank = strided.dims.len();
-    let candidates = [(Order::Left, 1), (Order::Right, rank.checked_sub(2)?)];
+    let candidates = [(MdspanOrder::Left, 1), (MdspanOrder::Right, rank.checked_sub(2)?)];
     candidates.into_iter().find_map(|(order, next)| {
         let padding =
             u64::try_from(*strided.strides.get(next)?).ok().filter(|padding| *padding > 0)?;

@@ -76,7 +76,7 @@ fn definition(text: &str) -> usize {
 }
 
 #[derive(Debug)]
-enum Form {
+enum MlirForm {
     RowMajor,
     Strided { strides: Vec<i64>, offset: i64 },
     Affine(Map),
@@ -85,7 +85,7 @@ enum Form {
 #[derive(Debug)]
 struct Memref {
     shape: Option<Shape>,
-    form: Form,
+    form: MlirForm,
     text: String,
 }
 
@@ -98,7 +98,7 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
     } else {
         None
     };
-    let mut form = Form::RowMajor;
+    let mut form = MlirForm::RowMajor;
     if shape.is_none() {
         form = read_form(&mut scan)?;
     } else {
@@ -112,9 +112,9 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
     }
     scan.end("the type")?;
     let rank = match &form {
-        Form::RowMajor => None,
-        Form::Strided { strides, .. } => Some(strides.len()),
-        Form::Affine(map) => Some(map.rank),
+        MlirForm::RowMajor => None,
+        MlirForm::Strided { strides, .. } => Some(strides.len()),
+        MlirForm::Affine(map) => Some(map.rank),
     };
     if let (Some((dims, _)), Some(rank)) = (&shape, rank)
         && dims.len() != rank
@@ -146,12 +146,12 @@ fn space(scan: &mut Scanner<'_>) -> Result<bool, Error> {
     Ok(true)
 }
 
-fn read_form(scan: &mut Scanner<'_>) -> Result<Form, Error> {
+fn read_form(scan: &mut Scanner<'_>) -> Result<MlirForm, Error> {
     if scan.eat("affine_map") {
         scan.expect("<")?;
         let map = Map::read(scan)?;
         scan.expect(">")?;
-        return Ok(Form::Affine(map));
+        return Ok(MlirForm::Affine(map));
     }
     scan.expect("strided")?;
     scan.expect("<")?;
@@ -163,7 +163,7 @@ fn read_form(scan: &mut Scanner<'_>) -> Result<Form, Error> {
         offset = if scan.eat("?") { 0 } else { number(scan, "offset")? };
     }
     scan.expect(">")?;
-    Ok(Form::Strided { strides, offset })
+    Ok(MlirForm::Strided { strides, offset })
 }
 
 fn number(scan: &mut Scanner<'_>, what: &str) -> Result<i64, Error> {
@@ -190,13 +190,13 @@ impl fmt::Display for Memref {
 impl Memref {
     fn layout(&self, dims: &[u64]) -> Result<TensorLayout, Error> {
         match &self.form {
-            Form::RowMajor => Ok(TensorLayout::row_major(dims)?),
-            Form::Affine(map) => map.layout(dims),
-            Form::Strided { strides, .. } if strides.len() != dims.len() => Err(Error::new(
+            MlirForm::RowMajor => Ok(TensorLayout::row_major(dims)?),
+            MlirForm::Affine(map) => map.layout(dims),
+            MlirForm::Strided { strides, .. } if strides.len() != dims.len() => Err(Error::new(
                 Kind::Mismatch,
                 format!("`{self}` has {} strides, the array {} dims", strides.len(), dims.len()),
             )),
-            Form::Strided { strides, offset } => {
+            MlirForm::Strided { strides, offset } => {
                 let (dims, strides) = (dims.to_vec(), strides.clone());
                 Strided { dims, strides, offset: *offset }.layout()
             }
@@ -212,9 +212,9 @@ impl Reading for Memref {
     fn fits(&self, rank: usize) -> bool {
         match (&self.shape, &self.form) {
             (Some((dims, _)), _) => dims.len() == rank,
-            (None, Form::Strided { strides, .. }) => strides.len() == rank,
-            (None, Form::Affine(map)) => map.rank == rank,
-            (None, Form::RowMajor) => rank <= MAX_MODES,
+            (None, MlirForm::Strided { strides, .. }) => strides.len() == rank,
+            (None, MlirForm::Affine(map)) => map.rank == rank,
+            (None, MlirForm::RowMajor) => rank <= MAX_MODES,
         }
     }
 

@@ -148,7 +148,7 @@ fn prefix(text: &str, all: All) -> Option<(&'static Notation, usize)> {
 
 /// A text as its dialect read it.
 #[derive(Clone, Debug)]
-pub(crate) struct Read {
+pub(crate) struct ReadText {
     pub(crate) reading: Arc<dyn Reading>,
     /// The canonical text.
     pub(crate) text: String,
@@ -158,7 +158,7 @@ pub(crate) struct Read {
 
 /// Reads a text without spaces around it by some notations: the same from the first question to the last, whatever is
 /// added meanwhile.
-pub(crate) fn read(text: &str, all: All) -> Result<Read, Error> {
+pub(crate) fn read(text: &str, all: All) -> Result<ReadText, Error> {
     let (dialect, reading) = match prefix(text, all) {
         Some((dialect, at)) => {
             let body = text.get(at..).unwrap_or("");
@@ -167,7 +167,7 @@ pub(crate) fn read(text: &str, all: All) -> Result<Read, Error> {
         None => by_form(text, all)?,
     };
     let everywhere = !dialect.own && reading.is_known_everywhere();
-    Ok(Read { text: spelled(dialect, reading.as_ref(), all), reading, everywhere })
+    Ok(ReadText { text: spelled(dialect, reading.as_ref(), all), reading, everywhere })
 }
 
 /// Returns whether one of some notations reads a text that has no prefix, without an error message.

@@ -32,14 +32,14 @@ use std::sync::Arc;
 use tilewright_core::Dtype;
 
 use super::{
-    array::{Array, Unit, in_whole_bytes, no_width, read_dtype},
+    array::{LibraryArray, StrideUnit, in_whole_bytes, no_width, read_dtype},
     strided::Strided,
 };
 use crate::{
     Named,
     dtype::code_name,
     error::Error,
-    literal::{Fields, Value, python_tuple},
+    literal::{Literal, LiteralFields, python_tuple},
     notation::Notation,
     reading::Reading,
 };
@@ -60,8 +60,8 @@ const FIELDS: &[&str] = &[
 ];
 
 fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
-    let mut fields = Fields::read(text, "a NumPy array", FIELDS, 0)?;
-    let mut array = Array::read(&mut fields, &["shape"], &[])?;
+    let mut fields = LiteralFields::read(text, "a NumPy array", FIELDS, 0)?;
+    let mut array = LibraryArray::read(&mut fields, &["shape"], &[])?;
     let rank = array.dims.len();
     let strides = fields.take_some(&["strides"])?;
     let order = fields.take_some(&["order"])?;
@@ -69,7 +69,7 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
         return Err(Error::parse(order.span, "strides and an order at once; leave one out"));
     }
     if let Some(strides) = strides {
-        array.strides = Some((strides.strides(rank)?, Unit::Bytes));
+        array.strides = Some((strides.strides(rank)?, StrideUnit::Bytes));
     }
     if let Some(order) = order
         && is_columns(&order)?
@@ -77,7 +77,7 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
         array.minor_to_major = Some((0..rank as u64).collect());
     }
     if let Some(offset) = fields.take(&["offset"])? {
-        array.offset = (offset.signed()?, Unit::Bytes);
+        array.offset = (offset.signed()?, StrideUnit::Bytes);
     }
     let named = fields.take_some(&["dtype", "typestr"])?;
     array.dtype = named.as_ref().map(element).transpose()?;
@@ -92,7 +92,7 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
 }
 
 /// The type that a field names, also by a code without a byte order.
-fn element(value: &Value<'_>) -> Result<Dtype, Error> {
+fn element(value: &Literal<'_>) -> Result<Dtype, Error> {
     let word = value.word()?;
     let Some(code) = code_name(word) else { return read_dtype(value) };
     match Dtype::named(word) {
@@ -116,7 +116,7 @@ fn spell_element(dtype: Dtype) -> String {
     }
 }
 
-fn is_columns(order: &Value<'_>) -> Result<bool, Error> {
+fn is_columns(order: &Literal<'_>) -> Result<bool, Error> {
     match order.word()? {
         "C" => Ok(false),
         "F" => Ok(true),
@@ -124,7 +124,7 @@ fn is_columns(order: &Value<'_>) -> Result<bool, Error> {
     }
 }
 
-fn spell(array: &Array) -> String {
+fn spell(array: &LibraryArray) -> String {
     let mut text = format!("shape={}", python_tuple(&array.dims));
     if let Some((strides, _)) = &array.strides {
         text += &format!(",strides={}", python_tuple(strides));
@@ -144,7 +144,7 @@ fn spell(array: &Array) -> String {
 /// The layout as a NumPy array.
 fn print(named: &Named) -> Result<String, Error> {
     let strided = Strided::of(named.layout(), "NumPy")?;
-    let mut array = Array::dense(strided.dims.clone());
+    let mut array = LibraryArray::dense(strided.dims.clone());
     match in_whole_bytes(named, "NumPy")? {
         Some(element) => array.set_bytes(&strided, element)?,
         // A dense array needs no strides, so no width either.

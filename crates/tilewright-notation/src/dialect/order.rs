@@ -85,7 +85,7 @@ fn logical_of(stored: &str) -> Option<&'static str> {
 }
 
 #[derive(Debug)]
-enum Order {
+enum DialectOrder {
     RowMajor,
     ColMajor,
     Letters { logical: String, stored: String, minor_to_major: Vec<u64> },
@@ -95,12 +95,12 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
     Ok(Arc::new(parse(text)?))
 }
 
-fn parse(text: &str) -> Result<Order, Error> {
+fn parse(text: &str) -> Result<DialectOrder, Error> {
     let meaning = |(word, meaning): &&(&str, &'static str)| (*word == text).then_some(*meaning);
     let meant = WORDS.iter().find_map(|entry| meaning(&entry)).unwrap_or(text);
     match meant {
-        "row-major" => return Ok(Order::RowMajor),
-        "col-major" => return Ok(Order::ColMajor),
+        "row-major" => return Ok(DialectOrder::RowMajor),
+        "col-major" => return Ok(DialectOrder::ColMajor),
         _ => {}
     }
     let mut scan = Scanner::new(meant);
@@ -128,7 +128,7 @@ type Spanned<'a> = (&'a str, (usize, usize));
 fn permutation(
     (logical, logical_span): Spanned<'_>,
     (stored, stored_span): Spanned<'_>,
-) -> Result<Order, Error> {
+) -> Result<DialectOrder, Error> {
     for (text, (from, to)) in [(logical, logical_span), (stored, stored_span)] {
         if !text.bytes().all(|b| b.is_ascii_alphabetic()) || text.len() > MAX_MODES {
             return Err(Error::parse((from, to), "an order is one letter per dim, at most 32"));
@@ -146,19 +146,19 @@ fn permutation(
         ));
     }
     let place = |c: char| logical.find(c).map(|at| at as u64);
-    Ok(Order::Letters {
+    Ok(DialectOrder::Letters {
         logical: logical.to_owned(),
         stored: stored.to_owned(),
         minor_to_major: stored.chars().rev().filter_map(place).collect(),
     })
 }
 
-impl fmt::Display for Order {
+impl fmt::Display for DialectOrder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Order::RowMajor => f.write_str("row-major"),
-            Order::ColMajor => f.write_str("col-major"),
-            Order::Letters { logical, stored, .. } => {
+            DialectOrder::RowMajor => f.write_str("row-major"),
+            DialectOrder::ColMajor => f.write_str("col-major"),
+            DialectOrder::Letters { logical, stored, .. } => {
                 if LOGICAL.contains(&logical.as_str()) {
                     f.write_str(stored)
                 } else {
@@ -169,15 +169,15 @@ impl fmt::Display for Order {
     }
 }
 
-impl Reading for Order {
+impl Reading for DialectOrder {
     fn is_concrete(&self) -> bool {
         false
     }
 
     fn fits(&self, rank: usize) -> bool {
         match self {
-            Order::RowMajor | Order::ColMajor => rank <= MAX_MODES,
-            Order::Letters { logical, .. } => rank == logical.len(),
+            DialectOrder::RowMajor | DialectOrder::ColMajor => rank <= MAX_MODES,
+            DialectOrder::Letters { logical, .. } => rank == logical.len(),
         }
     }
 
@@ -185,9 +185,9 @@ impl Reading for Order {
         let dims = given.need_dims(self)?;
         let all = dims.iter().copied();
         let (layout, stored): (_, Vec<u64>) = match self {
-            Order::RowMajor => (TensorLayout::row_major(dims)?, all.collect()),
-            Order::ColMajor => (TensorLayout::col_major(dims)?, all.rev().collect()),
-            Order::Letters { logical, minor_to_major, .. } => {
+            DialectOrder::RowMajor => (TensorLayout::row_major(dims)?, all.collect()),
+            DialectOrder::ColMajor => (TensorLayout::col_major(dims)?, all.rev().collect()),
+            DialectOrder::Letters { logical, minor_to_major, .. } => {
                 if dims.len() != logical.len() {
                     let letters: Vec<&str> = logical.split("").filter(|c| !c.is_empty()).collect();
                     return Err(rank::misfit(self, &letters, "", dims.len()));

@@ -150,10 +150,16 @@ fn by_x(dims: impl Iterator<Item = String>) -> String {
     dims.collect::<Vec<_>>().join("x")
 }
 
-type Span = (usize, usize);
+type PackSpan = (usize, usize);
 
 impl Pack {
-    fn set(&mut self, name: &str, list: Vec<u64>, key: Span, span: Span) -> Result<(), Error> {
+    fn set(
+        &mut self,
+        name: &str,
+        list: Vec<u64>,
+        key: PackSpan,
+        span: PackSpan,
+    ) -> Result<(), Error> {
         match name {
             "outer_dims_perm" => {
                 if !(0..list.len() as u64).all(|dim| list.contains(&dim)) {
@@ -183,7 +189,7 @@ impl Pack {
     }
 
     /// Refuses a result of other dims than the pack has, as far as both are known.
-    fn check_result(&self, result: &[Option<u64>], span: Span) -> Result<(), Error> {
+    fn check_result(&self, result: &[Option<u64>], span: PackSpan) -> Result<(), Error> {
         let Some(dims) = static_dims(self.source.as_ref()) else { return Ok(()) };
         let storage = self.pattern(dims.len()).and_then(|pattern| Ok(pattern.storage(&dims)?));
         // An error in the pack itself is reported when its layout is resolved.

@@ -33,7 +33,7 @@ use tilewright_core::{Digit, Pattern};
 use super::{
     canonical::simplified,
     order,
-    template::{Size, Template, Written},
+    template::{Size, Template, WrittenDigit},
 };
 use crate::{
     Named, catalogue,
@@ -88,7 +88,7 @@ impl fmt::Display for Inline {
 
 impl Inline {
     /// The size of a digit, for the elements of an array.
-    fn size(&self, digit: &Written, given: &Given<'_>) -> Result<Option<u64>, Error> {
+    fn size(&self, digit: &WrittenDigit, given: &Given<'_>) -> Result<Option<u64>, Error> {
         match &digit.size {
             Size::Rest => Ok(None),
             Size::Fixed(size) => Ok(Some(*size)),

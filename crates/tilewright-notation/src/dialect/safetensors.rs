@@ -19,13 +19,13 @@ use std::sync::Arc;
 use tilewright_core::Dtype;
 
 use super::{
-    array::{Array, in_whole_bytes, read_dtype},
+    array::{LibraryArray, in_whole_bytes, read_dtype},
     strided::{Strided, unsupported},
 };
 use crate::{
     Named,
     error::Error,
-    literal::{Fields, Value},
+    literal::{Literal, LiteralFields},
     notation::Notation,
     reading::Reading,
     scan::comma,
@@ -44,9 +44,13 @@ fn claims(text: &str) -> bool {
 }
 
 fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
-    let mut fields =
-        Fields::read(text, "an entry of safetensors", &["dtype", "shape", "data_offsets"], 0)?;
-    let mut array = Array::dense(fields.need(&["shape"])?.dims()?);
+    let mut fields = LiteralFields::read(
+        text,
+        "an entry of safetensors",
+        &["dtype", "shape", "data_offsets"],
+        0,
+    )?;
+    let mut array = LibraryArray::dense(fields.need(&["shape"])?.dims()?);
     let dtype = read_dtype(&fields.need(&["dtype"])?)?;
     array.dtype = Some(dtype);
     if let Some(offsets) = fields.take(&["data_offsets"])? {
@@ -63,7 +67,7 @@ fn bytes(dims: &[u64], dtype: Dtype) -> Option<u128> {
     Some(bits.div_ceil(8))
 }
 
-fn check(dims: &[u64], dtype: Dtype, offsets: &Value<'_>) -> Result<(), Error> {
+fn check(dims: &[u64], dtype: Dtype, offsets: &Literal<'_>) -> Result<(), Error> {
     let [begin, end] = &offsets.dims()?[..] else {
         return Err(Error::parse(offsets.span, "expected [begin, end]"));
     };

@@ -23,7 +23,7 @@ use std::{fmt, sync::Arc};
 
 use tilewright_core::{Dtype, Fill, LinearLayout, MAX_MODES, ParseError};
 
-use super::{All, Read, linear};
+use super::{All, ReadText, linear};
 use crate::{
     Named,
     dtype::dtype,
@@ -81,7 +81,7 @@ struct Shaped {
     dims: Vec<u64>,
     bits: Option<u32>,
     fill: Fill,
-    inner: Read,
+    inner: ReadText,
 }
 
 fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {

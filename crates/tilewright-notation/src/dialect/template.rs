@@ -22,7 +22,7 @@ pub(super) enum Size {
 
 /// One digit, as written.
 #[derive(Clone, Debug)]
-pub(super) struct Written {
+pub(super) struct WrittenDigit {
     pub(super) name: String,
     pub(super) size: Size,
     /// The bytes of the whole digit.
@@ -30,9 +30,9 @@ pub(super) struct Written {
 }
 
 #[derive(Debug)]
-struct Axis {
+struct TemplateAxis {
     /// Most significant first.
-    digits: Vec<Written>,
+    digits: Vec<WrittenDigit>,
     grouped: bool,
 }
 
@@ -40,7 +40,7 @@ struct Axis {
 #[derive(Debug)]
 pub(super) struct Template {
     batched: bool,
-    axes: Vec<Axis>,
+    axes: Vec<TemplateAxis>,
     /// Axis and position within it of each digit, outermost in storage first.
     order: Vec<(usize, usize)>,
     /// Which of the order are stored backwards.
@@ -91,7 +91,7 @@ impl Template {
     }
 
     /// Every digit, in the order written.
-    pub(super) fn digits(&self) -> impl Iterator<Item = &Written> {
+    pub(super) fn digits(&self) -> impl Iterator<Item = &WrittenDigit> {
         self.axes.iter().flat_map(|axis| &axis.digits)
     }
 
@@ -102,7 +102,7 @@ impl Template {
 
     /// The dims of a small array: 10 each, or fewer where all digits of an axis have sizes.
     pub(super) fn small_dims(&self) -> Vec<u64> {
-        let whole = |axis: &Axis| {
+        let whole = |axis: &TemplateAxis| {
             axis.digits.iter().try_fold(1u64, |whole, digit| match digit.size {
                 Size::Rest => None,
                 Size::Fixed(size) => Some(whole.saturating_mul(size)),
@@ -145,8 +145,8 @@ impl Template {
         Err(rank::misfit(what, &self.letters(), self.more(), rank))
     }
 
-    fn read_axis(&self, scan: &mut Scanner<'_>) -> Result<Axis, Error> {
-        let mut axis = Axis { digits: Vec::new(), grouped: scan.eat("(") };
+    fn read_axis(&self, scan: &mut Scanner<'_>) -> Result<TemplateAxis, Error> {
+        let mut axis = TemplateAxis { digits: Vec::new(), grouped: scan.eat("(") };
         loop {
             let digit = read_digit(scan)?;
             self.check(&axis, &digit)?;
@@ -158,7 +158,7 @@ impl Template {
     }
 
     /// Refuses a digit that the pattern cannot take.
-    fn check(&self, axis: &Axis, digit: &Written) -> Result<(), Error> {
+    fn check(&self, axis: &TemplateAxis, digit: &WrittenDigit) -> Result<(), Error> {
         let name = &digit.name;
         if self.digits().chain(&axis.digits).any(|other| other.name == *name) {
             return Err(Error::parse(
@@ -244,7 +244,7 @@ impl Template {
         &self,
         dims: &[u64],
         given: &Given<'_>,
-        size_of: &dyn Fn(&Written) -> Result<Option<u64>, Error>,
+        size_of: &dyn Fn(&WrittenDigit) -> Result<Option<u64>, Error>,
     ) -> Result<Resolved, Error> {
         let pattern = self.pattern(size_of)?;
         let mut resolved = Resolved::of_pattern(&pattern, dims, given)?;
@@ -262,7 +262,7 @@ impl Template {
         &self,
         shape: &[u64],
         per: u64,
-        size_of: &dyn Fn(&Written) -> Result<Option<u64>, Error>,
+        size_of: &dyn Fn(&WrittenDigit) -> Result<Option<u64>, Error>,
     ) -> Option<Vec<u64>> {
         let pattern = self.pattern(size_of).ok()?;
         self.cuts.array(&pattern, shape, per)
@@ -271,7 +271,7 @@ impl Template {
     /// The pattern with sizes for its constants; `None` leaves a digit the rest of its axis.
     pub(super) fn pattern(
         &self,
-        size_of: &dyn Fn(&Written) -> Result<Option<u64>, Error>,
+        size_of: &dyn Fn(&WrittenDigit) -> Result<Option<u64>, Error>,
     ) -> Result<Pattern, Error> {
         let mut digits = Vec::new();
         for &(a, position) in &self.order {
@@ -299,10 +299,10 @@ pub(super) fn unknown(name: &str, names: Vec<&str>, span: (usize, usize)) -> Err
     Error::parse(span, format!("no digit is called `{name}`; there are {list}{nearest}"))
 }
 
-fn read_digit(scan: &mut Scanner<'_>) -> Result<Written, Error> {
+fn read_digit(scan: &mut Scanner<'_>) -> Result<WrittenDigit, Error> {
     let (name, (from, _)) = scan.name("an axis or a digit, such as `m` or `m0:16`")?;
     let size = if scan.eat(":") { read_size(scan)? } else { Size::Rest };
-    Ok(Written { name: name.to_owned(), size, span: (from, scan.at()) })
+    Ok(WrittenDigit { name: name.to_owned(), size, span: (from, scan.at()) })
 }
 
 fn read_size(scan: &mut Scanner<'_>) -> Result<Size, Error> {
@@ -316,7 +316,7 @@ fn read_size(scan: &mut Scanner<'_>) -> Result<Size, Error> {
     }
 }
 
-impl fmt::Display for Written {
+impl fmt::Display for WrittenDigit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.size {
             Size::Rest => f.write_str(&self.name),
@@ -331,7 +331,7 @@ impl fmt::Display for Template {
         let rest = if self.batched { "… " } else { "" };
         f.write_str(rest)?;
         for axis in &self.axes {
-            let digits: Vec<String> = axis.digits.iter().map(Written::to_string).collect();
+            let digits: Vec<String> = axis.digits.iter().map(WrittenDigit::to_string).collect();
             let digits = digits.join(" ");
             if axis.grouped { write!(f, "({digits}) ")? } else { write!(f, "{digits} ")? }
         }

@@ -26,13 +26,13 @@ use std::sync::Arc;
 use tilewright_core::TensorLayout;
 
 use super::{
-    array::{Array, Unit, not_negative},
+    array::{LibraryArray, StrideUnit, not_negative},
     strided::{Strided, unsupported},
 };
 use crate::{
     Named,
     error::Error,
-    literal::{Fields, Value, python_tuple},
+    literal::{Literal, LiteralFields, python_tuple},
     notation::Notation,
     reading::Reading,
 };
@@ -50,8 +50,8 @@ const FIELDS: &[&str] =
     &["size", "stride", "storage_offset", "memory_format", "dtype", "shape", "strides"];
 
 fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
-    let mut fields = Fields::read(text, "a PyTorch tensor", FIELDS, 3)?;
-    let mut array = Array::read(&mut fields, &["size", "shape"], &["dtype"])?;
+    let mut fields = LiteralFields::read(text, "a PyTorch tensor", FIELDS, 3)?;
+    let mut array = LibraryArray::read(&mut fields, &["size", "shape"], &["dtype"])?;
     let rank = array.dims.len();
     let stride = fields.take_some(&["stride", "strides"])?;
     let format = fields.take_some(&["memory_format"])?;
@@ -59,7 +59,7 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
         return Err(Error::parse(format.span, "strides and a memory format; leave one out"));
     }
     if let Some(stride) = stride {
-        array.strides = Some((not_negative(&stride, rank, "PyTorch")?, Unit::Elements));
+        array.strides = Some((not_negative(&stride, rank, "PyTorch")?, StrideUnit::Elements));
     }
     array.minor_to_major =
         format.map(|format| minor_to_major(&format, rank)).transpose()?.flatten();
@@ -67,14 +67,14 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
         let message = "expected a storage offset of 0 or more elements";
         let offset = offset.unsigned().map_err(|_| Error::parse(offset.span, message))?;
         let offset = i64::try_from(offset).map_err(|_| Error::parse((0, text.len()), message))?;
-        array.offset = (offset, Unit::Elements);
+        array.offset = (offset, StrideUnit::Elements);
     }
     let text = spell(&array);
     Ok(array.reading(text))
 }
 
 /// The dims of a memory format, fastest first; `None` is row-major.
-fn minor_to_major(format: &Value<'_>, rank: usize) -> Result<Option<Vec<u64>>, Error> {
+fn minor_to_major(format: &Literal<'_>, rank: usize) -> Result<Option<Vec<u64>>, Error> {
     let word = format.word()?;
     let (dims, order) = match word.strip_prefix("torch.").unwrap_or(word) {
         "contiguous_format" => return Ok(None),
@@ -94,7 +94,7 @@ fn minor_to_major(format: &Value<'_>, rank: usize) -> Result<Option<Vec<u64>>, E
     Ok(Some(order))
 }
 
-fn spell(array: &Array) -> String {
+fn spell(array: &LibraryArray) -> String {
     let mut text = format!("size={}", python_tuple(&array.dims));
     if let Some((strides, _)) = &array.strides {
         text += &format!(",stride={}", python_tuple(strides));
@@ -123,9 +123,9 @@ fn print(named: &Named) -> Result<String, Error> {
     if strided.offset < 0 {
         return Err(unsupported("PyTorch does not allow a negative storage offset"));
     }
-    let mut array = Array::dense(strided.dims.clone());
+    let mut array = LibraryArray::dense(strided.dims.clone());
     array.dtype = named.dtype();
-    array.offset = (strided.offset, Unit::Elements);
+    array.offset = (strided.offset, StrideUnit::Elements);
     let last = match array.dims.len() {
         4 => Some(vec![1, 3, 2, 0]),
         5 => Some(vec![1, 4, 3, 2, 0]),
@@ -138,7 +138,7 @@ fn print(named: &Named) -> Result<String, Error> {
     });
     match last {
         Some(order) if is_last && !strided.is_row_major() => array.minor_to_major = Some(order),
-        Some(_) | None => array.strides = Some((strided.strides, Unit::Elements)),
+        Some(_) | None => array.strides = Some((strided.strides, StrideUnit::Elements)),
     }
     Ok(format!("torch:{}", spell(&array)))
 }

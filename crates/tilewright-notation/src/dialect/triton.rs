@@ -100,12 +100,12 @@ fn claims(text: &str) -> bool {
 #[derive(Debug)]
 struct Triton {
     encoding: Encoding,
-    array: Option<Tensor>,
+    array: Option<TritonTensor>,
 }
 
 /// `4x8xf16`: dims and a type, which is printed as it was spelled.
 #[derive(Debug)]
-struct Tensor {
+struct TritonTensor {
     dims: Vec<u64>,
     dtype: Dtype,
     spelled: String,
@@ -134,7 +134,7 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
 }
 
 /// `4x8xf16`.
-fn array(text: &str) -> Result<Tensor, Error> {
+fn array(text: &str) -> Result<TritonTensor, Error> {
     let (mut dims, mut at) = (Vec::new(), 0);
     loop {
         let rest = text.get(at..).unwrap_or("");
@@ -143,7 +143,7 @@ fn array(text: &str) -> Result<Tensor, Error> {
             let spelled = rest.trim();
             let element = mlir_types::type_of(spelled).map_or_else(|| dtype(spelled), Ok);
             let dtype = element.map_err(|error| error.shifted(at))?;
-            return Ok(Tensor { dims, dtype, spelled: spelled.to_owned() });
+            return Ok(TritonTensor { dims, dtype, spelled: spelled.to_owned() });
         }
         let span = (at, at + digits);
         let too_large = |_| Error::parse(span, "an extent that does not fit 64 bits");

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::template::{Size, Written};
+use super::template::{Size, WrittenDigit};
 use crate::{
     Format,
     catalogue::Constant,
@@ -12,7 +12,7 @@ use crate::{
 
 /// A sized digit of a format.
 #[derive(Debug)]
-pub(super) struct Unit {
+pub(super) struct FormatDigit {
     pub(super) digit: String,
     pub(super) constant: Option<&'static Constant>,
     /// The size in the pattern.
@@ -21,8 +21,8 @@ pub(super) struct Unit {
     pub(super) set: Option<u64>,
 }
 
-impl Unit {
-    pub(super) fn of(format: &Format, digit: &Written) -> Option<Unit> {
+impl FormatDigit {
+    pub(super) fn of(format: &Format, digit: &WrittenDigit) -> Option<FormatDigit> {
         let (constant, usual) = match &digit.size {
             Size::Rest => return None,
             Size::Fixed(size) => (None, Some(*size)),
@@ -30,7 +30,7 @@ impl Unit {
                 (format.constants.iter().copied().find(|c| c.name == name), None)
             }
         };
-        Some(Unit { digit: digit.name.to_ascii_uppercase(), constant, usual, set: None })
+        Some(FormatDigit { digit: digit.name.to_ascii_uppercase(), constant, usual, set: None })
     }
 
     pub(super) fn name(&self) -> &str {
@@ -67,7 +67,7 @@ pub(super) struct Parameter<'t> {
 }
 
 /// Both names of a unit.
-pub(super) fn both(unit: &Unit) -> String {
+pub(super) fn both(unit: &FormatDigit) -> String {
     if unit.name() == unit.digit {
         unit.digit.clone()
     } else {

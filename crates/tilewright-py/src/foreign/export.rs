@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_void};
 
 use pyo3::{ffi, prelude::*};
 
-use super::raw::dlpack::{DataType, Device, Tensor, Unversioned, Versioned};
+use super::raw::dlpack::{DataType, DlpackDevice, DlpackTensor, Unversioned, Versioned};
 
 const VERSIONED: &CStr = c"dltensor_versioned";
 const UNVERSIONED: &CStr = c"dltensor";
@@ -31,11 +31,11 @@ struct Exported {
 }
 
 impl Export {
-    fn tensor(&self) -> Tensor {
+    fn tensor(&self) -> DlpackTensor {
         let (code, bits) = self.element;
-        Tensor {
+        DlpackTensor {
             data: std::ptr::with_exposed_provenance(self.address as usize),
-            device: Device { kind: 2, id: self.ordinal },
+            device: DlpackDevice { kind: 2, id: self.ordinal },
             ndim: self.shape.len() as i32,
             dtype: DataType { code, bits, lanes: 1 },
             shape: self.shape.as_ptr(),

@@ -44,9 +44,9 @@ pub(crate) use marks::Use;
 pub(crate) use numpy::{empty as numpy_empty, named as numpy_named};
 pub(crate) use own::{PyDeviceArray, as_jax, empty as own_empty};
 pub(crate) use raw::Facts;
-use raw::{Array, Bytes, Refusal};
+use raw::{ByteRange, RawArray, Refusal};
 pub(crate) use seen::PyMemory;
-pub(crate) use storage::Place;
+pub(crate) use storage::Argument;
 pub(crate) use torch::empty as torch_empty;
 
 /// The library of an array, which determines the library of the result.
@@ -67,7 +67,7 @@ pub(crate) enum Family {
 pub(crate) struct Memory {
     pub(crate) facts: Facts,
     /// The bytes from the lowest element to the end of the highest.
-    bytes: Bytes,
+    bytes: ByteRange,
     pub(crate) writable: bool,
     pub(crate) family: Family,
     /// The device that holds the bytes; `None` for the CPU.
@@ -98,7 +98,7 @@ unsafe impl Sync for Memory {}
 
 /// The description of an array by its library.
 struct Description {
-    array: Array,
+    array: RawArray,
     family: Family,
     device: Option<Device>,
     own_dtype: Option<Py<PyAny>>,
@@ -195,9 +195,9 @@ impl Memory {
 
     fn new(said: Description) -> PyResult<Memory> {
         let Description { array, family, device, own_dtype, owner } = said;
-        let Array { data, mut facts, writable } = array;
+        let RawArray { data, mut facts, writable } = array;
         facts.settle();
-        let bytes = Bytes::of(data, &facts)?;
+        let bytes = ByteRange::of(data, &facts)?;
         Ok(Memory { facts, bytes, writable, family, device, own_dtype, _owner: owner })
     }
 

@@ -13,7 +13,7 @@ use tilewright::{Dtype, notation};
 
 use super::{
     Description, Family, Owner,
-    raw::{Array, numpy::ArrayInterface},
+    raw::{RawArray, numpy::ArrayInterface},
 };
 use crate::errors::{broken, refused};
 
@@ -100,7 +100,7 @@ pub(super) fn said(array: &Bound<'_, PyAny>) -> PyResult<Description> {
         true => attribute(array, intern!(py, "flags"))?.getattr("writeable")?.is_truthy()?,
         false => said.writable,
     };
-    let mut said = Array { writable, ..said };
+    let mut said = RawArray { writable, ..said };
     said.facts.dtype = dtype(said.facts.dtype, &own_dtype)?;
     Ok(Description {
         device: None,

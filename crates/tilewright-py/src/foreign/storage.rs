@@ -7,18 +7,18 @@ use crate::{errors::refused, spelling::tuple};
 
 /// The argument of an array, for messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Argument {
     /// It is read, and has this name.
     Source(&'static str),
     /// It is written.
     Out,
 }
 
-impl Place {
+impl Argument {
     fn name(self) -> &'static str {
         match self {
-            Place::Source(name) => name,
-            Place::Out => "out",
+            Argument::Source(name) => name,
+            Argument::Out => "out",
         }
     }
 
@@ -26,11 +26,11 @@ impl Place {
     fn undecided(self, shape: &str, copied: &str) -> String {
         let name = self.name();
         let (lists, instead) = match self {
-            Place::Source(_) => (
+            Argument::Source(_) => (
                 "may list the extents of a storage innermost first, or be a transposed one",
                 format!("pass {name}.T for the first, {copied} for the second"),
             ),
-            Place::Out => (
+            Argument::Out => (
                 "may list the extents of the result innermost first, or be its transpose",
                 "give order='F' for the first, an output in C's order for the second".to_owned(),
             ),
@@ -44,7 +44,7 @@ impl Memory {
     /// Fortran order, reversed. If its shape is a palindrome, only `told` distinguishes that from the transpose of a storage.
     pub(crate) fn storage_length(
         &self,
-        place: Place,
+        place: Argument,
         shape: &[u64],
         told: bool,
     ) -> PyResult<usize> {
@@ -62,19 +62,19 @@ impl Memory {
     }
 
     /// Returns the bytes of an array whose elements are dense, the last dim fastest.
-    pub(crate) fn row_major_bytes(&self, place: Place) -> PyResult<&[u8]> {
+    pub(crate) fn row_major_bytes(&self, place: Argument) -> PyResult<&[u8]> {
         self.is_row_major(place).and_then(|()| self.bytes())
     }
 
     /// Refuses an array whose elements are not dense with the last dim fastest.
-    fn is_row_major(&self, place: Place) -> PyResult<()> {
+    fn is_row_major(&self, place: Argument) -> PyResult<()> {
         if self.facts.is_row_major() {
             return Ok(());
         }
         let (shape, strides) = (tuple(&self.facts.shape), tuple(&self.facts.strides));
         let instead = match place {
-            Place::Out => "give an output that is".to_owned(),
-            Place::Source(name) => {
+            Argument::Out => "give an output that is".to_owned(),
+            Argument::Source(name) => {
                 format!("it is not copied silently; pass {}", self.contiguous(name))
             }
         };

@@ -10,7 +10,7 @@ use pyo3::{
 };
 use tilewright::{Dtype, notation};
 
-use super::{Description, Device, Facts, Family, Owner, Reach, raw::Array};
+use super::{Description, Device, Facts, Family, Owner, Reach, raw::RawArray};
 use crate::errors::refused;
 
 static TENSOR: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -74,7 +74,7 @@ fn plain(tensor: &Bound<'_, PyAny>, reach: Reach) -> PyResult<Description> {
     // Autograd does not track reads; a write would bypass it.
     let writable = !tensor.getattr(intern!(py, "requires_grad"))?.is_truthy()?;
     Ok(Description {
-        array: Array { data: data as *const u8, facts, writable },
+        array: RawArray { data: data as *const u8, facts, writable },
         family: Family::Torch,
         device,
         own_dtype: Some(dtype.unbind()),

@@ -9,8 +9,10 @@
 mod raw;
 
 use raw::{
-    Array, BEYOND, Bytes, Facts, Refusal,
-    dlpack::{DataType, Device, IS_COPIED, Managed, READ_ONLY, Tensor, Unversioned, Versioned},
+    BEYOND, ByteRange, Facts, RawArray, Refusal,
+    dlpack::{
+        DataType, DlpackDevice, DlpackTensor, IS_COPIED, Managed, READ_ONLY, Unversioned, Versioned,
+    },
     numpy::{ArrayInterface, NOT_SWAPPED, WRITEABLE},
 };
 use std::{cell::Cell, ffi::c_void, ptr::null};
@@ -72,12 +74,12 @@ fn memory(len: usize) -> Box<[u8]> {
 }
 
 /// Checks that an array has these elements, and that no other byte is used.
-fn check(case: &Case, array: Array, held: &[u8]) {
+fn check(case: &Case, array: RawArray, held: &[u8]) {
     let (origin, len) = case.reach();
     let data = array.data;
     let mut facts = array.facts;
     facts.settle();
-    let bytes = Bytes::of(data, &facts).unwrap();
+    let bytes = ByteRange::of(data, &facts).unwrap();
     assert_eq!(bytes.len(), len, "{case:?}");
     // SAFETY: `held` is the memory of the array, and nobody writes it.
     let read = unsafe { bytes.read() };
@@ -108,10 +110,15 @@ unsafe extern "C" fn delete_versioned(raw: *mut Versioned) {
 }
 
 /// Returns a tensor over memory, with the lists of its shape and strides.
-fn tensor(data: *const u8, byte_offset: u64, shape: &[i64], strides: Option<&[i64]>) -> Tensor {
-    Tensor {
+fn tensor(
+    data: *const u8,
+    byte_offset: u64,
+    shape: &[i64],
+    strides: Option<&[i64]>,
+) -> DlpackTensor {
+    DlpackTensor {
         data: data.cast(),
-        device: Device { kind: 1, id: 0 },
+        device: DlpackDevice { kind: 1, id: 0 },
         ndim: shape.len() as i32,
         dtype: DataType { code: 1, bits: 8, lanes: 1 },
         shape: shape.as_ptr(),
@@ -121,7 +128,7 @@ fn tensor(data: *const u8, byte_offset: u64, shape: &[i64], strides: Option<&[i6
 }
 
 /// Returns the struct of a library in its own memory, which its deleter frees.
-fn given(tensor: Tensor, flags: Option<u64>) -> Managed {
+fn given(tensor: DlpackTensor, flags: Option<u64>) -> Managed {
     let context = std::ptr::null_mut();
     let (raw, versioned): (*mut c_void, bool) = match flags {
         Some(flags) => {
@@ -139,7 +146,7 @@ fn given(tensor: Tensor, flags: Option<u64>) -> Managed {
 }
 
 /// Returns the description of a tensor, which is then returned to its library.
-fn read(tensor: Tensor, flags: Option<u64>) -> Result<Array, Refusal> {
+fn read(tensor: DlpackTensor, flags: Option<u64>) -> Result<RawArray, Refusal> {
     let before = DELETED.get();
     let mut managed = given(tensor, flags);
     let array = managed.array();
@@ -187,23 +194,23 @@ fn a_tensor_without_strides_is_dense() {
 fn tensors_that_cannot_be_read_are_refused_and_given_back() {
     let (held, shape) = (memory(6), [2, 3]);
     let good = || tensor(held.as_ptr(), 0, &shape, None);
-    let refused = |tensor: Tensor, flags: u64| read(tensor, Some(flags)).unwrap_err();
+    let refused = |tensor: DlpackTensor, flags: u64| read(tensor, Some(flags)).unwrap_err();
     let dtype = |bits, lanes| DataType { code: 1, bits, lanes };
     assert_eq!(refused(good(), IS_COPIED).kind, "copy");
     for (bits, lanes) in [(8, 2), (8, 0), (0, 1), (4, 1), (9, 1)] {
-        assert_eq!(refused(Tensor { dtype: dtype(bits, lanes), ..good() }, 0).kind, "dtype");
+        assert_eq!(refused(DlpackTensor { dtype: dtype(bits, lanes), ..good() }, 0).kind, "dtype");
     }
     for ndim in [-1, 65, i32::MIN, i32::MAX] {
-        let why = refused(Tensor { ndim, ..good() }, 0);
+        let why = refused(DlpackTensor { ndim, ..good() }, 0);
         assert_eq!(why.says, format!("a DLPack tensor of {ndim} dims"));
     }
-    assert_eq!(refused(Tensor { shape: null(), ..good() }, 0).kind, "array");
-    let why = refused(Tensor { byte_offset: u64::MAX, ..good() }, 0);
+    assert_eq!(refused(DlpackTensor { shape: null(), ..good() }, 0).kind, "array");
+    let why = refused(DlpackTensor { byte_offset: u64::MAX, ..good() }, 0);
     assert!(why.says.contains("exceeds this machine's addresses"), "{}", why.says);
     // Without memory, an offset has no effect.
-    let nothing = read(Tensor { data: null(), byte_offset: 64, ..good() }, Some(0)).unwrap();
+    let nothing = read(DlpackTensor { data: null(), byte_offset: 64, ..good() }, Some(0)).unwrap();
     assert!(nothing.data.is_null());
-    let why = Bytes::of(nothing.data, &nothing.facts).unwrap_err();
+    let why = ByteRange::of(nothing.data, &nothing.facts).unwrap_err();
     assert!(why.says.contains("only a description"), "{}", why.says);
 }
 
@@ -281,7 +288,7 @@ fn flags_and_codes_of_numpy_are_told() {
     assert_eq!(read(ArrayInterface { typekind: b'O' as _, ..plain() }).facts.dtype, None);
     for itemsize in [0, -8] {
         let array = read(ArrayInterface { itemsize, ..plain() });
-        assert_eq!(Bytes::of(array.data, &array.facts).unwrap_err().kind, "dtype");
+        assert_eq!(ByteRange::of(array.data, &array.facts).unwrap_err().kind, "dtype");
     }
 }
 
@@ -311,7 +318,7 @@ fn no_numbers_lead_beyond_the_addresses() {
             let (shape, strides) = (vec![extent, 2], vec![a, b]);
             let mut facts = Facts { shape, strides, itemsize: 8, dtype: None, swapped: false };
             facts.settle();
-            let Err(why) = Bytes::of(held.as_ptr(), &facts) else {
+            let Err(why) = ByteRange::of(held.as_ptr(), &facts) else {
                 let (origin, len) = facts.reach().unwrap();
                 let low = held.as_ptr().addr() - origin;
                 assert!(low.checked_add(len).is_some() && len <= isize::MAX as usize);

@@ -4,7 +4,7 @@
 #[path = "../../src/pieces.rs"]
 mod own;
 
-use own::Cut;
+use own::TensorBox;
 use std::ops::Range;
 
 /// Returns the number of elements of a box.
@@ -40,7 +40,7 @@ fn bound(whole: &[Range<u64>], width: u64, most: u64) -> u64 {
 
 fn check(whole: &[Range<u64>], width: u64, most: u64) {
     let bytes = (size(whole) * width).div_ceil(8);
-    let all = Cut::new(whole.to_vec(), width as u32, bytes).pieces(most);
+    let all = TensorBox::new(whole.to_vec(), width as u32, bytes).pieces(most);
     let mut at = 0;
     for (index, part) in all.iter().enumerate() {
         let says = format!("{part:?} of {whole:?}, {width} bits, {most} bytes");
@@ -78,25 +78,25 @@ fn pieces_are_the_box_in_its_order() {
 fn rows_beyond_the_bound_are_cut_where_they_are_whole_bytes() {
     let (most, row) = (16 << 20, 1 << 28);
     let whole = vec![0..64, 0..row];
-    let all = Cut::new(whole.clone(), 4, 64 * row / 2).pieces(most);
+    let all = TensorBox::new(whole.clone(), 4, 64 * row / 2).pieces(most);
     assert_eq!(all.len() as u64, 64 * row / 2 / most);
     assert!(all.iter().all(|part| size(part) / 2 <= most));
     // A row that ends within a byte stays with the next one.
     let whole = vec![0..64, 0..row + 1];
-    let all = Cut::new(whole.clone(), 4, 32 * (row + 1)).pieces(most);
+    let all = TensorBox::new(whole.clone(), 4, 32 * (row + 1)).pieces(most);
     assert!(all.iter().all(|part| part[0].end - part[0].start == 2));
 }
 
 #[test]
 fn a_box_of_nothing_is_one_piece() {
-    assert_eq!(Cut::new(vec![0..3, 4..4], 4, 0).pieces(1), [vec![0..3, 4..4]]);
-    assert_eq!(Cut::new(Vec::new(), 32, 4).pieces(1), [Vec::<Range<u64>>::new()]);
+    assert_eq!(TensorBox::new(vec![0..3, 4..4], 4, 0).pieces(1), [vec![0..3, 4..4]]);
+    assert_eq!(TensorBox::new(Vec::new(), 32, 4).pieces(1), [Vec::<Range<u64>>::new()]);
 }
 
 #[test]
 fn blocks_of_elements_are_not_cut() {
     // 256 elements are a block of 144 bytes.
-    let all = Cut::new(vec![0..4, 0..1024], 144 * 8, 4 * 4 * 144).pieces(300);
+    let all = TensorBox::new(vec![0..4, 0..1024], 144 * 8, 4 * 4 * 144).pieces(300);
     assert_eq!(all.len(), 8);
     assert!(all.iter().all(|part| size(part) == 512));
 }

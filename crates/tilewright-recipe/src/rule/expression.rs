@@ -248,7 +248,7 @@ impl Expression {
 
     /// Reads the bytes `span` of a text; errors point into the whole.
     pub(crate) fn within(text: &str, span: (usize, usize)) -> Result<Expression, Error> {
-        let mut reader = Reader::new(text, span);
+        let mut reader = DimensionReader::new(text, span);
         let mut dims = Vec::new();
         while reader.scanner.peek().is_some() {
             dims.push(reader.factor(0)?);
@@ -319,15 +319,15 @@ impl fmt::Display for Expression {
 }
 
 /// A reader of dimensions and of the numbers in names.
-pub(crate) struct Reader<'a> {
+pub(crate) struct DimensionReader<'a> {
     pub(crate) scanner: Scanner<'a, Error>,
     pub(crate) sizes: Sizes,
     nodes: usize,
 }
 
-impl<'a> Reader<'a> {
-    pub(crate) fn new(text: &'a str, span: (usize, usize)) -> Reader<'a> {
-        Reader { scanner: Scanner::within(text, span), sizes: Sizes::new(), nodes: 0 }
+impl<'a> DimensionReader<'a> {
+    pub(crate) fn new(text: &'a str, span: (usize, usize)) -> DimensionReader<'a> {
+        DimensionReader { scanner: Scanner::within(text, span), sizes: Sizes::new(), nodes: 0 }
     }
 
     /// A factor, inside of `depth` brackets.

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tilewright_core::{Dtype, Fill};
 
 use crate::{
-    error::{Error, Kind, Place},
+    error::{Error, Kind, TextPlace},
     rule::expression::{Axis, Node, Sizes},
     rule::reference::{Reference, Term},
     rule::unequal::Unequal,
@@ -21,9 +21,9 @@ use crate::{
 /// A rule of a recipe.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Rule {
-    pub(crate) place: Place,
-    pub(crate) from: Side,
-    pub(crate) to: Side,
+    pub(crate) place: TextPlace,
+    pub(crate) from: SideTerms,
+    pub(crate) to: SideTerms,
     /// True if it may take nothing.
     pub(crate) optional: bool,
     /// True if some layers may lack its tensors.
@@ -49,7 +49,7 @@ pub(crate) struct Rule {
 
 /// The tensors of one side.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Side {
+pub(crate) struct SideTerms {
     pub(crate) references: Vec<Reference>,
     /// The SPEC of each reference's layout: none, one for all, or one each.
     pub(crate) layout: Vec<String>,
@@ -66,7 +66,7 @@ pub(crate) struct Placed {
 
 /// A term on the two sides; padding is on one.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Pair {
+pub(crate) struct TermPair {
     pub(crate) from: Option<Placed>,
     pub(crate) to: Option<Placed>,
 }
@@ -141,7 +141,7 @@ impl Rule {
     ///
     /// The error names the axis that occurs twice in a term, the term that occurs twice on a side, or the terms that
     /// one side lacks.
-    pub(crate) fn pairs(&self) -> Result<Vec<Pair>, Error> {
+    pub(crate) fn pairs(&self) -> Result<Vec<TermPair>, Error> {
         let (mut from, to) = (self.terms(&self.from)?, self.terms(&self.to)?);
         let alone =
             |some: &Terms, others: &Terms, (side, gone): (&str, &BTreeSet<String>), other| {
@@ -165,15 +165,15 @@ impl Rule {
         if !faults.is_empty() {
             return Err(self.error(Kind::Terms, faults.join("; ")));
         }
-        let mut pairs: Vec<Pair> = Vec::new();
+        let mut pairs: Vec<TermPair> = Vec::new();
         for (key, placed) in to {
-            pairs.push(Pair { from: from.remove(&key), to: Some(placed) });
+            pairs.push(TermPair { from: from.remove(&key), to: Some(placed) });
         }
-        pairs.extend(from.into_values().map(|placed| Pair { from: Some(placed), to: None }));
+        pairs.extend(from.into_values().map(|placed| TermPair { from: Some(placed), to: None }));
         Ok(pairs)
     }
 
-    fn terms(&self, side: &Side) -> Result<Terms, Error> {
+    fn terms(&self, side: &SideTerms) -> Result<Terms, Error> {
         let mut terms = Terms::new();
         for (at, reference) in side.references.iter().enumerate() {
             for term in reference.terms() {
@@ -198,7 +198,7 @@ impl Rule {
     }
 
     /// Returns the faults of the rule besides those of its terms.
-    pub(crate) fn faults(&self, pairs: &[Pair]) -> Vec<Error> {
+    pub(crate) fn faults(&self, pairs: &[TermPair]) -> Vec<Error> {
         let mut all = Vec::new();
         all.extend(self.stated().err());
         all.extend(self.texts_differ());
@@ -234,9 +234,9 @@ impl Rule {
     }
 
     /// A reference of which only padding is known.
-    fn unfed(&self, pairs: &[Pair]) -> Option<Error> {
-        let moved = |pair: &&Pair| pair.from.is_some() && pair.to.is_some();
-        let fed = |of: fn(&Pair) -> &Option<Placed>| -> BTreeSet<usize> {
+    fn unfed(&self, pairs: &[TermPair]) -> Option<Error> {
+        let moved = |pair: &&TermPair| pair.from.is_some() && pair.to.is_some();
+        let fed = |of: fn(&TermPair) -> &Option<Placed>| -> BTreeSet<usize> {
             pairs
                 .iter()
                 .filter(moved)
@@ -245,7 +245,7 @@ impl Rule {
                 .collect()
         };
         let (from, to) = (fed(|pair| &pair.from), fed(|pair| &pair.to));
-        let of = |side: &Side, fed: &BTreeSet<usize>| {
+        let of = |side: &SideTerms, fed: &BTreeSet<usize>| {
             side.references
                 .iter()
                 .enumerate()
@@ -258,7 +258,7 @@ impl Rule {
 
     /// Axes of copies that both sides have or none, and axes that vary but occur in no name.
     fn unknown_axes(&self) -> Option<Error> {
-        let has = |side: &Side, axis: &str| {
+        let has = |side: &SideTerms, axis: &str| {
             side.references.iter().flat_map(Reference::axes).any(|one| one.to_string() == axis)
         };
         let copied = |axis: &&String| has(&self.from, axis) == has(&self.to, axis);
@@ -292,7 +292,7 @@ impl Rule {
 
     /// A part that is dropped and that both sides have, or the other side alone.
     fn dropped(&self) -> Option<Error> {
-        let has = |side: &Side, axis: &str| {
+        let has = |side: &SideTerms, axis: &str| {
             side.references.iter().flat_map(Reference::axes).any(|one| one.to_string() == axis)
         };
         let sides = [

@@ -19,7 +19,7 @@ use std::{
 
 use crate::{
     error::{Error, Kind},
-    rule::expression::{Axis, Node, Reader, Sizes},
+    rule::expression::{Axis, DimensionReader, Node, Sizes},
 };
 
 /// The most fields and texts of a name.
@@ -28,13 +28,13 @@ const MOST_PIECES: usize = 64;
 /// A name with fields.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Name {
-    pub(crate) pieces: Vec<Piece>,
+    pub(crate) pieces: Vec<NamePiece>,
     /// The sizes that the text gives.
     pub(crate) sizes: Sizes,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Piece {
+pub(crate) enum NamePiece {
     Literal(String),
     /// Text by a name; without dots where `dots` is false.
     Text {
@@ -65,7 +65,7 @@ pub(crate) enum Offset {
 
 /// The values in a name: its texts by name, its numbers without their offsets.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Read {
+pub(crate) struct NameValues {
     pub(crate) texts: BTreeMap<String, String>,
     pub(crate) numbers: Vec<u64>,
 }
@@ -130,7 +130,7 @@ impl Name {
             let says = "a name cannot contain a blank; axes come after ` : `";
             return Err(Error::expression((from + blank, from + blank + 1), says).of(Kind::Name));
         }
-        self.pieces.push(Piece::Literal(text[from..to].to_owned()));
+        self.pieces.push(NamePiece::Literal(text[from..to].to_owned()));
         Ok(())
     }
 
@@ -140,17 +140,17 @@ impl Name {
         if let Some((name, rest)) = text[span.0..span.1].split_once(':')
             && let "name" | "*" = rest.trim()
         {
-            let mut reader = Reader::new(text, (span.0, span.0 + name.len()));
+            let mut reader = DimensionReader::new(text, (span.0, span.0 + name.len()));
             let (name, _) = reader.scanner.word("a name").map_err(named)?;
             reader.scanner.end("the name").map_err(named)?;
             if self.texts().contains(name) {
                 let says = format!("`{{{name}:…}}` appears twice in one name");
                 return Err(Error::expression(span, says).of(Kind::Name));
             }
-            self.pieces.push(Piece::Text { name: name.to_owned(), dots: rest.trim() == "*" });
+            self.pieces.push(NamePiece::Text { name: name.to_owned(), dots: rest.trim() == "*" });
             return Ok(());
         }
-        let mut reader = Reader::new(text, span);
+        let mut reader = DimensionReader::new(text, span);
         let factor = factor(&mut reader).map_err(named)?;
         let node = reader.product(0).map_err(named)?;
         if let Node::Product(parts) = &node
@@ -175,7 +175,7 @@ impl Name {
                 );
             }
         }
-        self.pieces.push(Piece::Number(Number { factor, node, offset, width }));
+        self.pieces.push(NamePiece::Number(Number { factor, node, offset, width }));
         Ok(())
     }
 
@@ -190,14 +190,14 @@ impl Name {
         let mut all = String::new();
         for piece in &self.pieces {
             match piece {
-                Piece::Literal(literal) => all.push_str(literal),
-                Piece::Text { name, .. } => {
+                NamePiece::Literal(literal) => all.push_str(literal),
+                NamePiece::Text { name, .. } => {
                     let text = texts.get(name)?;
                     all.push_str(Some(text).filter(|text| {
                         !text.contains(|c: char| matches!(c, '{' | '}') || c.is_whitespace())
                     })?);
                 }
-                Piece::Number(number) => match &number.node {
+                NamePiece::Number(number) => match &number.node {
                     Node::Axis(axis) if keys.contains_key(axis) => {
                         all.push_str(&number.written(keys[axis], sizes)?);
                     }
@@ -214,7 +214,7 @@ impl Name {
     pub(crate) fn texts(&self) -> BTreeSet<&str> {
         let mut names = BTreeSet::new();
         for piece in &self.pieces {
-            if let Piece::Text { name, .. } = piece {
+            if let NamePiece::Text { name, .. } = piece {
                 names.insert(name.as_str());
             }
         }
@@ -224,8 +224,8 @@ impl Name {
     /// Its numbers from left to right.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = &Number> {
         self.pieces.iter().filter_map(|piece| match piece {
-            Piece::Number(number) => Some(number),
-            Piece::Literal(_) | Piece::Text { .. } => None,
+            NamePiece::Number(number) => Some(number),
+            NamePiece::Literal(_) | NamePiece::Text { .. } => None,
         })
     }
 
@@ -233,17 +233,17 @@ impl Name {
     /// count as 0; a number below its offset is another name.
     ///
     /// The error is that the name can be read in two ways.
-    pub(crate) fn read(&self, name: &str, sizes: &Sizes) -> Result<Option<Read>, ()> {
-        let ends = |piece: Option<&Piece>, holds: &dyn Fn(&str) -> bool| match piece {
-            Some(Piece::Literal(text)) => holds(text),
-            Some(Piece::Text { .. } | Piece::Number(_)) | None => true,
+    pub(crate) fn read(&self, name: &str, sizes: &Sizes) -> Result<Option<NameValues>, ()> {
+        let ends = |piece: Option<&NamePiece>, holds: &dyn Fn(&str) -> bool| match piece {
+            Some(NamePiece::Literal(text)) => holds(text),
+            Some(NamePiece::Text { .. } | NamePiece::Number(_)) | None => true,
         };
         let begins = ends(self.pieces.first(), &|text| name.starts_with(text));
         if !begins || !ends(self.pieces.last(), &|text| name.ends_with(text)) {
             return Ok(None);
         }
         let mut search =
-            Search { name, sizes, dead: BTreeSet::new(), cuts: Vec::new(), found: Vec::new() };
+            NameSearch { name, sizes, dead: BTreeSet::new(), cuts: Vec::new(), found: Vec::new() };
         search.from(&self.pieces, 0);
         match search.found.len() {
             0 => Ok(None),
@@ -263,9 +263,9 @@ impl Name {
         let mut text = String::new();
         for piece in &self.pieces {
             match piece {
-                Piece::Literal(literal) => text.push_str(literal),
-                Piece::Text { name, .. } => text.push_str(texts.get(name)?),
-                Piece::Number(number) => {
+                NamePiece::Literal(literal) => text.push_str(literal),
+                NamePiece::Text { name, .. } => text.push_str(texts.get(name)?),
+                NamePiece::Number(number) => {
                     text.push_str(&number.written(*numbers.next()?, sizes)?);
                 }
             }
@@ -290,7 +290,7 @@ impl fmt::Display for Number {
     }
 }
 
-fn factor(reader: &mut Reader<'_>) -> Result<u64, Error> {
+fn factor(reader: &mut DimensionReader<'_>) -> Result<u64, Error> {
     if !matches!(reader.scanner.peek(), Some('0'..='9')) {
         return Ok(1);
     }
@@ -300,7 +300,7 @@ fn factor(reader: &mut Reader<'_>) -> Result<u64, Error> {
     if factor > 0 { Ok(factor) } else { Err(Error::expression((from, reader.scanner.at()), says)) }
 }
 
-fn offset(reader: &mut Reader<'_>) -> Result<Offset, Error> {
+fn offset(reader: &mut DimensionReader<'_>) -> Result<Offset, Error> {
     if !reader.scanner.eat("+") {
         return Ok(Offset::By(0));
     }
@@ -312,7 +312,7 @@ fn offset(reader: &mut Reader<'_>) -> Result<Offset, Error> {
     }
 }
 
-fn width(reader: &mut Reader<'_>) -> Result<usize, Error> {
+fn width(reader: &mut DimensionReader<'_>) -> Result<usize, Error> {
     if !reader.scanner.eat(":0") {
         return Ok(0);
     }
@@ -325,25 +325,25 @@ fn width(reader: &mut Reader<'_>) -> Result<usize, Error> {
 }
 
 /// Ways to read a name: at most two, for two are too many.
-struct Search<'a> {
+struct NameSearch<'a> {
     name: &'a str,
     sizes: &'a Sizes,
     /// Pieces left and bytes read from where nothing is found.
     dead: BTreeSet<(usize, usize)>,
     /// The fields read so far.
-    cuts: Vec<Field<'a>>,
-    found: Vec<Read>,
+    cuts: Vec<NameField<'a>>,
+    found: Vec<NameValues>,
 }
 
 #[derive(Clone, Copy)]
-enum Field<'a> {
+enum NameField<'a> {
     Text(&'a str, &'a str),
     Number(u64),
 }
 
-impl<'a> Search<'a> {
+impl<'a> NameSearch<'a> {
     /// Reads the rest of the name, from byte `at`, by the pieces; their number is bounded, and so is the depth.
-    fn from(&mut self, pieces: &'a [Piece], at: usize) {
+    fn from(&mut self, pieces: &'a [NamePiece], at: usize) {
         let Some((piece, rest)) = pieces.split_first() else {
             if at == self.name.len() {
                 self.keep();
@@ -356,12 +356,12 @@ impl<'a> Search<'a> {
         let before = self.found.len();
         let behind = self.name.get(at..).unwrap_or("");
         match piece {
-            Piece::Literal(text) if behind.starts_with(text.as_str()) => {
+            NamePiece::Literal(text) if behind.starts_with(text.as_str()) => {
                 self.from(rest, at + text.len())
             }
-            Piece::Literal(_) => {}
-            Piece::Text { name, dots } => self.text((name, *dots), rest, (at, behind)),
-            Piece::Number(number) => self.number(number, rest, (at, behind)),
+            NamePiece::Literal(_) => {}
+            NamePiece::Text { name, dots } => self.text((name, *dots), rest, (at, behind)),
+            NamePiece::Number(number) => self.number(number, rest, (at, behind)),
         }
         if self.found.len() == before {
             self.dead.insert((pieces.len(), at));
@@ -371,7 +371,7 @@ impl<'a> Search<'a> {
     fn text(
         &mut self,
         (name, dots): (&'a str, bool),
-        rest: &'a [Piece],
+        rest: &'a [NamePiece],
         (at, behind): (usize, &'a str),
     ) {
         let longest = if dots { behind.len() } else { behind.find('.').unwrap_or(behind.len()) };
@@ -379,11 +379,11 @@ impl<'a> Search<'a> {
         // A text that the name ends with has one end.
         let only = rest.is_empty().then_some(longest);
         for end in ends.filter(|end| *end <= longest && only.is_none_or(|only| only == *end)) {
-            self.with(Field::Text(name, &behind[..end]), rest, at + end);
+            self.with(NameField::Text(name, &behind[..end]), rest, at + end);
         }
     }
 
-    fn number(&mut self, number: &Number, rest: &'a [Piece], (at, behind): (usize, &'a str)) {
+    fn number(&mut self, number: &Number, rest: &'a [NamePiece], (at, behind): (usize, &'a str)) {
         let figures = behind.bytes().take_while(u8::is_ascii_digit).count().min(20);
         for end in 1..=figures {
             let text = &behind[..end];
@@ -393,23 +393,23 @@ impl<'a> Search<'a> {
             let value =
                 text.parse::<u64>().ok().filter(|_| if number.width > 0 { padded } else { plain });
             if let Some(digits) = value.and_then(|value| number.digits(value, self.sizes)) {
-                self.with(Field::Number(digits), rest, at + end);
+                self.with(NameField::Number(digits), rest, at + end);
             }
         }
     }
 
-    fn with(&mut self, field: Field<'a>, rest: &'a [Piece], at: usize) {
+    fn with(&mut self, field: NameField<'a>, rest: &'a [NamePiece], at: usize) {
         self.cuts.push(field);
         self.from(rest, at);
         self.cuts.pop();
     }
 
     fn keep(&mut self) {
-        let mut read = Read { texts: BTreeMap::new(), numbers: Vec::new() };
+        let mut read = NameValues { texts: BTreeMap::new(), numbers: Vec::new() };
         for field in &self.cuts {
             match field {
-                Field::Number(value) => read.numbers.push(*value),
-                Field::Text(name, text) => {
+                NameField::Number(value) => read.numbers.push(*value),
+                NameField::Text(name, text) => {
                     read.texts.insert((*name).to_owned(), (*text).to_owned());
                 }
             }

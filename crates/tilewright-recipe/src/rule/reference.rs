@@ -1,7 +1,7 @@
 //! A tensor in a rule: `NAME : AXES`, or a name alone for the whole tensor, whatever its rank.
 
 use crate::{
-    error::{Error, Kind, Place},
+    error::{Error, Kind, TextPlace},
     rule::expression::{Axis, Expression, MOST_TERMS, Node, Path, Sizes, combinations},
     rule::name::{Name, Number},
 };
@@ -13,7 +13,7 @@ const LONGEST: usize = 4096;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Reference {
     pub(crate) text: String,
-    pub(crate) place: Place,
+    pub(crate) place: TextPlace,
     pub(crate) name: Name,
     pub(crate) dims: Vec<Node>,
     /// The sizes that the text gives.
@@ -32,11 +32,11 @@ pub(crate) struct Term {
 
 impl Reference {
     /// Reads a reference; errors point into the file by `place`.
-    pub(crate) fn parse(text: &str, place: &Place) -> Result<Reference, Error> {
+    pub(crate) fn parse(text: &str, place: &TextPlace) -> Result<Reference, Error> {
         Reference::read(text, place).map_err(|error| error.within(text, place))
     }
 
-    fn read(text: &str, place: &Place) -> Result<Reference, Error> {
+    fn read(text: &str, place: &TextPlace) -> Result<Reference, Error> {
         if text.len() > LONGEST {
             return Err(Error::new(
                 Kind::Limit,

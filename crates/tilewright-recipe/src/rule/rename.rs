@@ -13,7 +13,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    error::{Error, Faults, Kind, Place},
+    error::{Error, Faults, Kind, TextPlace},
     rule::expression::{Axis, Node, Sizes},
     rule::name::Offset,
     rule::reference::Reference,
@@ -23,7 +23,7 @@ use crate::{
 /// A change of names.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Rename {
-    pub(crate) place: Place,
+    pub(crate) place: TextPlace,
     pub(crate) from: Reference,
     pub(crate) to: Reference,
     /// True if it may match no name.
@@ -33,7 +33,7 @@ pub(crate) struct Rename {
 }
 
 /// The fields of a name: texts and numbers.
-type Fields = (BTreeMap<String, String>, BTreeMap<Axis, u64>);
+type NameFields = (BTreeMap<String, String>, BTreeMap<Axis, u64>);
 
 impl Rename {
     /// Returns the rename that undoes this one.
@@ -99,7 +99,7 @@ fn fields(
     reference: &Reference,
     texts: BTreeMap<String, String>,
     numbers: &[u64],
-) -> Option<Fields> {
+) -> Option<NameFields> {
     let mut axes = BTreeMap::new();
     for (axis, value) in reference.axes().zip(numbers) {
         if *axes.entry(axis.clone()).or_insert(*value) != *value {

@@ -10,9 +10,9 @@ use std::collections::BTreeSet;
 use crate::{
     error::{Error, Kind},
     rule::{
-        Rule, Side,
+        Rule, SideTerms,
         expression::{Axis, MOST_TERMS, Node, Sizes},
-        name::{Offset, Piece},
+        name::{NamePiece, Offset},
         reference::Reference,
     },
     tensor::Tensor,
@@ -164,7 +164,7 @@ struct Pieces<'a> {
 }
 
 impl Pieces<'_> {
-    fn side(&self, side: &Side) -> Result<Side, Error> {
+    fn side(&self, side: &SideTerms) -> Result<SideTerms, Error> {
         let mut references = Vec::new();
         let mut layout = Vec::new();
         for (at, reference) in side.references.iter().enumerate() {
@@ -181,7 +181,7 @@ impl Pieces<'_> {
             let says = format!("more than {MOST_TERMS} terms when its pieces are written out");
             return Err(many.error(Kind::Limit, says));
         }
-        Ok(Side { references, layout, ..side.clone() })
+        Ok(SideTerms { references, layout, ..side.clone() })
     }
 
     /// A reference to each piece.
@@ -189,12 +189,12 @@ impl Pieces<'_> {
         let one = |at: usize| {
             let mut own = reference.clone();
             for piece in &mut own.name.pieces {
-                if let Piece::Number(number) = piece
+                if let NamePiece::Number(number) = piece
                     && is(&number.node, self.by)
                     && let Offset::By(_) = number.offset
                 {
                     let text = number.written(at as u64, &Sizes::new()).unwrap_or_default();
-                    *piece = Piece::Literal(text);
+                    *piece = NamePiece::Literal(text);
                 }
             }
             let replaced = |node: &mut Node| *node = Node::Axis(self.piece(at));

@@ -9,7 +9,7 @@ use crate::{
     error::{Error, Kind},
     rule::expression::Axis,
     rule::reference::Reference,
-    rule::{Pair, Placed},
+    rule::{Placed, TermPair},
     solve::{
         digits::merged,
         element_type,
@@ -25,7 +25,7 @@ const MOST_PARTS: u64 = 1 << 23;
 /// The tensors made so far, and the instances that made them.
 #[derive(Debug, Default)]
 pub(crate) struct Built {
-    made: BTreeMap<String, Entry>,
+    made: BTreeMap<String, Building>,
     equal: Vec<Equal>,
     parts: u64,
     instances: usize,
@@ -33,7 +33,7 @@ pub(crate) struct Built {
 
 /// A tensor of the result on its way.
 #[derive(Debug)]
-struct Entry {
+struct Building {
     made: Made,
     /// The element type of its sources.
     source: Dtype,
@@ -48,24 +48,24 @@ impl Built {
     pub(crate) fn instance(
         &mut self,
         work: Work<'_>,
-        pairs: &[Pair],
+        pairs: &[TermPair],
         config: Option<&serde_json::Value>,
     ) -> Result<(), Error> {
         self.instances += 1;
         check_one_type(work)?;
         let mut dtypes = BTreeMap::new();
         for pair in pairs {
-            if let Pair { from: Some(from), to: Some(to) } = pair {
+            if let TermPair { from: Some(from), to: Some(to) } = pair {
                 self.moved(work, (from, to), config, &mut dtypes)?;
             }
         }
         for pair in pairs {
             match pair {
-                Pair { from: None, to: Some(to) } => self.filled(work, to, &dtypes)?,
-                Pair { from: Some(from), to: None } if !work.drops(from) => {
+                TermPair { from: None, to: Some(to) } => self.filled(work, to, &dtypes)?,
+                TermPair { from: Some(from), to: None } if !work.drops(from) => {
                     self.padding(work, from)?
                 }
-                Pair { .. } => {}
+                TermPair { .. } => {}
             }
         }
         Ok(())
@@ -76,7 +76,8 @@ impl Built {
         if let Some(entry) = self.made.get(&made.name) {
             return Err(twice(&made.name, &entry.by, by));
         }
-        let entry = Entry { source: made.dtype, by: by.to_owned(), key: (0, 0, Vec::new()), made };
+        let entry =
+            Building { source: made.dtype, by: by.to_owned(), key: (0, 0, Vec::new()), made };
         self.made.insert(entry.made.name.clone(), entry);
         Ok(())
     }
@@ -252,7 +253,7 @@ impl Built {
             std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
             std::collections::btree_map::Entry::Vacant(vacant) => {
                 let made = room(work, (vacant.key(), dtype), (reference, to.reference))?;
-                vacant.insert(Entry {
+                vacant.insert(Building {
                     made,
                     source: source.unwrap_or(dtype),
                     by: reference.text.clone(),

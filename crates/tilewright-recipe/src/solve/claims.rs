@@ -7,7 +7,7 @@ use crate::{
     recipe::Recipe,
     rule::Rule,
     rule::expression::{Axis, Node, Sizes},
-    rule::name::{Number, Offset, Read},
+    rule::name::{NameValues, Number, Offset},
     solve::given::Given,
     tensor::Tensor,
     text::globs::matches_any,
@@ -24,7 +24,7 @@ pub(crate) struct Instance {
 }
 
 /// The key that distinguishes instances of a rule: texts, and values of axes.
-type Key = (BTreeMap<String, String>, BTreeMap<Axis, u64>);
+type ClaimKey = (BTreeMap<String, String>, BTreeMap<Axis, u64>);
 
 /// The use of each tensor: taken by an instance, untied, passed or dropped.
 #[derive(Clone, Debug, Default)]
@@ -40,7 +40,7 @@ pub(crate) struct Claims {
 /// A tensor that a rule takes.
 struct Taken {
     reference: usize,
-    read: Read,
+    read: NameValues,
 }
 
 /// Assigns the tensors to rules; their names are different.
@@ -65,7 +65,7 @@ pub(crate) fn of(
             faults.push(error);
             continue;
         }
-        let mut instances: BTreeMap<Key, Instance> = BTreeMap::new();
+        let mut instances: BTreeMap<ClaimKey, Instance> = BTreeMap::new();
         let keys = rule.keys();
         let mut matched = rule.optional;
         for (place, tensor) in free.into_iter().map(|place| (place, &tensors[place])) {

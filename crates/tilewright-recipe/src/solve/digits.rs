@@ -9,7 +9,7 @@ use crate::{
 
 /// The axes of a term within a tensor, outermost first, in row-major order.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Digits {
+pub(crate) struct TermAxes {
     pub(crate) offset: u64,
     /// Axis, size and stride in elements.
     pub(crate) leaves: Vec<(Axis, u64, u64)>,
@@ -39,8 +39,8 @@ impl Extents<'_> {
     }
 
     /// A term of a tensor with these dims, whose elements the caller has counted: strides cannot overflow.
-    pub(crate) fn digits(&self, dims: &[Node], paths: &[Path]) -> Digits {
-        let mut digits = Digits::default();
+    pub(crate) fn digits(&self, dims: &[Node], paths: &[Path]) -> TermAxes {
+        let mut digits = TermAxes::default();
         let mut stride = 1u64;
         for (dim, path) in dims.iter().zip(paths).rev() {
             if let Node::Rest = dim {
@@ -58,7 +58,7 @@ impl Extents<'_> {
     }
 
     /// Adds the axes on the path through a part, innermost first.
-    fn part(&self, node: &Node, path: &Path, stride: u64, digits: &mut Digits) {
+    fn part(&self, node: &Node, path: &Path, stride: u64, digits: &mut TermAxes) {
         match (node, path) {
             (Node::Axis(axis), _) => digits.leaves.push((axis.clone(), self.size(node), stride)),
             (Node::Product(parts), Path::All(paths)) => {

@@ -14,7 +14,7 @@ use crate::{
     solve::{
         claims::Instance,
         given::{self, Given, Outside},
-        split::{Split, list, rank, split},
+        split::{TensorSplit, list, rank, split},
     },
     tensor::Tensor,
     value::lack::Lack,
@@ -82,7 +82,7 @@ impl<'a> Unsolved<'a> {
             whole &= self.numbers(reference, (instance, found), faults);
             let mut seen = BTreeSet::new();
             for tensor in found.values().map(|place| &tensors[*place]) {
-                let Some(Split { dims, rest: remaining }) = split(reference, tensor) else {
+                let Some(TensorSplit { dims, rest: remaining }) = split(reference, tensor) else {
                     faults.push(rank(reference, tensor));
                     whole = false;
                     continue;

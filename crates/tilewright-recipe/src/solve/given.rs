@@ -14,7 +14,7 @@ use crate::{
     value::condition::Condition,
     value::dims::Dims,
     value::lack::Lack,
-    value::quantity::{Quantity, Scope, Value},
+    value::quantity::{Quantity, QuantityValue, Scope},
 };
 
 /// The sizes that are known for a rule.
@@ -48,8 +48,8 @@ impl<'a> Outside<'a> {
 pub(crate) fn dims(recipe: &Recipe, tensors: &[Tensor]) -> Dims {
     let sizes = recipe.quantities().filter_map(Quantity::expression);
     let values = sizes.chain(recipe.conditions().flat_map(Condition::values));
-    let globs = values.flat_map(Value::parts).filter_map(|part| match part {
-        Value::Dim(glob) => Some(glob),
+    let globs = values.flat_map(QuantityValue::parts).filter_map(|part| match part {
+        QuantityValue::Dim(glob) => Some(glob),
         _ => None,
     });
     let mut dims = Dims::new();

@@ -7,7 +7,7 @@ use crate::{
     error::{Error, Faults, Kind},
     recipe::Recipe,
     rule::expression::{Axis, Node, Sizes},
-    rule::name::{Offset, Piece},
+    rule::name::{NamePiece, Offset},
     rule::reference::Reference,
     solve::claims::Instance,
 };
@@ -83,7 +83,7 @@ fn numbers(reference: &Reference, instance: &Instance) -> Vec<(Position, u64)> {
     let mut found = Vec::new();
     let mut before = String::new();
     for piece in &reference.name.pieces {
-        if let Piece::Number(number) = piece
+        if let NamePiece::Number(number) = piece
             && let Node::Axis(axis) = &number.node
             && let Some(value) = instance.keys.get(axis)
         {
@@ -95,11 +95,11 @@ fn numbers(reference: &Reference, instance: &Instance) -> Vec<(Position, u64)> {
 }
 
 /// A piece of a name with what is known of it.
-fn written(piece: &Piece, instance: &Instance, keys: &BTreeMap<Axis, u64>) -> String {
+fn written(piece: &NamePiece, instance: &Instance, keys: &BTreeMap<Axis, u64>) -> String {
     match piece {
-        Piece::Literal(text) => text.clone(),
-        Piece::Text { name, .. } => instance.texts.get(name).cloned().unwrap_or_default(),
-        Piece::Number(number) => match (&number.node, &number.offset) {
+        NamePiece::Literal(text) => text.clone(),
+        NamePiece::Text { name, .. } => instance.texts.get(name).cloned().unwrap_or_default(),
+        NamePiece::Number(number) => match (&number.node, &number.offset) {
             (Node::Axis(axis), Offset::By(_)) if keys.contains_key(axis) => {
                 number.written(keys[axis], &Sizes::new()).unwrap_or_default()
             }

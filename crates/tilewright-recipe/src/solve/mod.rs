@@ -32,13 +32,13 @@ use crate::{
     error::{Error, Errors, Faults, Kind},
     recipe::Recipe,
     rule::expression::Sizes,
-    rule::{Pair, Rule, reference::Reference, rename, unequal},
+    rule::{Rule, TermPair, reference::Reference, rename, unequal},
     tensor::{LONGEST_NAME, Tensor, elements},
     value::quantity::Quantity,
 };
 
 /// Result of the rules, before names are changed and anything is recorded.
-struct Stage {
+struct RuleResult {
     solved: Vec<Solved>,
     made: Vec<Made>,
     equal: Vec<Equal>,
@@ -115,7 +115,7 @@ impl Recipe {
         outside: Outside<'_>,
         mut faults: Faults,
     ) -> Result<Assembly, Errors> {
-        let Stage { solved, made, equal, sizes, rounded, told } =
+        let RuleResult { solved, made, equal, sizes, rounded, told } =
             self.stage(tensors, outside, &mut faults)?;
         let none = BTreeSet::new();
         let scope = outside.scope(&sizes, &none);
@@ -162,7 +162,7 @@ impl Recipe {
         tensors: &[Tensor],
         outside: Outside<'_>,
         faults: &mut Faults,
-    ) -> Result<Stage, Errors> {
+    ) -> Result<RuleResult, Errors> {
         if self.rules.iter().any(|rule| !rule.unequal.is_empty()) {
             let mut written = self.clone();
             for rule in &mut written.rules {
@@ -179,7 +179,7 @@ impl Recipe {
         tensors: &[Tensor],
         outside: Outside<'_>,
         faults: &mut Faults,
-    ) -> Result<Stage, Errors> {
+    ) -> Result<RuleResult, Errors> {
         // A condition that fails is a better error than those of the sizes that follow.
         let mut unmet = Faults::default();
         let axes = self.axes();
@@ -212,7 +212,7 @@ impl Recipe {
         let (made, equal) = built.finish();
         let broken = made.iter().filter_map(|made| blocks::broken(made, tensors));
         broken.for_each(|error| faults.push(error));
-        Ok(Stage { solved, made, equal, sizes, rounded, told })
+        Ok(RuleResult { solved, made, equal, sizes, rounded, told })
     }
 
     /// If the only faults are sizes that do not follow, asks for the sizes that a person gives instead of the axes.
@@ -244,7 +244,7 @@ impl Recipe {
         faults: &mut Faults,
     ) -> Built {
         let mut built = Built::default();
-        let pairs: Vec<Vec<Pair>> =
+        let pairs: Vec<Vec<TermPair>> =
             self.rules.iter().map(|rule| rule.pairs().unwrap_or_default()).collect();
         for solved in solved {
             let rule = &self.rules[solved.instance.rule];

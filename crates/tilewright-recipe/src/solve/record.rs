@@ -12,7 +12,7 @@ use crate::{
     recipe::Recipe,
     rule::name::Offset,
     rule::reference::Reference,
-    rule::{Rule, Side, unequal::of_piece},
+    rule::{Rule, SideTerms, unequal::of_piece},
     solve::equations::Solved,
     tensor::Tensor,
     value::quantity::Quantity,
@@ -26,7 +26,7 @@ const MOST_APART: usize = 4096;
 
 /// Facts of an instance that are written: sizes by name, the element type before it was widened, and the sizes of unequal
 /// pieces.
-type Facts = (BTreeMap<String, u64>, Option<Dtype>, BTreeMap<String, Vec<u64>>);
+type InstanceFacts = (BTreeMap<String, u64>, Option<Dtype>, BTreeMap<String, Vec<u64>>);
 
 /// Returns the recipe that undoes this one.
 ///
@@ -54,7 +54,7 @@ pub(crate) fn back(
     };
     let mut facts: Vec<BTreeMap<String, u64>> = Vec::new();
     for (at, rule) in recipe.rules.iter().enumerate() {
-        let instances: Vec<(&Solved, Facts)> = solved
+        let instances: Vec<(&Solved, InstanceFacts)> = solved
             .iter()
             .filter(|one| one.instance.rule == at)
             .map(|one| (one, of(rule, one, tensors)))
@@ -122,7 +122,7 @@ fn names(rule: &Rule) -> BTreeSet<&str> {
     axes.chain(offsets).collect()
 }
 
-fn of(rule: &Rule, solved: &Solved, tensors: &[Tensor]) -> Facts {
+fn of(rule: &Rule, solved: &Solved, tensors: &[Tensor]) -> InstanceFacts {
     let size = |name: &str| solved.sizes.get(name).map(|size| (name.to_owned(), *size));
     let sizes = names(rule).into_iter().filter_map(size).collect();
     let first = solved.instance.found.iter().flat_map(BTreeMap::values).next();
@@ -136,7 +136,7 @@ fn of(rule: &Rule, solved: &Solved, tensors: &[Tensor]) -> Facts {
 
 /// The rule for one instance alone, where names can express it.
 fn alone(rule: &Rule, solved: &Solved) -> Option<Rule> {
-    let side = |side: &Side| -> Option<Side> {
+    let side = |side: &SideTerms| -> Option<SideTerms> {
         let one = |reference: &Reference| {
             let name = reference.name.fixed(
                 &solved.instance.texts,
@@ -145,7 +145,7 @@ fn alone(rule: &Rule, solved: &Solved) -> Option<Rule> {
             )?;
             Reference::parse(&format!("{name}{}", reference.axes_text()), &reference.place).ok()
         };
-        Some(Side {
+        Some(SideTerms {
             references: side.references.iter().map(one).collect::<Option<_>>()?,
             ..side.clone()
         })

@@ -7,9 +7,9 @@ use crate::{
     rule::expression::Axis,
     rule::name::Number,
     rule::reference::Reference,
-    rule::{Placed, Rule, Side},
+    rule::{Placed, Rule, SideTerms},
     solve::{
-        digits::{Digits, Extents, axes_on},
+        digits::{Extents, TermAxes, axes_on},
         equations::Solved,
     },
     tensor::Tensor,
@@ -30,7 +30,7 @@ pub(crate) struct Work<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct Seat {
     pub(crate) tensor: usize,
-    pub(crate) digits: Digits,
+    pub(crate) digits: TermAxes,
 }
 
 impl<'a> Work<'a> {
@@ -39,7 +39,7 @@ impl<'a> Work<'a> {
     }
 
     /// The axes of a term that occur in names, without those that number instances.
-    pub(crate) fn named(&self, side: &Side, placed: &Placed) -> BTreeSet<Axis> {
+    pub(crate) fn named(&self, side: &SideTerms, placed: &Placed) -> BTreeSet<Axis> {
         let numbers = side.references[placed.reference].numbers().zip(&placed.term.name);
         let axes = numbers.flat_map(|(number, path)| axes_on(&number.node, path));
         axes.filter(|axis| !self.solved.instance.keys.contains_key(axis)).collect()
@@ -119,7 +119,7 @@ impl Seat {
 }
 
 /// The element of a term at these values, and at digits of 0 of all other axes.
-pub(crate) fn offset(digits: &Digits, values: &Values) -> u64 {
+pub(crate) fn offset(digits: &TermAxes, values: &Values) -> u64 {
     let steps = digits
         .leaves
         .iter()

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use crate::{
     config::{ConfigChange, ConfigJson},
     error::{Error, Kind},
-    text::toml_file::{File, Table, Value},
+    text::toml_file::{File, TomlTable, TomlValue},
     value::condition::Condition,
-    value::requirement::{Must, Note, Requirement, Way},
+    value::requirement::{Direction, Must, Note, Requirement},
 };
 
 const REQUIRE_KEYS: [&str; 6] = ["that", "tensor", "if", "say", "way", "allow"];
@@ -18,29 +18,29 @@ const BACK_KEYS: [&str; 4] = ["keep", "set", "remove", "leave"];
 /// The entries of a list, each read by `one`; none where the key is missing.
 pub(crate) fn list<T>(
     file: &mut File<'_>,
-    table: &Table<'_, '_>,
+    table: &TomlTable<'_, '_>,
     key: &str,
-    one: fn(&mut File<'_>, &Value<'_>) -> Option<T>,
+    one: fn(&mut File<'_>, &TomlValue<'_>) -> Option<T>,
 ) -> Vec<T> {
     let values = table.get(key).map(|value| file.values(key, value)).unwrap_or_default();
     values.into_iter().filter_map(|value| one(file, value)).collect()
 }
 
 /// A condition as a text, or a table with more fields.
-pub(crate) fn requirement(file: &mut File<'_>, value: &Value<'_>) -> Option<Requirement> {
+pub(crate) fn requirement(file: &mut File<'_>, value: &TomlValue<'_>) -> Option<Requirement> {
     let what = "a condition as a text, or a table with `that` or `tensor`";
     if value.get_ref().as_str().is_some() {
         let that = condition(file, "require", value)?;
-        let (way, must) = (Way::Both, Must::That(that));
+        let (way, must) = (Direction::Both, Must::That(that));
         return Some(Requirement { way, allow: None, when: None, must, say: None });
     }
     let table = file.inner("require", value, (what, &REQUIRE_KEYS))?;
     let tensor = text(file, &table, "tensor");
     let that = table.get("that").map(|value| condition(file, "that", value));
     let (must, way) = match (that, tensor) {
-        (Some(that), None) => (Must::That(that?), Way::Both),
+        (Some(that), None) => (Must::That(that?), Direction::Both),
         // The names of the result are those of one direction.
-        (None, Some(tensor)) => (Must::Tensor(tensor), Way::Forth),
+        (None, Some(tensor)) => (Must::Tensor(tensor), Direction::Forth),
         _ => {
             let says = "an entry of `require` has `that`, a condition, or `tensor`, which the result must have";
             file.faults.push(Error::new(Kind::Key, says).on(&table.place));
@@ -53,13 +53,13 @@ pub(crate) fn requirement(file: &mut File<'_>, value: &Value<'_>) -> Option<Requ
 }
 
 /// A sentence, or a table with a condition.
-pub(crate) fn note(file: &mut File<'_>, value: &Value<'_>) -> Option<Note> {
+pub(crate) fn note(file: &mut File<'_>, value: &TomlValue<'_>) -> Option<Note> {
     if let Some(say) = value.get_ref().as_str() {
-        return Some(Note { way: Way::Forth, when: None, say: say.to_owned() });
+        return Some(Note { way: Direction::Forth, when: None, say: say.to_owned() });
     }
     let what = "a sentence, or a table with `say`";
     let table = file.inner("note", value, (what, &NOTE_KEYS))?;
-    let (when, way) = (when(file, &table)?, direction(file, &table, Way::Forth)?);
+    let (when, way) = (when(file, &table)?, direction(file, &table, Direction::Forth)?);
     let say = text(file, &table, "say");
     if say.is_none() {
         let says = "the note lacks `say`";
@@ -69,7 +69,7 @@ pub(crate) fn note(file: &mut File<'_>, value: &Value<'_>) -> Option<Note> {
 }
 
 /// Reads the sizes that people give, with their descriptions.
-pub(crate) fn give(file: &mut File<'_>, value: &Value<'_>) -> BTreeMap<String, String> {
+pub(crate) fn give(file: &mut File<'_>, value: &TomlValue<'_>) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
     for (name, value) in file.free("give", value) {
         let what = "the size, as a text";
@@ -79,7 +79,7 @@ pub(crate) fn give(file: &mut File<'_>, value: &Value<'_>) -> BTreeMap<String, S
 }
 
 /// Reads the changes to `config.json`, and those of the inverse.
-pub(crate) fn configs(file: &mut File<'_>, value: &Value<'_>) -> (ConfigJson, ConfigJson) {
+pub(crate) fn configs(file: &mut File<'_>, value: &TomlValue<'_>) -> (ConfigJson, ConfigJson) {
     let what = ("a table", &CONFIG_KEYS[..]);
     let Some(table) = file.inner("config", value, what) else { return Default::default() };
     let back = table.get("back").and_then(|value| {
@@ -89,7 +89,7 @@ pub(crate) fn configs(file: &mut File<'_>, value: &Value<'_>) -> (ConfigJson, Co
     (config(file, &table).unwrap_or_default(), back.unwrap_or_default())
 }
 
-fn config(file: &mut File<'_>, table: &Table<'_, '_>) -> Option<ConfigJson> {
+fn config(file: &mut File<'_>, table: &TomlTable<'_, '_>) -> Option<ConfigJson> {
     let keep = table.get("keep").is_some_and(|value| file.truth("keep", value));
     let leave = text(file, table, "leave");
     let set = table.get("set").map(|value| object(file, value));
@@ -123,7 +123,7 @@ fn config(file: &mut File<'_>, table: &Table<'_, '_>) -> Option<ConfigJson> {
 /// A JSON object as a text.
 fn object(
     file: &mut File<'_>,
-    value: &Value<'_>,
+    value: &TomlValue<'_>,
 ) -> Option<serde_json::Map<String, serde_json::Value>> {
     let what = "a JSON object as a text, as in '{\"model_type\": \"llama\"}'";
     let (text, place) = file.text("set", value, what)?;
@@ -140,27 +140,31 @@ fn object(
     }
 }
 
-fn text(file: &mut File<'_>, table: &Table<'_, '_>, key: &str) -> Option<String> {
+fn text(file: &mut File<'_>, table: &TomlTable<'_, '_>, key: &str) -> Option<String> {
     Some(file.text(key, table.get(key)?, "a text")?.0)
 }
 
-fn condition(file: &mut File<'_>, key: &str, value: &Value<'_>) -> Option<Condition> {
+fn condition(file: &mut File<'_>, key: &str, value: &TomlValue<'_>) -> Option<Condition> {
     let (text, place) = file.text(key, value, "a condition as a text")?;
     file.faults.take(Condition::parse(&text, &place))
 }
 
 /// The condition under `if`; the outer one is none where it cannot be read.
-fn when(file: &mut File<'_>, table: &Table<'_, '_>) -> Option<Option<Condition>> {
+fn when(file: &mut File<'_>, table: &TomlTable<'_, '_>) -> Option<Option<Condition>> {
     match table.get("if") {
         None => Some(None),
         Some(value) => condition(file, "if", value).map(Some),
     }
 }
 
-fn direction(file: &mut File<'_>, table: &Table<'_, '_>, without: Way) -> Option<Way> {
+fn direction(
+    file: &mut File<'_>,
+    table: &TomlTable<'_, '_>,
+    without: Direction,
+) -> Option<Direction> {
     let Some(value) = table.get("way") else { return Some(without) };
     let (text, place) = file.text("way", value, "`forth`, `back` or `both`")?;
-    let way = Way::spelled(&text);
+    let way = Direction::spelled(&text);
     if way.is_none() {
         let says = format!("`way` is `forth`, `back` or `both`, and not `{text}`");
         file.faults.push(Error::new(Kind::Key, says).on(&place));

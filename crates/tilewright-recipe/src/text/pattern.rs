@@ -2,7 +2,7 @@
 //!
 //! Law: two patterns meet if and only if some name is matched by both.
 
-use crate::rule::name::{Name, Piece};
+use crate::rule::name::{Name, NamePiece};
 
 /// A letter of a pattern of names, or any number of letters.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,36 +16,36 @@ enum Token {
 
 /// A pattern of whole names.
 #[derive(Debug)]
-pub(crate) struct Pattern(Vec<Token>);
+pub(crate) struct NamePattern(Vec<Token>);
 
-impl Pattern {
+impl NamePattern {
     /// The pattern of a glob, in which `*` is any text.
-    pub(crate) fn of_glob(glob: &str) -> Pattern {
-        Pattern(
+    pub(crate) fn of_glob(glob: &str) -> NamePattern {
+        NamePattern(
             glob.chars().map(|c| if c == '*' { Token::Any } else { Token::Letter(c) }).collect(),
         )
     }
 
     /// The pattern of the names that a rule takes or makes, and the glob that shows it in messages.
-    pub(crate) fn of_name(name: &Name) -> (String, Pattern) {
+    pub(crate) fn of_name(name: &Name) -> (String, NamePattern) {
         let (mut shown, mut tokens) = (String::new(), Vec::new());
         for piece in &name.pieces {
             match piece {
-                Piece::Literal(text) => {
+                NamePiece::Literal(text) => {
                     shown.push_str(text);
                     tokens.extend(text.chars().map(Token::Letter));
                 }
-                Piece::Text { dots, .. } => {
+                NamePiece::Text { dots, .. } => {
                     shown.push('*');
                     tokens.push(if *dots { Token::Any } else { Token::Word });
                 }
-                Piece::Number(_) => {
+                NamePiece::Number(_) => {
                     shown.push('*');
                     tokens.push(Token::Figures);
                 }
             }
         }
-        (shown, Pattern(tokens))
+        (shown, NamePattern(tokens))
     }
 
     /// The number of its tokens: letters, and texts of any length.
@@ -54,7 +54,7 @@ impl Pattern {
     }
 
     /// Returns true if some name is matched by both. The time grows with the product of their lengths.
-    pub(crate) fn meets(&self, other: &Pattern) -> bool {
+    pub(crate) fn meets(&self, other: &NamePattern) -> bool {
         let (one, other) = (&self.0, &other.0);
         // row[to] is true if the first `at` tokens of the one and the first `to` of the other may be the same text.
         let mut row = vec![false; other.len() + 1];
@@ -132,7 +132,7 @@ mod tests {
         {
             let both = names.iter().any(|name| matches(one, name) && matches(other, name));
             assert_eq!(
-                Pattern::of_glob(one).meets(&Pattern::of_glob(other)),
+                NamePattern::of_glob(one).meets(&NamePattern::of_glob(other)),
                 both,
                 "{one} {other}"
             );
@@ -141,7 +141,8 @@ mod tests {
 
     #[test]
     fn fields_take_what_they_read() {
-        let name = |text: &str| Pattern::of_name(&Name::within(text, (0, text.len())).unwrap()).1;
+        let name =
+            |text: &str| NamePattern::of_name(&Name::within(text, (0, text.len())).unwrap()).1;
         for (text, glob, expected) in [
             ("blk.{L}.w", "blk.*.w", true),
             ("blk.{L}.w", "blk.12.w", true),
@@ -152,7 +153,7 @@ mod tests {
             ("{p:*}.self_attn.q_proj.{w:name}", "*.self_attn.q_proj.weight", true),
             ("{p:*}.self_attn.q_proj.{w:name}", "*.self_attn.qproj.weight", false),
         ] {
-            assert_eq!(name(text).meets(&Pattern::of_glob(glob)), expected, "{text} {glob}");
+            assert_eq!(name(text).meets(&NamePattern::of_glob(glob)), expected, "{text} {glob}");
         }
     }
 }

@@ -7,10 +7,10 @@ use tilewright_core::Fill;
 use crate::{
     config::ConfigJson,
     recipe::Recipe,
-    rule::{Rule, Side, rename::Rename, unequal::Unequal},
+    rule::{Rule, SideTerms, rename::Rename, unequal::Unequal},
     value::models::Conditions,
     value::quantity::Quantity,
-    value::requirement::{Must, Note, Requirement, Way},
+    value::requirement::{Direction, Must, Note, Requirement},
 };
 
 impl Recipe {
@@ -93,10 +93,10 @@ fn many(text: &mut String, key: &str, entries: Vec<String>) {
 fn requirement(required: &Requirement) -> String {
     let Requirement { way, allow, when, must, say } = required;
     let (must, usual) = match must {
-        Must::That(that) => (("that", &that.text), Way::Both),
-        Must::Tensor(tensor) => (("tensor", tensor), Way::Forth),
+        Must::That(that) => (("that", &that.text), Direction::Both),
+        Must::Tensor(tensor) => (("tensor", tensor), Direction::Forth),
     };
-    if let (Way::Both, None, None, "that", None) = (way, allow, when, must.0, say) {
+    if let (Direction::Both, None, None, "that", None) = (way, allow, when, must.0, say) {
         return quoted(must.1);
     }
     let when = when.as_ref().map(|when| ("if", &when.text));
@@ -106,16 +106,16 @@ fn requirement(required: &Requirement) -> String {
 
 fn note(note: &Note) -> String {
     let Note { way, when, say } = note;
-    if let (Way::Forth, None) = (way, when) {
+    if let (Direction::Forth, None) = (way, when) {
         return quoted(say);
     }
     let when = when.as_ref().map(|when| ("if", &when.text));
-    entry(when.into_iter().chain([("say", say)]), (*way, Way::Forth))
+    entry(when.into_iter().chain([("say", say)]), (*way, Direction::Forth))
 }
 
 fn entry<'a>(
     pairs: impl Iterator<Item = (&'static str, &'a String)>,
-    (way, usual): (Way, Way),
+    (way, usual): (Direction, Direction),
 ) -> String {
     let pairs = pairs.map(|(key, text)| format!("{key} = {}", quoted(text)));
     let way = (way != usual).then(|| format!("way = {}", quoted(way.text())));
@@ -196,7 +196,7 @@ fn unequal((axis, unequal): (&String, &Unequal)) -> String {
     format!("{axis} = {{ by = {by}, sizes = [{}] }}", sizes.join(", "))
 }
 
-fn side(text: &mut String, (layout, dtype): (&str, &str), side: &Side) {
+fn side(text: &mut String, (layout, dtype): (&str, &str), side: &SideTerms) {
     if !side.layout.is_empty() {
         one_or_list(text, layout, side.layout.iter());
     }

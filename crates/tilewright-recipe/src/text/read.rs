@@ -6,12 +6,12 @@ use tilewright_core::{Dtype, Fill};
 
 use crate::{
     config::ConfigJson,
-    error::{Error, Errors, Kind, Place},
+    error::{Error, Errors, Kind, TextPlace},
     recipe::Recipe,
-    rule::{Rule, Side, reference::Reference, rename::Rename, unequal::Unequal},
+    rule::{Rule, SideTerms, reference::Reference, rename::Rename, unequal::Unequal},
     text::{
         parts::{configs, give, list, note, requirement},
-        toml_file::{File, Table, Value},
+        toml_file::{File, TomlTable, TomlValue},
     },
     value::{known, models::Conditions, quantity::Quantity},
 };
@@ -89,7 +89,7 @@ impl Recipe {
     /// ```
     pub fn parse(text: &str) -> Result<Recipe, Errors> {
         let (mut file, table) = File::open(text)?;
-        let place = Place { line: 1, ..Place::default() };
+        let place = TextPlace { line: 1, ..TextPlace::default() };
         let table = file.table(table.get_ref(), place, &KEYS);
         let recipe = recipe(&mut file, &table);
         // A rule that cannot be read has names that are not known.
@@ -100,7 +100,7 @@ impl Recipe {
     }
 }
 
-fn recipe(file: &mut File<'_>, table: &Table<'_, '_>) -> Recipe {
+fn recipe(file: &mut File<'_>, table: &TomlTable<'_, '_>) -> Recipe {
     let pairs = |file: &mut File<'_>, key: &str| {
         table.get(key).map(|value| file.pairs(key, value)).unwrap_or_default()
     };
@@ -147,7 +147,7 @@ fn recipe(file: &mut File<'_>, table: &Table<'_, '_>) -> Recipe {
 }
 
 /// Reads the renames and the rules.
-fn read_lists(file: &mut File<'_>, table: &Table<'_, '_>, recipe: &mut Recipe) {
+fn read_lists(file: &mut File<'_>, table: &TomlTable<'_, '_>, recipe: &mut Recipe) {
     let renames = table.get("rename").map(|value| file.tables("rename", value));
     let renames = renames.unwrap_or_default();
     let tables = table.get("map").map(|value| file.tables("map", value)).unwrap_or_default();
@@ -170,19 +170,19 @@ fn read_lists(file: &mut File<'_>, table: &Table<'_, '_>, recipe: &mut Recipe) {
 }
 
 /// The names under a key; none where the key is missing.
-fn names<C: FromIterator<String>>(file: &mut File<'_>, table: &Table<'_, '_>, key: &str) -> C {
+fn names<C: FromIterator<String>>(file: &mut File<'_>, table: &TomlTable<'_, '_>, key: &str) -> C {
     let texts = table.get(key).map(|value| file.texts(key, value)).unwrap_or_default();
     texts.into_iter().map(|(text, _)| text).collect()
 }
 
-fn quantity(file: &mut File<'_>, key: &str, value: &Value<'_>) -> Option<Quantity> {
+fn quantity(file: &mut File<'_>, key: &str, value: &TomlValue<'_>) -> Option<Quantity> {
     match file.number_or_text(key, value)? {
         Ok(number) => Some(Quantity::Number(number)),
         Err((text, place)) => file.faults.take(Quantity::parse(&text, &place)),
     }
 }
 
-fn sizes(file: &mut File<'_>, key: &str, value: &Value<'_>) -> BTreeMap<String, Quantity> {
+fn sizes(file: &mut File<'_>, key: &str, value: &TomlValue<'_>) -> BTreeMap<String, Quantity> {
     let mut sizes = BTreeMap::new();
     let entries = file.free(key, value);
     if entries.len() > MOST_SIZES {
@@ -195,7 +195,7 @@ fn sizes(file: &mut File<'_>, key: &str, value: &Value<'_>) -> BTreeMap<String, 
     sizes
 }
 
-fn pad_to(file: &mut File<'_>, value: &Value<'_>) -> BTreeMap<String, (String, Quantity)> {
+fn pad_to(file: &mut File<'_>, value: &TomlValue<'_>) -> BTreeMap<String, (String, Quantity)> {
     let what = "an axis and the multiple that it is filled up to, as in [\"v\", 128]";
     let mut all = BTreeMap::new();
     for (name, value) in file.free("pad_to", value) {
@@ -209,7 +209,7 @@ fn pad_to(file: &mut File<'_>, value: &Value<'_>) -> BTreeMap<String, (String, Q
     all
 }
 
-fn rule(file: &mut File<'_>, table: &Table<'_, '_>) -> Option<Rule> {
+fn rule(file: &mut File<'_>, table: &TomlTable<'_, '_>) -> Option<Rule> {
     let from = side(file, table, ("from", "from_layout", "from_dtype"));
     let to = side(file, table, ("to", "layout", "dtype"));
     let rule = Rule {
@@ -236,7 +236,7 @@ fn rule(file: &mut File<'_>, table: &Table<'_, '_>) -> Option<Rule> {
 }
 
 /// Axes whose sizes differ: the axis that numbers them, or a table that lists the sizes as well.
-fn unequal(file: &mut File<'_>, value: &Value<'_>) -> BTreeMap<String, Unequal> {
+fn unequal(file: &mut File<'_>, value: &TomlValue<'_>) -> BTreeMap<String, Unequal> {
     let what = "the axis that numbers the pieces, or a table with `by` and `sizes`";
     let mut all = BTreeMap::new();
     for (axis, value) in file.free("unequal", value) {
@@ -267,7 +267,7 @@ fn unequal(file: &mut File<'_>, value: &Value<'_>) -> BTreeMap<String, Unequal> 
     all
 }
 
-fn rename(file: &mut File<'_>, table: &Table<'_, '_>) -> Option<Rename> {
+fn rename(file: &mut File<'_>, table: &TomlTable<'_, '_>) -> Option<Rename> {
     let mut one = |key: &str| {
         let Some(value) = table.get(key) else {
             let says = format!("a rename without `{key}`, which is a name");
@@ -290,24 +290,25 @@ fn rename(file: &mut File<'_>, table: &Table<'_, '_>) -> Option<Rename> {
 
 fn side(
     file: &mut File<'_>,
-    table: &Table<'_, '_>,
+    table: &TomlTable<'_, '_>,
     (key, layout, dtype): (&str, &str, &str),
-) -> Option<Side> {
+) -> Option<SideTerms> {
     let texts = table.get(key).map(|value| file.texts(key, value)).unwrap_or_default();
     if texts.is_empty() {
         let says = format!("a rule without `{key}`, which names a tensor or several");
         file.faults.push(Error::new(Kind::Key, says).on(&table.place));
     }
     let count = texts.len();
-    let read = |(text, place): &(String, Place)| file.faults.take(Reference::parse(text, place));
+    let read =
+        |(text, place): &(String, TextPlace)| file.faults.take(Reference::parse(text, place));
     let references: Vec<Reference> = texts.iter().filter_map(read).collect();
     let layout = table.get(layout).map(|value| file.texts(layout, value)).unwrap_or_default();
     let dtype = table.get(dtype).and_then(|value| element_type(file, dtype, value));
     let layout = layout.into_iter().map(|(text, _)| text).collect();
-    (count > 0 && references.len() == count).then_some(Side { references, layout, dtype })
+    (count > 0 && references.len() == count).then_some(SideTerms { references, layout, dtype })
 }
 
-fn element_type(file: &mut File<'_>, key: &str, value: &Value<'_>) -> Option<Dtype> {
+fn element_type(file: &mut File<'_>, key: &str, value: &TomlValue<'_>) -> Option<Dtype> {
     let (text, place) = file.text(key, value, "an element type, as \"f32\"")?;
     let dtype = Dtype::spelled(&text);
     if dtype.is_none() {
@@ -318,10 +319,10 @@ fn element_type(file: &mut File<'_>, key: &str, value: &Value<'_>) -> Option<Dty
     dtype
 }
 
-fn fill(file: &mut File<'_>, value: &Value<'_>) -> Option<Fill> {
+fn fill(file: &mut File<'_>, value: &TomlValue<'_>) -> Option<Fill> {
     let (text, place) = match file.number_or_text("fill", value)? {
         Ok(0) => return Some(Fill::Zero),
-        Ok(number) => (number.to_string(), Place { line: 0, ..Place::default() }),
+        Ok(number) => (number.to_string(), TextPlace { line: 0, ..TextPlace::default() }),
         Err(text) => text,
     };
     let fill = text.parse::<Fill>().map_err(|error| {

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::{
     config::ConfigJson,
     recipe::Recipe,
-    rule::{Rule, Side, rename::Rename, unequal::Unequal},
+    rule::{Rule, SideTerms, rename::Rename, unequal::Unequal},
     value::models::{Conditions, list},
     value::requirement::{Must, Requirement},
 };
@@ -91,7 +91,7 @@ fn config(config: &ConfigJson) -> Option<String> {
 
 /// The lines of a rule, its left column of this width.
 fn rows(rule: &Rule, width: usize) -> Vec<String> {
-    let text = |side: &Side, at: usize| {
+    let text = |side: &SideTerms, at: usize| {
         side.references.get(at).map(|reference| reference.text.clone()).unwrap_or_default()
     };
     let count = rule.from.references.len().max(rule.to.references.len());
@@ -119,7 +119,7 @@ fn notes(rule: &Rule) -> Vec<String> {
             Some(format!("{} becomes {}, losing no bits", from.name(), to.name()))
         }
     };
-    let layout = |word: &str, side: &Side| {
+    let layout = |word: &str, side: &SideTerms| {
         (!side.layout.is_empty()).then(|| format!("{word} {}", side.layout.join(", ")))
     };
     let sizes = rule.sizes.iter().map(|(name, size)| format!("{name} = {size}"));

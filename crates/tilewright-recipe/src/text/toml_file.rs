@@ -9,7 +9,7 @@ use toml::{
 };
 
 use crate::{
-    error::{Error, Faults, Kind, Place},
+    error::{Error, Faults, Kind, TextPlace},
     value::lookup,
 };
 
@@ -45,7 +45,7 @@ const ARITHMETIC: [&str; 24] = [
 ];
 
 /// A value with its place.
-pub(crate) type Value<'a> = Spanned<DeValue<'a>>;
+pub(crate) type TomlValue<'a> = Spanned<DeValue<'a>>;
 
 /// A file that is read, and what is wrong with it so far.
 #[derive(Debug)]
@@ -58,9 +58,9 @@ pub(crate) struct File<'a> {
 
 /// A table whose keys are known.
 #[derive(Debug)]
-pub(crate) struct Table<'a, 't> {
-    entries: BTreeMap<&'t str, (&'t Value<'a>, Place)>,
-    pub(crate) place: Place,
+pub(crate) struct TomlTable<'a, 't> {
+    entries: BTreeMap<&'t str, (&'t TomlValue<'a>, TextPlace)>,
+    pub(crate) place: TextPlace,
 }
 
 impl<'a> File<'a> {
@@ -79,7 +79,7 @@ impl<'a> File<'a> {
                 let line = file.line(span.0);
                 let start = text[..span.0.min(text.len())].rfind('\n').map_or(0, |at| at + 1);
                 let row = text[start..].lines().next().unwrap_or("");
-                let place = Place { line, span: (start, start + row.len()), plain: true };
+                let place = TextPlace { line, span: (start, start + row.len()), plain: true };
                 let within = (
                     span.0 - start,
                     span.1.saturating_sub(start).min(row.len()).max(span.0 - start),
@@ -95,17 +95,17 @@ impl<'a> File<'a> {
     }
 
     /// Returns the place of a value.
-    fn place(&self, span: std::ops::Range<usize>) -> Place {
-        Place { line: self.line(span.start), span: (span.start, span.end), plain: false }
+    fn place(&self, span: std::ops::Range<usize>) -> TextPlace {
+        TextPlace { line: self.line(span.start), span: (span.start, span.end), plain: false }
     }
 
     /// The entries of a table; keys that are not among `known` are refused.
     pub(crate) fn table<'v, 't>(
         &mut self,
         table: &'t DeTable<'v>,
-        place: Place,
+        place: TextPlace,
         known: &[&'static str],
-    ) -> Table<'v, 't> {
+    ) -> TomlTable<'v, 't> {
         let mut entries = BTreeMap::new();
         for (key, value) in table {
             let (name, place) = (key.get_ref().as_ref(), self.place(key.span()));
@@ -114,11 +114,11 @@ impl<'a> File<'a> {
                 false => self.faults.push(unknown(name, known).on(&place)),
             }
         }
-        Table { entries, place }
+        TomlTable { entries, place }
     }
 
     /// Adds the fault of a value that is not a `what`.
-    fn refuse(&mut self, key: &str, value: &Value<'_>, what: &str) {
+    fn refuse(&mut self, key: &str, value: &TomlValue<'_>, what: &str) {
         let says = format!("`{key}` is {what}, and not {}", article(value.get_ref().type_str()));
         let place = self.place(value.span());
         self.faults.push(Error::new(Kind::Key, says).on(&place));
@@ -128,9 +128,9 @@ impl<'a> File<'a> {
     pub(crate) fn text(
         &mut self,
         key: &str,
-        value: &Value<'_>,
+        value: &TomlValue<'_>,
         what: &str,
-    ) -> Option<(String, Place)> {
+    ) -> Option<(String, TextPlace)> {
         let Some(text) = value.get_ref().as_str() else {
             self.refuse(key, value, what);
             return None;
@@ -139,13 +139,13 @@ impl<'a> File<'a> {
         let (from, to) = place.span;
         let inside = self.text.get(from + 1..to.saturating_sub(1));
         if inside == Some(text) {
-            place = Place { span: (from + 1, to - 1), plain: true, ..place };
+            place = TextPlace { span: (from + 1, to - 1), plain: true, ..place };
         }
         Some((text.to_owned(), place))
     }
 
     /// A text, or a list of texts.
-    pub(crate) fn texts(&mut self, key: &str, value: &Value<'_>) -> Vec<(String, Place)> {
+    pub(crate) fn texts(&mut self, key: &str, value: &TomlValue<'_>) -> Vec<(String, TextPlace)> {
         let what = "a text, or a list of texts";
         match value.get_ref().as_array() {
             Some(list) => list.iter().filter_map(|one| self.text(key, one, what)).collect(),
@@ -154,11 +154,11 @@ impl<'a> File<'a> {
     }
 
     /// Texts, integers and truth values, in a list or one alone.
-    pub(crate) fn scalars(&mut self, key: &str, value: &Value<'_>) -> Vec<serde_json::Value> {
+    pub(crate) fn scalars(&mut self, key: &str, value: &TomlValue<'_>) -> Vec<serde_json::Value> {
         let what = "a text, a whole number, true or false, or a list of these";
         let mut all = Vec::new();
         let listed = value.get_ref().as_array();
-        let values: Vec<&Value<'_>> = match listed {
+        let values: Vec<&TomlValue<'_>> = match listed {
             Some(list) => list.iter().collect(),
             None => vec![value],
         };
@@ -183,13 +183,13 @@ impl<'a> File<'a> {
     }
 
     /// Refuses a key that is a path into a configuration and has an empty part.
-    pub(crate) fn path(&mut self, key: &str, value: &Value<'_>) {
+    pub(crate) fn path(&mut self, key: &str, value: &TomlValue<'_>) {
         let place = self.place(value.span());
         self.faults.take(lookup::check(key).map_err(|error| error.on(&place)));
     }
 
     /// A list of pairs of texts.
-    pub(crate) fn pairs(&mut self, key: &str, value: &Value<'_>) -> Vec<[String; 2]> {
+    pub(crate) fn pairs(&mut self, key: &str, value: &TomlValue<'_>) -> Vec<[String; 2]> {
         let what = "a list of pairs of names, as in [[\"a\", \"b\"]]";
         let Some(list) = value.get_ref().as_array() else {
             self.refuse(key, value, what);
@@ -214,7 +214,7 @@ impl<'a> File<'a> {
         pairs
     }
 
-    pub(crate) fn truth(&mut self, key: &str, value: &Value<'_>) -> bool {
+    pub(crate) fn truth(&mut self, key: &str, value: &TomlValue<'_>) -> bool {
         value.get_ref().as_bool().unwrap_or_else(|| {
             self.refuse(key, value, "true or false");
             false
@@ -225,8 +225,8 @@ impl<'a> File<'a> {
     pub(crate) fn number_or_text(
         &mut self,
         key: &str,
-        value: &Value<'_>,
-    ) -> Option<Result<u64, (String, Place)>> {
+        value: &TomlValue<'_>,
+    ) -> Option<Result<u64, (String, TextPlace)>> {
         let what = "a number from 0 on, or an expression as a text";
         let Some(integer) = value.get_ref().as_integer() else {
             return self.text(key, value, what).map(Err);
@@ -249,8 +249,8 @@ impl<'a> File<'a> {
     pub(crate) fn free<'v, 't>(
         &mut self,
         key: &str,
-        value: &'t Value<'v>,
-    ) -> Vec<(&'t str, &'t Value<'v>)> {
+        value: &'t TomlValue<'v>,
+    ) -> Vec<(&'t str, &'t TomlValue<'v>)> {
         let Some(table) = value.get_ref().as_table() else {
             self.refuse(key, value, "a table");
             return Vec::new();
@@ -259,7 +259,11 @@ impl<'a> File<'a> {
     }
 
     /// The entries of a list.
-    pub(crate) fn values<'v, 't>(&mut self, key: &str, value: &'t Value<'v>) -> Vec<&'t Value<'v>> {
+    pub(crate) fn values<'v, 't>(
+        &mut self,
+        key: &str,
+        value: &'t TomlValue<'v>,
+    ) -> Vec<&'t TomlValue<'v>> {
         match value.get_ref().as_array() {
             Some(list) => list.iter().collect(),
             None => {
@@ -273,9 +277,9 @@ impl<'a> File<'a> {
     pub(crate) fn inner<'v, 't>(
         &mut self,
         key: &str,
-        value: &'t Value<'v>,
+        value: &'t TomlValue<'v>,
         (what, known): (&str, &[&'static str]),
-    ) -> Option<Table<'v, 't>> {
+    ) -> Option<TomlTable<'v, 't>> {
         let Some(table) = value.get_ref().as_table() else {
             self.refuse(key, value, what);
             return None;
@@ -288,8 +292,8 @@ impl<'a> File<'a> {
     pub(crate) fn tables<'v, 't>(
         &mut self,
         key: &str,
-        value: &'t Value<'v>,
-    ) -> Vec<(&'t DeTable<'v>, Place)> {
+        value: &'t TomlValue<'v>,
+    ) -> Vec<(&'t DeTable<'v>, TextPlace)> {
         let what = format!("a list of tables, each below `[[{key}]]`");
         let Some(list) = value.get_ref().as_array() else {
             self.refuse(key, value, &what);
@@ -309,10 +313,10 @@ impl<'a> File<'a> {
     pub(crate) fn two<'v, 't>(
         &mut self,
         key: &str,
-        value: &'t Value<'v>,
+        value: &'t TomlValue<'v>,
         what: &str,
-    ) -> Option<[&'t Value<'v>; 2]> {
-        let parts: Vec<&Value<'v>> =
+    ) -> Option<[&'t TomlValue<'v>; 2]> {
+        let parts: Vec<&TomlValue<'v>> =
             value.get_ref().as_array().into_iter().flat_map(|list| list.iter()).collect();
         match parts[..] {
             [first, second] => Some([first, second]),
@@ -324,8 +328,8 @@ impl<'a> File<'a> {
     }
 }
 
-impl<'a, 't> Table<'a, 't> {
-    pub(crate) fn get(&self, key: &str) -> Option<&'t Value<'a>> {
+impl<'a, 't> TomlTable<'a, 't> {
+    pub(crate) fn get(&self, key: &str) -> Option<&'t TomlValue<'a>> {
         self.entries.get(key).map(|(value, _)| *value)
     }
 }

@@ -17,10 +17,10 @@ use serde_json::Value as Json;
 use tilewright_scan::Scanner;
 
 use crate::{
-    error::{Error, Kind, Place},
+    error::{Error, Kind, TextPlace},
     value::lack::Lack,
     value::lookup::short,
-    value::quantity::{Reading, Scope, Value, literal, sum},
+    value::quantity::{QuantityReading, QuantityValue, Scope, literal, sum},
 };
 
 /// The longest condition in bytes, and the most values of a list.
@@ -32,21 +32,21 @@ const MOST: usize = 256;
 pub(crate) struct Condition {
     pub(crate) text: String,
     /// Its place in the file of the recipe.
-    pub(crate) place: Place,
+    pub(crate) place: TextPlace,
     clauses: Vec<Clause>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 struct Clause {
     negated: bool,
-    left: Value,
+    left: QuantityValue,
     test: Test,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 enum Test {
     IsSet,
-    Compare(Comparison, Value),
+    Compare(Comparison, QuantityValue),
     In(Vec<Json>),
 }
 
@@ -73,16 +73,16 @@ const COMPARISONS: [(&str, Comparison); 6] = [
 
 impl Condition {
     /// Reads the condition at `place`; errors point into the file.
-    pub(crate) fn parse(text: &str, place: &Place) -> Result<Condition, Error> {
+    pub(crate) fn parse(text: &str, place: &TextPlace) -> Result<Condition, Error> {
         Condition::read(text, place).map_err(|error| error.within(text, place))
     }
 
-    fn read(text: &str, place: &Place) -> Result<Condition, Error> {
+    fn read(text: &str, place: &TextPlace) -> Result<Condition, Error> {
         if text.len() > LONGEST {
             let says = format!("a condition has more than {LONGEST} bytes");
             return Err(Error::new(Kind::Limit, says));
         }
-        let mut scanner: Reading<'_> = Scanner::new(text);
+        let mut scanner: QuantityReading<'_> = Scanner::new(text);
         let clauses = clauses(&mut scanner).map_err(|error| error.of(Kind::Require))?;
         if scanner.peek().is_some() {
             return Err(scanner
@@ -132,7 +132,7 @@ impl Condition {
     /// The values of its parts, for a message that others write.
     pub(crate) fn said(&self, scope: Scope<'_>) -> String {
         let mut all: Vec<String> = Vec::new();
-        for part in self.values().flat_map(Value::parts) {
+        for part in self.values().flat_map(QuantityValue::parts) {
             let said = part.said(scope);
             if !all.contains(&said) {
                 all.push(said);
@@ -142,9 +142,9 @@ impl Condition {
     }
 
     /// `A divides B`: the name of the size A, and B.
-    pub(crate) fn divisors(&self) -> impl Iterator<Item = (&str, &Value)> {
+    pub(crate) fn divisors(&self) -> impl Iterator<Item = (&str, &QuantityValue)> {
         self.clauses.iter().filter_map(|clause| match (&clause.left, &clause.test) {
-            (Value::Size(name), Test::Compare(Comparison::Divides, right)) => {
+            (QuantityValue::Size(name), Test::Compare(Comparison::Divides, right)) => {
                 Some((name.as_str(), right))
             }
             _ => None,
@@ -152,7 +152,7 @@ impl Condition {
     }
 
     /// All its values.
-    pub(crate) fn values(&self) -> impl Iterator<Item = &Value> {
+    pub(crate) fn values(&self) -> impl Iterator<Item = &QuantityValue> {
         self.clauses.iter().flat_map(|clause| {
             let right = match &clause.test {
                 Test::Compare(_, right) => Some(right),
@@ -165,7 +165,7 @@ impl Condition {
 
 impl Clause {
     fn holds(&self, scope: Scope<'_>) -> Result<bool, Lack> {
-        let is_config = |part: &&Value| matches!(part, Value::Config(_));
+        let is_config = |part: &&QuantityValue| matches!(part, QuantityValue::Config(_));
         if scope.config.is_none()
             && self.values().iter().flat_map(|v| v.parts()).any(|p| is_config(&p))
         {
@@ -196,7 +196,7 @@ impl Clause {
         Lack::Wrong(format!("`{self}` compares numbers: {}", said.join(", ")))
     }
 
-    fn values(&self) -> Vec<&Value> {
+    fn values(&self) -> Vec<&QuantityValue> {
         match &self.test {
             Test::Compare(_, right) => vec![&self.left, right],
             Test::IsSet | Test::In(_) => vec![&self.left],
@@ -205,10 +205,11 @@ impl Clause {
 
     fn fault(&self, scope: Scope<'_>) -> String {
         if let (Test::Compare(Comparison::Divides, right), false) = (&self.test, self.negated) {
-            let value =
-                |value: &Value| value.json(scope).map(|json| short(&json)).unwrap_or_default();
-            let named = |one: &Value| match one {
-                Value::Number(number) => number.to_string(),
+            let value = |value: &QuantityValue| {
+                value.json(scope).map(|json| short(&json)).unwrap_or_default()
+            };
+            let named = |one: &QuantityValue| match one {
+                QuantityValue::Number(number) => number.to_string(),
                 one => format!("{one}={}", value(one)),
             };
             return format!("{} does not divide {}", named(&self.left), named(right));
@@ -288,15 +289,17 @@ impl fmt::Display for Clause {
             Test::IsSet => Ok(()),
             Test::Compare(comparison, right) => write!(f, " {} {right}", comparison.text()),
             Test::In(list) => {
-                let list: Vec<String> =
-                    list.iter().map(|one| Value::Literal(one.clone()).to_string()).collect();
+                let list: Vec<String> = list
+                    .iter()
+                    .map(|one| QuantityValue::Literal(one.clone()).to_string())
+                    .collect();
                 write!(f, " in [{}]", list.join(", "))
             }
         }
     }
 }
 
-fn clauses(scanner: &mut Reading<'_>) -> Result<Vec<Clause>, Error> {
+fn clauses(scanner: &mut QuantityReading<'_>) -> Result<Vec<Clause>, Error> {
     let mut all = vec![clause(scanner)?];
     while scanner.eat_word("and") {
         all.push(clause(scanner)?);
@@ -304,7 +307,7 @@ fn clauses(scanner: &mut Reading<'_>) -> Result<Vec<Clause>, Error> {
     Ok(all)
 }
 
-fn clause(scanner: &mut Reading<'_>) -> Result<Clause, Error> {
+fn clause(scanner: &mut QuantityReading<'_>) -> Result<Clause, Error> {
     let negated = scanner.eat_word("not");
     let left = sum(scanner, 0)?;
     let test = if let Some((_, comparison)) = COMPARISONS.iter().find(|(text, _)| scanner.eat(text))
@@ -331,7 +334,7 @@ mod tests {
         let sizes = Sizes::from([("T".into(), 4), ("g".into(), 2), ("n".into(), 8)]);
         let later = BTreeSet::from(["l".to_owned()]);
         let scope = Scope { config, dims: &Dims::new(), sizes: &sizes, later: &later };
-        Condition::read(text, &Place::default()).unwrap().known(scope)
+        Condition::read(text, &TextPlace::default()).unwrap().known(scope)
     }
 
     #[test]
@@ -407,7 +410,7 @@ mod tests {
             let sizes = Sizes::from([("T".into(), 4)]);
             let (dims, later) = (Dims::new(), BTreeSet::new());
             let scope = Scope { config: Some(&config), dims: &dims, sizes: &sizes, later: &later };
-            Condition::read(text, &Place::default()).unwrap().fault(scope)
+            Condition::read(text, &TextPlace::default()).unwrap().fault(scope)
         };
         assert_eq!(fault("T divides config.g"), "T=4 does not divide config.g=2");
         let says = "`config.t in ['llama']` does not hold: config.t = \"falcon\"";
@@ -423,7 +426,7 @@ mod tests {
         for (text, span) in
             [("T divide g", (2, 3)), ("T ==", (4, 4)), ("T in 3", (5, 6)), ("", (0, 0))]
         {
-            let error = Condition::read(text, &Place::default()).unwrap_err();
+            let error = Condition::read(text, &TextPlace::default()).unwrap_err();
             assert_eq!(
                 (error.kind(), error.span()),
                 (Kind::Require, Some(span)),

@@ -7,13 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use tilewright_scan::did_you_mean;
 
 use crate::{
-    error::{Error, Faults, Kind, Place},
+    error::{Error, Faults, Kind, TextPlace},
     recipe::Recipe,
     rule::{Rule, expression::Axis, name::Offset, reference::Reference},
-    text::pattern::Pattern,
+    text::pattern::NamePattern,
     value::{
         dims::Glob,
-        quantity::{Quantity, Value},
+        quantity::{Quantity, QuantityValue},
     },
 };
 
@@ -25,10 +25,10 @@ const MOST_NEAR: usize = 1000;
 const MOST_TOLD: usize = 32;
 
 /// The names that a recipe knows.
-struct Known<'a> {
+struct KnownNames<'a> {
     sizes: BTreeSet<&'a str>,
     /// Names of tensors as patterns, as they are shown and as tokens.
-    names: BTreeMap<String, Pattern>,
+    names: BTreeMap<String, NamePattern>,
     /// Patterns that were compared, and whether a tensor may be called so.
     globs: BTreeMap<&'a str, bool>,
     steps: usize,
@@ -36,10 +36,10 @@ struct Known<'a> {
 
 /// Tells names that are neither a size nor a pattern of tensors of the recipe.
 pub(crate) fn check(recipe: &Recipe, faults: &mut Faults) {
-    let mut known = Known::of(recipe);
+    let mut known = KnownNames::of(recipe);
     let mut told = 0;
     for (values, place) in expressions(recipe) {
-        for part in values.into_iter().flat_map(Value::parts) {
+        for part in values.into_iter().flat_map(QuantityValue::parts) {
             match known.fault(part) {
                 Ok(()) => {}
                 Err(error) if error.kind() == Kind::Limit => return faults.push(error),
@@ -69,15 +69,15 @@ fn near<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
 }
 
 /// The values of all conditions and sizes, with their places.
-fn expressions(recipe: &Recipe) -> Vec<(Vec<&Value>, &Place)> {
+fn expressions(recipe: &Recipe) -> Vec<(Vec<&QuantityValue>, &TextPlace)> {
     let sizes = recipe.quantities();
     let sizes = sizes.filter_map(|one: &Quantity| Some((vec![one.expression()?], one.place()?)));
     let conditions = recipe.conditions();
     sizes.chain(conditions.map(|one| (one.values().collect(), &one.place))).collect()
 }
 
-impl<'a> Known<'a> {
-    fn of(recipe: &'a Recipe) -> Known<'a> {
+impl<'a> KnownNames<'a> {
+    fn of(recipe: &'a Recipe) -> KnownNames<'a> {
         let references = || recipe.rules.iter().flat_map(Rule::references);
         let axes = references().flat_map(Reference::axes).map(Axis::base);
         let offsets =
@@ -89,25 +89,25 @@ impl<'a> Known<'a> {
         let own = recipe.sizes.keys().chain(of_rules).map(String::as_str);
         let listed = [&recipe.pass, &recipe.drop, &recipe.lost].into_iter().flatten();
         let tied = recipe.tie.iter().chain(&recipe.untie).flatten();
-        let globs = listed.chain(tied).map(|glob| (glob.clone(), Pattern::of_glob(glob)));
-        Known {
+        let globs = listed.chain(tied).map(|glob| (glob.clone(), NamePattern::of_glob(glob)));
+        KnownNames {
             sizes: axes.chain(offsets).chain(own).collect(),
-            names: references().map(|one| Pattern::of_name(&one.name)).chain(globs).collect(),
+            names: references().map(|one| NamePattern::of_name(&one.name)).chain(globs).collect(),
             globs: BTreeMap::new(),
             steps: 0,
         }
     }
 
     /// Refuses a part of an expression that is not known.
-    fn fault(&mut self, part: &'a Value) -> Result<(), Error> {
+    fn fault(&mut self, part: &'a QuantityValue) -> Result<(), Error> {
         let says = match part {
-            Value::Size(name) if !self.sizes.contains(name.as_str()) => {
+            QuantityValue::Size(name) if !self.sizes.contains(name.as_str()) => {
                 let near = near(name, self.sizes.iter().copied());
                 format!(
                     "`{name}` is not a size of the recipe: no rule has such an axis, and [sizes] does not list it{near}"
                 )
             }
-            Value::Dim(Glob { names, .. }) if !self.may_be(names)? => {
+            QuantityValue::Dim(Glob { names, .. }) if !self.may_be(names)? => {
                 let near = near(names, self.names.keys().map(String::as_str));
                 format!("{part} names tensors that no rule takes or makes{near}")
             }
@@ -121,7 +121,7 @@ impl<'a> Known<'a> {
         if let Some(known) = self.globs.get(glob) {
             return Ok(*known);
         }
-        let pattern = Pattern::of_glob(glob);
+        let pattern = NamePattern::of_glob(glob);
         let mut found = false;
         for name in self.names.values() {
             self.steps += (pattern.len() + 1) * (name.len() + 1);

@@ -81,7 +81,11 @@ impl fmt::Display for Contradiction {
 
 impl Conditions {
     /// Reads the table under `key` of a recipe.
-    pub(crate) fn read(file: &mut File<'_>, key: &str, value: &toml_file::Value<'_>) -> Conditions {
+    pub(crate) fn read(
+        file: &mut File<'_>,
+        key: &str,
+        value: &toml_file::TomlValue<'_>,
+    ) -> Conditions {
         let entries = file.free(key, value);
         let read = entries.into_iter().map(|(name, value)| {
             file.path(name, value);

@@ -20,7 +20,7 @@ use serde_json::Value as Json;
 use tilewright_scan::Scanner;
 
 use crate::{
-    error::{Error, Kind, Place},
+    error::{Error, Kind, TextPlace},
     rule::expression::Sizes,
     value::dims::{Dims, Glob},
     value::lack::Lack,
@@ -36,11 +36,11 @@ const LONGEST: usize = 1024;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Quantity {
     Number(u64),
-    Text { text: String, place: Place, value: Value },
+    Text { text: String, place: TextPlace, value: QuantityValue },
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Value {
+pub(crate) enum QuantityValue {
     Number(u64),
     /// A text or a truth value.
     Literal(Json),
@@ -48,8 +48,8 @@ pub(crate) enum Value {
     Config(String),
     Size(String),
     Dim(Glob),
-    First(Vec<Value>),
-    Pair(Box<Value>, Operator, Box<Value>),
+    First(Vec<QuantityValue>),
+    Pair(Box<QuantityValue>, Operator, Box<QuantityValue>),
 }
 
 /// The values that expressions are computed from.
@@ -75,11 +75,11 @@ impl Scope<'_> {
 
 impl Quantity {
     /// Reads the expression at `place`; errors point into the file.
-    pub(crate) fn parse(text: &str, place: &Place) -> Result<Quantity, Error> {
+    pub(crate) fn parse(text: &str, place: &TextPlace) -> Result<Quantity, Error> {
         Quantity::read(text, place).map_err(|error| error.within(text, place))
     }
 
-    fn read(text: &str, place: &Place) -> Result<Quantity, Error> {
+    fn read(text: &str, place: &TextPlace) -> Result<Quantity, Error> {
         if text.len() > LONGEST {
             return Err(Error::new(Kind::Limit, format!("a size has more than {LONGEST} bytes")));
         }
@@ -110,7 +110,7 @@ impl Quantity {
     }
 
     /// Returns the place of an expression in the file.
-    pub(crate) fn place(&self) -> Option<&Place> {
+    pub(crate) fn place(&self) -> Option<&TextPlace> {
         match self {
             Quantity::Number(_) => None,
             Quantity::Text { place, .. } => Some(place),
@@ -118,7 +118,7 @@ impl Quantity {
     }
 
     /// The expression; none of a number.
-    pub(crate) fn expression(&self) -> Option<&Value> {
+    pub(crate) fn expression(&self) -> Option<&QuantityValue> {
         match self {
             Quantity::Number(_) => None,
             Quantity::Text { value, .. } => Some(value),
@@ -127,16 +127,16 @@ impl Quantity {
 
     /// Returns true if the expression consists of other sizes.
     pub(crate) fn is_of_sizes(&self) -> bool {
-        let parts = self.expression().map(Value::parts).unwrap_or_default();
-        !parts.is_empty() && parts.iter().all(|part| matches!(part, Value::Size(_)))
+        let parts = self.expression().map(QuantityValue::parts).unwrap_or_default();
+        !parts.is_empty() && parts.iter().all(|part| matches!(part, QuantityValue::Size(_)))
     }
 
     /// The key of the configuration that comes before all else.
     pub(crate) fn key(&self) -> Option<String> {
         match self.expression()? {
-            Value::Config(path) => Some(path.clone()),
-            Value::First(choices) => match choices.first()? {
-                Value::Config(path) => Some(path.clone()),
+            QuantityValue::Config(path) => Some(path.clone()),
+            QuantityValue::First(choices) => match choices.first()? {
+                QuantityValue::Config(path) => Some(path.clone()),
                 _ => None,
             },
             _ => None,
@@ -158,19 +158,19 @@ impl fmt::Display for Quantity {
     }
 }
 
-impl Value {
+impl QuantityValue {
     pub(crate) fn of(&self, scope: Scope<'_>) -> Result<u64, Lack> {
         match self {
-            Value::Number(number) => Ok(*number),
-            Value::Literal(literal) => Err(Lack::Wrong(format!("{literal} is not a size"))),
-            Value::Size(name) => scope.size(name),
-            Value::Config(path) => number(configured(scope.config, path)?, path),
-            Value::Dim(glob) => match scope.dims.get(glob) {
+            QuantityValue::Number(number) => Ok(*number),
+            QuantityValue::Literal(literal) => Err(Lack::Wrong(format!("{literal} is not a size"))),
+            QuantityValue::Size(name) => scope.size(name),
+            QuantityValue::Config(path) => number(configured(scope.config, path)?, path),
+            QuantityValue::Dim(glob) => match scope.dims.get(glob) {
                 Some(found) => found.clone(),
                 None => Err(Lack::Absent(format!("{glob} is not known"))),
             },
-            Value::First(choices) => first(choices, |choice| choice.of(scope)),
-            Value::Pair(left, operator, right) => {
+            QuantityValue::First(choices) => first(choices, |choice| choice.of(scope)),
+            QuantityValue::Pair(left, operator, right) => {
                 let pair = both(left.of(scope), right.of(scope))?;
                 operator.apply(pair).ok_or_else(|| Lack::Wrong(self.refused(pair, scope)))
             }
@@ -180,18 +180,19 @@ impl Value {
     /// Its value where it may be a text, a truth value or a list.
     pub(crate) fn json(&self, scope: Scope<'_>) -> Result<Json, Lack> {
         match self {
-            Value::Literal(literal) => Ok(literal.clone()),
-            Value::Config(path) => configured(scope.config, path).cloned(),
-            Value::First(choices) => first(choices, |choice| choice.json(scope)),
-            Value::Number(_) | Value::Size(_) | Value::Dim(_) | Value::Pair(..) => {
-                self.of(scope).map(Json::from)
-            }
+            QuantityValue::Literal(literal) => Ok(literal.clone()),
+            QuantityValue::Config(path) => configured(scope.config, path).cloned(),
+            QuantityValue::First(choices) => first(choices, |choice| choice.json(scope)),
+            QuantityValue::Number(_)
+            | QuantityValue::Size(_)
+            | QuantityValue::Dim(_)
+            | QuantityValue::Pair(..) => self.of(scope).map(Json::from),
         }
     }
 
     /// Returns the reason why the operator of a pair gives no size, with the two numbers and where they are from.
     fn refused(&self, (left, right): (u64, u64), scope: Scope<'_>) -> String {
-        let Value::Pair(_, operator, _) = self else { return String::new() };
+        let QuantityValue::Pair(_, operator, _) = self else { return String::new() };
         let from = self.said(scope);
         let from = if from.is_empty() { from } else { format!(" ({from})") };
         let text = operator.text();
@@ -218,19 +219,21 @@ impl Value {
     }
 
     /// Its parts that are not written out: sizes, dims, and keys of the configuration.
-    pub(crate) fn parts(&self) -> Vec<&Value> {
+    pub(crate) fn parts(&self) -> Vec<&QuantityValue> {
         match self {
-            Value::Number(_) | Value::Literal(_) => Vec::new(),
-            Value::Config(_) | Value::Size(_) | Value::Dim(_) => vec![self],
-            Value::First(choices) => choices.iter().flat_map(Value::parts).collect(),
-            Value::Pair(left, _, right) => [left.parts(), right.parts()].concat(),
+            QuantityValue::Number(_) | QuantityValue::Literal(_) => Vec::new(),
+            QuantityValue::Config(_) | QuantityValue::Size(_) | QuantityValue::Dim(_) => vec![self],
+            QuantityValue::First(choices) => {
+                choices.iter().flat_map(QuantityValue::parts).collect()
+            }
+            QuantityValue::Pair(left, _, right) => [left.parts(), right.parts()].concat(),
         }
     }
 
     /// The choice that its value is from.
-    fn taken(&self, scope: Scope<'_>) -> &Value {
+    fn taken(&self, scope: Scope<'_>) -> &QuantityValue {
         match self {
-            Value::First(choices) => {
+            QuantityValue::First(choices) => {
                 let taken =
                     choices.iter().find(|one| !matches!(one.json(scope), Err(Lack::Absent(_))));
                 taken.map_or(self, |taken| taken.taken(scope))
@@ -249,7 +252,10 @@ fn both(left: Result<u64, Lack>, right: Result<u64, Lack>) -> Result<(u64, u64),
 }
 
 /// The value of the first choice whose parts are all there.
-fn first<T>(choices: &[Value], of: impl Fn(&Value) -> Result<T, Lack>) -> Result<T, Lack> {
+fn first<T>(
+    choices: &[QuantityValue],
+    of: impl Fn(&QuantityValue) -> Result<T, Lack>,
+) -> Result<T, Lack> {
     let mut lack = Lack::Absent("it lacks choices".into());
     for choice in choices {
         match of(choice) {
@@ -261,23 +267,23 @@ fn first<T>(choices: &[Value], of: impl Fn(&Value) -> Result<T, Lack>) -> Result
 }
 
 /// As a recipe writes it.
-impl fmt::Display for Value {
+impl fmt::Display for QuantityValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Value::Number(number) => write!(f, "{number}"),
-            Value::Literal(Json::String(text)) => write!(f, "'{text}'"),
-            Value::Literal(literal) => write!(f, "{literal}"),
-            Value::Config(path) => write!(f, "config.{path}"),
-            Value::Size(name) => f.write_str(name),
-            Value::Dim(glob) => write!(f, "{glob}"),
-            Value::First(choices) => {
+            QuantityValue::Number(number) => write!(f, "{number}"),
+            QuantityValue::Literal(Json::String(text)) => write!(f, "'{text}'"),
+            QuantityValue::Literal(literal) => write!(f, "{literal}"),
+            QuantityValue::Config(path) => write!(f, "config.{path}"),
+            QuantityValue::Size(name) => f.write_str(name),
+            QuantityValue::Dim(glob) => write!(f, "{glob}"),
+            QuantityValue::First(choices) => {
                 let choices: Vec<String> = choices.iter().map(ToString::to_string).collect();
                 write!(f, "({})", choices.join(" or "))
             }
-            Value::Pair(left, operator @ (Operator::Floor | Operator::Ceil), right) => {
+            QuantityValue::Pair(left, operator @ (Operator::Floor | Operator::Ceil), right) => {
                 write!(f, "{}({left}, {right})", operator.text())
             }
-            Value::Pair(left, operator, right) => {
+            QuantityValue::Pair(left, operator, right) => {
                 inner(left, f)?;
                 write!(f, " {} ", operator.text())?;
                 inner(right, f)
@@ -287,10 +293,10 @@ impl fmt::Display for Value {
 }
 
 /// An operand, in brackets where it has operators of its own.
-fn inner(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn inner(value: &QuantityValue, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match value {
-        Value::Pair(_, Operator::Floor | Operator::Ceil, _) => write!(f, "{value}"),
-        Value::Pair(..) => write!(f, "({value})"),
+        QuantityValue::Pair(_, Operator::Floor | Operator::Ceil, _) => write!(f, "{value}"),
+        QuantityValue::Pair(..) => write!(f, "({value})"),
         _ => write!(f, "{value}"),
     }
 }
@@ -307,17 +313,17 @@ fn number(value: &Json, path: &str) -> Result<u64, Lack> {
     value.as_u64().ok_or_else(wrong)
 }
 
-pub(crate) type Reading<'a> = Scanner<'a, Error>;
+pub(crate) type QuantityReading<'a> = Scanner<'a, Error>;
 
-fn choice(scanner: &mut Reading<'_>, depth: usize) -> Result<Value, Error> {
+fn choice(scanner: &mut QuantityReading<'_>, depth: usize) -> Result<QuantityValue, Error> {
     let mut choices = vec![sum(scanner, depth)?];
     while scanner.eat_word("or") {
         choices.push(sum(scanner, depth)?);
     }
-    Ok(if choices.len() == 1 { choices.remove(0) } else { Value::First(choices) })
+    Ok(if choices.len() == 1 { choices.remove(0) } else { QuantityValue::First(choices) })
 }
 
-pub(crate) fn sum(scanner: &mut Reading<'_>, depth: usize) -> Result<Value, Error> {
+pub(crate) fn sum(scanner: &mut QuantityReading<'_>, depth: usize) -> Result<QuantityValue, Error> {
     let operators = [("+", Operator::Add), ("-", Operator::Subtract)];
     chain(scanner, &operators, |scanner| {
         let operators =
@@ -328,18 +334,18 @@ pub(crate) fn sum(scanner: &mut Reading<'_>, depth: usize) -> Result<Value, Erro
 
 /// Operands of some operators, from left to right.
 fn chain<'a>(
-    scanner: &mut Reading<'a>,
+    scanner: &mut QuantityReading<'a>,
     operators: &[(&str, Operator)],
-    mut operand: impl FnMut(&mut Reading<'a>) -> Result<Value, Error>,
-) -> Result<Value, Error> {
+    mut operand: impl FnMut(&mut QuantityReading<'a>) -> Result<QuantityValue, Error>,
+) -> Result<QuantityValue, Error> {
     let mut value = operand(scanner)?;
     while let Some((_, operator)) = operators.iter().find(|(text, _)| scanner.eat(text)) {
-        value = Value::Pair(Box::new(value), *operator, Box::new(operand(scanner)?));
+        value = QuantityValue::Pair(Box::new(value), *operator, Box::new(operand(scanner)?));
     }
     Ok(value)
 }
 
-fn atom(scanner: &mut Reading<'_>, depth: usize) -> Result<Value, Error> {
+fn atom(scanner: &mut QuantityReading<'_>, depth: usize) -> Result<QuantityValue, Error> {
     if depth > DEEPEST {
         return Err(scanner.expected(&format!("at most {DEEPEST} nested brackets")));
     }
@@ -349,8 +355,8 @@ fn atom(scanner: &mut Reading<'_>, depth: usize) -> Result<Value, Error> {
         return Ok(value);
     }
     match scanner.peek() {
-        Some('0'..='9') => scanner.natural().map(Value::Number),
-        Some('\'' | '"') => literal(scanner).map(Value::Literal),
+        Some('0'..='9') => scanner.natural().map(QuantityValue::Number),
+        Some('\'' | '"') => literal(scanner).map(QuantityValue::Literal),
         Some(_) | None => {
             let (word, _) = scanner.word("a number, `config.KEY`, the name of a size or `(`")?;
             named(scanner, word, depth)
@@ -359,32 +365,36 @@ fn atom(scanner: &mut Reading<'_>, depth: usize) -> Result<Value, Error> {
 }
 
 /// Reads the value that begins with a word.
-fn named(scanner: &mut Reading<'_>, word: &str, depth: usize) -> Result<Value, Error> {
+fn named(
+    scanner: &mut QuantityReading<'_>,
+    word: &str,
+    depth: usize,
+) -> Result<QuantityValue, Error> {
     let rounded = match word {
         "floor" => Some(Operator::Floor),
         "ceil" => Some(Operator::Ceil),
         _ => None,
     };
     match (word, rounded) {
-        ("true" | "false", _) => Ok(Value::Literal(Json::Bool(word == "true"))),
+        ("true" | "false", _) => Ok(QuantityValue::Literal(Json::Bool(word == "true"))),
         (_, Some(operator)) if scanner.eat("(") => {
             let left = sum(scanner, depth + 1)?;
             scanner.expect(",")?;
             let right = sum(scanner, depth + 1)?;
             scanner.expect(")")?;
-            Ok(Value::Pair(Box::new(left), operator, Box::new(right)))
+            Ok(QuantityValue::Pair(Box::new(left), operator, Box::new(right)))
         }
         ("dim", _) if scanner.eat("(") => {
             let (names, _) = scanner.quoted()?;
             scanner.expect(",")?;
             let dim = scanner.natural()?;
             scanner.expect(")")?;
-            Ok(Value::Dim(Glob { names: names.to_owned(), dim: Some(dim) }))
+            Ok(QuantityValue::Dim(Glob { names: names.to_owned(), dim: Some(dim) }))
         }
         ("count", _) if scanner.eat("(") => {
             let (names, _) = scanner.quoted()?;
             scanner.expect(")")?;
-            Ok(Value::Dim(Glob { names: names.to_owned(), dim: None }))
+            Ok(QuantityValue::Dim(Glob { names: names.to_owned(), dim: None }))
         }
         ("config", _) => {
             let mut path = Vec::new();
@@ -392,14 +402,14 @@ fn named(scanner: &mut Reading<'_>, word: &str, depth: usize) -> Result<Value, E
                 scanner.expect(".")?;
                 path.push(key(scanner)?);
             }
-            Ok(Value::Config(path.join(".")))
+            Ok(QuantityValue::Config(path.join(".")))
         }
-        _ => Ok(Value::Size(word.to_owned())),
+        _ => Ok(QuantityValue::Size(word.to_owned())),
     }
 }
 
 /// A text in quotes, a truth value or a number.
-pub(crate) fn literal(scanner: &mut Reading<'_>) -> Result<Json, Error> {
+pub(crate) fn literal(scanner: &mut QuantityReading<'_>) -> Result<Json, Error> {
     match scanner.peek() {
         Some('\'' | '"') => scanner.quoted().map(|(text, _)| Json::from(text)),
         Some('0'..='9') => scanner.natural().map(Json::from),
@@ -409,7 +419,7 @@ pub(crate) fn literal(scanner: &mut Reading<'_>) -> Result<Json, Error> {
     }
 }
 
-fn key(scanner: &mut Reading<'_>) -> Result<String, Error> {
+fn key(scanner: &mut QuantityReading<'_>) -> Result<String, Error> {
     let key = scanner.take(|c| c.is_ascii_alphanumeric() || c == '_');
     if key.is_empty() {
         return Err(scanner.expected("a key of the configuration"));
@@ -426,10 +436,10 @@ mod tests {
         let config = serde_json::json!({"n": 32, "g": 8, "none": null, "t": {"w": [7, 9]}, "x": 1.5, "s": "many"});
         let sizes = Sizes::from([("a".into(), 5)]);
         let tensors = [Tensor::new("l.0.k", tilewright_core::Dtype::F32, [6, 4])];
-        let quantity = Quantity::read(text, &Place::default()).unwrap();
-        let globs = quantity.expression().into_iter().flat_map(Value::parts);
+        let quantity = Quantity::read(text, &TextPlace::default()).unwrap();
+        let globs = quantity.expression().into_iter().flat_map(QuantityValue::parts);
         let dims = globs.filter_map(|part| match part {
-            Value::Dim(glob) => Some((glob.clone(), glob.of(&tensors))),
+            QuantityValue::Dim(glob) => Some((glob.clone(), glob.of(&tensors))),
             _ => None,
         });
         quantity.value(Scope {
@@ -487,7 +497,7 @@ mod tests {
             sizes: &Sizes::new(),
             later: &BTreeSet::new(),
         };
-        let none = Quantity::read("config.n", &Place::default()).unwrap().value(scope);
+        let none = Quantity::read("config.n", &TextPlace::default()).unwrap().value(scope);
         assert_eq!(none, Err(Lack::Absent("there is no configuration".into())));
     }
 
@@ -496,12 +506,12 @@ mod tests {
         for (text, span) in
             [("config", (6, 6)), ("a / b", (2, 3)), ("a b", (2, 3)), ("(a", (2, 2)), ("", (0, 0))]
         {
-            let error = Quantity::read(text, &Place::default()).unwrap_err();
+            let error = Quantity::read(text, &TextPlace::default()).unwrap_err();
             assert_eq!((error.kind(), error.span()), (Kind::Size, Some(span)), "{text}: {error}");
         }
         let deep = "(".repeat(500);
         assert!(
-            Quantity::read(&deep, &Place::default())
+            Quantity::read(&deep, &TextPlace::default())
                 .unwrap_err()
                 .message()
                 .contains("at most 16 brackets")

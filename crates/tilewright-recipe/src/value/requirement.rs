@@ -4,7 +4,7 @@ use crate::value::condition::Condition;
 
 /// The direction that something holds for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum Direction {
     #[default]
     Both,
     Forth,
@@ -14,7 +14,7 @@ pub(crate) enum Way {
 /// Something that must hold, else the recipe refuses the input.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Requirement {
-    pub(crate) way: Way,
+    pub(crate) way: Direction,
     /// The name by which a person [allows](crate::Recipe::allowing) that it does not hold.
     pub(crate) allow: Option<String>,
     /// The condition of the requirement: where it fails or is unknown, nothing is required.
@@ -35,37 +35,39 @@ pub(crate) enum Must {
 /// A sentence about the result, for the one who asked for it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Note {
-    pub(crate) way: Way,
+    pub(crate) way: Direction,
     pub(crate) when: Option<Condition>,
     pub(crate) say: String,
 }
 
-impl Way {
+impl Direction {
     pub(crate) const fn text(self) -> &'static str {
         match self {
-            Way::Both => "both",
-            Way::Forth => "forth",
-            Way::Back => "back",
+            Direction::Both => "both",
+            Direction::Forth => "forth",
+            Direction::Back => "back",
         }
     }
 
-    pub(crate) fn spelled(text: &str) -> Option<Way> {
-        [Way::Both, Way::Forth, Way::Back].into_iter().find(|way| way.text() == text)
+    pub(crate) fn spelled(text: &str) -> Option<Direction> {
+        [Direction::Both, Direction::Forth, Direction::Back]
+            .into_iter()
+            .find(|way| way.text() == text)
     }
 
     /// Seen from the recipe that undoes this one.
     #[must_use]
-    pub(crate) const fn inverse(self) -> Way {
+    pub(crate) const fn inverse(self) -> Direction {
         match self {
-            Way::Both => Way::Both,
-            Way::Forth => Way::Back,
-            Way::Back => Way::Forth,
+            Direction::Both => Direction::Both,
+            Direction::Forth => Direction::Back,
+            Direction::Back => Direction::Forth,
         }
     }
 
     /// Returns whether it concerns a recipe that is carried out.
     pub(crate) const fn is_now(self) -> bool {
-        matches!(self, Way::Both | Way::Forth)
+        matches!(self, Direction::Both | Direction::Forth)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::program::region::{Loop, RegionRef};
 
 /// The direction of a cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Along {
+pub(crate) enum CutDirection {
     Loop(usize),
     /// The run of a region without loops.
     Run,
@@ -20,7 +20,7 @@ pub(crate) enum Along {
 /// parts that share them. The remainder belongs to the last part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Partition {
-    pub(crate) along: Along,
+    pub(crate) along: CutDirection,
     shape: u64,
     blocks: u64,
     parts: u64,
@@ -48,11 +48,11 @@ impl Partition {
         let threads = threads.max(1);
         let along = |i: usize| {
             let (extent, shape) = (region.loops[i].extent, shape(i).max(1));
-            Partition::along(Along::Loop(i), extent, shape, (threads, most))
+            Partition::along(CutDirection::Loop(i), extent, shape, (threads, most))
         };
         let busy = |cut: &Partition| cut.busy(cut.extent(region), threads);
         let first = match region.loops.is_empty() {
-            true => Partition::along(Along::Run, region.run, RUN, (threads, most)),
+            true => Partition::along(CutDirection::Run, region.run, RUN, (threads, most)),
             false => along(0),
         };
         let others = (1..if any { region.loops.len() } else { 0 }).map(along);
@@ -65,13 +65,18 @@ impl Partition {
     /// Returns the number of iterations in the direction of the cut.
     fn extent(&self, region: &RegionRef<'_>) -> u64 {
         match self.along {
-            Along::Loop(i) => region.loops[i].extent,
-            Along::Run => region.run,
+            CutDirection::Loop(i) => region.loops[i].extent,
+            CutDirection::Run => region.run,
         }
     }
 
     /// Returns the partition of `extent` iterations into whole blocks of `shape`.
-    fn along(along: Along, extent: u64, shape: u64, (threads, most): (u64, u64)) -> Partition {
+    fn along(
+        along: CutDirection,
+        extent: u64,
+        shape: u64,
+        (threads, most): (u64, u64),
+    ) -> Partition {
         let blocks = extent / shape;
         let shared = (1..=PER_THREAD).rev().filter_map(|each| threads.checked_mul(each));
         let few = blocks.clamp(1, threads.saturating_mul(PER_THREAD));
@@ -96,8 +101,8 @@ impl Partition {
     /// Returns the units of the destination between two possible cuts.
     pub(crate) fn step(&self, region: &RegionRef<'_>) -> u64 {
         match self.along {
-            Along::Loop(i) => region.loops[i].dst.unsigned_abs().saturating_mul(self.shape),
-            Along::Run => self.shape,
+            CutDirection::Loop(i) => region.loops[i].dst.unsigned_abs().saturating_mul(self.shape),
+            CutDirection::Run => self.shape,
         }
     }
 
@@ -121,13 +126,13 @@ impl Partition {
         let (from, end) = (begin(i), if i + 1 < self.parts { begin(i + 1) } else { extent });
         let RegionRef { packed, src, dst, run, .. } = *region;
         let step = match self.along {
-            Along::Loop(i) => {
+            CutDirection::Loop(i) => {
                 loops[i].extent = end - from;
                 loops[i]
             }
-            Along::Run => Loop { extent: 0, src: 1, dst: 1 },
+            CutDirection::Run => Loop { extent: 0, src: 1, dst: 1 },
         };
-        let run = if self.along == Along::Run { end - from } else { run };
+        let run = if self.along == CutDirection::Run { end - from } else { run };
         let (src, dst) = (src + from as i64 * step.src, dst + from as i64 * step.dst);
         RegionRef { packed, src, dst, run, loops }
     }
@@ -166,8 +171,8 @@ mod tests {
                     let (region, mut kept) = (bytes(&loops), Vec::new());
                     let fitting: Vec<u64> = (0..3).map(|i| shape[i].min(extents[i])).collect();
                     let Some(it) = cut(&region, &fitting, threads, any) else { continue };
-                    inner += usize::from(it.along != Along::Loop(0));
-                    assert!(any || it.along == Along::Loop(0));
+                    inner += usize::from(it.along != CutDirection::Loop(0));
+                    assert!(any || it.along == CutDirection::Loop(0));
                     assert!(it.parts() > 1 && it.parts() <= threads * PER_THREAD);
                     let (mut all, mut got) = (Vec::new(), Vec::new());
                     for_each(&loops, region.src, region.dst, &mut |src, dst| all.push((src, dst)));
@@ -211,13 +216,13 @@ mod tests {
         let along = |shape: &[u64], threads, any| {
             cut(&bytes(&loops), shape, threads, any).map(|cut| (cut.along, cut.parts()))
         };
-        assert_eq!(along(&[12, 3, 96], 2, true), Some((Along::Loop(0), 8)));
+        assert_eq!(along(&[12, 3, 96], 2, true), Some((CutDirection::Loop(0), 8)));
         assert_eq!(along(&[96, 3, 96], 1, true), None);
         // The outermost loop has one block; the next loop has enough, in parts of whole blocks.
-        assert_eq!(along(&[96, 3, 96], 2, true), Some((Along::Loop(1), 8)));
+        assert_eq!(along(&[96, 3, 96], 2, true), Some((CutDirection::Loop(1), 8)));
         assert_eq!(along(&[96, 3, 96], 2, false), None);
         // No loop has enough blocks for four threads; the loop with the most is cut.
-        assert_eq!(along(&[96, 96, 32], 4, true), Some((Along::Loop(2), 3)));
+        assert_eq!(along(&[96, 96, 32], 4, true), Some((CutDirection::Loop(2), 3)));
         // A minimal size of parts reduces their number.
         let few = Partition::of(&bytes(&loops), &|i| [1, 1, 96][i], (2, 3), true);
         assert_eq!(few.map(|cut| cut.parts()), Some(2));
@@ -237,7 +242,7 @@ mod tests {
             let loops = extents.map(|extent| Loop { extent, src: 1, dst: 1 });
             let (region, mut kept) = (bytes(&loops), Vec::new());
             let cut = cut(&region, &shape, threads, true).unwrap();
-            let Along::Loop(at) = cut.along else { panic!("a loop") };
+            let CutDirection::Loop(at) = cut.along else { panic!("a loop") };
             let blocks = |i| cut.part(&region, i, &mut kept).loops[at].extent.div_ceil(shape[at]);
             let longest = (0..cut.parts()).map(blocks).max().unwrap();
             let all = extents[at].div_ceil(shape[at]);
@@ -248,6 +253,6 @@ mod tests {
         // The batch has enough transposes for all threads.
         let batch = [15, 249, 284].map(|extent| Loop { extent, src: 1, dst: 1 });
         let cut = cut(&bytes(&batch), &[1, 249, 64], 2, true).unwrap();
-        assert_eq!(cut.along, Along::Loop(0));
+        assert_eq!(cut.along, CutDirection::Loop(0));
     }
 }

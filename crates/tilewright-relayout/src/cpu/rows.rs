@@ -68,7 +68,7 @@ pub(crate) struct Blocks {
 
 /// One block.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Block {
+pub(crate) struct RowBlock {
     pub(crate) src: i64,
     pub(crate) dst: i64,
     /// The first of the lines that its segments carry.
@@ -251,13 +251,13 @@ impl Blocks {
     }
 
     /// Returns the first block of a part.
-    pub(crate) fn first(&mut self, part: &RegionRef<'_>) -> Block {
+    pub(crate) fn first(&mut self, part: &RegionRef<'_>) -> RowBlock {
         self.index.fill(0);
         self.block(part)
     }
 
     /// Returns the next block, if there is one.
-    pub(crate) fn next(&mut self, part: &RegionRef<'_>) -> Option<Block> {
+    pub(crate) fn next(&mut self, part: &RegionRef<'_>) -> Option<RowBlock> {
         for (index, level) in self.index.iter_mut().zip(&self.order).rev() {
             *index += 1;
             if *index < self.levels[*level].count() {
@@ -269,8 +269,8 @@ impl Blocks {
     }
 
     /// Returns the current block.
-    fn block(&self, part: &RegionRef<'_>) -> Block {
-        let mut block = Block {
+    fn block(&self, part: &RegionRef<'_>) -> RowBlock {
+        let mut block = RowBlock {
             src: part.src,
             dst: part.dst,
             carried: 0,
@@ -359,7 +359,7 @@ impl Blocks {
     }
 
     /// Returns the predecessor of a segment of a block.
-    pub(crate) fn before(&self, block: &Block, segment: &Segment) -> Before {
+    pub(crate) fn before(&self, block: &RowBlock, segment: &Segment) -> Before {
         if block.goes_on {
             return Before::Carried;
         }
@@ -375,7 +375,7 @@ impl Blocks {
     }
 
     /// Returns whether a segment of a block ends its chain.
-    pub(crate) fn is_end(block: &Block, segment: &Segment) -> bool {
+    pub(crate) fn is_end(block: &RowBlock, segment: &Segment) -> bool {
         !block.is_continued && (block.unfinished | segment.unfinished) == 0
     }
 }

@@ -3,7 +3,7 @@
 use crate::{
     Error, Gap, Plan,
     cpu::{clip::clip, kernel, padding, partition::PER_THREAD, pool, ways::Ways},
-    plan::Inner,
+    plan::PlanInner,
     program::region::{Region, RegionRef},
 };
 use core::ops::Range;
@@ -133,7 +133,7 @@ pub(crate) fn check_out(range: &Range<u64>, given: usize) -> Result<(), Error> {
     Ok(())
 }
 
-impl Inner {
+impl PlanInner {
     /// Writes the whole destination.
     fn run_all(&self, threads: usize, src: &[u8], out: &mut [u8]) -> Result<(), Error> {
         let Some(regions) = self.program.regions() else {

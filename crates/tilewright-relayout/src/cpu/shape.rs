@@ -6,10 +6,10 @@
 use crate::program::region::Loop;
 
 /// The side from which the stride of a loop is taken.
-pub(super) type Side = fn(&Loop) -> i64;
+pub(super) type StrideSide = fn(&Loop) -> i64;
 
-pub(super) const SRC: Side = |level| level.src;
-pub(super) const DST: Side = |level| level.dst;
+pub(super) const SRC: StrideSide = |level| level.src;
+pub(super) const DST: StrideSide = |level| level.dst;
 
 /// If there are fewer blocks than this along a loop, they get equal sizes, since the last one would move much twice.
 pub(super) const FEW: u64 = 8;

@@ -8,18 +8,18 @@ use crate::{
     Error,
     cpu::{
         kernel::{ParallelMove, are_disjoint},
-        partition::{Along, Partition},
+        partition::{CutDirection, Partition},
         pool,
-        way::{Kind, Way},
+        way::{Way, WayKind},
         ways::Ways,
     },
-    plan::Inner,
+    plan::PlanInner,
     program::region::{Loop, Region, RegionRef},
 };
 use std::sync::{Mutex, PoisonError};
 
 /// A part of a region, and the slice of the destination that it writes.
-struct Task<'a> {
+struct RegionShare<'a> {
     ways: &'a Ways,
     region: &'a Region,
     cut: Option<Partition>,
@@ -31,9 +31,9 @@ struct Task<'a> {
 }
 
 /// The range of destination bytes that contains a region, `from..to`.
-type Bytes = (u64, u64);
+type DestinationRange = (u64, u64);
 
-impl Inner {
+impl PlanInner {
     /// Moves all regions in `threads` threads.
     pub(crate) fn share(
         &self,
@@ -49,7 +49,7 @@ impl Inner {
     /// Returns the regions in batches; those of a batch do not overlap in the destination.
     fn batches(&self, regions: &[Region]) -> Vec<Vec<usize>> {
         let mut order: Vec<usize> = (0..regions.len()).collect();
-        let bytes: Vec<Bytes> =
+        let bytes: Vec<DestinationRange> =
             regions.iter().map(|region| self.bytes_of(&region.whole())).collect();
         order.sort_by_key(|&i| bytes[i]);
         let mut batches = Vec::new();
@@ -85,7 +85,7 @@ impl Inner {
             let each =
                 |count: usize, one: &(dyn Fn(usize) + Sync)| self.pool.each(threads, count, one);
             if parallel_move.run(src, out, &self.scratches, &each)? {
-                self.ways[only].add(Kind::RegisterTranspose);
+                self.ways[only].add(WayKind::RegisterTranspose);
                 return Ok(());
             }
         }
@@ -98,7 +98,14 @@ impl Inner {
                 let (from, to) = self.bytes_of(&of);
                 let rest = out.split_at_mut((from - at) as usize).1;
                 let (mine, rest) = rest.split_at_mut((to - from) as usize);
-                tasks.push(Mutex::new(Task { ways, region, cut, part, at: from, out: mine }));
+                tasks.push(Mutex::new(RegionShare {
+                    ways,
+                    region,
+                    cut,
+                    part,
+                    at: from,
+                    out: mine,
+                }));
                 (out, at) = (rest, to);
             }
         }
@@ -108,7 +115,7 @@ impl Inner {
         })
     }
 
-    fn task(&self, task: &mut Task<'_>, src: &[u8]) {
+    fn task(&self, task: &mut RegionShare<'_>, src: &[u8]) {
         let unit = u64::from(task.region.dst_unit(self.program.elements()));
         self.scratches.with(|scratch| {
             let mut loops = scratch.take_loops(&[]);
@@ -173,13 +180,15 @@ impl Inner {
         let Way::RegisterTranspose(transpose) = ways.first() else { return None };
         let cut = self.cut(region, ways, threads, true)?;
         match cut.along {
-            Along::Loop(0) | Along::Run => None,
-            Along::Loop(_) => ParallelMove::of(self.terms.isa, transpose, region.whole(), cut),
+            CutDirection::Loop(0) | CutDirection::Run => None,
+            CutDirection::Loop(_) => {
+                ParallelMove::of(self.terms.isa, transpose, region.whole(), cut)
+            }
         }
     }
 
     /// Returns the range of destination bytes that contains a part; packed elements are extended to whole bytes.
-    fn bytes_of(&self, part: &RegionRef<'_>) -> Bytes {
+    fn bytes_of(&self, part: &RegionRef<'_>) -> DestinationRange {
         let unit = part.dst_unit(self.program.elements());
         let bits = |units: i64| units as u128 * u128::from(unit);
         let end = part.dst + part.dst_length();

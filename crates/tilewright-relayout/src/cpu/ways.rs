@@ -8,7 +8,7 @@ use crate::{
     cpu::{
         kernel::Tools,
         scratch::Scratch,
-        way::{Kind, Terms, Way},
+        way::{Terms, Way, WayKind},
     },
     program::region::{Region, RegionRef},
 };
@@ -83,7 +83,7 @@ impl Ways {
     }
 
     /// Counts a run of the whole region, or of a part along all loops, by the kind that ran.
-    pub(crate) fn add(&self, ran: Kind) {
+    pub(crate) fn add(&self, ran: WayKind) {
         let count = if ran == self.first.kind() { &self.ran } else { &self.others };
         count.add();
     }

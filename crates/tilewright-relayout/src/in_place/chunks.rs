@@ -5,7 +5,7 @@
 use super::work::{BufferPool, WorkBuffers};
 use crate::{
     cpu::{clip::clip, kernel, transpose::Locality, way::Terms, ways::Ways},
-    plan::Inner,
+    plan::PlanInner,
     program::region::{Loop, Region, RegionRef},
 };
 use core::{fmt, ops::Range};
@@ -30,7 +30,7 @@ pub(super) struct Chunks {
 }
 
 /// Returns whether no byte of the buffer changes.
-pub(super) fn stays(inner: &Inner) -> bool {
+pub(super) fn stays(inner: &PlanInner) -> bool {
     let still = |region: &Region| region.src == region.dst && region.loops.iter().all(is_common);
     inner.program.dst().padding() == 0
         && inner.program.regions().is_some_and(|regions| regions.iter().all(still))
@@ -44,7 +44,7 @@ fn is_common(level: &Loop) -> bool {
 
 impl Chunks {
     /// Returns the smallest closed chunks of at most `most` bytes.
-    pub(super) fn of(inner: &Inner, most: u64) -> Option<Chunks> {
+    pub(super) fn of(inner: &PlanInner, most: u64) -> Option<Chunks> {
         let whole = (inner.program.dst_bytes() <= most).then_some((inner.program.dst_bytes(), 0));
         let Some(regions) = inner.program.regions() else {
             return Some(Chunks::new(inner, whole?, most, None));
@@ -78,7 +78,7 @@ impl Chunks {
     }
 
     /// Returns chunks in which elements keep their positions and padding gets the fill.
-    pub(super) fn padding(inner: &Inner, most: u64) -> Option<Chunks> {
+    pub(super) fn padding(inner: &PlanInner, most: u64) -> Option<Chunks> {
         let align = inner.program.elements().dst_align();
         if align > most {
             return None;
@@ -94,7 +94,7 @@ impl Chunks {
     }
 
     fn new(
-        inner: &Inner,
+        inner: &PlanInner,
         (closed, phase): (u64, u64),
         most: u64,
         own: Option<Vec<Region>>,
@@ -108,7 +108,7 @@ impl Chunks {
         chunks
     }
 
-    fn regions<'a>(&'a self, inner: &'a Inner) -> Option<&'a [Region]> {
+    fn regions<'a>(&'a self, inner: &'a PlanInner) -> Option<&'a [Region]> {
         self.own.as_deref().or(inner.program.regions())
     }
 
@@ -123,7 +123,13 @@ impl Chunks {
     }
 
     /// Moves all chunks.
-    pub(super) fn run(&self, inner: &Inner, works: &BufferPool, buffer: &mut [u8], threads: usize) {
+    pub(super) fn run(
+        &self,
+        inner: &PlanInner,
+        works: &BufferPool,
+        buffer: &mut [u8],
+        threads: usize,
+    ) {
         let (head, rest) = buffer.split_at_mut((self.phase as usize).min(buffer.len()));
         let phase = head.len() as u64;
         works.with(self.block, |work| self.chunk(inner, work, 0..phase, head));
@@ -144,7 +150,7 @@ impl Chunks {
         });
     }
 
-    fn chunk(&self, inner: &Inner, work: &mut WorkBuffers, range: Range<u64>, out: &mut [u8]) {
+    fn chunk(&self, inner: &PlanInner, work: &mut WorkBuffers, range: Range<u64>, out: &mut [u8]) {
         let held = &mut work.bytes[..out.len()];
         held.copy_from_slice(out);
         let src = &*held;
@@ -171,7 +177,7 @@ impl Chunks {
 }
 
 /// Iterates over the possible sizes of chunks in bytes: the strides of loops that are equal on both sides.
-fn sizes(inner: &Inner, region: &Region) -> impl Iterator<Item = u64> {
+fn sizes(inner: &PlanInner, region: &Region) -> impl Iterator<Item = u64> {
     let bits = u64::from(region.dst_unit(inner.program.elements()));
     let common = region.loops.iter().filter(|level| is_common(level));
     common.filter_map(move |level| {
@@ -181,7 +187,7 @@ fn sizes(inner: &Inner, region: &Region) -> impl Iterator<Item = u64> {
 }
 
 /// Returns whether the elements of a region stay within chunks of `size` bytes that begin at `phase`.
-fn closed(inner: &Inner, region: &Region, size: u64, phase: u64) -> bool {
+fn closed(inner: &PlanInner, region: &Region, size: u64, phase: u64) -> bool {
     if region.src == region.dst && region.loops.iter().all(is_common) {
         return true;
     }

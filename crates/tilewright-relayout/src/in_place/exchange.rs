@@ -11,7 +11,7 @@ use crate::{
         transpose::Locality,
         way::{Terms, Way},
     },
-    plan::Inner,
+    plan::PlanInner,
     program::region::{Loop, Region, RegionRef},
 };
 use core::ops::Range;
@@ -19,7 +19,7 @@ use core::ops::Range;
 /// A swap and the buffers with which it runs.
 pub(super) struct Tasks<'a> {
     pub(super) swap: &'a Swap,
-    inner: &'a Inner,
+    inner: &'a PlanInner,
     works: &'a BufferPool,
     /// The kernels of whole blocks, with the regions for which they were chosen.
     ways: Vec<(Region, Way)>,
@@ -44,7 +44,7 @@ impl Parts<'_> {
 }
 
 /// A block: the loop indices at which it begins, and the piece of its runs.
-struct Block<'a> {
+struct ExchangeBlock<'a> {
     at: &'a [u64],
     ranges: &'a [Range<u64>],
     within: i64,
@@ -53,10 +53,10 @@ struct Block<'a> {
 
 impl Swap {
     /// Prepares the swap for running.
-    pub(super) fn tasks<'a>(&'a self, inner: &'a Inner, works: &'a BufferPool) -> Tasks<'a> {
+    pub(super) fn tasks<'a>(&'a self, inner: &'a PlanInner, works: &'a BufferPool) -> Tasks<'a> {
         let at = vec![0; self.loops.len()];
         let ranges: Vec<_> = self.loops.iter().map(|level| 0..level.extent).collect();
-        let block = Block { at: &at, ranges: &ranges, within: 0, piece: self.piece };
+        let block = ExchangeBlock { at: &at, ranges: &ranges, within: 0, piece: self.piece };
         let mut loops = Vec::new();
         let terms = Terms { locality: Locality::Cache, ..inner.terms };
         let mut ways = Vec::new();
@@ -78,7 +78,7 @@ impl Swap {
 
     /// Collects the loops of a block from its place to its image, or back if `back`, ordered by the stride of the
     /// destination.
-    fn loops(&self, block: &Block<'_>, back: bool, loops: &mut Vec<Loop>) {
+    fn loops(&self, block: &ExchangeBlock<'_>, back: bool, loops: &mut Vec<Loop>) {
         loops.clear();
         for (i, level) in self.loops.iter().enumerate() {
             let extent = self.shape[i].min(block.ranges[i].end - block.at[i]);
@@ -89,7 +89,7 @@ impl Swap {
     }
 
     /// Returns the positions at which a block and its image begin.
-    fn places(&self, block: &Block<'_>) -> (i64, i64) {
+    fn places(&self, block: &ExchangeBlock<'_>) -> (i64, i64) {
         let add = |(src, dst): (i64, i64), (level, &at): (&Loop, &u64)| {
             (src + at as i64 * level.src, dst + at as i64 * level.dst)
         };
@@ -152,12 +152,12 @@ impl Tasks<'_> {
         let mut within = 0;
         while within < swap.run {
             let piece = swap.piece.min(swap.run - within);
-            self.exchange(&Block { at, ranges, within: within as i64, piece }, parts, work);
+            self.exchange(&ExchangeBlock { at, ranges, within: within as i64, piece }, parts, work);
             within += piece;
         }
     }
 
-    fn exchange(&self, block: &Block<'_>, parts: &mut Parts<'_>, work: &mut WorkBuffers) {
+    fn exchange(&self, block: &ExchangeBlock<'_>, parts: &mut Parts<'_>, work: &mut WorkBuffers) {
         let (place, image) = self.swap.places(block);
         let (bytes, mut loops) = (&mut work.bytes, core::mem::take(&mut work.loops));
         let (one, other) = bytes.split_at_mut(self.swap.block() as usize);

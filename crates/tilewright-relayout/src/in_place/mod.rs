@@ -12,7 +12,7 @@ mod spread;
 mod swap;
 mod work;
 
-use crate::{Error, Plan, plan::Inner, program::region::Loop};
+use crate::{Error, Plan, plan::PlanInner, program::region::Loop};
 use chunks::Chunks;
 use core::fmt;
 use swap::Swap;
@@ -98,7 +98,7 @@ impl Plan {
 }
 
 /// Returns the swaps and the chunks of a plan whose sides have equal size.
-fn moves(inner: &Inner, scratch: u64) -> Option<(Vec<Swap>, Option<Chunks>)> {
+fn moves(inner: &PlanInner, scratch: u64) -> Option<(Vec<Swap>, Option<Chunks>)> {
     if inner.program.dst_bytes() == 0 || chunks::stays(inner) {
         return Some((Vec::new(), None));
     }
@@ -113,7 +113,7 @@ fn moves(inner: &Inner, scratch: u64) -> Option<(Vec<Swap>, Option<Chunks>)> {
     Some((swaps, Some(Chunks::padding(inner, scratch)?)))
 }
 
-fn same_sizes(inner: &Inner) -> Result<(), Error> {
+fn same_sizes(inner: &PlanInner) -> Result<(), Error> {
     if inner.program.is_part() {
         let message = "the move writes only a part of an array; run it into a second buffer";
         return Err(Error::second_buffer(message.to_string()));
@@ -132,7 +132,7 @@ fn same_sizes(inner: &Inner) -> Result<(), Error> {
 }
 
 /// Returns the error that explains why elements cannot move in place.
-fn refused(inner: &Inner, scratch: u64) -> Error {
+fn refused(inner: &PlanInner, scratch: u64) -> Error {
     let far = |level: &&Loop| level.extent.saturating_mul(level.src.abs_diff(level.dst));
     let why = match (inner.program.regions(), inner.program.main()) {
         (None, _) => "tiles that do not divide one another connect distant offsets".to_string(),

@@ -7,7 +7,7 @@
 //! Law: of a block and its image, one is visited; together the blocks hold every element once.
 
 use crate::{
-    plan::Inner,
+    plan::PlanInner,
     program::region::{Loop, Region},
 };
 use core::fmt;
@@ -32,13 +32,13 @@ pub(super) struct Swap {
 }
 
 /// Returns the swaps that are equivalent to a plan, if it has any.
-pub(super) fn swaps(inner: &Inner, scratch: u64) -> Option<Vec<Swap>> {
+pub(super) fn swaps(inner: &PlanInner, scratch: u64) -> Option<Vec<Swap>> {
     let regions = inner.program.regions()?;
     let half = (scratch / 2).min(BLOCK);
     if half == 0 || regions.iter().any(|region| region.packed) {
         return None;
     }
-    let keys: Vec<(Key, Key)> = regions.iter().map(keys).collect();
+    let keys: Vec<(RegionKey, RegionKey)> = regions.iter().map(keys).collect();
     let mut swaps = Vec::new();
     for (i, (region, key)) in regions.iter().zip(&keys).enumerate() {
         if key.0 == key.1 {
@@ -56,10 +56,10 @@ fn stays(region: &Region) -> bool {
 }
 
 /// The source, the destination and the loops of a region: equal keys mean equal regions.
-type Key = (i64, i64, u64, Vec<(u64, i64, i64)>);
+type RegionKey = (i64, i64, u64, Vec<(u64, i64, i64)>);
 
 /// Returns the key of a region, and the key of the region it swaps with.
-fn keys(region: &Region) -> (Key, Key) {
+fn keys(region: &Region) -> (RegionKey, RegionKey) {
     let mut there: Vec<_> =
         region.loops.iter().map(|level| (level.extent, level.src, level.dst)).collect();
     let mut back: Vec<_> = there.iter().map(|&(extent, src, dst)| (extent, dst, src)).collect();

@@ -11,18 +11,18 @@ const NOTHING: u32 = u32::MAX;
 
 /// A direction of a table.
 #[derive(Clone, Debug)]
-pub(crate) enum List {
+pub(crate) enum TableDirection {
     /// From a place to the index stored there.
     Indices(Arc<Table>),
     /// From an index to its place.
     Places(Arc<Table>),
 }
 
-impl List {
+impl TableDirection {
     pub(crate) fn entries(&self) -> &[u32] {
         match self {
-            List::Indices(table) => table.list(),
-            List::Places(table) => table.places(),
+            TableDirection::Indices(table) => table.list(),
+            TableDirection::Places(table) => table.places(),
         }
     }
 

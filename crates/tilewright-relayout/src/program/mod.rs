@@ -31,7 +31,7 @@ use ranges::Ranges;
 use region::Region;
 use std::sync::OnceLock;
 use straight::straight;
-use tabled::Tables;
+use tabled::ProgramTables;
 use tilewright_core::{Refinement, TensorLayout};
 
 /// A program with more regions than this uses digits instead.
@@ -70,7 +70,7 @@ pub struct Program {
     dst_bytes: u64,
     part: Part,
     /// The index tables of both sides, if either side has any.
-    tables: Option<Tables>,
+    tables: Option<ProgramTables>,
     /// True if the regions were given, and the layouts do not describe them.
     listed: bool,
     /// `None` if there are too many.

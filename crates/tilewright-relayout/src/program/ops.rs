@@ -1,9 +1,9 @@
 //! Operations that compute an offset of the source from digits of the destination: a short program of multiplications
 //! and divisions on a few registers.
 //!
-//! Law: a [`Run`] predicts the result of the program at each of its inputs.
+//! Law: an [`OffsetRun`] predicts the result of the program at each of its inputs.
 
-use super::list::{List, Progression};
+use super::list::{Progression, TableDirection};
 use tilewright_table::TABLES;
 
 /// One operation on the registers of a [`Group`](crate::Group), which hold numbers ≥ 0.
@@ -90,7 +90,7 @@ pub enum Op {
 
 /// A part of an offset over `len` inputs: an arithmetic progression, or padding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Run {
+pub(crate) struct OffsetRun {
     pub(crate) offset: i64,
     pub(crate) stride: i64,
     pub(crate) len: u64,
@@ -98,8 +98,13 @@ pub(crate) struct Run {
 }
 
 /// Runs a program on registers that hold its inputs. The growing input takes `limit` values.
-pub(crate) fn run(ops: &[Op], lists: &[List], limit: u64, registers: &mut [Progression]) -> Run {
-    let mut run = Run { offset: 0, stride: 0, len: limit, padding: false };
+pub(crate) fn run(
+    ops: &[Op],
+    lists: &[TableDirection],
+    limit: u64,
+    registers: &mut [Progression],
+) -> OffsetRun {
+    let mut run = OffsetRun { offset: 0, stride: 0, len: limit, padding: false };
     for op in ops {
         match *op {
             Op::Split { from, by, to } => {
@@ -113,7 +118,7 @@ pub(crate) fn run(ops: &[Op], lists: &[List], limit: u64, registers: &mut [Progr
             Op::Within { register, extent } => {
                 let (at, growth) = registers[register];
                 if at >= extent {
-                    return Run { padding: true, ..run };
+                    return OffsetRun { padding: true, ..run };
                 }
                 if growth > 0 {
                     run.len = run.len.min((extent - at).div_ceil(growth));
@@ -125,10 +130,10 @@ pub(crate) fn run(ops: &[Op], lists: &[List], limit: u64, registers: &mut [Progr
                     if growth > 0 {
                         run.len = run.len.min((from - at).div_ceil(growth));
                     }
-                    return Run { padding: true, ..run };
+                    return OffsetRun { padding: true, ..run };
                 }
                 if at - from >= extent {
-                    return Run { padding: true, ..run };
+                    return OffsetRun { padding: true, ..run };
                 }
                 if growth > 0 {
                     run.len = run.len.min((extent - (at - from)).div_ceil(growth));
@@ -141,11 +146,11 @@ pub(crate) fn run(ops: &[Op], lists: &[List], limit: u64, registers: &mut [Progr
                 run.add(digit, stride);
             }
             Op::Rest { from, stride } => run.add(registers[from], stride),
-            Op::Look { .. } if !TABLES => return Run { padding: true, ..run },
+            Op::Look { .. } if !TABLES => return OffsetRun { padding: true, ..run },
             Op::Look { register, list } => {
                 match lists[list].look(registers[register], &mut run.len) {
                     Some(found) => registers[register] = found,
-                    None => return Run { padding: true, ..run },
+                    None => return OffsetRun { padding: true, ..run },
                 }
             }
         }
@@ -153,7 +158,7 @@ pub(crate) fn run(ops: &[Op], lists: &[List], limit: u64, registers: &mut [Progr
     run
 }
 
-impl Run {
+impl OffsetRun {
     fn add(&mut self, (at, growth): Progression, stride: i64) {
         // Within the extents the layout bounds the offset; beyond them the run has ended.
         self.offset += at as i64 * stride;

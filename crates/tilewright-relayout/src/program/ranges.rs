@@ -8,7 +8,7 @@ use crate::program::{
     digits::Digits,
     part::Part,
     straight::straight,
-    tabled::Tables,
+    tabled::ProgramTables,
 };
 use core::ops::Range;
 use std::{cmp::Reverse, collections::BinaryHeap};
@@ -21,13 +21,13 @@ const WINDOW: i64 = 1 << 14;
 /// The byte ranges of one side.
 pub(crate) struct Ranges {
     bits: u64,
-    found: Found,
+    found: RunSource,
     /// The last range in bytes, which the next run may extend.
     held: Option<Range<u64>>,
 }
 
 /// The source of the runs of elements.
-enum Found {
+enum RunSource {
     /// Boxes, and a heap with the next run of each box that has one left.
     Boxes(Vec<Cells>, BinaryHeap<Reverse<(u64, u64, usize)>>),
     /// Windows of digits from `next` on, and the runs of the last window in reverse order.
@@ -50,7 +50,7 @@ impl Ranges {
                 let origin = origin.as_slice();
                 let digits = Digits::new(side, side, &Part::new(origin, origin, extents));
                 let end = side.capacity() as i64;
-                Found::Windows { digits: Box::new(digits), next: 0, end, runs: Vec::new() }
+                RunSource::Windows { digits: Box::new(digits), next: 0, end, runs: Vec::new() }
             }
         };
         Ranges { bits: u64::from(bits), found, held: None }
@@ -62,7 +62,7 @@ impl Ranges {
             next_run(cells, 0).map(|run| Reverse((run.start, run.end, i)))
         };
         let heap = boxes.iter().enumerate().filter_map(first).collect();
-        Ranges { bits: 8, found: Found::Boxes(boxes, heap), held: None }
+        Ranges { bits: 8, found: RunSource::Boxes(boxes, heap), held: None }
     }
 
     /// Returns the ranges of a whole array whose axes are permuted by index tables before `side` places them.
@@ -73,24 +73,24 @@ impl Ranges {
             return Ranges::of(side, &origin, side.extents(), bits);
         }
         let extents = tables.first().map_or(side.extents(), Along::extents).to_vec();
-        let both = Tables { src: tables.to_vec(), dst: tables.to_vec(), extents };
+        let both = ProgramTables { src: tables.to_vec(), dst: tables.to_vec(), extents };
         let digits = Box::new(Digits::with_tables(side, side, &both));
         let end = side.capacity() as i64;
-        let found = Found::Windows { digits, next: 0, end, runs: Vec::new() };
+        let found = RunSource::Windows { digits, next: 0, end, runs: Vec::new() };
         Ranges { bits: u64::from(bits), found, held: None }
     }
 
     /// Returns the next run of elements. Runs are ordered by their start; a run may end before an earlier one does.
     fn run(&mut self) -> Option<Range<u64>> {
         match &mut self.found {
-            Found::Boxes(boxes, heap) => {
+            RunSource::Boxes(boxes, heap) => {
                 let Reverse((start, end, i)) = heap.pop()?;
                 if let Some(next) = next_run(&boxes[i], end) {
                     heap.push(Reverse((next.start, next.end, i)));
                 }
                 Some(start..end)
             }
-            Found::Windows { digits, next, end, runs } => {
+            RunSource::Windows { digits, next, end, runs } => {
                 while runs.is_empty() {
                     *next = digits.next_box(*next).filter(|at| at < end)?;
                     let window = *next..next.saturating_add(WINDOW).min(*end);

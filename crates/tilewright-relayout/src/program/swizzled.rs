@@ -1,7 +1,7 @@
 //! Sums of two tables under a swizzle, rewritten as sums.
 //!
-//! Law: if entries of the two tables share no bit, the swizzle of their sum is [`Side::outer`] of the outer entry plus
-//! [`Side::image`] of the inner entry xored with [`Side::key`] of the outer entry.
+//! Law: if entries of the two tables share no bit, the swizzle of their sum is [`SwizzledSide::outer`] of the outer entry plus
+//! [`SwizzledSide::image`] of the inner entry xored with [`SwizzledSide::key`] of the outer entry.
 //!
 //! A swizzle is linear over xor, and sums without a carry are xors. So an entry of the outer table changes the images
 //! of all entries of the inner table by the same bits, its key. The remaining bits of its own image, which no image of
@@ -11,20 +11,20 @@ use tilewright_core::Swizzle;
 
 /// The swizzle of one side, applied to sums of an outer and an inner table.
 #[derive(Clone, Copy)]
-pub(crate) struct Side<'a> {
+pub(crate) struct SwizzledSide<'a> {
     swizzle: &'a Swizzle,
     /// The bits that occur in images of the inner table; 0 if the swizzle is the identity.
     within: i64,
 }
 
-impl<'a> Side<'a> {
+impl<'a> SwizzledSide<'a> {
     /// Returns `None` if some sums carry.
     pub(crate) fn of(
         swizzle: &'a Swizzle,
         outer: impl Iterator<Item = i64>,
         inner: impl Iterator<Item = i64>,
-    ) -> Option<Side<'a>> {
-        let mut side = Side { swizzle, within: 0 };
+    ) -> Option<SwizzledSide<'a>> {
+        let mut side = SwizzledSide { swizzle, within: 0 };
         if swizzle.is_identity() {
             return Some(side);
         }
@@ -75,7 +75,7 @@ mod tests {
             for mask in (0..1i64 << 10).step_by(7) {
                 let within = |mask: i64| (0..1i64 << 10).filter(move |x| x & !mask == 0);
                 let (outer, inner) = (within(mask), within(1023 ^ mask));
-                let side = Side::of(&swizzle, outer.clone(), inner.clone()).unwrap();
+                let side = SwizzledSide::of(&swizzle, outer.clone(), inner.clone()).unwrap();
                 found += 1;
                 for (x, y) in outer.flat_map(|x| inner.clone().map(move |y| (x, y))) {
                     let sum = side.outer(x) + (side.image(y) ^ side.key(x));
@@ -85,6 +85,9 @@ mod tests {
         }
         assert!(found > 1000, "{found}");
         let swizzle = Swizzle::new(2, 1, 2).unwrap();
-        assert!(Side::of(&swizzle, [4, 8].into_iter(), [4].into_iter()).is_none(), "a carry");
+        assert!(
+            SwizzledSide::of(&swizzle, [4, 8].into_iter(), [4].into_iter()).is_none(),
+            "a carry"
+        );
     }
 }

@@ -7,7 +7,7 @@ use tilewright_table::{Along, TABLES, TabledLayout};
 
 /// The index tables of both sides.
 #[derive(Clone, Debug)]
-pub(crate) struct Tables {
+pub(crate) struct ProgramTables {
     pub(crate) src: Vec<Along>,
     pub(crate) dst: Vec<Along>,
     pub(crate) extents: Vec<u64>,
@@ -67,7 +67,7 @@ impl Program {
             check_low("destination", to)?;
             check_injective(to)?;
         }
-        let tables = Tables {
+        let tables = ProgramTables {
             src: src.tables().to_vec(),
             dst: dst.tables().to_vec(),
             extents: dst.extents().to_vec(),
@@ -100,7 +100,7 @@ impl Program {
         self.tables().is_some()
     }
 
-    pub(crate) fn tables(&self) -> Option<&Tables> {
+    pub(crate) fn tables(&self) -> Option<&ProgramTables> {
         if TABLES { self.tables.as_ref() } else { None }
     }
 

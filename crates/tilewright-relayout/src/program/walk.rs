@@ -6,7 +6,7 @@
 
 use crate::{
     program::digits::{Digit, Digits, Group},
-    program::swizzled::Side,
+    program::swizzled::SwizzledSide,
     program::{list::Progression, ops::run},
 };
 use core::ops::Range;
@@ -22,18 +22,18 @@ const LINE: u32 = 4;
 const SEEK: u32 = 10_000;
 
 /// The offsets of an element in the source and in the destination, in elements.
-pub(crate) type Pair = (i64, i64);
+pub(crate) type Offsets = (i64, i64);
 
 /// The elements at `outer[i] + inner[j]`, each followed by the rest of a run of `run` elements.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Leaf<'a> {
-    pub(crate) outer: &'a [Pair],
-    pub(crate) inner: &'a [Pair],
+    pub(crate) outer: &'a [Offsets],
+    pub(crate) inner: &'a [Offsets],
     pub(crate) run: u64,
 }
 
 /// A walk through the elements whose destination offsets are in a range.
-struct Walk<'a> {
+struct ElementWalk<'a> {
     groups: &'a Digits,
     range: Range<i64>,
     /// The smallest range of unswizzled offsets that contains `range`.
@@ -46,13 +46,13 @@ struct Walk<'a> {
 /// The tables of one leaf.
 #[derive(Default)]
 struct LeafTables {
-    outer: Vec<Pair>,
-    inner: Vec<Pair>,
+    outer: Vec<Offsets>,
+    inner: Vec<Offsets>,
     /// The part of one group.
-    part: Vec<Pair>,
+    part: Vec<Offsets>,
     /// The part of the inner table that a row needs.
-    row: Vec<Pair>,
-    atoms: Vec<Pair>,
+    row: Vec<Offsets>,
+    atoms: Vec<Offsets>,
 }
 
 impl Digits {
@@ -67,7 +67,7 @@ impl Digits {
         let around = range.start / window * window..last.saturating_add(window);
         let values = |digit: &Digit| digit.first..digit.first + digit.extent;
         let loops = self.digits.iter().map(values).collect();
-        let mut walk = Walk { groups: self, range, around, loops, registers: Vec::new() };
+        let mut walk = ElementWalk { groups: self, range, around, loops, registers: Vec::new() };
         walk.visit(&mut LeafTables::default(), f);
     }
 }
@@ -100,15 +100,20 @@ impl Digits {
         let around = from / window * window..i64::MAX;
         let values = |digit: &Digit| digit.first..digit.first + digit.extent;
         let loops = self.digits.iter().map(values).collect();
-        let mut walk =
-            Walk { groups: self, range: around.clone(), around, loops, registers: Vec::new() };
+        let mut walk = ElementWalk {
+            groups: self,
+            range: around.clone(),
+            around,
+            loops,
+            registers: Vec::new(),
+        };
         let (mut best, mut steps) = (None, SEEK);
         walk.seek(&mut best, &mut steps);
         best.map(|at: i64| (at / window * window).max(from))
     }
 }
 
-impl Walk<'_> {
+impl ElementWalk<'_> {
     /// Finds the lowest offset, at or after the start of the range, at which a box begins.
     fn seek(&mut self, best: &mut Option<i64>, steps: &mut u32) {
         let ((low, high), start) = (self.bounds(), self.around.start);
@@ -199,7 +204,7 @@ impl Walk<'_> {
     }
 
     /// Collects the elements of a group in the box, in the order of the destination.
-    fn part(&mut self, group: &Group, part: &mut Vec<Pair>) {
+    fn part(&mut self, group: &Group, part: &mut Vec<Offsets>) {
         part.clear();
         let digits = &self.groups.digits;
         let mut at: Vec<u64> = group.digits.iter().map(|&i| self.loops[i].start).collect();
@@ -225,7 +230,7 @@ impl Walk<'_> {
     }
 
     /// Adds the elements along the last digit of a group, for the values `at` of its digits and from offset `dst` on.
-    fn row(&mut self, group: &Group, at: &[u64], dst: i64, part: &mut Vec<Pair>) {
+    fn row(&mut self, group: &Group, at: &[u64], dst: i64, part: &mut Vec<Offsets>) {
         let digits = &self.groups.digits;
         let last = group.digits.last().map(|&i| (&digits[i], self.loops[i].clone()));
         let (stride, loops) = last.map_or((0, 0..1), |(digit, loops)| (digit.stride, loops));
@@ -277,11 +282,11 @@ impl Walk<'_> {
         let (src, dst) = (&self.groups.swizzles.0, &self.groups.swizzles.1);
         if self.holds(outer, inner)
             && let Some(src) =
-                Side::of(src, outer.iter().map(|at| at.0), inner.iter().map(|at| at.0))
+                SwizzledSide::of(src, outer.iter().map(|at| at.0), inner.iter().map(|at| at.0))
             && let Some(dst) =
-                Side::of(dst, outer.iter().map(|at| at.1), inner.iter().map(|at| at.1))
+                SwizzledSide::of(dst, outer.iter().map(|at| at.1), inner.iter().map(|at| at.1))
         {
-            let key = |at: &Pair| (src.key(at.0), dst.key(at.1));
+            let key = |at: &Offsets| (src.key(at.0), dst.key(at.1));
             outer.sort_unstable_by_key(key);
             inner.iter_mut().for_each(|at| *at = (src.image(at.0), dst.image(at.1)));
             for rows in outer.chunk_by_mut(|a, b| key(a) == key(b)) {
@@ -304,9 +309,9 @@ impl Walk<'_> {
     }
 
     /// Returns whether the whole leaf is in the range, for any permutation by the swizzle.
-    fn holds(&self, outer: &[Pair], inner: &[Pair]) -> bool {
+    fn holds(&self, outer: &[Offsets], inner: &[Offsets]) -> bool {
         let window = self.groups.swizzles.1.window() as i64;
-        let ends = |table: &[Pair]| {
+        let ends = |table: &[Offsets]| {
             let each = table.iter().map(|pair| pair.1);
             (each.clone().min().unwrap_or(0), each.max().unwrap_or(0))
         };
@@ -317,7 +322,7 @@ impl Walk<'_> {
 }
 
 /// Replaces each entry by its sums with the entries of a group's part.
-fn extend(table: &mut Vec<Pair>, part: &[Pair]) {
+fn extend(table: &mut Vec<Offsets>, part: &[Offsets]) {
     let (old, count) = (table.len(), part.len());
     table.resize(old * count, (0, 0));
     if count == 0 {
@@ -337,7 +342,12 @@ fn applied(swizzle: &Swizzle, offset: i64) -> i64 {
 }
 
 /// Passes on a leaf. The inner table is shortened to the starts of runs if all runs have equal length.
-fn hand_out(outer: &[Pair], inner: &[Pair], atoms: &mut Vec<Pair>, f: &mut dyn FnMut(&Leaf<'_>)) {
+fn hand_out(
+    outer: &[Offsets],
+    inner: &[Offsets],
+    atoms: &mut Vec<Offsets>,
+    f: &mut dyn FnMut(&Leaf<'_>),
+) {
     if outer.is_empty() || inner.is_empty() {
         return;
     }
@@ -354,14 +364,14 @@ fn hand_out(outer: &[Pair], inner: &[Pair], atoms: &mut Vec<Pair>, f: &mut dyn F
 }
 
 /// Counts the steps of a table from one line to another, on both sides.
-fn jumps(table: &[Pair]) -> usize {
-    let line = |pair: &Pair| (pair.0 >> LINE, pair.1 >> LINE);
+fn jumps(table: &[Offsets]) -> usize {
+    let line = |pair: &Offsets| (pair.0 >> LINE, pair.1 >> LINE);
     let each = table.windows(2).map(|pair| (line(&pair[0]), line(&pair[1])));
     each.map(|(a, b)| usize::from(a.0 != b.0) + usize::from(a.1 != b.1)).sum()
 }
 
 /// Returns the largest length of runs into which a table can be cut without separating entries that are not adjacent.
-fn run_of(table: &[Pair]) -> usize {
+fn run_of(table: &[Offsets]) -> usize {
     let mut run = table.len();
     for (i, pair) in table.windows(2).enumerate() {
         if run == 1 {
@@ -444,7 +454,7 @@ mod tests {
     /// Checks that the leaves of consecutive ranges are the elements of these layouts.
     fn check(src: &TensorLayout, dst: &TensorLayout, cuts: &[i64]) {
         let at = |i| (src.offset_of(i).unwrap(), dst.offset_of(i).unwrap());
-        let mut expected: Vec<Pair> = (0..src.size()).map(at).collect();
+        let mut expected: Vec<Offsets> = (0..src.size()).map(at).collect();
         expected.sort_unstable();
         let (groups, mut visited) = (Digits::new(src, dst, &Part::whole(src)), Vec::new());
         for pair in cuts.windows(2) {
@@ -497,7 +507,7 @@ mod tests {
 
     #[test]
     fn runs_are_cut_where_neighbours_end() {
-        let table: Vec<Pair> = [0, 1, 2, 3, 8, 9, 20, 21].map(|i| (i, i + 5)).to_vec();
+        let table: Vec<Offsets> = [0, 1, 2, 3, 8, 9, 20, 21].map(|i| (i, i + 5)).to_vec();
         assert_eq!((run_of(&table), run_of(&table[..4]), run_of(&table[1..])), (2, 4, 1));
         assert_eq!(run_of(&[(0, 0), (1, 2)]), 1);
     }

@@ -5,7 +5,7 @@ use crate::{
     Error, Plan,
     cpu::kernel,
     cpu::run::check_out,
-    stream::cover::{MAX_BUFFER, Piece, Refused, cover},
+    stream::cover::{BoxReads, MAX_BUFFER, Refused, cover},
     stream::scattered::{self, Stretches},
 };
 use core::ops::Range;
@@ -64,7 +64,7 @@ pub struct Chunk {
 /// The source bytes that a chunk reads.
 #[derive(Clone)]
 enum Needs {
-    Pieces(Vec<Piece>),
+    Pieces(Vec<BoxReads>),
     Stretches(Stretches),
 }
 
@@ -101,7 +101,7 @@ impl Plan {
             None => Needs::Stretches(self.stretches(&range)),
         };
         let buffer = match &needs {
-            Needs::Pieces(pieces) => pieces.iter().map(Piece::bytes).sum(),
+            Needs::Pieces(pieces) => pieces.iter().map(BoxReads::bytes).sum(),
             Needs::Stretches(stretches) if stretches.bytes() > MAX_BUFFER => {
                 return Err(too_long(stretches.bytes()));
             }
@@ -149,7 +149,7 @@ impl Plan {
     }
 
     /// Returns the pieces of a range; `None` if stretches are needed.
-    fn pieces(&self, range: &Range<u64>) -> Result<Option<Vec<Piece>>, Error> {
+    fn pieces(&self, range: &Range<u64>) -> Result<Option<Vec<BoxReads>>, Error> {
         let Some(regions) = self.0.program.regions() else { return Ok(None) };
         let (mut pieces, mut at, mut refused) = (Vec::new(), 0, None);
         let range = self.whole_elements(range);
@@ -158,7 +158,7 @@ impl Plan {
                 if refused.is_some() {
                     return;
                 }
-                match Piece::of(&part, self.0.program.elements(), at) {
+                match BoxReads::of(&part, self.0.program.elements(), at) {
                     Ok(piece) => {
                         at += piece.bytes();
                         pieces.push(piece);
@@ -240,8 +240,8 @@ impl Chunk {
     pub fn overhead_bytes(&self) -> u64 {
         match &self.needs {
             Needs::Pieces(pieces) => {
-                let held: usize = pieces.iter().map(Piece::overhead).sum();
-                (held + (pieces.capacity() - pieces.len()) * size_of::<Piece>()) as u64
+                let held: usize = pieces.iter().map(BoxReads::overhead).sum();
+                (held + (pieces.capacity() - pieces.len()) * size_of::<BoxReads>()) as u64
             }
             Needs::Stretches(stretches) => stretches.overhead(),
         }
@@ -296,7 +296,7 @@ impl Chunk {
         let Needs::Pieces(pieces) = &self.needs else { return "tables".to_string() };
         let terms = self.plan.0.terms;
         let main = pieces.iter().max_by_key(|piece| piece.region.dst_bits(terms.elements));
-        let name = |piece: &Piece| piece.ways(terms).name(&piece.region);
+        let name = |piece: &BoxReads| piece.ways(terms).name(&piece.region);
         main.map_or_else(|| "fill".to_string(), name)
     }
 

@@ -2,7 +2,7 @@
 //! buffer that holds exactly those bytes.
 //!
 //! Laws: the boxes that [`cover`] yields contain the positions of `clip`, and at most twice as many. The reads of a
-//! [`Piece`] hold at most twice the units of its box, or 64 times if they would be shorter than 64 bytes. So a range
+//! [`BoxReads`] hold at most twice the units of its box, or 64 times if they would be shorter than 64 bytes. So a range
 //! reads at most four times the bytes that it needs if these are contiguous by 64 bytes or more. Packed elements need
 //! up to two bytes more for each read.
 
@@ -82,7 +82,7 @@ struct ReadLoop {
     bytes: u64,
 }
 
-/// The reason why a box cannot become a [`Piece`].
+/// The reason why a box cannot become a [`BoxReads`].
 pub(crate) enum Refused {
     /// Packed elements begin at different bits from read to read.
     Uneven,
@@ -95,7 +95,7 @@ pub(crate) const MAX_BUFFER: u128 = isize::MAX as u128 / 8;
 
 /// The reads of one box, and the box over the buffer that they fill.
 #[derive(Clone, Debug)]
-pub(crate) struct Piece {
+pub(crate) struct BoxReads {
     /// The byte of the source at which the first read begins.
     first: u64,
     /// The loops over reads, by ascending distance.
@@ -109,7 +109,7 @@ pub(crate) struct Piece {
     ways: OnceLock<Box<Ways>>,
 }
 
-impl Piece {
+impl BoxReads {
     /// Returns the kernels of the region.
     pub(crate) fn ways(&self, terms: Terms) -> &Ways {
         self.ways.get_or_init(|| Box::new(Ways::of(&self.region, terms)))
@@ -120,7 +120,7 @@ impl Piece {
         part: &RegionRef<'_>,
         elements: Elements,
         at: usize,
-    ) -> Result<Piece, Refused> {
+    ) -> Result<BoxReads, Refused> {
         let (src, dst, run, packed) = (part.src, part.dst, part.run, part.packed);
         let mut region = Region { packed, src, dst, run, loops: part.loops.to_vec() };
         let unit = u64::from(region.src_unit(elements));
@@ -155,7 +155,7 @@ impl Piece {
         region.src =
             (region.src_low().abs_diff(region.src) + (at as u64 * 8 + phase) / unit) as i64;
         let count = steps.iter().map(|step| step.extent).product();
-        Ok(Piece { first, steps, count, len: len as usize, at, region, ways: OnceLock::new() })
+        Ok(BoxReads { first, steps, count, len: len as usize, at, region, ways: OnceLock::new() })
     }
 
     /// Returns the bytes of the buffer.
@@ -167,7 +167,7 @@ impl Piece {
     pub(crate) fn overhead(&self) -> usize {
         let lists = self.steps.capacity() * size_of::<ReadLoop>()
             + self.region.loops.capacity() * size_of::<Loop>();
-        size_of::<Piece>() + lists
+        size_of::<BoxReads>() + lists
     }
 
     /// Returns the byte offset of read `i` in the source and its position in the buffer.
@@ -235,7 +235,7 @@ mod tests {
                 cover(&region, (low, high), &mut |part| {
                     covered += size(&part);
                     sources += apart(&part);
-                    let piece = Piece::of(&part, Elements::same(8), 0);
+                    let piece = BoxReads::of(&part, Elements::same(8), 0);
                     read += piece.map_or(u64::MAX, |piece| piece.bytes() as u64);
                 });
                 assert!(needed <= covered && covered <= 2 * needed, "{region:?} {low}..{high}");

@@ -5,7 +5,7 @@
 //! it later. The list never takes more than a stated share of the range.
 
 use crate::{
-    program::walk::{Leaf, Pair},
+    program::walk::{Leaf, Offsets},
     stream::{
         CALL,
         cover::{SHORT, STRETCH},
@@ -216,7 +216,7 @@ impl Finder<'_> {
 
     /// Places each element separately.
     fn one_by_one(&mut self, leaf: &Leaf<'_>, f: &mut dyn FnMut(&Leaf<'_>, i64)) {
-        let mut placed: Vec<Pair> = Vec::new();
+        let mut placed: Vec<Offsets> = Vec::new();
         for row in leaf.outer {
             placed.clear();
             placed.extend(leaf.inner.iter().filter_map(|cell| {
@@ -238,7 +238,7 @@ struct Bounds {
 }
 
 impl Bounds {
-    fn of(table: &[Pair]) -> Bounds {
+    fn of(table: &[Offsets]) -> Bounds {
         let low = table.iter().map(|pair| pair.0).min().unwrap_or(0);
         let high = table.iter().map(|pair| pair.0).max().unwrap_or(0);
         let count = (table.len() as u64).min(high.abs_diff(low).saturating_add(1));

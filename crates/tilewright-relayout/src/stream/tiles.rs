@@ -11,7 +11,7 @@ use crate::{
     stream::{
         boxes::{Boxes, halves},
         chunk::Read,
-        cover::Piece,
+        cover::BoxReads,
     },
 };
 use core::ops::Range;
@@ -64,9 +64,9 @@ pub struct Write {
 #[derive(Clone)]
 pub struct Tile {
     plan: Plan,
-    piece: Piece,
+    piece: BoxReads,
     writes: Writes,
-    shape: Arc<Shape>,
+    shape: Arc<TileShape>,
 }
 
 /// Writes of equal length, dense in the buffer.
@@ -189,7 +189,7 @@ impl Tile {
                 given.0, given.1, needs.0, needs.1
             )));
         };
-        let Shape { region, ways } = &*self.shape;
+        let TileShape { region, ways } = &*self.shape;
         let scratches = &self.plan.0.scratches;
         scratches.with(|scratch| ways.run_all(region, &mut ways.tools(scratch), src, out));
         Ok(())
@@ -225,7 +225,7 @@ pub struct Tiles {
     /// The remaining parts of a box that was too large.
     pending: Vec<Vec<Range<u64>>>,
     /// The shapes seen last, which most tiles share.
-    shapes: Vec<Arc<Shape>>,
+    shapes: Vec<Arc<TileShape>>,
 }
 
 /// The number of shapes that are kept.
@@ -332,25 +332,25 @@ impl Tiles {
     }
 
     /// Returns the reads and writes of a box, if this machine can address them.
-    fn made(&self, region: &Region) -> Option<Made> {
+    fn made(&self, region: &Region) -> Option<MadeTile> {
         let elements = self.plan.elements();
-        let piece = Piece::of(&region.whole(), elements, 0).ok()?;
+        let piece = BoxReads::of(&region.whole(), elements, 0).ok()?;
         let mut region = piece.region.clone();
         let unit = u64::from(region.dst_unit(elements) / 8);
         let writes = Writes::of(&mut region, unit);
         region.merge();
-        Some(Made { piece, writes, region })
+        Some(MadeTile { piece, writes, region })
     }
 
     /// Returns the shape with its kernels, from the kept shapes if possible.
-    fn shape(&self, region: Region) -> Arc<Shape> {
+    fn shape(&self, region: Region) -> Arc<TileShape> {
         if let Some(known) = self.shapes.iter().find(|shape| shape.region == region) {
             return known.clone();
         }
         let unit = u64::from(region.dst_unit(self.plan.elements()) / 8);
         let locality = Locality::of(region.size().saturating_mul(unit));
         let ways = Ways::of(&region, Terms { locality, ..self.plan.0.terms });
-        Arc::new(Shape { region, ways })
+        Arc::new(TileShape { region, ways })
     }
 
     /// Returns the next box and its region.
@@ -371,19 +371,19 @@ impl Tiles {
 }
 
 /// A box over both buffers, with its kernels.
-struct Shape {
+struct TileShape {
     region: Region,
     ways: Ways,
 }
 
 /// The reads and writes of a box, and the box over their buffers.
-struct Made {
-    piece: Piece,
+struct MadeTile {
+    piece: BoxReads,
     writes: Writes,
     region: Region,
 }
 
-impl Made {
+impl MadeTile {
     fn fits(&self, most: u64) -> bool {
         let written = self.writes.count.saturating_mul(self.writes.len as u64);
         self.piece.bytes() as u64 <= most && written <= most
@@ -404,7 +404,7 @@ impl Iterator for Tiles {
                 continue;
             }
             // A single element fits on every machine.
-            let Made { piece, writes, region } = made?;
+            let MadeTile { piece, writes, region } = made?;
             let shape = self.shape(region);
             if !self.shapes.iter().any(|known| Arc::ptr_eq(known, &shape)) {
                 self.shapes.truncate(SHAPES - 1);

@@ -17,13 +17,13 @@ use crate::{
 
 /// The axes of a dim, and whether it is open, so that more axes may be added.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Dim {
+pub(super) struct DimAxes {
     pub(super) parts: Vec<AxisPart>,
     pub(super) open: bool,
 }
 
 /// Reads `{…}`, the axes of one dim.
-pub(super) fn dim(scanner: &mut Scanner<'_>, mesh: &Mesh) -> Result<Dim, Error> {
+pub(super) fn dim(scanner: &mut Scanner<'_>, mesh: &Mesh) -> Result<DimAxes, Error> {
     let (mut parts, mut open) = (Vec::new(), false);
     scanner.expect("{")?;
     while !scanner.eat("}") {
@@ -37,7 +37,7 @@ pub(super) fn dim(scanner: &mut Scanner<'_>, mesh: &Mesh) -> Result<Dim, Error> 
         }
         parts.push(part(scanner, mesh)?);
     }
-    Ok(Dim { parts, open })
+    Ok(DimAxes { parts, open })
 }
 
 /// Reads `"a"`, or `"a":(2)2`.
@@ -65,7 +65,7 @@ pub(super) fn find(mesh: &Mesh, name: &str, span: (usize, usize)) -> Result<usiz
 }
 
 /// Prints the axes of a dim, in quotes of this kind.
-pub(super) fn print(dim: &Dim, mesh: &Mesh, quote: char) -> String {
+pub(super) fn print(dim: &DimAxes, mesh: &Mesh, quote: char) -> String {
     let axis = |part: &AxisPart| {
         let name = format!("{quote}{}{quote}", mesh.name(part.axis));
         part.part.map_or(name.clone(), |(pre, size)| format!("{name}:({pre}){size}"))

@@ -13,7 +13,7 @@
 //! Source: `jax/_src/partition_spec.py`, `jax/_src/named_sharding.py`.
 
 use super::{
-    Asked, Dialect,
+    Dialect, RuleContext,
     axes::{find, tilings, whole_axes},
 };
 use crate::{
@@ -34,7 +34,7 @@ pub(super) const DIALECT: Dialect = Dialect {
 
 const HEADS: [&str; 3] = ["P(", "PartitionSpec(", "NamedSharding("];
 
-fn read(scanner: &mut Scanner<'_>, mut asked: Asked<'_>) -> Result<Sharded, Error> {
+fn read(scanner: &mut Scanner<'_>, mut asked: RuleContext<'_>) -> Result<Sharded, Error> {
     if !scanner.eat("NamedSharding(") {
         let mesh = asked.need_mesh("a PartitionSpec")?;
         return spec(scanner, mesh, &asked);
@@ -77,7 +77,7 @@ fn named_mesh(scanner: &mut Scanner<'_>) -> Result<Mesh, Error> {
     Mesh::named(&axes).map_err(|error| error.at((from, scanner.at())))
 }
 
-fn spec(scanner: &mut Scanner<'_>, mesh: Mesh, asked: &Asked<'_>) -> Result<Sharded, Error> {
+fn spec(scanner: &mut Scanner<'_>, mesh: Mesh, asked: &RuleContext<'_>) -> Result<Sharded, Error> {
     scanner.skip();
     let from = scanner.at();
     if !scanner.eat_word("P") {
@@ -106,9 +106,9 @@ fn spec(scanner: &mut Scanner<'_>, mesh: Mesh, asked: &Asked<'_>) -> Result<Shar
 }
 
 /// The axes of an entry, with its bytes.
-type Entry = (Vec<AxisPart>, (usize, usize));
+type SpecEntry = (Vec<AxisPart>, (usize, usize));
 
-fn entry(scanner: &mut Scanner<'_>, mesh: &Mesh) -> Result<Entry, Error> {
+fn entry(scanner: &mut Scanner<'_>, mesh: &Mesh) -> Result<SpecEntry, Error> {
     let axis = |scanner: &mut Scanner<'_>| {
         let (name, span) = scanner.quoted()?;
         find(mesh, name, span).map(AxisPart::whole)

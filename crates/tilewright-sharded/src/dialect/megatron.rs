@@ -24,7 +24,7 @@
 
 use tilewright_core::Counted;
 
-use super::{Asked, Dialect};
+use super::{Dialect, RuleContext};
 use crate::{
     error::Error,
     heads::{HeadOrder, Heads},
@@ -98,7 +98,7 @@ impl Maker {
     }
 }
 
-fn read(scanner: &mut Scanner<'_>, mut asked: Asked<'_>) -> Result<Sharded, Error> {
+fn read(scanner: &mut Scanner<'_>, mut asked: RuleContext<'_>) -> Result<Sharded, Error> {
     let (mut word, mut span) = scanner.word("a rule")?;
     let maker = match word {
         "megatron" => Some(Maker::Megatron),

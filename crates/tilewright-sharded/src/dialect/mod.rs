@@ -42,13 +42,13 @@ use crate::{
 };
 
 /// The array and the mesh for which a rule is read.
-pub(crate) struct Asked<'a> {
+pub(crate) struct RuleContext<'a> {
     pub(crate) extents: &'a [u64],
     pub(crate) dtype: Option<Dtype>,
     pub(crate) mesh: Option<Mesh>,
 }
 
-impl Asked<'_> {
+impl RuleContext<'_> {
     /// Returns the mesh, which this notation does not contain itself.
     fn need_mesh(&mut self, notation: &str) -> Result<Mesh, Error> {
         self.mesh.take().ok_or_else(|| {
@@ -71,7 +71,7 @@ pub struct Dialect {
     title: &'static str,
     /// Returns true for a rule in this notation, judged by its beginning.
     claims: fn(&str) -> bool,
-    read: fn(&mut Scanner<'_>, Asked<'_>) -> Result<Sharded, Error>,
+    read: fn(&mut Scanner<'_>, RuleContext<'_>) -> Result<Sharded, Error>,
     /// Returns texts that may describe a sharding, the most likely first.
     say: fn(&Sharded) -> Result<Vec<String>, Error>,
 }
@@ -173,7 +173,7 @@ pub(crate) fn sharding(
         let forms = "`[Shard(0), …]`, `P(…)`, `{devices=…}`, `sdy <…>`, or a rule such as `column`";
         return Err(scanner.expected(&format!("a sharding: {forms}")));
     };
-    let sharded = (dialect.read)(scanner, Asked { extents, dtype, mesh });
+    let sharded = (dialect.read)(scanner, RuleContext { extents, dtype, mesh });
     // If nothing was read yet, the whole rule is at fault.
     let end =
         if scanner.at() > from { scanner.at() } else { from + scanner.rest().trim_end().len() };

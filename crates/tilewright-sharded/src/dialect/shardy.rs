@@ -13,8 +13,8 @@
 //! Source: `shardy/dialect/sdy/ir/attrs.td`.
 
 use super::{
-    Asked, Dialect,
-    axes::{self, Dim, dim, splits, tilings},
+    Dialect, RuleContext,
+    axes::{self, DimAxes, dim, splits, tilings},
 };
 use crate::{
     error::Error,
@@ -32,7 +32,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     say,
 };
 
-fn read(scanner: &mut Scanner<'_>, mut asked: Asked<'_>) -> Result<Sharded, Error> {
+fn read(scanner: &mut Scanner<'_>, mut asked: RuleContext<'_>) -> Result<Sharded, Error> {
     if !scanner.eat("#sdy.sharding") {
         scanner.expect("sdy")?;
     }
@@ -71,7 +71,7 @@ fn read(scanner: &mut Scanner<'_>, mut asked: Asked<'_>) -> Result<Sharded, Erro
     Sharded::new(asked.extents, asked.dtype, mesh, splits)
 }
 
-fn mesh(scanner: &mut Scanner<'_>, asked: &mut Asked<'_>) -> Result<Mesh, Error> {
+fn mesh(scanner: &mut Scanner<'_>, asked: &mut RuleContext<'_>) -> Result<Mesh, Error> {
     if scanner.eat("@") {
         scanner.word("the name of a mesh")?;
         return asked.need_mesh("the name of a mesh");
@@ -110,7 +110,7 @@ fn say(sharded: &Sharded) -> Result<Vec<String>, Error> {
     let named: Vec<String> = named.collect();
     let ids = mesh.order().map_or(String::new(), |ids| format!(", device_ids=[{}]", comma(ids)));
     let text = |tiling: Vec<Vec<AxisPart>>| {
-        let dims = tiling.into_iter().map(|parts| Dim { parts, open: false });
+        let dims = tiling.into_iter().map(|parts| DimAxes { parts, open: false });
         let dims: Vec<String> = dims.map(|dim| axes::print(&dim, mesh, '"')).collect();
         format!("sdy <mesh<[{}]{ids}>, [{}]>", named.join(", "), dims.join(", "))
     };

@@ -15,7 +15,7 @@
 //! a chunk of each of `split_factor` chunks.
 
 use super::{
-    Asked, Dialect,
+    Dialect, RuleContext,
     axes::{find, tilings, whole_axes},
 };
 use crate::{
@@ -38,7 +38,7 @@ pub(super) const DIALECT: Dialect = Dialect {
 /// The words of placements.
 const WORDS: [&str; 5] = ["Shard", "Replicate", "_StridedShard", "S", "R"];
 
-fn read(scanner: &mut Scanner<'_>, mut asked: Asked<'_>) -> Result<Sharded, Error> {
+fn read(scanner: &mut Scanner<'_>, mut asked: RuleContext<'_>) -> Result<Sharded, Error> {
     let mesh = asked.need_mesh("a list of placements")?;
     let from = scanner.at();
     let brackets = if scanner.rest().starts_with('[') { ("[", "]") } else { ("(", ")") };
@@ -168,7 +168,7 @@ fn order(
 }
 
 /// One cut of the order: axis, dim, factor.
-type Step = (usize, usize, u64);
+type OrderedCut = (usize, usize, u64);
 
 fn say(sharded: &Sharded) -> Result<Vec<String>, Error> {
     let mut texts = Vec::new();
@@ -190,7 +190,7 @@ fn say(sharded: &Sharded) -> Result<Vec<String>, Error> {
 }
 
 /// Returns the steps of the splits.
-fn of_splits(sharded: &Sharded) -> Result<Vec<Step>, Error> {
+fn of_splits(sharded: &Sharded) -> Result<Vec<OrderedCut>, Error> {
     let mut steps = Vec::new();
     for split in sharded.splits() {
         let factor = match &split.cut {
@@ -210,7 +210,7 @@ fn of_splits(sharded: &Sharded) -> Result<Vec<Step>, Error> {
 
 /// Returns the steps of the digits of the lists: from the largest stride down; a local digit above a step is its
 /// factor.
-fn of_digits(sharded: &Sharded) -> Result<Vec<Step>, Error> {
+fn of_digits(sharded: &Sharded) -> Result<Vec<OrderedCut>, Error> {
     let tiling = tilings(sharded).into_iter().next().unwrap_or_default();
     whole_axes(&tiling, sharded.mesh())?;
     let mut steps = Vec::new();
@@ -227,8 +227,8 @@ fn of_digits(sharded: &Sharded) -> Result<Vec<Step>, Error> {
 }
 
 /// Returns whether the axes of each dim cut from left to right.
-fn in_order(steps: &[Step]) -> bool {
-    let later = |at: usize, step: &Step| {
+fn in_order(steps: &[OrderedCut]) -> bool {
+    let later = |at: usize, step: &OrderedCut| {
         steps.iter().skip(at + 1).all(|other| other.1 != step.1 || other.0 > step.0)
     };
     steps.iter().enumerate().all(|(at, step)| later(at, step))
@@ -236,15 +236,15 @@ fn in_order(steps: &[Step]) -> bool {
 
 /// Returns the placements that express an order of cutting from left to right: the factor of an axis is the product of
 /// those that cut the same dim before it and are further right.
-fn left_to_right(mesh: &Mesh, steps: &[Step]) -> Vec<Step> {
-    let factor = |at: usize, (axis, dim, _): &Step| {
+fn left_to_right(mesh: &Mesh, steps: &[OrderedCut]) -> Vec<OrderedCut> {
+    let factor = |at: usize, (axis, dim, _): &OrderedCut| {
         let before = steps.iter().take(at).filter(|other| other.1 == *dim && other.0 > *axis);
         before.map(|other| mesh.sizes().get(other.0).copied().unwrap_or(1)).product()
     };
     steps.iter().enumerate().map(|(at, step)| (step.0, step.1, factor(at, step))).collect()
 }
 
-fn text(mesh: &Mesh, steps: &[Step], order: Option<&Vec<usize>>) -> String {
+fn text(mesh: &Mesh, steps: &[OrderedCut], order: Option<&Vec<usize>>) -> String {
     let placement = |axis: usize| match steps.iter().find(|step| step.0 == axis) {
         Some((_, dim, 1)) => format!("Shard({dim})"),
         Some((_, dim, factor)) => format!("_StridedShard({dim}, sf={factor})"),

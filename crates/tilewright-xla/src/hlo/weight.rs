@@ -9,7 +9,7 @@ use crate::proto::ProtoError;
 
 /// The kind of a message, as far as it contains messages that are read.
 #[derive(Clone, Copy)]
-enum Kind {
+enum MessageKind {
     /// A module, or a dump that holds one.
     Top,
     Module,
@@ -20,16 +20,18 @@ enum Kind {
     Leaf,
 }
 
-impl Kind {
+impl MessageKind {
     /// Returns the kind of the message in the field of this number, if it is read.
-    fn child(self, field: u64) -> Option<Kind> {
+    fn child(self, field: u64) -> Option<MessageKind> {
         match (self, field) {
-            (Kind::Top, 1) => Some(Kind::Module),
-            (Kind::Top | Kind::Module, 3) => Some(Kind::Computation),
-            (Kind::Computation, 2) => Some(Kind::Instruction),
-            (Kind::Instruction, 3) | (Kind::Shape, 4) | (Kind::Layout, 10) => Some(Kind::Shape),
-            (Kind::Shape, 5) => Some(Kind::Layout),
-            (Kind::Layout, 6 | 17) => Some(Kind::Leaf),
+            (MessageKind::Top, 1) => Some(MessageKind::Module),
+            (MessageKind::Top | MessageKind::Module, 3) => Some(MessageKind::Computation),
+            (MessageKind::Computation, 2) => Some(MessageKind::Instruction),
+            (MessageKind::Instruction, 3) | (MessageKind::Shape, 4) | (MessageKind::Layout, 10) => {
+                Some(MessageKind::Shape)
+            }
+            (MessageKind::Shape, 5) => Some(MessageKind::Layout),
+            (MessageKind::Layout, 6 | 17) => Some(MessageKind::Leaf),
             _ => None,
         }
     }
@@ -37,7 +39,7 @@ impl Kind {
 
 /// Refuses bytes of more than `most` messages. Bytes that are not a proto are left to the decoder.
 pub(super) fn check(bytes: &[u8], most: usize) -> Result<(), ProtoError> {
-    let (mut open, mut count) = (vec![(bytes, Kind::Top)], 0);
+    let (mut open, mut count) = (vec![(bytes, MessageKind::Top)], 0);
     while let Some((mut rest, kind)) = open.pop() {
         while let Some((field, inside)) = next_field(&mut rest) {
             if let (Some(child), Some(inside)) = (kind.child(field), inside) {

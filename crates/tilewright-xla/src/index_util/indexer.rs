@@ -41,14 +41,14 @@ pub struct Indexer {
 struct Level {
     /// The number of dims of extent 1 that are prepended because the tile is longer.
     missing: usize,
-    groups: Vec<Group>,
+    groups: Vec<MergedDims>,
     /// The number of dims in all groups.
     taken: usize,
 }
 
 /// Dims that are merged and then cut.
 #[derive(Clone, Debug)]
-struct Group {
+struct MergedDims {
     /// The extents of the dims, major to minor.
     bounds: Vec<u64>,
     merged: u64,
@@ -256,13 +256,13 @@ fn levels(layout: &Layout, mut bounds: Vec<u64>) -> Vec<Level> {
     levels
 }
 
-fn groups(suffix: &[u64], dims: &[TileDim]) -> Vec<Group> {
+fn groups(suffix: &[u64], dims: &[TileDim]) -> Vec<MergedDims> {
     let (mut groups, mut bounds) = (Vec::new(), Vec::new());
     for (&bound, &dim) in suffix.iter().zip(dims) {
         bounds.push(bound);
         if let TileDim::Size(by) = dim {
             let merged = bounds.iter().fold(1u64, |product, &bound| product.saturating_mul(bound));
-            groups.push(Group { bounds: std::mem::take(&mut bounds), merged, by });
+            groups.push(MergedDims { bounds: std::mem::take(&mut bounds), merged, by });
         }
     }
     groups

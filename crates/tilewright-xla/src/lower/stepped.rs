@@ -5,7 +5,7 @@
 
 use tilewright_core::{Error, Layout as Strided, MAX_STEPS, Mode, Step, TensorLayout};
 
-use super::Walk;
+use super::DimWalk;
 use crate::Layout;
 
 /// A working dim.
@@ -23,14 +23,14 @@ struct Axis {
 }
 
 /// The steps written so far.
-struct Program {
+struct StepProgram {
     steps: Vec<Step>,
     /// The names of the axes in their present order.
     order: Vec<usize>,
     names: usize,
 }
 
-impl Program {
+impl StepProgram {
     fn position(&self, name: usize) -> Result<u8, Error> {
         let at = self.order.iter().position(|&other| other == name);
         at.and_then(|at| u8::try_from(at).ok()).ok_or_else(|| too_long(self.steps.len()))
@@ -74,7 +74,7 @@ fn too_long(steps: usize) -> Error {
     )
 }
 
-impl Walk for Program {
+impl DimWalk for StepProgram {
     type Axis = Slot;
     type Stop = Error;
 
@@ -116,7 +116,7 @@ impl Walk for Program {
 /// Returns the form with steps. `dims` fit the layout and are not 0.
 pub(super) fn lower(layout: &Layout, dims: &[u64], capacity: u64) -> Result<TensorLayout, Error> {
     let rank = dims.len();
-    let mut program = Program { steps: Vec::new(), order: (0..rank).collect(), names: rank };
+    let mut program = StepProgram { steps: Vec::new(), order: (0..rank).collect(), names: rank };
     let slot = |(&dim, extent): (&u64, u64)| {
         let axis = usize::try_from(dim).ok().map(|name| Axis { name, extent });
         Slot { axis, bound: extent }

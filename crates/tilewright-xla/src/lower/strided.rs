@@ -12,7 +12,7 @@
 
 use tilewright_core::{Layout as Strided, MAX_MODES, Mode, TensorLayout};
 
-use super::Walk;
+use super::DimWalk;
 use crate::Layout;
 
 /// A digit of a logical dim or a lump within a working dim.
@@ -30,7 +30,7 @@ struct Atom {
 }
 
 /// A working dim: its atoms, minor to major, and its extent in storage.
-struct Digits {
+struct WorkingDim {
     atoms: Vec<Atom>,
     bound: u64,
 }
@@ -39,20 +39,20 @@ struct Digits {
 struct Beyond;
 
 /// The state of the walk; it collects lumps.
-struct Split {
+struct SplitState {
     rank: usize,
-    lumps: Vec<Digits>,
+    lumps: Vec<WorkingDim>,
 }
 
-impl Walk for Split {
-    type Axis = Digits;
+impl DimWalk for SplitState {
+    type Axis = WorkingDim;
     type Stop = Beyond;
 
-    fn unit(&self) -> Digits {
-        Digits { atoms: Vec::new(), bound: 1 }
+    fn unit(&self) -> WorkingDim {
+        WorkingDim { atoms: Vec::new(), bound: 1 }
     }
 
-    fn merge(&mut self, major: Digits, mut minor: Digits) -> Result<Digits, Beyond> {
+    fn merge(&mut self, major: WorkingDim, mut minor: WorkingDim) -> Result<WorkingDim, Beyond> {
         for mut atom in major.atoms {
             atom.place = atom.place.checked_mul(minor.bound).ok_or(Beyond)?;
             match minor.atoms.last_mut() {
@@ -64,7 +64,7 @@ impl Walk for Split {
         Ok(minor)
     }
 
-    fn split(&mut self, axis: Digits, by: u64) -> Result<(Digits, Digits), Beyond> {
+    fn split(&mut self, axis: WorkingDim, by: u64) -> Result<(WorkingDim, WorkingDim), Beyond> {
         if let Some(parts) = axis.parts(by) {
             return Ok(parts);
         }
@@ -77,19 +77,19 @@ impl Walk for Split {
         }
         let (dim, room) = (self.rank + self.lumps.len(), axis.bound);
         let lump = Atom { dim, div: 1, extent, room, place: 1, top: true };
-        let whole = Digits { atoms: vec![lump], bound: axis.bound };
+        let whole = WorkingDim { atoms: vec![lump], bound: axis.bound };
         self.lumps.push(axis);
         whole.parts(by).ok_or(Beyond)
     }
 }
 
-impl Digits {
+impl WorkingDim {
     /// Returns the quotient and the remainder by `by`, if the boundary falls between digits.
-    fn parts(&self, by: u64) -> Option<(Digits, Digits)> {
+    fn parts(&self, by: u64) -> Option<(WorkingDim, WorkingDim)> {
         let last = self.atoms.iter().rposition(|atom| atom.extent > 1);
         let last = last.or(self.atoms.len().checked_sub(1));
-        let mut outer = Digits { atoms: Vec::new(), bound: self.bound.div_ceil(by) };
-        let mut inner = Digits { atoms: Vec::new(), bound: by };
+        let mut outer = WorkingDim { atoms: Vec::new(), bound: self.bound.div_ceil(by) };
+        let mut inner = WorkingDim { atoms: Vec::new(), bound: by };
         for (at, &atom) in self.atoms.iter().enumerate() {
             match atom.place.checked_mul(atom.extent) {
                 Some(end) if end <= by => inner.atoms.push(atom.below(by, Some(at) == last)),
@@ -148,10 +148,10 @@ pub(super) fn lower(layout: &Layout, dims: &[u64], capacity: u64) -> Option<Tens
         let dim = usize::try_from(dim).ok()?;
         let extent = *dims.get(dim)?;
         let atom = Atom { dim, div: 1, extent, room: extent, place: 1, top: true };
-        Some(Digits { atoms: vec![atom], bound: extent })
+        Some(WorkingDim { atoms: vec![atom], bound: extent })
     };
-    let axes: Option<Vec<Digits>> = layout.minor_to_major().iter().rev().map(whole).collect();
-    let mut split = Split { rank: dims.len(), lumps: Vec::new() };
+    let axes: Option<Vec<WorkingDim>> = layout.minor_to_major().iter().rev().map(whole).collect();
+    let mut split = SplitState { rank: dims.len(), lumps: Vec::new() };
     let axes = split.walk(axes?, layout.tiles()).ok()?;
     let digits = strides(&axes, split)?;
     // The digits of a lump may use less than the space of the digits merged into it.
@@ -162,16 +162,16 @@ pub(super) fn lower(layout: &Layout, dims: &[u64], capacity: u64) -> Option<Tens
 }
 
 /// Returns the modes of each dim, with or without padding, if they nest.
-fn axes_of(digits: &[Vec<Placed>], padded: bool) -> Option<Vec<Vec<Mode>>> {
+fn axes_of(digits: &[Vec<PlacedDigit>], padded: bool) -> Option<Vec<Vec<Mode>>> {
     let axes = digits.iter().map(|digits| ordered(digits, padded)).collect();
     Some(shortened(axes)).filter(|axes| nests(axes.concat()))
 }
 
 /// The divisor, extent and mode of a digit.
-type Placed = (u64, u64, Mode);
+type PlacedDigit = (u64, u64, Mode);
 
 /// Returns the digits of each logical dim with their strides, unless a lump has several strides.
-fn strides(axes: &[Digits], split: Split) -> Option<Vec<Vec<Placed>>> {
+fn strides(axes: &[WorkingDim], split: SplitState) -> Option<Vec<Vec<PlacedDigit>>> {
     let mut digits = vec![Vec::new(); split.rank + split.lumps.len()];
     let mut weight = 1u64;
     for axis in axes.iter().rev() {
@@ -186,7 +186,7 @@ fn strides(axes: &[Digits], split: Split) -> Option<Vec<Vec<Placed>>> {
 }
 
 /// Adds the atoms of a working dim of this weight to the digits of their dims.
-fn spread(axis: &Digits, weight: u64, digits: &mut [Vec<Placed>]) -> Option<()> {
+fn spread(axis: &WorkingDim, weight: u64, digits: &mut [Vec<PlacedDigit>]) -> Option<()> {
     for atom in &axis.atoms {
         let stride = i64::try_from(weight.checked_mul(atom.place)?).ok()?;
         digits.get_mut(atom.dim)?.push((atom.div, atom.extent, Mode::new(atom.room, stride)));
@@ -195,25 +195,26 @@ fn spread(axis: &Digits, weight: u64, digits: &mut [Vec<Placed>]) -> Option<()> 
 }
 
 /// Returns the stride of a lump whose digits chain.
-fn common_stride(mut digits: Vec<Placed>) -> Option<u64> {
+fn common_stride(mut digits: Vec<PlacedDigit>) -> Option<u64> {
     digits.retain(|&(_, extent, _)| extent > 1);
     tilewright_core::sort_short(&mut digits, |&(div, _, _)| div);
     let Some(&(_, _, first)) = digits.first() else { return Some(1) };
     let stride = u64::try_from(first.stride()).ok()?;
-    let chains = |&(div, _, mode): &Placed| {
+    let chains = |&(div, _, mode): &PlacedDigit| {
         i128::from(mode.stride()) == i128::from(div) * i128::from(stride)
     };
     digits.iter().all(chains).then_some(stride)
 }
 
 /// Returns a dim's modes, the fastest first, without those of extent 1 unless there is no other.
-fn ordered(digits: &[Placed], padded: bool) -> Vec<Mode> {
+fn ordered(digits: &[PlacedDigit], padded: bool) -> Vec<Mode> {
     let mut digits = digits.to_vec();
     tilewright_core::sort_short(&mut digits, |&(div, extent, mode)| {
         (div, extent == 1, mode.extent() == 1)
     });
-    let mode =
-        |&(_, extent, mode): &Placed| if padded { mode } else { Mode::new(extent, mode.stride()) };
+    let mode = |&(_, extent, mode): &PlacedDigit| {
+        if padded { mode } else { Mode::new(extent, mode.stride()) }
+    };
     let modes: Vec<Mode> = digits.iter().map(mode).collect();
     let longer: Vec<Mode> = modes.iter().copied().filter(|mode| mode.extent() > 1).collect();
     if longer.is_empty() { modes.into_iter().take(1).collect() } else { longer }

@@ -3,7 +3,7 @@
 use tilewright_core::ParseError;
 
 /// A range `from..to` of bytes of the text.
-pub(super) type Span = (usize, usize);
+pub(super) type ProtoSpan = (usize, usize);
 
 /// A position in the text, after the last token read.
 pub(super) struct Lexer<'a> {
@@ -54,7 +54,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Reads letters, digits and `_`; the result may be empty.
-    pub(super) fn word(&mut self) -> (&'a str, Span) {
+    pub(super) fn word(&mut self) -> (&'a str, ProtoSpan) {
         self.peek();
         let rest = self.rest();
         let len = rest.bytes().take_while(|&b| is_word(b)).count();

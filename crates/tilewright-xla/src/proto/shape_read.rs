@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// The padding found so far, each with the path of its array; `None` if padding is refused.
-type Found<'a> = Option<&'a mut Vec<(ShapeIndex, Padded)>>;
+type FoundPadding<'a> = Option<&'a mut Vec<(ShapeIndex, Padded)>>;
 
 impl ShapeProto {
     /// Returns the shape, in which every array is valid ([`ArrayShape::validate`]).
@@ -57,7 +57,7 @@ impl ShapeProto {
         Ok((shape, padding))
     }
 
-    fn read(&self, index: &ShapeIndex, found: &mut Found<'_>) -> Result<Shape, ProtoError> {
+    fn read(&self, index: &ShapeIndex, found: &mut FoundPadding<'_>) -> Result<Shape, ProtoError> {
         match self.primitive()? {
             PrimitiveType::Tuple => self.tuple(index, found),
             PrimitiveType::Token => self.plain().map(|()| Shape::token()),
@@ -80,7 +80,7 @@ impl ShapeProto {
             })
     }
 
-    fn tuple(&self, index: &ShapeIndex, found: &mut Found<'_>) -> Result<Shape, ProtoError> {
+    fn tuple(&self, index: &ShapeIndex, found: &mut FoundPadding<'_>) -> Result<Shape, ProtoError> {
         self.no_dims()?;
         if index.len() >= Shape::MAX_DEPTH {
             return Err(ProtoError::new("", too_deep()));
@@ -93,7 +93,11 @@ impl ShapeProto {
         Shape::tuple(members).map_err(|error| ProtoError::new("", error))
     }
 
-    fn buffer(&self, index: &ShapeIndex, found: &mut Found<'_>) -> Result<Shape, ProtoError> {
+    fn buffer(
+        &self,
+        index: &ShapeIndex,
+        found: &mut FoundPadding<'_>,
+    ) -> Result<Shape, ProtoError> {
         self.no_dims()?;
         let [member] = self.tuple_shapes.as_slice() else {
             let cause = Error::mismatch(
@@ -149,7 +153,11 @@ impl ShapeProto {
         Err(ProtoError::new("tuple_shapes", cause))
     }
 
-    fn array(&self, index: &ShapeIndex, found: &mut Found<'_>) -> Result<ArrayShape, ProtoError> {
+    fn array(
+        &self,
+        index: &ShapeIndex,
+        found: &mut FoundPadding<'_>,
+    ) -> Result<ArrayShape, ProtoError> {
         self.no_members()?;
         let element_type = self.primitive()?;
         let dims = self.dims()?;
@@ -166,7 +174,7 @@ impl ShapeProto {
         &self,
         array: &ArrayShape,
         index: &ShapeIndex,
-        found: &mut Found<'_>,
+        found: &mut FoundPadding<'_>,
     ) -> Result<Option<Layout>, ProtoError> {
         let Some(layout) = &self.layout else { return Ok(None) };
         let Some(found) = found else { return layout.to_layout().map(Some) };

@@ -17,7 +17,7 @@ impl LayoutProto {
     /// );
     /// ```
     pub fn text(&self) -> impl fmt::Display + '_ {
-        Text(self)
+        ProtoText(self)
     }
 }
 
@@ -34,7 +34,7 @@ impl ShapeProto {
     /// );
     /// ```
     pub fn text(&self) -> impl fmt::Display + '_ {
-        Text(self)
+        ProtoText(self)
     }
 }
 
@@ -50,30 +50,30 @@ impl ProgramShapeProto {
     /// assert_eq!(ProgramShapeProto::parse(&text).unwrap(), proto);
     /// ```
     pub fn text(&self) -> impl fmt::Display + '_ {
-        Text(self)
+        ProtoText(self)
     }
 }
 
 /// A message that prints its fields.
 trait Message {
-    fn print(&self, out: &mut Fields<'_, '_>) -> fmt::Result;
+    fn print(&self, out: &mut FieldWriter<'_, '_>) -> fmt::Result;
 }
 
-struct Text<'a, M>(&'a M);
+struct ProtoText<'a, M>(&'a M);
 
-impl<M: Message> fmt::Display for Text<'_, M> {
+impl<M: Message> fmt::Display for ProtoText<'_, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.print(&mut Fields { f, first: true })
+        self.0.print(&mut FieldWriter { f, first: true })
     }
 }
 
 /// A writer of fields, one after the other.
-struct Fields<'a, 'b> {
+struct FieldWriter<'a, 'b> {
     f: &'a mut fmt::Formatter<'b>,
     first: bool,
 }
 
-impl Fields<'_, '_> {
+impl FieldWriter<'_, '_> {
     fn name(&mut self, name: &str) -> fmt::Result {
         let space = if self.first { "" } else { " " };
         self.first = false;
@@ -121,7 +121,7 @@ impl Fields<'_, '_> {
 }
 
 impl Message for LayoutProto {
-    fn print(&self, out: &mut Fields<'_, '_>) -> fmt::Result {
+    fn print(&self, out: &mut FieldWriter<'_, '_>) -> fmt::Result {
         out.list("minor_to_major", &self.minor_to_major)?;
         out.list("padded_dimensions", &self.padded_dimensions)?;
         let padding = names::listed(&names::PADDING_VALUES, self.padding_value);
@@ -152,20 +152,20 @@ impl Message for LayoutProto {
 }
 
 impl Message for TileProto {
-    fn print(&self, out: &mut Fields<'_, '_>) -> fmt::Result {
+    fn print(&self, out: &mut FieldWriter<'_, '_>) -> fmt::Result {
         out.list("dimensions", &self.dimensions)
     }
 }
 
 impl Message for SplitConfigProto {
-    fn print(&self, out: &mut Fields<'_, '_>) -> fmt::Result {
+    fn print(&self, out: &mut FieldWriter<'_, '_>) -> fmt::Result {
         out.integer("dimension", self.dimension)?;
         out.list("split_indices", &self.split_indices)
     }
 }
 
 impl Message for ShapeProto {
-    fn print(&self, out: &mut Fields<'_, '_>) -> fmt::Result {
+    fn print(&self, out: &mut FieldWriter<'_, '_>) -> fmt::Result {
         let primitive = names::primitive_name(self.element_type);
         out.number("element_type", self.element_type, primitive)?;
         out.list("dimensions", &self.dimensions)?;
@@ -178,7 +178,7 @@ impl Message for ShapeProto {
 }
 
 impl Message for ProgramShapeProto {
-    fn print(&self, out: &mut Fields<'_, '_>) -> fmt::Result {
+    fn print(&self, out: &mut FieldWriter<'_, '_>) -> fmt::Result {
         out.messages("parameters", &self.parameters)?;
         if let Some(result) = &self.result {
             out.message("result", result)?;

@@ -12,7 +12,7 @@ use tilewright_core::ParseError;
 
 use super::{
     LayoutProto, ProgramShapeProto, ShapeProto, SplitConfigProto, TileProto,
-    lexer::{Lexer, Span},
+    lexer::{Lexer, ProtoSpan},
     names,
 };
 use crate::{Shape, shape::too_deep};
@@ -27,10 +27,10 @@ enum Times {
     Often,
 }
 
-type Read<T> = Result<T, ParseError>;
+type ReadField<T> = Result<T, ParseError>;
 
 /// Reads the value of the field `name` into a message.
-type Field<M> = fn(&mut Lexer<'_>, &mut M, &str, Span, usize) -> Read<Times>;
+type Field<M> = fn(&mut Lexer<'_>, &mut M, &str, ProtoSpan, usize) -> ReadField<Times>;
 
 impl LayoutProto {
     /// Reads proto text; `padded_dimension`, as in old documents, means `padded_dimensions`.
@@ -87,7 +87,7 @@ impl ProgramShapeProto {
     }
 }
 
-fn whole<M: Default>(text: &str, field: Field<M>) -> Read<M> {
+fn whole<M: Default>(text: &str, field: Field<M>) -> ReadField<M> {
     fields(&mut Lexer::new(text), field, None, 0)
 }
 
@@ -97,7 +97,7 @@ fn fields<M: Default>(
     field: Field<M>,
     close: Option<u8>,
     level: usize,
-) -> Read<M> {
+) -> ReadField<M> {
     let mut message = M::default();
     let mut seen = Vec::new();
     loop {
@@ -129,9 +129,9 @@ fn layout(
     lexer: &mut Lexer<'_>,
     to: &mut LayoutProto,
     name: &str,
-    span: Span,
+    span: ProtoSpan,
     level: usize,
-) -> Read<Times> {
+) -> ReadField<Times> {
     match name {
         "minor_to_major" => integers(lexer, &mut to.minor_to_major),
         "padded_dimensions" | "padded_dimension" => integers(lexer, &mut to.padded_dimensions),
@@ -164,9 +164,9 @@ fn tile(
     lexer: &mut Lexer<'_>,
     to: &mut TileProto,
     name: &str,
-    span: Span,
+    span: ProtoSpan,
     _: usize,
-) -> Read<Times> {
+) -> ReadField<Times> {
     match name {
         "dimensions" => integers(lexer, &mut to.dimensions),
         _ => Err(ParseError::new(span, "not a field of TileProto; it has dimensions", [])),
@@ -177,9 +177,9 @@ fn split(
     lexer: &mut Lexer<'_>,
     to: &mut SplitConfigProto,
     name: &str,
-    span: Span,
+    span: ProtoSpan,
     _: usize,
-) -> Read<Times> {
+) -> ReadField<Times> {
     match name {
         "dimension" => integer(lexer, &mut to.dimension),
         "split_indices" => integers(lexer, &mut to.split_indices),
@@ -194,9 +194,9 @@ fn shape(
     lexer: &mut Lexer<'_>,
     to: &mut ShapeProto,
     name: &str,
-    span: Span,
+    span: ProtoSpan,
     level: usize,
-) -> Read<Times> {
+) -> ReadField<Times> {
     match name {
         "element_type" => primitive(lexer, &mut to.element_type),
         "dimensions" => integers(lexer, &mut to.dimensions),
@@ -211,9 +211,9 @@ fn program(
     lexer: &mut Lexer<'_>,
     to: &mut ProgramShapeProto,
     name: &str,
-    span: Span,
+    span: ProtoSpan,
     level: usize,
-) -> Read<Times> {
+) -> ReadField<Times> {
     match name {
         "parameters" => messages(lexer, &mut to.parameters, shape, level),
         "result" => {
@@ -231,17 +231,17 @@ fn program(
     }
 }
 
-fn colon(lexer: &mut Lexer<'_>) -> Read<()> {
+fn colon(lexer: &mut Lexer<'_>) -> ReadField<()> {
     lexer.expect(b':', "expected `:` between a field's name and its value")
 }
 
-fn integer(lexer: &mut Lexer<'_>, to: &mut i64) -> Read<Times> {
+fn integer(lexer: &mut Lexer<'_>, to: &mut i64) -> ReadField<Times> {
     colon(lexer)?;
     *to = lexer.integer()?;
     Ok(Times::Once)
 }
 
-fn integers(lexer: &mut Lexer<'_>, to: &mut Vec<i64>) -> Read<Times> {
+fn integers(lexer: &mut Lexer<'_>, to: &mut Vec<i64>) -> ReadField<Times> {
     many(lexer, to, |lexer| lexer.integer())
 }
 
@@ -249,8 +249,8 @@ fn integers(lexer: &mut Lexer<'_>, to: &mut Vec<i64>) -> Read<Times> {
 fn many<T>(
     lexer: &mut Lexer<'_>,
     to: &mut Vec<T>,
-    read: fn(&mut Lexer<'_>) -> Read<T>,
-) -> Read<Times> {
+    read: fn(&mut Lexer<'_>) -> ReadField<T>,
+) -> ReadField<Times> {
     colon(lexer)?;
     if !lexer.eat(b'[') {
         to.push(read(lexer)?);
@@ -266,7 +266,7 @@ fn many<T>(
     Ok(Times::Often)
 }
 
-fn boolean(lexer: &mut Lexer<'_>) -> Read<bool> {
+fn boolean(lexer: &mut Lexer<'_>) -> ReadField<bool> {
     match lexer.word() {
         ("true" | "True" | "t" | "1", _) => Ok(true),
         ("false" | "False" | "f" | "0", _) => Ok(false),
@@ -275,20 +275,20 @@ fn boolean(lexer: &mut Lexer<'_>) -> Read<bool> {
     }
 }
 
-fn primitive(lexer: &mut Lexer<'_>, to: &mut i32) -> Read<Times> {
+fn primitive(lexer: &mut Lexer<'_>, to: &mut i32) -> ReadField<Times> {
     colon(lexer)?;
     *to = number(lexer, names::primitive_number)?;
     Ok(Times::Once)
 }
 
-fn one_of(lexer: &mut Lexer<'_>, to: &mut i32, names: &'static [&'static str]) -> Read<Times> {
+fn one_of(lexer: &mut Lexer<'_>, to: &mut i32, names: &'static [&'static str]) -> ReadField<Times> {
     colon(lexer)?;
     *to = number(lexer, |name| names::number_in(names, name))?;
     Ok(Times::Once)
 }
 
 /// Reads an enum's number, or its name.
-fn number(lexer: &mut Lexer<'_>, named: impl Fn(&str) -> Option<i32>) -> Read<i32> {
+fn number(lexer: &mut Lexer<'_>, named: impl Fn(&str) -> Option<i32>) -> ReadField<i32> {
     if lexer.peek().is_some_and(|b| b == b'-' || b.is_ascii_digit()) {
         let refused = lexer.error("an enum's number is beyond 32 bits");
         return i32::try_from(lexer.integer()?).map_err(|_| refused);
@@ -301,12 +301,12 @@ fn number(lexer: &mut Lexer<'_>, named: impl Fn(&str) -> Option<i32>) -> Read<i3
 }
 
 /// Reads a message in braces.
-fn nested<M: Default>(lexer: &mut Lexer<'_>, field: Field<M>, level: usize) -> Read<M> {
+fn nested<M: Default>(lexer: &mut Lexer<'_>, field: Field<M>, level: usize) -> ReadField<M> {
     lexer.eat(b':');
     element(lexer, field, level)
 }
 
-fn element<M: Default>(lexer: &mut Lexer<'_>, field: Field<M>, level: usize) -> Read<M> {
+fn element<M: Default>(lexer: &mut Lexer<'_>, field: Field<M>, level: usize) -> ReadField<M> {
     if level >= MAX_LEVEL {
         let (from, to) = lexer.error("").span();
         return Err(ParseError::refused((from, to), too_deep()));
@@ -323,7 +323,7 @@ fn boxed<M: Default>(
     to: &mut Option<Box<M>>,
     field: Field<M>,
     level: usize,
-) -> Read<Times> {
+) -> ReadField<Times> {
     *to = Some(Box::new(nested(lexer, field, level)?));
     Ok(Times::Once)
 }
@@ -334,7 +334,7 @@ fn messages<M: Default>(
     to: &mut Vec<M>,
     field: Field<M>,
     level: usize,
-) -> Read<Times> {
+) -> ReadField<Times> {
     lexer.eat(b':');
     if !lexer.eat(b'[') {
         to.push(element(lexer, field, level)?);

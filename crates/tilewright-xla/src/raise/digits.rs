@@ -6,7 +6,7 @@ use crate::lower::chained;
 
 /// A digit `⌊x / div⌋ mod extent` of a dim, `stride` elements apart in storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Digit {
+pub(super) struct RaisedDigit {
     pub(super) dim: usize,
     pub(super) div: u64,
     pub(super) extent: u64,
@@ -15,7 +15,7 @@ pub(super) struct Digit {
     pub(super) top: bool,
 }
 
-impl Digit {
+impl RaisedDigit {
     /// Returns the first offset after the digit's own.
     pub(super) fn end(&self) -> u128 {
         u128::from(self.stride) * u128::from(self.extent)
@@ -27,7 +27,7 @@ impl Digit {
 ///
 /// # Errors
 /// [unsupported](Error::is_unsupported) for a digit whose stride is not positive.
-pub(super) fn digits(tensor: &TensorLayout, merged: bool) -> Result<Vec<Digit>, Error> {
+pub(super) fn digits(tensor: &TensorLayout, merged: bool) -> Result<Vec<RaisedDigit>, Error> {
     let mut all = Vec::new();
     for (dim, &extent) in tensor.extents().iter().enumerate() {
         let modes = tensor.layout().axis(dim).unwrap_or(&[]);
@@ -43,7 +43,7 @@ pub(super) fn digits(tensor: &TensorLayout, merged: bool) -> Result<Vec<Digit>, 
 }
 
 /// Returns a dim's digits, as far as coordinates below `size` reach.
-fn used(dim: usize, size: u64, modes: &[Mode]) -> Result<Vec<Digit>, Error> {
+fn used(dim: usize, size: u64, modes: &[Mode]) -> Result<Vec<RaisedDigit>, Error> {
     let (mut digits, mut div) = (Vec::new(), 1u64);
     for mode in modes {
         if div >= size {
@@ -58,7 +58,7 @@ fn used(dim: usize, size: u64, modes: &[Mode]) -> Result<Vec<Digit>, Error> {
                     "strides of an XLA layout are positive: no dim is repeated or runs backwards",
                 )
             })?;
-        digits.push(Digit { dim, div, extent, stride, top: false });
+        digits.push(RaisedDigit { dim, div, extent, stride, top: false });
         div = div.saturating_mul(mode.extent());
     }
     if let Some(last) = digits.last_mut() {

@@ -6,7 +6,7 @@
 
 use tilewright_core::TensorLayout;
 
-use super::digits::Digit;
+use super::digits::RaisedDigit;
 use crate::{Layout, Tile, TileDim};
 
 /// The limit up to which divisors of a capacity are searched, with their counterparts.
@@ -14,13 +14,13 @@ const DIVISORS: u64 = 4096;
 
 /// A working dim: the numbers of its digits, minor to major.
 #[derive(Clone, Default)]
-struct Piece {
+struct DigitGroup {
     digits: Vec<usize>,
     bound: u64,
 }
 
 /// The goal of the tiles.
-struct Task {
+struct TileGoal {
     /// The extents of the digits, and whether they are the top ones of their dims, in storage order, minor first.
     extents: Vec<u64>,
     top: Vec<bool>,
@@ -34,25 +34,25 @@ struct Task {
 /// verifies it. With `by_tile`, a storage longer than the digits need comes from a tile, not from `L`.
 pub(super) fn layout(
     order: &[usize],
-    digits: &[Digit],
+    digits: &[RaisedDigit],
     tensor: &TensorLayout,
     by_tile: bool,
 ) -> Option<Layout> {
     let capacity = tensor.capacity();
-    let (task, phantom) = Task::new(digits, capacity, by_tile);
+    let (task, phantom) = TileGoal::new(digits, capacity, by_tile);
     let mut list = Vec::new();
     for &dim in order {
         let numbers = (0..digits.len()).filter(|&at| digits[at].dim == dim);
         let mut numbers: Vec<usize> = numbers.collect();
         tilewright_core::sort_short(&mut numbers, |&at| digits[at].div);
         let digits = numbers.into_iter().map(|at| at + usize::from(phantom)).collect();
-        list.push(Piece { digits, bound: *tensor.extents().get(dim)? });
+        list.push(DigitGroup { digits, bound: *tensor.extents().get(dim)? });
     }
     if phantom {
         // A dim of one coordinate in the most minor position can take the padding; otherwise a dim before all.
         match list.last_mut() {
             Some(piece) if piece.digits.is_empty() => piece.digits.push(0),
-            _ => list.insert(0, Piece { digits: vec![0], bound: 1 }),
+            _ => list.insert(0, DigitGroup { digits: vec![0], bound: 1 }),
         }
     }
     let tiles = task.tiles(list)?;
@@ -72,13 +72,13 @@ fn alignment(padded: u64, capacity: u64) -> Option<u64> {
     small.flat_map(|divisor| [divisor, capacity / divisor]).filter(|&divisor| divisor > more).min()
 }
 
-impl Task {
+impl TileGoal {
     /// Returns the task, and whether digit 0 belongs to no dim: it is the space below the smallest stride.
-    fn new(digits: &[Digit], capacity: u64, by_tile: bool) -> (Task, bool) {
+    fn new(digits: &[RaisedDigit], capacity: u64, by_tile: bool) -> (TileGoal, bool) {
         let lowest =
             digits.first().map_or(if by_tile { capacity } else { 1 }, |digit| digit.stride);
         let phantom = lowest > 1;
-        let mut task = Task { extents: vec![], top: vec![], rooms: vec![], breaks: vec![] };
+        let mut task = TileGoal { extents: vec![], top: vec![], rooms: vec![], breaks: vec![] };
         if phantom {
             task.push(1, true, lowest);
         }
@@ -103,7 +103,7 @@ impl Task {
         self.rooms.push(room);
     }
 
-    fn tiles(&self, mut list: Vec<Piece>) -> Option<Vec<Tile>> {
+    fn tiles(&self, mut list: Vec<DigitGroup>) -> Option<Vec<Tile>> {
         let (mut tiles, mut start, mut left) = (Vec::new(), 0, self.extents.len());
         // Each round takes a digit, fixes bounds or splits a piece.
         for _ in 0..=4 * self.extents.len() {
@@ -124,7 +124,7 @@ impl Task {
     }
 
     /// Returns whether a piece is in its final position: its digits are the next of `left`, with their extents in storage.
-    fn settled(&self, piece: &Piece, left: usize) -> bool {
+    fn settled(&self, piece: &DigitGroup, left: usize) -> bool {
         let count = piece.digits.len();
         let in_order =
             piece.digits.iter().rev().enumerate().all(|(i, &digit)| digit + i + 1 == left);
@@ -148,7 +148,7 @@ impl Task {
     }
 
     /// Returns the bound that a piece should have.
-    fn wanted(&self, piece: &Piece) -> u64 {
+    fn wanted(&self, piece: &DigitGroup) -> u64 {
         match piece.digits.split_last() {
             None => 1,
             Some((&last, [])) => self.rooms[last],
@@ -160,14 +160,14 @@ impl Task {
     }
 
     /// Returns how many top digits the next tile takes from each piece.
-    fn plan(&self, active: &[Piece], left: usize) -> Option<Vec<usize>> {
+    fn plan(&self, active: &[DigitGroup], left: usize) -> Option<Vec<usize>> {
         let taken = self.longest(active, left);
         let pads = active.iter().any(|piece| self.wanted(piece) != piece.bound);
         if pads || taken.iter().any(|&count| count > 0) {
             return Some(taken);
         }
         // The next digit is inside a piece: take the digits above it, or, to be padded, the digit itself.
-        let inside = |piece: &Piece| piece.digits.iter().position(|&digit| digit + 1 == left);
+        let inside = |piece: &DigitGroup| piece.digits.iter().position(|&digit| digit + 1 == left);
         let mut above = taken;
         for (count, piece) in above.iter_mut().zip(active) {
             if let Some(at) = inside(piece) {
@@ -178,7 +178,7 @@ impl Task {
     }
 
     /// Returns the longest run of next digits that one tile takes.
-    fn longest(&self, active: &[Piece], mut left: usize) -> Vec<usize> {
+    fn longest(&self, active: &[DigitGroup], mut left: usize) -> Vec<usize> {
         let mut taken = vec![0; active.len()];
         let mut from = 0;
         while left > 0 {
@@ -199,30 +199,37 @@ impl Task {
     }
 
     /// Returns the tile that takes `taken[i]` top digits of piece `i`, and the working dims after it.
-    fn apply(&self, active: Vec<Piece>, taken: &[usize]) -> (Vec<u64>, Vec<Piece>) {
+    fn apply(&self, active: Vec<DigitGroup>, taken: &[usize]) -> (Vec<u64>, Vec<DigitGroup>) {
         let (mut tile, mut outer, mut inner) = (Vec::new(), Vec::new(), Vec::new());
         for (piece, &count) in active.into_iter().zip(taken) {
             let (low, high) = piece.digits.split_at(piece.digits.len() - count);
             let size = if count == 0 { self.wanted(&piece) } else { self.low(low) };
             tile.push(size);
-            outer.push(Piece { digits: high.to_vec(), bound: piece.bound.div_ceil(size.max(1)) });
-            inner.push(Piece { digits: low.to_vec(), bound: size });
+            outer.push(DigitGroup {
+                digits: high.to_vec(),
+                bound: piece.bound.div_ceil(size.max(1)),
+            });
+            inner.push(DigitGroup { digits: low.to_vec(), bound: size });
         }
         outer.append(&mut inner);
         (tile, outer)
     }
 
     /// Adds a merging tile for each stride that is not a multiple of the one before.
-    fn breaks(&self, mut list: Vec<Piece>, mut tiles: Vec<Tile>) -> Option<Vec<Tile>> {
+    fn breaks(&self, mut list: Vec<DigitGroup>, mut tiles: Vec<Tile>) -> Option<Vec<Tile>> {
         for &(digit, size) in &self.breaks {
-            let within = |piece: &Piece| piece.digits.iter().max().is_some_and(|&top| top <= digit);
+            let within =
+                |piece: &DigitGroup| piece.digits.iter().max().is_some_and(|&top| top <= digit);
             let from = list.iter().position(within)?;
             let merged = list.split_off(from);
             let mut dims = vec![TileDim::Combine; merged.len() - 1];
             dims.push(TileDim::Size(size));
             tiles.push(Tile::new(&dims).ok()?);
             let digits = merged.into_iter().flat_map(|piece| piece.digits).collect();
-            list.extend([Piece { digits: vec![], bound: 1 }, Piece { digits, bound: size }]);
+            list.extend([
+                DigitGroup { digits: vec![], bound: 1 },
+                DigitGroup { digits, bound: size },
+            ]);
         }
         Some(tiles)
     }

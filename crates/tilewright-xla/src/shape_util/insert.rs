@@ -10,7 +10,7 @@ use crate::{ArrayShape, Dim, Layout, layout_util::splits, permutation};
 
 /// The position of a new dim in storage.
 #[derive(Clone, Copy)]
-enum Place {
+enum NewDim {
     /// Inside all tiles, the fastest.
     Minor,
     /// Outside the tiles, slower than this many dims.
@@ -33,7 +33,7 @@ impl ArrayShape {
     /// ```
     #[doc(alias = "AppendMajorDimension")]
     pub fn append_major_dimension(&self, extent: u64) -> Result<ArrayShape, Error> {
-        self.inserted(self.dims.len(), Place::Major(self.dims.len()), extent)
+        self.inserted(self.dims.len(), NewDim::Major(self.dims.len()), extent)
     }
 
     /// Returns the array with a new first dim that is the slowest: its storage is repeated. XLA drops tiles and dynamic
@@ -49,7 +49,7 @@ impl ArrayShape {
     /// ```
     #[doc(alias = "PrependMajorDimension")]
     pub fn prepend_major_dimension(&self, extent: u64) -> Result<ArrayShape, Error> {
-        self.inserted(0, Place::Major(self.dims.len()), extent)
+        self.inserted(0, NewDim::Major(self.dims.len()), extent)
     }
 
     /// Returns the array with a new last dim that is the fastest: each element is repeated. Tiles get an entry for it, so
@@ -66,7 +66,7 @@ impl ArrayShape {
     /// ```
     #[doc(alias = "AppendMinorDimension")]
     pub fn append_minor_dimension(&self, extent: u64) -> Result<ArrayShape, Error> {
-        self.inserted(self.dims.len(), Place::Minor, extent)
+        self.inserted(self.dims.len(), NewDim::Minor, extent)
     }
 
     /// Returns the array with a new dim of this number. In storage it is adjacent to, and slower than, the dim that had the
@@ -94,7 +94,7 @@ impl ArrayShape {
         }
         let layout = self.checked_layout()?;
         let place = layout.minor_to_major().iter().position(|&dim| permutation::index(dim) == at);
-        self.inserted(at, place.map_or(Place::Minor, |place| Place::Major(place + 1)), extent)
+        self.inserted(at, place.map_or(NewDim::Minor, |place| NewDim::Major(place + 1)), extent)
     }
 
     /// Returns the array with several new dims from this number on, each inserted by
@@ -118,7 +118,7 @@ impl ArrayShape {
     }
 
     /// Returns the array with a new dim of number `at`.
-    fn inserted(&self, at: usize, place: Place, extent: u64) -> Result<ArrayShape, Error> {
+    fn inserted(&self, at: usize, place: NewDim, extent: u64) -> Result<ArrayShape, Error> {
         if extent > i64::MAX as u64 {
             return Err(Error::overflow(
                 "a new dim of extent {}",
@@ -139,12 +139,12 @@ impl ArrayShape {
 fn insert_into_layout(
     layout: &Layout,
     at: u64,
-    place: Place,
+    place: NewDim,
     extent: u64,
 ) -> Result<Layout, Error> {
     let (place, inside) = match place {
-        Place::Minor => (0, true),
-        Place::Major(place) => (place, false),
+        NewDim::Minor => (0, true),
+        NewDim::Major(place) => (place, false),
     };
     let renamed = |dim: u64| if dim >= at { dim + 1 } else { dim };
     let mut order: Vec<u64> = layout.minor_to_major().iter().map(|&dim| renamed(dim)).collect();

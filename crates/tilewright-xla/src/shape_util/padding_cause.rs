@@ -8,7 +8,7 @@ use std::fmt;
 
 use tilewright_core::{Error, MAX_MODES};
 
-use crate::{Layout, Tile, TileDim, lower::Walk};
+use crate::{Layout, Tile, TileDim, lower::DimWalk};
 
 /// A ratio of sizes: `padded` elements or cells where `of` would suffice.
 ///
@@ -131,7 +131,7 @@ struct Traced {
 
 /// One split of the walk: the dim that is cut, and the tile's extent.
 #[derive(Clone, Copy)]
-pub(super) struct Cut {
+pub(super) struct WalkSplit {
     extent: u64,
     pub(super) dims: u32,
     whole: bool,
@@ -139,9 +139,9 @@ pub(super) struct Cut {
 }
 
 /// The walk that records its splits.
-struct Trace(Vec<Cut>);
+struct Trace(Vec<WalkSplit>);
 
-impl Walk for Trace {
+impl DimWalk for Trace {
     type Axis = Traced;
     type Stop = Error;
 
@@ -160,7 +160,7 @@ impl Walk for Trace {
 
     fn split(&mut self, axis: Traced, by: u64) -> Result<(Traced, Traced), Error> {
         let Traced { extent, dims, whole } = axis;
-        self.0.push(Cut { extent, dims, whole, by });
+        self.0.push(WalkSplit { extent, dims, whole, by });
         let quotient = Traced { extent: extent.div_ceil(by), dims, whole: whole && by == 1 };
         let inner = if by == 1 { 0 } else { dims };
         Ok((quotient, Traced { extent: by, dims: inner, whole: inner == 0 }))
@@ -168,7 +168,7 @@ impl Walk for Trace {
 }
 
 /// Returns the splits of XLA's walk, in order, for at most 32 dims.
-pub(super) fn cuts(layout: &Layout, dims: &[u64]) -> Result<Vec<Cut>, Error> {
+pub(super) fn cuts(layout: &Layout, dims: &[u64]) -> Result<Vec<WalkSplit>, Error> {
     if dims.len() > MAX_MODES {
         let legal = "padding is explained for at most 32";
         return Err(Error::limit("{} dims", [dims.len() as i128], legal));
@@ -214,7 +214,7 @@ impl Layout {
         Ok(causes)
     }
 
-    fn cause_of(&self, number: usize, entry: usize, cut: Cut) -> Option<PaddingCause> {
+    fn cause_of(&self, number: usize, entry: usize, cut: WalkSplit) -> Option<PaddingCause> {
         let padded = cut.extent.div_ceil(cut.by).checked_mul(cut.by)?;
         let tile = self.tiles().get(number)?.clone();
         let dims: Vec<u64> = (0..)

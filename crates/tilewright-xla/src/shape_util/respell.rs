@@ -24,14 +24,17 @@ pub(super) fn same_order(a: &TensorLayout, b: &TensorLayout) -> Result<bool, Err
         let [(i, j), (i_next, j_next)] = *pair else { continue };
         let (a, b) = (range(&extents_a, i, i_next), range(&extents_b, j, j_next));
         let factors = factors(a, b);
-        left.push(Group { dims: range(&dims_a, i, i_next).to_vec(), factors: factors.clone() });
-        right.push(Group { dims: range(&dims_b, j, j_next).to_vec(), factors });
+        left.push(FactoredDims {
+            dims: range(&dims_a, i, i_next).to_vec(),
+            factors: factors.clone(),
+        });
+        right.push(FactoredDims { dims: range(&dims_b, j, j_next).to_vec(), factors });
     }
     respelt(a, &left)?.same_function(&respelt(b, &right)?)
 }
 
 /// Some dims, and the factors into which their product is cut, both major to minor.
-struct Group {
+struct FactoredDims {
     dims: Vec<usize>,
     factors: Vec<u64>,
 }
@@ -75,13 +78,13 @@ fn factors(a: &[u64], b: &[u64]) -> Vec<u64> {
 }
 
 /// Steps under construction, with a permanent name for every axis.
-struct Program {
+struct Respelling {
     steps: Vec<Step>,
     order: Vec<usize>,
     names: usize,
 }
 
-impl Program {
+impl Respelling {
     fn position(&self, name: usize) -> u8 {
         let at = self.order.iter().position(|&other| other == name);
         at.and_then(|at| u8::try_from(at).ok()).unwrap_or(u8::MAX)
@@ -153,13 +156,13 @@ impl Program {
 }
 
 /// Returns the array as a function of all groups' factors.
-fn respelt(tensor: &TensorLayout, groups: &[Group]) -> Result<TensorLayout, Error> {
+fn respelt(tensor: &TensorLayout, groups: &[FactoredDims]) -> Result<TensorLayout, Error> {
     let mut extents: Vec<u64> = groups.iter().flat_map(|group| group.factors.clone()).collect();
     if extents.is_empty() {
         extents.push(1);
     }
     let count = extents.len();
-    let mut program = Program { steps: Vec::new(), order: (0..count).collect(), names: count };
+    let mut program = Respelling { steps: Vec::new(), order: (0..count).collect(), names: count };
     let (mut axes, mut first) = (vec![None; tensor.rank()], 0);
     for group in groups {
         let names = first..first + group.factors.len();

@@ -27,7 +27,7 @@ impl ArrayShape {
     #[doc(alias = "GetDimensionStride")]
     pub fn dimension_stride(&self, dim: i64) -> Result<u64, Error> {
         let at = dimension_number(dim, self.dims.len())?;
-        Strides::of(self)?.stride(at)
+        StrideSource::of(self)?.stride(at)
     }
 
     /// Returns the distance in bytes between neighbours along each logical dim, exact under tiles and element sizes.
@@ -53,7 +53,7 @@ impl ArrayShape {
                 "byte strides need whole bytes; use strides in elements",
             ));
         }
-        let strides = Strides::of(self)?;
+        let strides = StrideSource::of(self)?;
         let bytes = |dim: usize| {
             let stride = strides.stride(dim)?;
             stride.checked_mul(bits / 8).filter(|&bytes| bytes <= i64::MAX as u64).ok_or_else(
@@ -71,7 +71,7 @@ impl ArrayShape {
 }
 
 /// The data from which the strides of an array are read.
-struct Strides {
+struct StrideSource {
     extents: Vec<u64>,
     /// The strides of the untiled array, with an empty dim as one of extent 1.
     dense: Vec<u64>,
@@ -79,8 +79,8 @@ struct Strides {
     tiled: Option<TensorLayout>,
 }
 
-impl Strides {
-    fn of(shape: &ArrayShape) -> Result<Strides, Error> {
+impl StrideSource {
+    fn of(shape: &ArrayShape) -> Result<StrideSource, Error> {
         let (extents, layout) = (shape.extents()?, shape.layout_or_default());
         layout.validate(&extents)?;
         index_util::count(&extents)?;
@@ -95,7 +95,7 @@ impl Strides {
         }
         let plain = layout.tiles().is_empty() || extents.contains(&0);
         let tiled = if plain { None } else { Some(layout.lower(&extents)?) };
-        Ok(Strides { extents, dense, tiled })
+        Ok(StrideSource { extents, dense, tiled })
     }
 
     fn stride(&self, dim: usize) -> Result<u64, Error> {

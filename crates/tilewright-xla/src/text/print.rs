@@ -18,24 +18,24 @@ impl Shape {
     /// ```
     #[doc(alias = "HumanString")]
     pub fn without_layouts(&self) -> impl fmt::Display + '_ {
-        Printed { shape: self, layouts: false }
+        PrintedShape { shape: self, layouts: false }
     }
 }
 
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Printed { shape: self, layouts: true }.fmt(f)
+        PrintedShape { shape: self, layouts: true }.fmt(f)
     }
 }
 
 /// A shape to print.
 #[derive(Clone, Copy)]
-struct Printed<'a> {
+struct PrintedShape<'a> {
     shape: &'a Shape,
     layouts: bool,
 }
 
-impl<'a> Printed<'a> {
+impl<'a> PrintedShape<'a> {
     fn array(&self, f: &mut fmt::Formatter<'_>, array: &ArrayShape) -> fmt::Result {
         if self.layouts { write!(f, "{array}") } else { array.write_dims(f) }
     }
@@ -48,13 +48,13 @@ impl<'a> Printed<'a> {
             if i > 0 && i % NUMBERED == 0 {
                 write!(f, "/*index={i}*/")?;
             }
-            write!(f, "{}", Printed { shape, ..*self })?;
+            write!(f, "{}", PrintedShape { shape, ..*self })?;
         }
         Ok(())
     }
 }
 
-impl fmt::Display for Printed<'_> {
+impl fmt::Display for PrintedShape<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.shape.kind() {
             ShapeKind::Array(array) => self.array(f, array),

@@ -169,14 +169,14 @@ fn tiling(text: &str) -> Result<Tiling, Error> {
 impl fmt::Display for ModuleInfo<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let hidden = |c: char| c.is_control() && c != '\n';
-        f.write_str(&Plain(self).to_string().replace(hidden, "\u{fffd}"))
+        f.write_str(&NamedText(self).to_string().replace(hidden, "\u{fffd}"))
     }
 }
 
 /// The text with the names as they are.
-struct Plain<'a, 'b>(&'b ModuleInfo<'a>);
+struct NamedText<'a, 'b>(&'b ModuleInfo<'a>);
 
-impl fmt::Display for Plain<'_, '_> {
+impl fmt::Display for NamedText<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let info = self.0;
         write!(f, "module {}, entry {}", info.module.name, info.entry.name)?;

@@ -76,7 +76,7 @@ pub fn access(text: &str, of: &Named, banks: &Banks, vector: Option<u64>) -> Res
     let bits = of.element_bits().ok_or_else(|| {
         Error::usage("dtype", "banks depend on the width of an element; give its type, such as f16")
     })?;
-    let array = Array { of, bits, banks, vector };
+    let array = AccessedArray { of, bits, banks, vector };
     array.check_vector()?;
     let text = text.trim();
     let word = |word| text.strip_prefix(word).filter(|rest| rest.starts_with(' ')).map(str::trim);
@@ -107,7 +107,7 @@ pub fn access(text: &str, of: &Named, banks: &Banks, vector: Option<u64>) -> Res
 }
 
 /// The array that is accessed.
-struct Array<'a> {
+struct AccessedArray<'a> {
     of: &'a Named,
     bits: u32,
     banks: &'a Banks,
@@ -115,9 +115,9 @@ struct Array<'a> {
 }
 
 /// Constructor of the threads along the vectors of an array.
-type Along = fn(&[u64], usize, u64, u64) -> Result<Spread, tilewright_core::Error>;
+type ThreadBuilder = fn(&[u64], usize, u64, u64) -> Result<Spread, tilewright_core::Error>;
 
-impl Array<'_> {
+impl AccessedArray<'_> {
     fn layout(&self) -> &TensorLayout {
         self.of.layout()
     }
@@ -168,7 +168,12 @@ impl Array<'_> {
     }
 
     /// Returns the access of threads along rows or columns. Vectors run along the last dim whose elements are adjacent.
-    fn along(&self, name: &str, along: Along, write: Option<bool>) -> Result<Access, Error> {
+    fn along(
+        &self,
+        name: &str,
+        along: ThreadBuilder,
+        write: Option<bool>,
+    ) -> Result<Access, Error> {
         let (vector, lanes) = (self.usual()?, self.banks.lanes());
         let mut why = None;
         for dim in (0..self.layout().rank().max(1)).rev() {

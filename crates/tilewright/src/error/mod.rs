@@ -33,9 +33,9 @@ use self::kind::Kind;
 /// assert!(error.needs_dtype());
 /// assert_eq!(error.remedies(), [Remedy::Dtype]);
 /// ```
-pub struct Error(Box<Inner>);
+pub struct Error(Box<ErrorInner>);
 
-struct Inner {
+struct ErrorInner {
     kind: Kind,
     /// The request and the reason of the refusal, without remedies.
     message: String,
@@ -55,7 +55,7 @@ struct Inner {
 
 impl Error {
     fn new(kind: Kind, message: impl Into<String>) -> Error {
-        Error(Box::new(Inner {
+        Error(Box::new(ErrorInner {
             kind,
             message: message.into(),
             rendered: None,

@@ -22,7 +22,7 @@ pub(super) struct Start {
 }
 
 /// A step of B from its start.
-pub(super) struct Step {
+pub(super) struct Jump {
     /// The increase of A by the first such step.
     pub(super) stride: i128,
     /// The change of the residue by each boundary, without the crossings of the first step.
@@ -66,15 +66,15 @@ impl Jumps {
     }
 
     /// Returns the effect of a step of `d` from the start.
-    pub(super) const fn step(&self, start: &Start, d: i64) -> Step {
-        let mut step = Step::NONE;
+    pub(super) const fn step(&self, start: &Start, d: i64) -> Jump {
+        let mut step = Jump::NONE;
         self.step_into(start, d, &mut step);
         step
     }
 
     /// Writes the effect of a step over another step: turns past the last boundary are not changed.
     #[inline]
-    pub(super) const fn step_into(&self, start: &Start, d: i64, step: &mut Step) {
+    pub(super) const fn step_into(&self, start: &Start, d: i64, step: &mut Jump) {
         let (mut stride, mut j) = (self.first as i128 * d as i128, 0);
         while j < self.len {
             let at = self.at[j];
@@ -94,7 +94,7 @@ impl Jumps {
 
     /// Returns the number of steps from these residues to the next crossing.
     #[inline]
-    pub(super) const fn next(&self, residue: &[u64; MAX_MODES], step: &Step) -> u64 {
+    pub(super) const fn next(&self, residue: &[u64; MAX_MODES], step: &Jump) -> u64 {
         let (mut next, mut j) = (u64::MAX, 0);
         while j < self.len {
             let count = turns(residue[j], step.turn[j], self.at[j]);
@@ -118,8 +118,8 @@ const fn divide(d: i64, at: u64) -> (i64, i64) {
     }
 }
 
-impl Step {
-    pub(super) const NONE: Step = Step { stride: 0, turn: [0; MAX_MODES] };
+impl Jump {
+    pub(super) const NONE: Jump = Jump { stride: 0, turn: [0; MAX_MODES] };
 }
 
 impl Start {
@@ -159,12 +159,12 @@ impl Walker {
     }
 
     /// Returns the number of steps to the next crossing.
-    pub(super) const fn next(&self, jumps: &Jumps, step: &Step) -> u64 {
+    pub(super) const fn next(&self, jumps: &Jumps, step: &Jump) -> u64 {
         jumps.next(&self.residue, step)
     }
 
     /// Takes `count` steps, at most to the next crossing, and returns the sum of the jumps that it crosses.
-    pub(super) const fn advance(&mut self, jumps: &Jumps, step: &Step, count: u64) -> i128 {
+    pub(super) const fn advance(&mut self, jumps: &Jumps, step: &Jump, count: u64) -> i128 {
         let (mut carried, mut j) = (0, 0);
         while j < jumps.len {
             let at = jumps.at[j] as i128;

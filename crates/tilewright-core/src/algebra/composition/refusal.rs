@@ -1,7 +1,7 @@
 //! The error if A(B) is not a layout: it names a coordinate, the value of A(B) there, and the different value of the only
 //! layout that could be the composition.
 
-use super::{Problem, jumps::Step};
+use super::{Problem, jumps::Jump};
 use crate::{Coord, Error, MAX_MODES, index::axes_of};
 
 /// The error that a mode of B breaks at `coord`, the end of a `run` that begins with this step, and does not continue.
@@ -10,7 +10,7 @@ pub(super) const fn split(
     leaf: usize,
     coord: u64,
     run: u64,
-    step: &Step,
+    step: &Jump,
 ) -> Error {
     let mut leaves = [0; MAX_MODES];
     leaves[leaf] = coord;

@@ -5,7 +5,7 @@
 
 use super::{
     Problem,
-    jumps::{Step, Walker},
+    jumps::{Jump, Walker},
     refusal,
 };
 use crate::{Error, MAX_MODES, Mode, index::SEARCH_STEPS, macros::tri, observe::gcd};
@@ -79,7 +79,7 @@ impl Runs {
 
     /// Records how far a run moves the residues.
     #[inline]
-    const fn note(&mut self, count: usize, step: &Step, extent: u64) {
+    const fn note(&mut self, count: usize, step: &Jump, extent: u64) {
         let mut j = 0;
         while j < count {
             let (turn, times) = (step.turn[j], extent - 1);
@@ -97,7 +97,7 @@ impl Runs {
 impl Problem<'_> {
     /// Appends every mode of B as its runs.
     pub(super) const fn split_all(&self, runs: &mut Runs) -> Result<(), Error> {
-        let (modes, mut step, mut leaf) = (self.b.modes(), Step::NONE, 0);
+        let (modes, mut step, mut leaf) = (self.b.modes(), Jump::NONE, 0);
         while leaf < modes.len() {
             tri!(self.split(runs, leaf, modes[leaf], &mut step));
             runs.ends[leaf] = runs.len as u8;
@@ -113,7 +113,7 @@ impl Problem<'_> {
         runs: &mut Runs,
         leaf: usize,
         mode: Mode,
-        step: &mut Step,
+        step: &mut Jump,
     ) -> Result<(), Error> {
         if mode.extent() == 1 {
             return runs.push(1, 0, 0);
@@ -139,7 +139,7 @@ impl Problem<'_> {
     }
 
     /// Returns the number of steps, at most `most`, before A's increase first differs from that of the first step.
-    const fn run(&self, step: &Step, d: i64, most: u64) -> Result<u64, Error> {
+    const fn run(&self, step: &Jump, d: i64, most: u64) -> Result<u64, Error> {
         let mut walker = Walker::from(&self.start);
         let (mut taken, mut crossings, mut period) = (0u64, 0, most);
         loop {
@@ -166,7 +166,7 @@ impl Problem<'_> {
     }
 
     /// Returns the number of steps after which all residues that cross within `most` steps have their first values again.
-    const fn period(&self, step: &Step, d: i64, most: u64) -> u64 {
+    const fn period(&self, step: &Jump, d: i64, most: u64) -> u64 {
         let (mut last, mut j) = (1, 0);
         while j < self.jumps.len {
             let at = self.jumps.at[j];

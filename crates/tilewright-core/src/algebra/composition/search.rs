@@ -5,7 +5,7 @@
 //! or over the residues that B can leave past the greatest boundary concerned, in units of the common divisor of all steps.
 //! Residues suffice because they alone determine the boundaries that a step crosses.
 
-use super::{Problem, carry, jumps::Step, runs::Runs};
+use super::{Problem, carry, jumps::Jump, runs::Runs};
 use crate::{Error, MAX_MODES, observe::gcd};
 
 /// The largest number of coordinates, or of residues, that [`Layout::composition`](crate::Layout::composition)
@@ -13,7 +13,7 @@ use crate::{Error, MAX_MODES, observe::gcd};
 pub const SEARCH_STATES: u64 = 16_384;
 
 /// The runs and boundaries that take part.
-struct Search<'a> {
+struct RunSearch<'a> {
     problem: &'a Problem<'a>,
     /// The boundaries whose residues leave their range.
     open: [u8; MAX_MODES],
@@ -31,7 +31,7 @@ struct Search<'a> {
 
 impl Problem<'_> {
     pub(super) const fn search(&self, runs: &Runs) -> Result<(), Error> {
-        let search = Search::new(self, runs);
+        let search = RunSearch::new(self, runs);
         let coordinates = search.coordinates();
         let found = if coordinates <= SEARCH_STATES {
             search.by_coordinates()
@@ -70,9 +70,9 @@ impl Set {
     }
 }
 
-impl<'a> Search<'a> {
-    const fn new(problem: &'a Problem<'a>, runs: &Runs) -> Search<'a> {
-        let mut search = Search {
+impl<'a> RunSearch<'a> {
+    const fn new(problem: &'a Problem<'a>, runs: &Runs) -> RunSearch<'a> {
+        let mut search = RunSearch {
             problem,
             open: [0; MAX_MODES],
             opens: 0,
@@ -122,7 +122,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    const fn concerns(&self, step: &Step) -> bool {
+    const fn concerns(&self, step: &Jump) -> bool {
         let mut i = 0;
         while i < self.opens {
             if step.turn[self.open[i] as usize] != 0 {
@@ -295,7 +295,7 @@ mod tests {
                     if problem.split_all(&mut runs).is_err() {
                         continue;
                     }
-                    let search = Search::new(&problem, &runs);
+                    let search = RunSearch::new(&problem, &runs);
                     match (search.by_coordinates(), search.by_residues()) {
                         (None, None) => accepted += 1,
                         (Some(one), Some(other)) => {

@@ -42,7 +42,7 @@ pub(super) const fn composition(a: &Layout, b: &Layout) -> Result<Layout, Error>
             "give A and B extents and strides of powers of two, or compose with a part of B",
         ));
     }
-    let table = tri!(Table::of(a, b));
+    let table = tri!(ValueTable::of(a, b));
     if let Some(map) = table.bases()
         && let Some(layout) = tri!(of_bases(b, &map))
     {
@@ -160,7 +160,7 @@ const fn turned(swizzle: &Swizzle, images: &[u64; MAX_BITS], window: usize) -> O
 }
 
 /// The values of `A ∘ B` at every coordinate of B.
-struct Table<'a> {
+struct ValueTable<'a> {
     b: &'a Layout,
     values: [i128; SEARCH_BITS],
     /// The union of the bits of all values.
@@ -172,10 +172,10 @@ struct Table<'a> {
 /// The first index at which a candidate differs from the value, and the candidate's value.
 struct Off(u64, i128);
 
-impl Table<'_> {
-    const fn of<'a>(a: &Layout, b: &'a Layout) -> Result<Table<'a>, Error> {
+impl ValueTable<'_> {
+    const fn of<'a>(a: &Layout, b: &'a Layout) -> Result<ValueTable<'a>, Error> {
         let jumps = Jumps::of(a.modes());
-        let mut table = Table { b, values: [0; SEARCH_BITS], reach: 0, outside: false };
+        let mut table = ValueTable { b, values: [0; SEARCH_BITS], reach: 0, outside: false };
         let mut i = 0;
         while i < b.size() {
             if let Ok(x) = b.offset_of(i) {

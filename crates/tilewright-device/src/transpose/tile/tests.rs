@@ -83,7 +83,7 @@ fn matrix(element: u64, m: u64, n: u64) -> Area {
 
 #[test]
 fn tiles_of_transposes_are_as_wide_as_said() {
-    let of = |element, m, n| Tile::of(&matrix(element, m, n)).unwrap().bits;
+    let of = |element, m, n| TransposeTile::of(&matrix(element, m, n)).unwrap().bits;
     assert_eq!(of(1, 4096, 4096), [7, 7]);
     assert_eq!(of(2, 4096, 4096), [7, 7]);
     assert_eq!(of(4, 4096, 4096), [6, 6]);
@@ -91,8 +91,8 @@ fn tiles_of_transposes_are_as_wide_as_said() {
     assert_eq!(of(16, 4096, 4096), [6, 4]);
     // Extents need not be multiples of the tile's, only of a vector's.
     assert_eq!(of(4, 1004, 772), [6, 6]);
-    assert!(Tile::of(&matrix(4, 1003, 772)).is_none());
-    assert!(Tile::of(&matrix(2, 1004, 1000)).is_none());
+    assert!(TransposeTile::of(&matrix(4, 1003, 772)).is_none());
+    assert!(TransposeTile::of(&matrix(2, 1004, 1000)).is_none());
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn extents_just_above_powers_of_two_have_shorter_lines() {
         (24, 24 * 24 * e, 24 * e),
         (24, 24 * 24 * 24 * e, e),
     ];
-    let tile = Tile::of(&area(2, &loops)).unwrap();
+    let tile = TransposeTile::of(&area(2, &loops)).unwrap();
     assert!(tile.bytes() <= MOST && tile.bytes() >= WANTED / 2, "{tile:?}");
 }
 
@@ -130,7 +130,7 @@ fn every_bit_of_a_tile_is_of_one_kind_on_either_side() {
                     ],
                 };
                 let loops: Vec<_> = loops.into_iter().filter(|level| level.0 > 1).collect();
-                let Some(tile) = Tile::of(&area(element, &loops)) else { continue };
+                let Some(tile) = TransposeTile::of(&area(element, &loops)) else { continue };
                 count += 1;
                 let all = tile.bits.iter().sum::<u32>() as usize;
                 let pairs = tile.exchanged.len();
@@ -153,23 +153,23 @@ fn every_bit_of_a_tile_is_of_one_kind_on_either_side() {
 #[test]
 fn vectors_that_are_not_whole_or_begin_anywhere_are_left_to_others() {
     let one = matrix(4, 64, 64);
-    assert!(Tile::of(&one).is_some());
+    assert!(TransposeTile::of(&one).is_some());
     let moved = |src, dst| Area { src, dst, ..one.clone() };
-    assert!(Tile::of(&moved(16, 32)).is_some());
-    assert!(Tile::of(&moved(4, 0)).is_none() && Tile::of(&moved(0, 8)).is_none());
+    assert!(TransposeTile::of(&moved(16, 32)).is_some());
+    assert!(TransposeTile::of(&moved(4, 0)).is_none() && TransposeTile::of(&moved(0, 8)).is_none());
     let at = |src, dst| Area { alignment: Alignment::new(src, dst).unwrap(), ..moved(4, 8) };
-    assert!(Tile::of(&at(12, 8)).is_some() && Tile::of(&at(12, 0)).is_none());
+    assert!(TransposeTile::of(&at(12, 8)).is_some() && TransposeTile::of(&at(12, 0)).is_none());
     // Backwards in the source: a vector begins with its last element.
     let reversed = |src| Area { src, ..area(4, &[(64, -4, 256), (64, 256, 4)]) };
-    assert!(Tile::of(&reversed(63 * 4)).is_some_and(|tile| tile.behind() == -12));
-    assert!(Tile::of(&reversed(64 * 4)).is_none());
+    assert!(TransposeTile::of(&reversed(63 * 4)).is_some_and(|tile| tile.behind() == -12));
+    assert!(TransposeTile::of(&reversed(64 * 4)).is_none());
 }
 
 /// Checks the laws of a tile of contiguous arrays: the lanes of a sector are adjacent on either side, and banks are
 /// used once.
-fn check_sectors(tile: &Tile) {
+fn check_sectors(tile: &TransposeTile) {
     let lanes = tile.threads() as usize;
-    for (side, order) in [(Side::Src, &tile.writing), (Side::Dst, &tile.reading)] {
+    for (side, order) in [(TileSide::Src, &tile.writing), (TileSide::Dst, &tile.reading)] {
         let sector: Vec<Bit> =
             order.iter().copied().filter(|bit| is_sector(&tile.loops, *bit, side)).collect();
         assert_eq!(sector.len(), 1, "{side:?} {tile:?}");
@@ -206,7 +206,7 @@ fn sectors_are_of_neighbouring_lanes_for_all_permutations_of_bits() {
                 order.iter().enumerate().map(|(to, bit)| (2, step(bit.of), step(to))).collect();
             // Batches around them, in the same order on both sides.
             loops.push((64, step(near + 3), step(near + 3)));
-            let Some(tile) = Tile::of(&area(element, &loops)) else { return };
+            let Some(tile) = TransposeTile::of(&area(element, &loops)) else { return };
             check_sectors(&tile);
             count += 1;
             halved += usize::from(tile.halved.is_some());

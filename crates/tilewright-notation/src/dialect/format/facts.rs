@@ -4,7 +4,7 @@ use crate::{
     Format,
     dialect::{
         template::{Size, Template},
-        units::Unit,
+        units::FormatDigit,
     },
     error::Error,
 };
@@ -13,8 +13,9 @@ use crate::{
 pub(crate) fn units(format: &Format) -> Vec<String> {
     let template = Template::read(format.pattern).ok();
     let digits = template.iter().flat_map(Template::digits);
-    let all: Vec<Unit> = digits.filter_map(|digit| Unit::of(format, digit)).collect();
-    let given = |unit: &Unit| unit.constant.is_some_and(|constant| constant.units.is_empty());
+    let all: Vec<FormatDigit> = digits.filter_map(|digit| FormatDigit::of(format, digit)).collect();
+    let given =
+        |unit: &FormatDigit| unit.constant.is_some_and(|constant| constant.units.is_empty());
     let some = all.iter().any(given);
     all.into_iter().filter(|unit| !some || given(unit)).map(|unit| unit.digit).collect()
 }

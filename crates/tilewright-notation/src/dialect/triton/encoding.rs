@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     error::Error,
-    literal::Fields,
+    literal::LiteralFields,
     scan::{Scanner, did_you_mean},
 };
 
@@ -163,7 +163,7 @@ fn alignment(scan: &mut Scanner<'_>, kind: &str) -> Result<u64, Error> {
 fn blocked(body: &str) -> Result<Encoding, Error> {
     let own = ["sizePerThread", "threadsPerWarp", "warpsPerCTA", "order"];
     let legal = [&own[..], &BLOCKS[..]].concat();
-    let mut fields = Fields::read(body, "a blocked encoding", &legal, 0)?;
+    let mut fields = LiteralFields::read(body, "a blocked encoding", &legal, 0)?;
     let [size, threads, warps] =
         [own[0], own[1], own[2]].map(|name| fields.need(&[name]).and_then(|value| powers(&value)));
     let (size, threads, warps) = (size?, threads?, warps?);
@@ -184,7 +184,7 @@ fn blocked(body: &str) -> Result<Encoding, Error> {
 
 fn linear(body: &str) -> Result<Encoding, Error> {
     let legal = [&LINEAR[..], &["order"]].concat();
-    let mut fields = Fields::read(body, "a linear encoding", &legal, 0)?;
+    let mut fields = LiteralFields::read(body, "a linear encoding", &legal, 0)?;
     // Triton reads an order and drops it: the bases of the registers determine it.
     fields.take(&["order"])?.map(|value| order(&value)).transpose()?;
     let mut all: [Bases; 4] = Default::default();
@@ -199,7 +199,8 @@ fn linear(body: &str) -> Result<Encoding, Error> {
 }
 
 fn shared_linear(body: &str, alignment: u64) -> Result<Encoding, Error> {
-    let mut fields = Fields::read(body, "a linear encoding of memory", &["offset", "block"], 0)?;
+    let mut fields =
+        LiteralFields::read(body, "a linear encoding of memory", &["offset", "block"], 0)?;
     let offset = bases(&fields.need(&["offset"])?)?;
     let blocks = fields.take(&["block"])?.map_or(Ok(Vec::new()), |value| bases(&value))?;
     same_rank(offset.iter().chain(&blocks), body)?;
@@ -209,7 +210,7 @@ fn shared_linear(body: &str, alignment: u64) -> Result<Encoding, Error> {
 fn swizzled(body: &str, rotating: bool) -> Result<Encoding, Error> {
     let own = ["vec", "perPhase", "maxPhase", "order", "hasLeadingOffset"];
     let legal = [&own[..], &BLOCKS[..]].concat();
-    let mut fields = Fields::read(body, "a swizzled encoding", &legal, 0)?;
+    let mut fields = LiteralFields::read(body, "a swizzled encoding", &legal, 0)?;
     let [vec, per_phase, max_phase] =
         [own[0], own[1], own[2]].map(|name| fields.need(&[name]).and_then(|value| power(&value)));
     let (vec, per_phase, max_phase) = (vec?, per_phase?, max_phase?);
@@ -282,7 +283,7 @@ fn partitioned(body: &str, depth: usize) -> Result<Encoding, Error> {
     }
 }
 
-type Number = (u64, (usize, usize));
+type EncodingNumber = (u64, (usize, usize));
 
 /// `{NUMBER = 0, INNER = #ttg.…}`, in any order: the numbers of these names, of which the first `needed` have to be
 /// there, each with its span, and the encoding, which is of memory or over threads.
@@ -291,7 +292,7 @@ fn nested(
     (names, needed): (&[&str], usize),
     (inner, memory): (&str, bool),
     depth: usize,
-) -> Result<(Vec<Option<Number>>, Encoding), Error> {
+) -> Result<(Vec<Option<EncodingNumber>>, Encoding), Error> {
     let (mut scan, mut numbers, mut encoding) = (Scanner::new(body), vec![None; names.len()], None);
     scan.expect("{")?;
     loop {

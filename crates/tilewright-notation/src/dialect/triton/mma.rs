@@ -25,13 +25,13 @@ use super::{
 };
 use crate::{
     error::{Error, Kind},
-    literal::{Fields, Value},
+    literal::{Literal, LiteralFields},
 };
 
 /// An instruction, with the warps that share a block of its tiles.
 #[derive(Debug)]
 pub(super) struct Mma {
-    unit: Unit,
+    unit: MmaUnit,
     pub(super) warps: Vec<u64>,
     /// The bases of registers and warps, in units of instructions, where the text has these and not numbers of warps.
     shares: Option<[Bases; 2]>,
@@ -41,7 +41,7 @@ pub(super) struct Mma {
 }
 
 #[derive(Debug)]
-enum Unit {
+enum MmaUnit {
     Nvidia { major: u64, instr: Vec<u64> },
     Mfma { version: u64, instr: Vec<u64>, transposed: bool, bits: u64 },
     Wmma { version: u64, transposed: bool, instr: Vec<u64> },
@@ -66,7 +66,7 @@ pub(super) fn read(kind: &str, body: &str) -> Result<Mma, Error> {
         _ => &["version", "isTranspose", "isTransposed", "warpsPerCTA", "ctaLayout", "instrShape"],
     };
     let legal = [own, &BLOCKS[..]].concat();
-    let mut fields = Fields::read(body, "an encoding of a matrix instruction", &legal, 0)?;
+    let mut fields = LiteralFields::read(body, "an encoding of a matrix instruction", &legal, 0)?;
     let shares = fields.take(&["ctaLayout"])?.map(|value| shares(&value)).transpose()?;
     let warps = match &shares {
         Some([register, warp]) => {
@@ -93,7 +93,7 @@ pub(super) fn read(kind: &str, body: &str) -> Result<Mma, Error> {
 }
 
 /// `{register = […], warp = […]}`.
-fn shares(value: &Value<'_>) -> Result<[Bases; 2], Error> {
+fn shares(value: &Literal<'_>) -> Result<[Bases; 2], Error> {
     let mut fields = value.fields("a layout of instructions", &["register", "warp"])?;
     let [register, warp] = ["register", "warp"]
         .map(|name| fields.take(&[name])?.map_or(Ok(Bases::new()), |value| bases(&value)));
@@ -107,7 +107,7 @@ fn shares(value: &Value<'_>) -> Result<[Bases; 2], Error> {
 }
 
 /// Returns the instructions of a warp along each dim; empty where there is one.
-fn tiles(value: &Value<'_>, rank: usize) -> Result<Vec<u64>, Error> {
+fn tiles(value: &Literal<'_>, rank: usize) -> Result<Vec<u64>, Error> {
     let tiles = powers(value)?;
     if tiles.len() != rank {
         return Err(Error::parse(value.span, format!("expected one per dim, {rank}")));
@@ -115,7 +115,7 @@ fn tiles(value: &Value<'_>, rank: usize) -> Result<Vec<u64>, Error> {
     Ok(if tiles.iter().all(|&tiles| tiles == 1) { Vec::new() } else { tiles })
 }
 
-fn nvidia(fields: &mut Fields<'_>) -> Result<Unit, Error> {
+fn nvidia(fields: &mut LiteralFields<'_>) -> Result<MmaUnit, Error> {
     let version = fields.need(&["versionMajor"])?;
     let major = version.unsigned()?;
     if ![2, 3].contains(&major) {
@@ -128,10 +128,10 @@ fn nvidia(fields: &mut Fields<'_>) -> Result<Unit, Error> {
     if instr.len() < 2 {
         return Err(Error::parse(value.span, "expected the extents m and n of the instruction"));
     }
-    Ok(Unit::Nvidia { major, instr })
+    Ok(MmaUnit::Nvidia { major, instr })
 }
 
-fn mfma(fields: &mut Fields<'_>) -> Result<Unit, Error> {
+fn mfma(fields: &mut LiteralFields<'_>) -> Result<MmaUnit, Error> {
     let version = match fields.take(&["version"])? {
         Some(version) => version,
         None => fields.need(&["versionMajor"])?,
@@ -155,10 +155,10 @@ fn mfma(fields: &mut Fields<'_>) -> Result<Unit, Error> {
         let message = "expected [16, 16] of 32 or 64 bits, [32, 32], [64, 4] transposed, or [4, 64] not transposed";
         return Err(Error::parse(value.span, message));
     }
-    Ok(Unit::Mfma { version: version.unsigned()?, instr, transposed, bits })
+    Ok(MmaUnit::Mfma { version: version.unsigned()?, instr, transposed, bits })
 }
 
-fn wmma(fields: &mut Fields<'_>) -> Result<Unit, Error> {
+fn wmma(fields: &mut LiteralFields<'_>) -> Result<MmaUnit, Error> {
     let value = fields.need(&["version"])?;
     let version = value.unsigned()?;
     if ![1, 2, 3].contains(&version) {
@@ -186,7 +186,7 @@ fn wmma(fields: &mut Fields<'_>) -> Result<Unit, Error> {
         Some(value) => value.word()? == "true",
         None => false,
     };
-    Ok(Unit::Wmma { version, transposed, instr })
+    Ok(MmaUnit::Wmma { version, transposed, instr })
 }
 
 /// The dims of an array of this rank, the last first.
@@ -204,12 +204,12 @@ impl Mma {
     pub(super) fn map(&self, dims: &[u64]) -> Result<LinearLayout, Error> {
         let (m, n) = (dims.len() - 2, dims.len() - 1);
         let factors = match &self.unit {
-            Unit::Nvidia { major, instr } => {
+            MmaUnit::Nvidia { major, instr } => {
                 // Of wgmma the extents are m, n and k; of mma.sync those of the dims.
                 let at = if *major == 3 { 0 } else { instr.len() - 2 };
                 nvidia_factors((n, instr[at + 1]), (m, instr[at]), 2)
             }
-            Unit::Mfma { instr, transposed, bits, .. } => {
+            MmaUnit::Mfma { instr, transposed, bits, .. } => {
                 let (m, n) = if *transposed { (n, m) } else { (m, n) };
                 let registers = Factor("register", 4, Some(m));
                 match instr[0] {
@@ -226,7 +226,7 @@ impl Mma {
                     _ => vec![registers, Factor("lane", 64, Some(n))],
                 }
             }
-            Unit::Wmma { version, transposed, instr } => {
+            MmaUnit::Wmma { version, transposed, instr } => {
                 let (m, n) = if *transposed { (n, m) } else { (m, n) };
                 let registers = Factor("register", 8, Some(m));
                 let (lanes, pair) = (Factor("lane", 16, Some(n)), Factor("lane", 2, Some(m)));
@@ -253,21 +253,21 @@ impl Mma {
         }
         let first = Factor("register", width, Some(k));
         let factors = match &self.unit {
-            Unit::Nvidia { major: 3, .. } if operand == 1 => {
+            MmaUnit::Nvidia { major: 3, .. } if operand == 1 => {
                 return unsupported("wgmma takes its second operand from shared memory");
             }
-            Unit::Nvidia { .. } => {
+            MmaUnit::Nvidia { .. } => {
                 let rows = if operand == 0 { 16 } else { 8 };
                 nvidia_factors((k, 8 * width), (other, rows), width)
             }
-            Unit::Mfma { instr, .. } => {
+            MmaUnit::Mfma { instr, .. } => {
                 let rows = instr[operand as usize];
                 vec![first, Factor("lane", rows, Some(other)), Factor("lane", 64 / rows, Some(k))]
             }
-            Unit::Wmma { version: 1, .. } => {
+            MmaUnit::Wmma { version: 1, .. } => {
                 vec![first, Factor("lane", 16, Some(other)), Factor("lane", 2, None)]
             }
-            Unit::Wmma { transposed, instr, .. } => {
+            MmaUnit::Wmma { transposed, instr, .. } => {
                 let along = instr.get(2).copied().unwrap_or(16) / (2 * width);
                 // Of 32×16, the operand with the 32 rows has two tiles of 16.
                 let tiles = if operand == u64::from(*transposed) { instr[0] / 16 } else { 1 };
@@ -304,7 +304,7 @@ impl Mma {
             return shared_out(&tile, &without(&self.blocks, k), dims);
         }
         let mut by_warp = row_major(dims.len());
-        if matches!(self.unit, Unit::Nvidia { major: 3, .. }) {
+        if matches!(self.unit, MmaUnit::Nvidia { major: 3, .. }) {
             by_warp.swap(0, 1);
         }
         let blocks = without(&self.blocks, k);
@@ -407,12 +407,12 @@ impl fmt::Display for Mma {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (warps, more) = (list(&self.warps), more(&self.blocks));
         match &self.unit {
-            Unit::Nvidia { major, instr } => write!(
+            MmaUnit::Nvidia { major, instr } => write!(
                 f,
                 "#ttg.nvidia_mma<{{versionMajor = {major}, versionMinor = 0, warpsPerCTA = {warps}{more}, instrShape = {}}}>",
                 list(instr)
             ),
-            Unit::Mfma { version, instr, transposed, bits } => {
+            MmaUnit::Mfma { version, instr, transposed, bits } => {
                 write!(
                     f,
                     "#ttg.amd_mfma<{{version = {version}, warpsPerCTA = {warps}{more}, instrShape = {}, isTransposed = {transposed}",
@@ -426,7 +426,7 @@ impl fmt::Display for Mma {
                 }
                 f.write_str("}>")
             }
-            Unit::Wmma { version, transposed, instr } => {
+            MmaUnit::Wmma { version, transposed, instr } => {
                 write!(f, "#ttg.amd_wmma<{{version = {version}, isTranspose = {transposed}, ")?;
                 match &self.shares {
                     None => write!(f, "warpsPerCTA = {warps}")?,

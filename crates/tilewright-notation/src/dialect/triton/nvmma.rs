@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     error::{Error, Kind},
-    literal::Fields,
+    literal::LiteralFields,
 };
 
 #[derive(Debug)]
@@ -40,7 +40,7 @@ const BOX: u64 = 256;
 pub(super) fn read(body: &str) -> Result<Nvmma, Error> {
     let own = ["swizzlingByteWidth", "transposed", "elementBitWidth", "fp4Padded", "rank"];
     let legal = [&own[..], &BLOCKS[..]].concat();
-    let mut fields = Fields::read(body, "an encoding of tensor cores' memory", &legal, 0)?;
+    let mut fields = LiteralFields::read(body, "an encoding of tensor cores' memory", &legal, 0)?;
     let (width, bits) = (fields.need(&[own[0]])?, fields.need(&[own[2]])?);
     let (transposed, padded) = (flag(fields.take(&[own[1]])?)?, flag(fields.take(&[own[3]])?)?);
     fields.take(&[own[4]])?;

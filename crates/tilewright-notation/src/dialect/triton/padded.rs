@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     error::{Error, Kind},
-    literal::Fields,
+    literal::LiteralFields,
     scan::Scanner,
 };
 
@@ -28,12 +28,12 @@ use crate::{
 pub(super) struct Padded {
     /// An interval, and what is left free behind it.
     gaps: Vec<(u64, u64)>,
-    plain: Plain,
+    plain: UnpaddedOffsets,
 }
 
 /// The offsets before padding.
 #[derive(Debug)]
-enum Plain {
+enum UnpaddedOffsets {
     Order { order: Vec<usize>, shape: Option<Vec<u64>> },
     Bases { offset: Bases, block: Bases },
 }
@@ -64,15 +64,15 @@ pub(super) fn read(body: &str) -> Result<Padded, Error> {
     Ok(Padded { gaps, plain })
 }
 
-fn fields(body: &str) -> Result<Plain, Error> {
+fn fields(body: &str) -> Result<UnpaddedOffsets, Error> {
     let body = body.trim_end();
     let legal = ["order", "shape", "offset", "block"];
-    let mut fields = Fields::read(body, "a padded encoding", &legal, 0)?;
+    let mut fields = LiteralFields::read(body, "a padded encoding", &legal, 0)?;
     if let Some(value) = fields.take(&["offset"])? {
         let offset = bases(&value)?;
         let block = fields.take(&["block"])?.map_or(Ok(Vec::new()), |value| bases(&value))?;
         same_rank(offset.iter().chain(&block), body)?;
-        return Ok(Plain::Bases { offset, block });
+        return Ok(UnpaddedOffsets::Bases { offset, block });
     }
     let order = order(&fields.need(&["order"])?)?;
     let shape = fields.take(&["shape"])?;
@@ -81,27 +81,29 @@ fn fields(body: &str) -> Result<Plain, Error> {
         (Some(value), Some(extents)) if extents.len() != order.len() => {
             Err(Error::parse(value.span, format!("expected {} extents", order.len())))
         }
-        _ => Ok(Plain::Order { order, shape: extents }),
+        _ => Ok(UnpaddedOffsets::Order { order, shape: extents }),
     }
 }
 
 impl Padded {
     pub(super) fn rank(&self) -> Option<usize> {
         match &self.plain {
-            Plain::Order { order, .. } => Some(order.len()),
-            Plain::Bases { offset, block } => offset.iter().chain(block).next().map(Vec::len),
+            UnpaddedOffsets::Order { order, .. } => Some(order.len()),
+            UnpaddedOffsets::Bases { offset, block } => {
+                offset.iter().chain(block).next().map(Vec::len)
+            }
         }
     }
 
     /// The map from plain offsets to coordinates.
     pub(super) fn map(&self, dims: &[u64]) -> Result<LinearLayout, Error> {
         match &self.plain {
-            Plain::Order { shape: Some(shape), .. } if shape != dims => Err(Error::new(
+            UnpaddedOffsets::Order { shape: Some(shape), .. } if shape != dims => Err(Error::new(
                 Kind::Mismatch,
                 format!("`{self}` is of an array of {}", list(shape)),
             )),
-            Plain::Order { order, .. } => identities("offset", dims, order),
-            Plain::Bases { offset, block } => {
+            UnpaddedOffsets::Order { order, .. } => identities("offset", dims, order),
+            UnpaddedOffsets::Bases { offset, block } => {
                 let outs: Vec<(String, u64)> =
                     dims.iter().enumerate().map(|(i, &extent)| (name(i), extent)).collect();
                 build(&[("offset", offset), ("block", block)], &outs)
@@ -193,12 +195,12 @@ impl fmt::Display for Padded {
             self.gaps.iter().map(|(interval, padding)| format!("{interval}:+{padding}")).collect();
         write!(f, "#ttg.padded_shared<{} ", list(&gaps))?;
         match &self.plain {
-            Plain::Order { order, shape } => {
+            UnpaddedOffsets::Order { order, shape } => {
                 let shape =
                     shape.as_ref().map_or(String::new(), |s| format!(", shape = {}", list(s)));
                 write!(f, "{{order = {}{shape}}}>", list(order))
             }
-            Plain::Bases { offset, block } => {
+            UnpaddedOffsets::Bases { offset, block } => {
                 write!(f, "{{offset = {}, block = {}}}>", lists(offset), lists(block))
             }
         }

@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     error::{Error, Kind},
-    literal::Fields,
+    literal::LiteralFields,
 };
 
 #[derive(Debug)]
@@ -49,7 +49,7 @@ enum What {
 pub(super) fn read(body: &str) -> Result<TensorMemory, Error> {
     let own = ["blockM", "blockN", "colStride", "twoCTAs", "fp4Padded"];
     let legal = [&own[..], &BLOCKS[..]].concat();
-    let mut fields = Fields::read(body, "an encoding of tensor memory", &legal, 0)?;
+    let mut fields = LiteralFields::read(body, "an encoding of tensor memory", &legal, 0)?;
     let value = fields.need(&[own[0]])?;
     let rows = value.unsigned()?;
     if ![64, 128].contains(&rows) {
@@ -66,7 +66,7 @@ pub(super) fn read(body: &str) -> Result<TensorMemory, Error> {
 /// Reads the fields of scales, of which there may be none.
 pub(super) fn read_scales(body: &str) -> Result<TensorMemory, Error> {
     let body = if body.trim().is_empty() { "{}" } else { body };
-    let mut fields = Fields::read(body, "an encoding of scales", &BLOCKS, 0)?;
+    let mut fields = LiteralFields::read(body, "an encoding of scales", &BLOCKS, 0)?;
     Ok(TensorMemory { what: What::Scales, blocks: blocks(&mut fields, Some(2))? })
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::{
     error::Error,
-    literal::{Fields, Value},
+    literal::{Literal, LiteralFields},
 };
 
 /// The most dims of a tensor.
@@ -17,7 +17,7 @@ pub(super) type Bases = Vec<Vec<u64>>;
 pub(super) const BLOCKS: [&str; 4] = ["CTAsPerCGA", "CTASplitNum", "CTAOrder", "CGALayout"];
 
 /// A list of powers of two, one per dim.
-pub(super) fn powers(value: &Value<'_>) -> Result<Vec<u64>, Error> {
+pub(super) fn powers(value: &Literal<'_>) -> Result<Vec<u64>, Error> {
     let list = value.dims()?;
     if list.len() > MAX_RANK || !list.iter().all(|size| size.is_power_of_two()) {
         return Err(Error::parse(
@@ -28,7 +28,7 @@ pub(super) fn powers(value: &Value<'_>) -> Result<Vec<u64>, Error> {
     Ok(list)
 }
 
-pub(super) fn power(value: &Value<'_>) -> Result<u64, Error> {
+pub(super) fn power(value: &Literal<'_>) -> Result<u64, Error> {
     match value.unsigned()? {
         size if size.is_power_of_two() => Ok(size),
         _ => Err(Error::parse(
@@ -39,12 +39,12 @@ pub(super) fn power(value: &Value<'_>) -> Result<u64, Error> {
 }
 
 /// `true` or `false`, which may be left out.
-pub(super) fn flag(value: Option<Value<'_>>) -> Result<bool, Error> {
+pub(super) fn flag(value: Option<Literal<'_>>) -> Result<bool, Error> {
     Ok(value.map(|value| value.word().map(|word| word == "true")).transpose()? == Some(true))
 }
 
 /// The dims, each once, the fastest first.
-pub(super) fn order(value: &Value<'_>) -> Result<Vec<usize>, Error> {
+pub(super) fn order(value: &Literal<'_>) -> Result<Vec<usize>, Error> {
     let dims = value.dims()?;
     let rank = dims.len();
     let named = |dim: usize| dims.iter().filter(|&&other| other == dim as u64).count() == 1;
@@ -55,8 +55,8 @@ pub(super) fn order(value: &Value<'_>) -> Result<Vec<usize>, Error> {
     Ok(dims.iter().map(|&dim| dim as usize).collect())
 }
 
-pub(super) fn bases(value: &Value<'_>) -> Result<Bases, Error> {
-    let all: Bases = value.list()?.iter().map(Value::dims).collect::<Result<_, _>>()?;
+pub(super) fn bases(value: &Literal<'_>) -> Result<Bases, Error> {
+    let all: Bases = value.list()?.iter().map(Literal::dims).collect::<Result<_, _>>()?;
     if all.iter().any(|basis| basis.len() > MAX_RANK) {
         return Err(Error::parse(value.span, "bases of more than 16 dims"));
     }
@@ -83,8 +83,8 @@ pub(super) fn same_rank<'a>(
 
 /// Reads how blocks share the tensor: as bases, or as their number, the number of parts and their order. Without a rank,
 /// the blocks give it.
-pub(super) fn blocks(fields: &mut Fields<'_>, rank: Option<usize>) -> Result<Bases, Error> {
-    let wrong = |value: &Value<'_>, rank: usize| {
+pub(super) fn blocks(fields: &mut LiteralFields<'_>, rank: Option<usize>) -> Result<Bases, Error> {
+    let wrong = |value: &Literal<'_>, rank: usize| {
         Error::parse(value.span, format!("expected one per dim, {rank}"))
     };
     if let Some(value) = fields.take(&["CGALayout"])? {

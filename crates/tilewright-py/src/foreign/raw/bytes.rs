@@ -4,15 +4,15 @@ use super::{BEYOND, Facts, Refusal};
 
 /// The smallest range of bytes that holds every element.
 #[derive(Debug)]
-pub(crate) struct Bytes {
+pub(crate) struct ByteRange {
     /// The lowest byte of any element.
     low: *const u8,
     len: usize,
 }
 
-impl Bytes {
+impl ByteRange {
     /// Returns the bytes of an array whose element at coordinates 0 is at `data`. Nothing is read.
-    pub(crate) fn of(data: *const u8, facts: &Facts) -> Result<Bytes, Refusal> {
+    pub(crate) fn of(data: *const u8, facts: &Facts) -> Result<ByteRange, Refusal> {
         if facts.itemsize == 0 {
             return Err(Refusal::new("dtype", "elements of no bytes"));
         }
@@ -23,7 +23,7 @@ impl Bytes {
         }
         let nowhere = std::ptr::NonNull::<u8>::dangling().as_ptr().cast_const();
         let low = if len == 0 { nowhere } else { lowest(data, origin, len)? };
-        Ok(Bytes { low, len })
+        Ok(ByteRange { low, len })
     }
 
     /// Returns the address of the lowest byte.
@@ -49,14 +49,14 @@ impl Bytes {
     /// Returns the bytes for writing.
     ///
     /// # Safety
-    /// As for [`Bytes::read`]; in addition, they are writable, and no other code reads them meanwhile.
+    /// As for [`ByteRange::read`]; in addition, they are writable, and no other code reads them meanwhile.
     pub(crate) unsafe fn write(&mut self) -> &mut [u8] {
         // SAFETY: `# Safety` of `write`, and `low` and `len` as in `read`.
         unsafe { std::slice::from_raw_parts_mut(self.low.cast_mut(), self.len) }
     }
 
     /// Returns whether two arrays have a byte in common.
-    pub(crate) fn overlaps(&self, other: &Bytes) -> bool {
+    pub(crate) fn overlaps(&self, other: &ByteRange) -> bool {
         let (a, b) = (self.address(), other.address());
         self.len > 0 && other.len > 0 && a < b + other.len && b < a + self.len
     }

@@ -6,11 +6,11 @@ use std::ffi::c_void;
 
 use tilewright::Dtype;
 
-use super::{Array, Facts, Refusal};
+use super::{Facts, RawArray, Refusal};
 
 #[repr(C)]
 #[derive(Debug)]
-pub(crate) struct Device {
+pub(crate) struct DlpackDevice {
     pub(crate) kind: i32,
     pub(crate) id: i32,
 }
@@ -25,9 +25,9 @@ pub(crate) struct DataType {
 
 #[repr(C)]
 #[derive(Debug)]
-pub(crate) struct Tensor {
+pub(crate) struct DlpackTensor {
     pub(crate) data: *const c_void,
-    pub(crate) device: Device,
+    pub(crate) device: DlpackDevice,
     pub(crate) ndim: i32,
     pub(crate) dtype: DataType,
     pub(crate) shape: *const i64,
@@ -38,7 +38,7 @@ pub(crate) struct Tensor {
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct Unversioned {
-    pub(crate) tensor: Tensor,
+    pub(crate) tensor: DlpackTensor,
     pub(crate) context: *mut c_void,
     pub(crate) deleter: Option<unsafe extern "C" fn(*mut Unversioned)>,
 }
@@ -51,7 +51,7 @@ pub(crate) struct Versioned {
     pub(crate) context: *mut c_void,
     pub(crate) deleter: Option<unsafe extern "C" fn(*mut Versioned)>,
     pub(crate) flags: u64,
-    pub(crate) tensor: Tensor,
+    pub(crate) tensor: DlpackTensor,
 }
 
 /// The kinds of devices, `DLDeviceType`.
@@ -98,7 +98,7 @@ impl Managed {
     }
 
     /// Returns the tensor's description of its array.
-    pub(crate) fn array(&self) -> Result<Array, Refusal> {
+    pub(crate) fn array(&self) -> Result<RawArray, Refusal> {
         let (tensor, writable) = match *self {
             // SAFETY: `# Safety` of `new`: `raw` points at an `Unversioned`, which lives while `self` is borrowed. It cannot
             // say whether it may be written, so it may not.
@@ -114,7 +114,7 @@ impl Managed {
         };
         // SAFETY: `# Safety` of `new`: the lists of the tensor live while `self` is borrowed.
         let facts = unsafe { tensor.facts() }?;
-        Ok(Array { data: tensor.first()?, facts, writable })
+        Ok(RawArray { data: tensor.first()?, facts, writable })
     }
 
     /// Returns the kind of the tensor's device, and its number. It is called after [`Managed::array`], which refuses other
@@ -168,7 +168,7 @@ fn is_writable(major: u32, flags: u64) -> Result<bool, Refusal> {
     Ok(flags & READ_ONLY == 0)
 }
 
-impl Tensor {
+impl DlpackTensor {
     /// Returns the address of element 0; null if the tensor has no memory, whatever its offset is.
     fn first(&self) -> Result<*const u8, Refusal> {
         let data = self.data.cast::<u8>();

@@ -16,7 +16,7 @@ pub(crate) mod dlpack;
 mod facts;
 pub(crate) mod numpy;
 
-pub(crate) use bytes::Bytes;
+pub(crate) use bytes::ByteRange;
 pub(crate) use facts::Facts;
 
 /// The reason why an array's memory is refused: the word of its exception, and a sentence.
@@ -36,7 +36,7 @@ pub(crate) const BEYOND: &str = "the array reaches beyond this machine's address
 
 /// An array as a struct describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Array {
+pub(crate) struct RawArray {
     /// The address of the element at coordinates 0.
     pub(crate) data: *const u8,
     pub(crate) facts: Facts,

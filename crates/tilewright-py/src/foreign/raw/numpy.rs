@@ -6,7 +6,7 @@ use std::ffi::{c_char, c_int, c_void};
 
 use tilewright::Dtype;
 
-use super::{Array, Facts};
+use super::{Facts, RawArray};
 
 #[repr(C)]
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl ArrayInterface {
     ///
     /// # Safety
     /// `shape` and `strides` are null or have `nd` integers each.
-    pub(crate) unsafe fn array(&self) -> Option<Array> {
+    pub(crate) unsafe fn array(&self) -> Option<RawArray> {
         if self.two != 2 || !(0..=MOST_DIMS).contains(&self.nd) {
             return None;
         }
@@ -54,7 +54,7 @@ impl ArrayInterface {
             swapped: !self.has_fields() && self.flags & NOT_SWAPPED == 0,
         };
         let writable = self.flags & WRITEABLE != 0;
-        Some(Array { data: self.data.cast(), facts, writable })
+        Some(RawArray { data: self.data.cast(), facts, writable })
     }
 }
 

@@ -6,7 +6,7 @@
 
 use super::{
     Codec, Tools, gather,
-    interleave::{Tables, sized, spread, tables},
+    interleave::{ByteTables, sized, spread, tables},
     isa::Isa,
     strip,
     strip::{Make, RowStage, Strip},
@@ -28,7 +28,7 @@ fn levels<const F: usize>() -> core::ops::Range<u8> {
 
 /// Unpacks a register.
 struct Unpack<'a, const F: usize> {
-    tables: &'a Tables<F>,
+    tables: &'a ByteTables<F>,
     /// The sign bit of an element, or 0 for unsigned elements.
     sign: u8,
 }
@@ -39,7 +39,7 @@ impl<const F: usize> Make<F> for Unpack<'_, F> {
     unsafe fn make<V: Vector>(&self, from: *const u8) -> [V; F] {
         // SAFETY: `# Safety` of `Make::make`: every byte that this step reads is readable, one register at `from`.
         // `ZEROS` holds a register of any size, and `levels` are below 3, so levels of any register. The
-        // tables were made for registers of `V`: `Field::of` makes both of `register` bytes.
+        // tables were made for registers of `V`: `PackedField::of` makes both of `register` bytes.
         unsafe {
             let zeros = V::load(ZEROS.as_ptr());
             let mut places = [zeros; F];
@@ -68,7 +68,7 @@ impl<const F: usize> Make<F> for Unpack<'_, F> {
 
 /// Packs registers.
 struct Pack<'a, const F: usize> {
-    tables: &'a Tables<F>,
+    tables: &'a ByteTables<F>,
     register: usize,
 }
 
@@ -77,7 +77,7 @@ impl<const F: usize> Make<1> for Pack<'_, F> {
     #[inline(always)]
     unsafe fn make<V: Vector>(&self, from: *const u8) -> [V; 1] {
         // SAFETY: `# Safety` of `Make::make`: every byte that this step reads is readable, `F` registers from `from`
-        // on. `levels` are below 3, so levels of any register. The tables were made for registers of `V`: `Field::of`
+        // on. `levels` are below 3, so levels of any register. The tables were made for registers of `V`: `PackedField::of`
         // makes both of `register` bytes.
         unsafe {
             let mut places = [V::load(from); F];
@@ -106,23 +106,23 @@ impl<const F: usize> Make<1> for Pack<'_, F> {
 
 /// The parameters of a packed region whose elements become bytes, or the reverse.
 #[derive(Clone, Debug)]
-pub(crate) struct Field {
+pub(crate) struct PackedField {
     register: usize,
     tables: Box<[[u8; 64]]>,
 }
 
-impl Field {
+impl PackedField {
     /// Returns the parameters for a region; `None` if its runs are shorter than registers, or its widths are others.
-    pub(crate) fn of(elements: Elements, isa: Isa, region: &RegionRef<'_>) -> Option<Field> {
+    pub(crate) fn of(elements: Elements, isa: Isa, region: &RegionRef<'_>) -> Option<PackedField> {
         let Elements { src_bits, dst_bits, .. } = elements;
         let narrow = src_bits.min(dst_bits);
         if !matches!((src_bits, dst_bits), (1 | 2 | 4, 8) | (8, 1 | 2 | 4)) || !region.packed {
             return None;
         }
-        let fits = |size: &&usize| region.run >= Field::long(**size, narrow);
+        let fits = |size: &&usize| region.run >= PackedField::long(**size, narrow);
         let register = *strip::registers(isa).iter().find(fits)?;
         let tables = tables(8 / narrow as usize, 1, register, dst_bits == 8);
-        Some(Field { register, tables })
+        Some(PackedField { register, tables })
     }
 
     /// Returns the minimal length of a run of `narrow`-bit elements: up to a byte of them, less one, precede the first
@@ -133,7 +133,7 @@ impl Field {
 
     /// Returns the minimal length of a run.
     pub(crate) fn least(&self, elements: Elements) -> u64 {
-        Field::long(self.register, elements.src_bits.min(elements.dst_bits))
+        PackedField::long(self.register, elements.src_bits.min(elements.dst_bits))
     }
 
     /// Moves a region whose runs are long enough.

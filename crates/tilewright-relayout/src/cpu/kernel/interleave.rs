@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// For each written register and each read register, the source of each byte; [`KEPT`] for bytes from other registers.
-pub(super) type Tables<const N: usize> = [[[u8; 64]; N]; N];
+pub(super) type ByteTables<const N: usize> = [[[u8; 64]; N]; N];
 
 /// The mark of a byte that comes from another register, for [`Vector::pick`].
 pub(super) const KEPT: u8 = 0x80;
@@ -42,7 +42,7 @@ pub(super) fn tables(n: usize, width: usize, register: usize, joins: bool) -> Bo
 }
 
 /// Returns the first `N * N` tables of [`tables`] as an array of `N` rows of `N`.
-pub(super) fn sized<const N: usize>(tables: &[[u8; 64]]) -> &Tables<N> {
+pub(super) fn sized<const N: usize>(tables: &[[u8; 64]]) -> &ByteTables<N> {
     let rows = tables.as_chunks::<N>().0;
     rows.first_chunk().expect("there is a table for each register out and each register in")
 }
@@ -52,7 +52,10 @@ pub(super) fn sized<const N: usize>(tables: &[[u8; 64]]) -> &Tables<N> {
 /// # Safety
 /// The tables were made for registers of `V`; the machine has the instruction set.
 #[inline(always)]
-pub(super) unsafe fn spread<V: Vector, const N: usize>(rows: [V; N], tables: &Tables<N>) -> [V; N] {
+pub(super) unsafe fn spread<V: Vector, const N: usize>(
+    rows: [V; N],
+    tables: &ByteTables<N>,
+) -> [V; N] {
     let mut out = rows;
     for k in 0..N {
         // SAFETY: `# Safety` of `spread`: the tables were made for registers of `V`, and the machine has the
@@ -82,13 +85,13 @@ pub(super) unsafe fn pick_all<V: Vector, const N: usize>(
 }
 
 /// Reads a register of each of `N` rows.
-struct Rows<'a, const N: usize> {
-    tables: &'a Tables<N>,
+struct ReadRows<'a, const N: usize> {
+    tables: &'a ByteTables<N>,
     /// The distance between rows; the bytes of a register if there is only one row.
     apart: isize,
 }
 
-impl<const N: usize> Make<N> for Rows<'_, N> {
+impl<const N: usize> Make<N> for ReadRows<'_, N> {
     /// Reads a register at each of the distances from `from`.
     #[inline(always)]
     unsafe fn make<V: Vector>(&self, from: *const u8) -> [V; N] {
@@ -209,7 +212,8 @@ impl Interleave {
         let Interleave { joins, apart, len, register, .. } = *self;
         let far = tools.locality == Locality::Memory && len >= 4 * cost::LINE as usize;
         let tables = sized::<N>(&self.tables);
-        let make = Rows { tables, apart: if joins { apart as isize } else { register as isize } };
+        let make =
+            ReadRows { tables, apart: if joins { apart as isize } else { register as isize } };
         let mut stage = far.then(|| RowStage::new(tools.scratch));
         let (source, target) = (src.as_ptr(), out.as_mut_ptr());
         let (ins, outs) = if joins { (1, N) } else { (N, 1) };

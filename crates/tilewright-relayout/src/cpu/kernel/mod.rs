@@ -41,7 +41,7 @@ use crate::{
     },
     program::region::{Loop, RegionRef},
 };
-pub(crate) use field::Field;
+pub(crate) use field::PackedField;
 pub(crate) use interleave::Interleave;
 pub(crate) use isa::Isa;
 pub(crate) use lane::is_lane;

@@ -23,11 +23,11 @@ pub(crate) struct ParallelMove<'a> {
 
 /// A destination of which threads write parts.
 #[derive(Clone, Copy)]
-struct Shared(*mut u8, usize);
+struct SharedDestination(*mut u8, usize);
 
-// SAFETY: `Shared` itself gives no access to the bytes. Every write through it is in an `unsafe` block, which proves
+// SAFETY: `SharedDestination` itself gives no access to the bytes. Every write through it is in an `unsafe` block, which proves
 // that no other thread writes the same bytes.
-unsafe impl Sync for Shared {}
+unsafe impl Sync for SharedDestination {}
 
 /// A function that calls another with every number below a count, in threads.
 pub(crate) type Each<'a> = dyn Fn(usize, &(dyn Fn(usize) + Sync)) -> Result<(), Error> + 'a;
@@ -59,7 +59,7 @@ impl<'a> ParallelMove<'a> {
         scratches: &Scratches,
         each: &Each<'_>,
     ) -> Result<bool, Error> {
-        let target = Shared(out.as_mut_ptr(), out.len());
+        let target = SharedDestination(out.as_mut_ptr(), out.len());
         let mut loops = Vec::with_capacity(self.region.loops.len());
         let mut is_served = |i: u64| {
             let part = self.cut.part(&self.region, i, &mut loops);
@@ -99,7 +99,7 @@ impl<'a> ParallelMove<'a> {
     }
 
     /// Returns the blocks of a part, if they stay within the slices.
-    fn blocks(&self, part: &RegionRef<'_>, src: &[u8], out: &Shared) -> Option<Blocks> {
+    fn blocks(&self, part: &RegionRef<'_>, src: &[u8], out: &SharedDestination) -> Option<Blocks> {
         transpose::blocks(self.transpose, part, (src, part.src), ((out.0, out.1), part.dst))
     }
 }
@@ -123,7 +123,7 @@ pub(crate) fn are_disjoint(loops: &[Loop], run: u64) -> bool {
 mod tests {
     use super::*;
     use crate::{
-        cpu::{kernel::suite::some, partition::Along, pool::Pool},
+        cpu::{kernel::suite::some, partition::CutDirection, pool::Pool},
         program::region::for_each,
     };
 
@@ -152,7 +152,9 @@ mod tests {
                 let transpose = transpose.unwrap();
                 let shape = |i: usize| transpose.shape[i];
                 let cut = Partition::of(&part, &shape, (threads, u64::MAX), true);
-                let Some(cut) = cut.filter(|cut| cut.along != Along::Loop(0)) else { continue };
+                let Some(cut) = cut.filter(|cut| cut.along != CutDirection::Loop(0)) else {
+                    continue;
+                };
                 let parallel = ParallelMove::of(isa, &transpose, part, cut).unwrap();
                 found += 1;
                 let source: Vec<u8> = (0..src + 3).map(|i| ((i * 167) >> 3) as u8).collect();

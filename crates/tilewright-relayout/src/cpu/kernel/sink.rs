@@ -12,7 +12,7 @@ mod fillings;
 use super::{exchange::exact, prefetch::Prefetches, transpose_run::BlockRun, vector::Vector};
 use crate::{
     cpu::cost,
-    cpu::transpose::{Block, Stage, WriteStep},
+    cpu::transpose::{StepBuffer, TransposeBlock, WriteStep},
 };
 use fillings::{Filled, Fillings};
 
@@ -24,8 +24,8 @@ pub(super) struct Sink<'a, const W: usize, const CACHED: bool> {
     run: &'a BlockRun<'a>,
     /// The first byte of the current block, and the way to write its registers.
     first: *mut u8,
-    block: Block,
-    stage: Option<&'a Stage>,
+    block: TransposeBlock,
+    stage: Option<&'a StepBuffer>,
     streamed: bool,
     at: [i64; W],
     fillings: Fillings,
@@ -36,14 +36,17 @@ impl<'a, const W: usize, const CACHED: bool> Sink<'a, W, CACHED> {
     #[inline(always)]
     pub(super) fn new(run: &'a BlockRun<'a>) -> Self {
         let fillings = Fillings::new();
-        let block = Block { src: 0, dst: 0, again: None, last: true, place: 0 };
+        let block = TransposeBlock { src: 0, dst: 0, again: None, last: true, place: 0 };
         let (first, at) = (run.buffers.dst, *exact(&run.transpose.steps.write_dst));
         Sink { run, first, block, stage: None, streamed: false, at, fillings }
     }
 
     /// Starts a block. Returns the writing steps in groups that are written together.
     #[inline(always)]
-    pub(super) fn begin<V: Vector>(&mut self, block: &Block) -> core::slice::Chunks<'a, WriteStep> {
+    pub(super) fn begin<V: Vector>(
+        &mut self,
+        block: &TransposeBlock,
+    ) -> core::slice::Chunks<'a, WriteStep> {
         let steps = &self.run.transpose.steps;
         self.first = self.run.buffers.dst.wrapping_offset(block.dst as isize);
         if CACHED {
@@ -117,7 +120,7 @@ impl<'a, const W: usize, const CACHED: bool> Sink<'a, W, CACHED> {
             let to = to.wrapping_offset(self.at[k] as isize);
             // SAFETY: `# Safety` of `BlockRun::all`: every byte that the step writes is in the destination.
             // Where there is a stage, `open` is in a buffer that holds what the steps of a filling write
-            // (`Stage::bytes`). `begin` sets `streamed` only where registers are lines, the block begins on a
+            // (`StepBuffer::bytes`). `begin` sets `streamed` only where registers are lines, the block begins on a
             // line, and so does every register of it (`Steps::aligned`).
             unsafe {
                 if !CACHED && self.streamed {
@@ -151,7 +154,7 @@ impl<'a, const W: usize, const CACHED: bool> Sink<'a, W, CACHED> {
 
 /// Prefetches the lines of which a filling writes only a part: at the start and at the end of its runs.
 #[inline(always)]
-fn prefetch_to_write<V: Vector>(stage: &Stage, to: *mut u8, (begins, ends): (bool, bool)) {
+fn prefetch_to_write<V: Vector>(stage: &StepBuffer, to: *mut u8, (begins, ends): (bool, bool)) {
     if !begins && !ends {
         return;
     }

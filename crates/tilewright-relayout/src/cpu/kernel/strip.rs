@@ -62,26 +62,26 @@ pub(super) unsafe fn run<M: Make<O>, const O: usize>(
     strip: &Strip,
     stage: Option<&mut RowStage>,
 ) {
-    // SAFETY: `# Safety` of `run` is what `Steps` requires.
-    let entered = unsafe { enter(isa, register, Steps { make, strip, stage }) };
+    // SAFETY: `# Safety` of `run` is what `StripSteps` requires.
+    let entered = unsafe { enter(isa, register, StripSteps { make, strip, stage }) };
     debug_assert!(entered, "strips have the registers of `registers`");
 }
 
 /// A strip, its computation, and its stage.
-struct Steps<'a, M, const O: usize> {
+struct StripSteps<'a, M, const O: usize> {
     make: &'a M,
     strip: &'a Strip,
     stage: Option<&'a mut RowStage>,
 }
 
-impl<M: Make<O>, const O: usize> Work for Steps<'_, M, O> {
+impl<M: Make<O>, const O: usize> Work for StripSteps<'_, M, O> {
     /// The kinds of [`registers`].
     const KINDS: Kinds = Kinds { words: false, of_32: false };
 
     /// The requirements are those of [`run`].
     #[inline(always)]
     unsafe fn with<V: Vector>(self) {
-        let Steps { make, strip, stage } = self;
+        let StripSteps { make, strip, stage } = self;
         // SAFETY: `# Safety` of `Work::with`: the requirements of `run` hold, and so they do for the part of it that
         // each arm does.
         unsafe {

@@ -45,7 +45,7 @@ pub(crate) fn sums(
                 Numbers::Bits1 => run(isa, Bits::<1>, task),
                 Numbers::Bits2 => run(isa, Bits::<2>, task),
                 Numbers::Bits4 => run(isa, Bits::<4>, task),
-                Numbers::Bytes => run(isa, Bytes, task),
+                Numbers::Bytes => run(isa, ByteNumbers, task),
                 Numbers::Little => run(isa, Pairs::<false>, task),
                 Numbers::Big => run(isa, Pairs::<true>, task),
             }
@@ -67,14 +67,14 @@ struct SumTask<'a> {
     out: &'a mut [Halves],
 }
 
-fn run<R: Read>(isa: Isa, read: R, task: SumTask<'_>) {
+fn run<R: NumberFormat>(isa: Isa, read: R, task: SumTask<'_>) {
     // SAFETY: `Isa::chosen` names an instruction set that the machine has. The work is safe code.
-    let entered = unsafe { enter(isa, isa.register(), Sum(read, task)) };
+    let entered = unsafe { enter(isa, isa.register(), TaskSum(read, task)) };
     debug_assert!(entered, "every instruction set has its registers");
 }
 
 /// The format of 16 numbers.
-trait Read: Copy {
+trait NumberFormat: Copy {
     /// The bits of a number.
     const BITS: usize;
 
@@ -84,9 +84,9 @@ trait Read: Copy {
 
 /// Numbers of one byte.
 #[derive(Clone, Copy)]
-struct Bytes;
+struct ByteNumbers;
 
-impl Read for Bytes {
+impl NumberFormat for ByteNumbers {
     const BITS: usize = 8;
 
     #[inline(always)]
@@ -100,7 +100,7 @@ impl Read for Bytes {
 #[derive(Clone, Copy)]
 struct Pairs<const BIG: bool>;
 
-impl<const BIG: bool> Read for Pairs<BIG> {
+impl<const BIG: bool> NumberFormat for Pairs<BIG> {
     const BITS: usize = 16;
 
     #[inline(always)]
@@ -115,7 +115,7 @@ impl<const BIG: bool> Read for Pairs<BIG> {
 #[derive(Clone, Copy)]
 struct Bits<const BITS: usize>;
 
-impl<const BITS: usize> Read for Bits<BITS> {
+impl<const BITS: usize> NumberFormat for Bits<BITS> {
     const BITS: usize = BITS;
 
     #[inline(always)]
@@ -131,12 +131,12 @@ impl<const BITS: usize> Read for Bits<BITS> {
 }
 
 /// The work of one task.
-struct Sum<'a, R>(R, SumTask<'a>);
+struct TaskSum<'a, R>(R, SumTask<'a>);
 
-impl<R: Read> Work for Sum<'_, R> {
+impl<R: NumberFormat> Work for TaskSum<'_, R> {
     #[inline(always)]
     unsafe fn with<V: Vector>(self) {
-        let Sum(read, SumTask { mask, bytes, from, rows, out }) = self;
+        let TaskSum(read, SumTask { mask, bytes, from, rows, out }) = self;
         for rows in rows.chunks(BLOCK / out.len().clamp(1, GROUPS)) {
             for (i, out) in out.iter_mut().enumerate() {
                 let from = from.saturating_add((i * LANES) as u64);
@@ -156,7 +156,7 @@ impl<R: Read> Work for Sum<'_, R> {
 
 /// Adds rows up to the first that reaches the end of the bytes; returns their number.
 #[inline(always)]
-fn whole<R: Read>(
+fn whole<R: NumberFormat>(
     read: R,
     mask: u16,
     bytes: &[u8],
@@ -192,7 +192,7 @@ fn added(mut sums: [u64; LANES], numbers: [u16; LANES], mask: u16, half: u32) ->
 /// Adds a row that reaches the end of the bytes or beyond.
 #[cold]
 #[inline(never)]
-fn last<R: Read>(read: R, mask: u16, bytes: &[u8], at: u64, row: &Row, out: &mut Halves) {
+fn last<R: NumberFormat>(read: R, mask: u16, bytes: &[u8], at: u64, row: &Row, out: &mut Halves) {
     let numbers = short(read, bytes, at);
     let [low, high] = out;
     *low = added(*low, numbers, mask, row.low);
@@ -200,7 +200,7 @@ fn last<R: Read>(read: R, mask: u16, bytes: &[u8], at: u64, row: &Row, out: &mut
 }
 
 /// Reads numbers at or beyond the end of the bytes; numbers beyond it are 0.
-fn short<R: Read>(read: R, bytes: &[u8], at: u64) -> [u16; LANES] {
+fn short<R: NumberFormat>(read: R, bytes: &[u8], at: u64) -> [u16; LANES] {
     let bit = u128::from(at) * R::BITS as u128;
     let first = usize::try_from(bit / 8).ok();
     let rest = first.and_then(|first| bytes.get(first..)).unwrap_or_default();

@@ -3,11 +3,17 @@
 use super::{Codec, bits, gather};
 use crate::{
     Elements,
-    program::walk::{Leaf, Pair},
+    program::walk::{Leaf, Offsets},
 };
 
 /// Moves a leaf from `src` to `out`; `shift` is added to its offsets on each side, in elements.
-pub(crate) fn table(elements: Elements, leaf: &Leaf<'_>, shift: Pair, src: &[u8], out: &mut [u8]) {
+pub(crate) fn table(
+    elements: Elements,
+    leaf: &Leaf<'_>,
+    shift: Offsets,
+    src: &[u8],
+    out: &mut [u8],
+) {
     let Elements { src_bits, dst_bits, .. } = elements;
     let leaf = &Shifted { leaf: *leaf, shift };
     let run = leaf.leaf.run;
@@ -48,7 +54,7 @@ pub(crate) fn table(elements: Elements, leaf: &Leaf<'_>, shift: Pair, src: &[u8]
 /// A leaf, and the shifts of its offsets on each side.
 struct Shifted<'a> {
     leaf: Leaf<'a>,
-    shift: Pair,
+    shift: Offsets,
 }
 
 /// Calls `f` with the offsets of each entry.
@@ -116,12 +122,12 @@ impl Shifted<'_> {
 
 /// The lowest and the highest offset of a table on each side.
 struct Bounds {
-    low: Pair,
-    high: Pair,
+    low: Offsets,
+    high: Offsets,
 }
 
 impl Bounds {
-    fn of(table: &[Pair]) -> Bounds {
+    fn of(table: &[Offsets]) -> Bounds {
         let mut bounds = Bounds { low: (0, 0), high: (0, 0) };
         if let Some(&first) = table.first() {
             (bounds.low, bounds.high) = (first, first);

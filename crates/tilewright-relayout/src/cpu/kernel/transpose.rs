@@ -16,7 +16,7 @@ use super::{
 use crate::{
     cpu::cost,
     cpu::scratch::Scratch,
-    cpu::transpose::{Block, Blocks, Locality, NONE, RegisterTranspose},
+    cpu::transpose::{Blocks, Locality, NONE, RegisterTranspose, TransposeBlock},
     program::region::RegionRef,
 };
 
@@ -254,7 +254,7 @@ impl BlockRun<'_> {
         let levels: [[u8; 2]; 4] = self.levels(0);
         let Some(mut block) = blocks.next() else { return };
         let mut next = blocks.next();
-        let read = Reading::<G>::new(self, W);
+        let read = BlockReading::<G>::new(self, W);
         for step in 0..steps.gather.len() {
             // SAFETY: `# Safety` of `BlockRun::all`: every byte that step `step` of the block reads is in the source.
             // `current` is the first half of the scratch buffer, which holds two blocks.
@@ -280,7 +280,7 @@ impl BlockRun<'_> {
                     }
                     written += W;
                     // One register is read for every register written.
-                    let Some(Block { src, .. }) = next else { continue };
+                    let Some(TransposeBlock { src, .. }) = next else { continue };
                     let soon = after.map_or(src, |after| after.src);
                     while (step + 1) * G <= written {
                         // SAFETY: `# Safety` of `BlockRun::all`: the step reads within the source. There is a
@@ -301,7 +301,7 @@ impl BlockRun<'_> {
 }
 
 /// The parameters of reading a block.
-struct Reading<const G: usize> {
+struct BlockReading<const G: usize> {
     registers: [i64; G],
     apart: [usize; G],
     levels: [[u8; 2]; 4],
@@ -311,12 +311,12 @@ struct Reading<const G: usize> {
     far: bool,
 }
 
-impl<const G: usize> Reading<G> {
+impl<const G: usize> BlockReading<G> {
     #[inline(always)]
-    fn new(run: &BlockRun<'_>, written: usize) -> Reading<G> {
+    fn new(run: &BlockRun<'_>, written: usize) -> BlockReading<G> {
         let steps = &run.transpose.steps;
         let ahead = (cost::AHEAD as usize / G).min(steps.gather.len());
-        Reading {
+        BlockReading {
             registers: *exact(&steps.gather_src),
             apart: *exact(&steps.gather_to),
             levels: run.levels(written.trailing_zeros() as usize),
@@ -341,7 +341,7 @@ impl<const G: usize> Reading<G> {
         scratch: *mut u8,
     ) {
         let gather = &run.transpose.steps.gather;
-        // SAFETY: `# Safety` of `Reading::step`: `step` is one of the reading steps of a block. `later` is one of them,
+        // SAFETY: `# Safety` of `BlockReading::step`: `step` is one of the reading steps of a block. `later` is one of them,
         // too: `ahead` is at most their number, and `level` is their number less `ahead`. What the step reads is in the
         // source, and `scratch` holds a block.
         unsafe {

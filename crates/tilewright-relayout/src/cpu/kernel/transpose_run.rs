@@ -3,7 +3,7 @@
 use super::prefetch::Prefetch;
 use crate::cpu::{
     cost,
-    transpose::{RegisterTranspose, Stage},
+    transpose::{RegisterTranspose, StepBuffer},
 };
 
 const LINE: usize = cost::LINE as usize;
@@ -38,14 +38,14 @@ pub(super) struct BlockRun<'a> {
 impl BlockRun<'_> {
     /// Returns the buffer of a stage for filling `number`; the buffers are used in turn.
     #[inline(always)]
-    pub(super) fn buffer(&self, stage: &Stage, number: usize) -> *mut u8 {
+    pub(super) fn buffer(&self, stage: &StepBuffer, number: usize) -> *mut u8 {
         let blocks = 2 * self.transpose.steps.lines * self.transpose.register;
         self.scratch.wrapping_add(blocks + number % stage.buffers * stage.bytes)
     }
 
     /// Returns the lines that a block carries, from line `line` on.
     #[inline(always)]
-    pub(super) fn carried(&self, stage: &Stage, block: usize, line: usize) -> *mut u8 {
+    pub(super) fn carried(&self, stage: &StepBuffer, block: usize, line: usize) -> *mut u8 {
         let blocks = 2 * self.transpose.steps.lines * self.transpose.register;
         let lines = (block * stage.carried + line) * LINE;
         self.scratch.wrapping_add(blocks + stage.buffers * stage.bytes + lines)

@@ -4,7 +4,7 @@ use super::{BitPermutation, Locality};
 use crate::{
     cpu::{
         cost,
-        shape::{DST, FEW, SRC, Side},
+        shape::{DST, FEW, SRC, StrideSide},
     },
     program::region::Loop,
 };
@@ -70,7 +70,7 @@ fn grow(
     run: u64,
     shape: &mut [u64],
     permutation: &BitPermutation,
-    side: Side,
+    side: StrideSide,
     (target, whole, most): (u64, u64, u64),
 ) {
     let mut together = run;
@@ -112,7 +112,7 @@ fn even(extent: u64, wanted: u64, room: u64, unit: u64) -> u64 {
 
 /// Returns the contiguous bytes of a block on each side.
 pub(super) fn runs(loops: &[Loop], run: u64, shape: &[u64]) -> (u64, u64) {
-    let along = |side: Side| {
+    let along = |side: StrideSide| {
         let mut together = run;
         while let Some(i) = loops.iter().position(|level| side(level).unsigned_abs() == together)
             && shape[i] > 1
@@ -164,7 +164,7 @@ impl Blocks {
         chain: Option<(i64, usize)>,
         first: (i64, i64),
     ) -> Option<Blocks> {
-        let next = |side: Side| {
+        let next = |side: StrideSide| {
             let mut together = run;
             loop {
                 let goes_on = |i: &usize| {
@@ -268,7 +268,7 @@ impl BlockLoop {
 
 /// The bytes at which a block begins, and the part of its runs that it writes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Block {
+pub(crate) struct TransposeBlock {
     pub(crate) src: i64,
     pub(crate) dst: i64,
     /// The bytes of its runs that the previous block has written already; `None` if the runs begin here.
@@ -282,9 +282,9 @@ pub(crate) struct Block {
 impl Blocks {
     /// Returns the current block, which begins at these bytes.
     #[inline]
-    fn here(&self, (src, dst): (i64, i64)) -> Block {
+    fn here(&self, (src, dst): (i64, i64)) -> TransposeBlock {
         let Some(along) = self.along else {
-            return Block { src, dst, again: None, last: true, place: 0 };
+            return TransposeBlock { src, dst, again: None, last: true, place: 0 };
         };
         let (at, walk) = (self.at[along], &self.walk[along]);
         let again = at.checked_sub(1).map(|before| {
@@ -293,15 +293,15 @@ impl Blocks {
         });
         let inner = along + 1..self.loops;
         let place = inner.fold(0, |place, i| place * self.walk[i].count + self.at[i]);
-        Block { src, dst, again, last: at + 1 == walk.count, place: place as usize }
+        TransposeBlock { src, dst, again, last: at + 1 == walk.count, place: place as usize }
     }
 }
 
 impl Iterator for Blocks {
-    type Item = Block;
+    type Item = TransposeBlock;
 
     #[inline]
-    fn next(&mut self) -> Option<Block> {
+    fn next(&mut self) -> Option<TransposeBlock> {
         let (mut src, mut dst) = self.next?;
         let here = self.here((src, dst));
         self.next = None;

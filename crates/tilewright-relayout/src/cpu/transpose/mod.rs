@@ -15,11 +15,11 @@ mod stage;
 mod step;
 mod steps;
 
-pub(crate) use blocks::{Block, Blocks};
+pub(crate) use blocks::{Blocks, TransposeBlock};
 pub(crate) use permutation::{BitPermutation, NONE};
-pub(crate) use stage::Stage;
+pub(crate) use stage::StepBuffer;
 pub(crate) use step::WriteStep;
-pub(crate) use steps::Steps;
+pub(crate) use steps::BlockSteps;
 
 use crate::{cpu::cost, program::region::Loop, program::region::RegionRef};
 
@@ -30,7 +30,7 @@ pub(crate) struct RegisterTranspose {
     pub(crate) register: usize,
     pub(crate) locality: Locality,
     pub(crate) permutation: BitPermutation,
-    pub(crate) steps: Steps,
+    pub(crate) steps: BlockSteps,
     /// The extent of a block in each loop.
     pub(crate) shape: Vec<u64>,
     /// The contiguous bytes of a block in the source, and in the destination.
@@ -110,7 +110,7 @@ impl RegisterTranspose {
     ) -> Option<RegisterTranspose> {
         registers.find_map(|(register, mut permutation)| {
             let shape = shape(&permutation, register);
-            let steps = Steps::of(loops, &shape, &mut permutation, register, locality)?;
+            let steps = BlockSteps::of(loops, &shape, &mut permutation, register, locality)?;
             let (runs, loops) = (blocks::runs(loops, run, &shape), loops.to_vec());
             Some(RegisterTranspose {
                 register,

@@ -8,7 +8,7 @@ use super::WriteStep;
 
 /// A buffer that some steps fill together.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Stage {
+pub(crate) struct StepBuffer {
     /// The writing steps of one filling.
     pub(crate) steps: usize,
     /// The bytes of a run, and the distance between runs in the buffer, which has a line before each run.
@@ -40,7 +40,7 @@ pub(crate) struct Filling {
     pub(crate) carried: usize,
 }
 
-impl Stage {
+impl StepBuffer {
     /// The maximal bytes of a buffer.
     const MOST: usize = 12 << 10;
 
@@ -52,7 +52,11 @@ impl Stage {
 
     /// Returns the stage of these steps, if some of them together write a few contiguous runs. Each step writes a
     /// register at each offset of `registers` from its position.
-    pub(super) fn of(steps: &[WriteStep], registers: &[i64], register: usize) -> Option<Stage> {
+    pub(super) fn of(
+        steps: &[WriteStep],
+        registers: &[i64],
+        register: usize,
+    ) -> Option<StepBuffer> {
         let starts: Vec<i64> = steps.iter().map(|step| step.dst).collect();
         let mut dst = Vec::new();
         let (run_of, within) = joined(registers, register as i64, &mut dst)?;
@@ -72,7 +76,7 @@ impl Stage {
             })
             .find(|(count, run, pitch)| {
                 *run >= 64
-                    && run.max(&(pitch * dst.len())) <= &Stage::MOST
+                    && run.max(&(pitch * dst.len())) <= &StepBuffer::MOST
                     && are_alike(&starts, *count)
             })?;
         let at = run_of.iter().zip(within).map(|(k, within)| (k * pitch) as i64 + within).collect();
@@ -81,9 +85,9 @@ impl Stage {
         }
         let (fillings, chain) = linked(&starts, count, run as i64, dst.len());
         let bytes = (64 + (dst.len() - 1) * pitch + run).next_multiple_of(64);
-        Some(Stage {
+        Some(StepBuffer {
             carried: fillings.last()?.carried + dst.len(),
-            buffers: (1 + Stage::RESTED.div_ceil(bytes)).clamp(2, Stage::BUFFERS),
+            buffers: (1 + StepBuffer::RESTED.div_ceil(bytes)).clamp(2, StepBuffer::BUFFERS),
             steps: count,
             run,
             pitch,

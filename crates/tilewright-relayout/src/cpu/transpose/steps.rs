@@ -3,14 +3,14 @@
 use super::{
     BitPermutation, Locality,
     permutation::NONE,
-    stage::Stage,
+    stage::StepBuffer,
     step::{ReadStep, WriteStep},
 };
 use crate::{cpu::cost, program::region::Loop};
 
 /// The steps of every block.
 #[derive(Clone, Debug)]
-pub(crate) struct Steps {
+pub(crate) struct BlockSteps {
     /// The reading steps, in the order of the source; none if writing steps read the source themselves.
     pub(crate) gather: Vec<ReadStep>,
     /// The writing steps, in the order of the destination.
@@ -26,14 +26,14 @@ pub(crate) struct Steps {
     pub(crate) write_dst: Vec<i64>,
     /// The registers that the scratch buffer holds.
     pub(crate) lines: usize,
-    pub(crate) stage: Option<Stage>,
+    pub(crate) stage: Option<StepBuffer>,
     /// True if registers are aligned to lines of the destination if blocks are.
     pub(crate) aligned: bool,
 }
 
 /// A loop over steps: over the units of a block along a loop of the part, or over a bit of the index of a unit's
 /// registers.
-struct Digit {
+struct StepLoop {
     count: usize,
     src: i64,
     dst: i64,
@@ -43,7 +43,7 @@ struct Digit {
     role: Role,
 }
 
-impl Digit {
+impl StepLoop {
     /// Returns the distance between its units on a side where the part's loop has this stride.
     fn far(&self, stride: i64) -> u64 {
         stride.unsigned_abs().saturating_mul(self.step.unsigned_abs())
@@ -58,7 +58,7 @@ enum Role {
     Bit(usize),
 }
 
-impl Steps {
+impl BlockSteps {
     /// Returns the steps of blocks of this shape. Strides count bits; steps count bytes.
     pub(super) fn of(
         loops: &[Loop],
@@ -66,7 +66,7 @@ impl Steps {
         permutation: &mut BitPermutation,
         register: usize,
         locality: Locality,
-    ) -> Option<Steps> {
+    ) -> Option<BlockSteps> {
         let mut units = units(loops, shape, permutation)?;
         let direct = permutation.are_direct();
         if direct {
@@ -79,7 +79,7 @@ impl Steps {
         }
         let (src, dst) = (whole(permutation.src.iter().copied())?, bit_offsets(permutation)?);
         let write = write_steps(&units, &dst, split, (!direct).then_some(register))?;
-        let mut steps = Steps {
+        let mut steps = BlockSteps {
             gather: Vec::new(),
             prefetched: Vec::new(),
             gather_src: sums(&src[split..].iter().map(|&s| (0, s)).collect::<Vec<_>>()),
@@ -100,7 +100,7 @@ impl Steps {
         } else if locality != Locality::Cache {
             steps.prefetched = prefetched(&units, &src, register as i64);
         }
-        let stage = || Stage::of(&steps.write, &steps.write_dst, register);
+        let stage = || StepBuffer::of(&steps.write, &steps.write_dst, register);
         steps.stage = (locality == Locality::Memory).then(stage).flatten();
         Some(steps)
     }
@@ -149,7 +149,7 @@ fn sums(bits: &[(i64, i64)]) -> Vec<i64> {
 }
 
 /// Returns the loops over the units of a block.
-fn units(loops: &[Loop], shape: &[u64], permutation: &BitPermutation) -> Option<Vec<Digit>> {
+fn units(loops: &[Loop], shape: &[u64], permutation: &BitPermutation) -> Option<Vec<StepLoop>> {
     let (mut digits, mut passed) = (Vec::new(), 1usize);
     for ((level, &taken), &unit) in loops.iter().zip(shape).zip(&permutation.taken) {
         let count = taken.div_ceil(unit) as usize;
@@ -161,7 +161,14 @@ fn units(loops: &[Loop], shape: &[u64], permutation: &BitPermutation) -> Option<
         (whole(level.src) && whole(level.dst)).then_some(())?;
         let role = Role::Unit(passed);
         passed = passed.checked_mul(count)?;
-        digits.push(Digit { count, src: level.src, dst: level.dst, step: unit as i64, last, role });
+        digits.push(StepLoop {
+            count,
+            src: level.src,
+            dst: level.dst,
+            step: unit as i64,
+            last,
+            role,
+        });
     }
     (passed <= 1 << 16).then_some(digits)
 }
@@ -171,7 +178,7 @@ const LEAST_REGISTERS: usize = 8;
 
 /// Gives writing steps more registers: units that are adjacent in the destination become registers of one unit,
 /// selected by bits that are not exchanged.
-fn widen(units: &mut [Digit], permutation: &mut BitPermutation) {
+fn widen(units: &mut [StepLoop], permutation: &mut BitPermutation) {
     while 1 << permutation.levels.len() < LEAST_REGISTERS {
         let nearest = units.iter_mut().min_by_key(|digit| digit.dst.unsigned_abs());
         let Some(digit) = nearest else { return };
@@ -189,9 +196,9 @@ fn widen(units: &mut [Digit], permutation: &mut BitPermutation) {
 
 /// Calls `f` with the unit, the bits, the source offset and the destination offset of every combination of iterations;
 /// the first digit is outermost.
-fn each<F: FnMut(usize, usize, i64, i64)>(digits: &[&Digit], f: &mut F) {
+fn each<F: FnMut(usize, usize, i64, i64)>(digits: &[&StepLoop], f: &mut F) {
     fn level<F: FnMut(usize, usize, i64, i64)>(
-        digits: &[&Digit],
+        digits: &[&StepLoop],
         (unit, bits, src, dst): (usize, usize, i64, i64),
         f: &mut F,
     ) {
@@ -214,8 +221,8 @@ fn each<F: FnMut(usize, usize, i64, i64)>(digits: &[&Digit], f: &mut F) {
 }
 
 /// Returns a bit of the register index as a loop of two iterations.
-fn bit(weight: usize, src: i64, dst: i64) -> Digit {
-    Digit { count: 2, src: src * 8, dst: dst * 8, step: 1, last: 1, role: Role::Bit(weight) }
+fn bit(weight: usize, src: i64, dst: i64) -> StepLoop {
+    StepLoop { count: 2, src: src * 8, dst: dst * 8, step: 1, last: 1, role: Role::Bit(weight) }
 }
 
 /// The writing steps, and the positions of each unit's registers in the scratch buffer, in bytes. `place` is the
@@ -232,18 +239,18 @@ struct Writes {
 /// Returns the writing steps by destination, for every unit and every value of the bits that reading steps exchange.
 /// They read the source or, if `scratch` gives the bytes of a register, a scratch buffer.
 fn write_steps(
-    units: &[Digit],
+    units: &[StepLoop],
     dst: &[(i64, i64)],
     split: usize,
     scratch: Option<usize>,
 ) -> Option<Writes> {
-    let high: Vec<Digit> = dst[split..]
+    let high: Vec<StepLoop> = dst[split..]
         .iter()
         .enumerate()
         .map(|(i, &(clear, set))| bit(1 << i, 0, set - clear))
         .collect();
     let first: i64 = dst[split..].iter().map(|pair| pair.0).sum();
-    let mut digits: Vec<&Digit> = units.iter().chain(&high).collect();
+    let mut digits: Vec<&StepLoop> = units.iter().chain(&high).collect();
     tilewright_core::sort_short(&mut digits, |digit| core::cmp::Reverse(digit.far(digit.dst)));
     let inner = digits.last().map_or(1, |digit| digit.count);
     let all: usize = units.iter().map(|digit| digit.count).product();
@@ -270,20 +277,20 @@ fn write_steps(
 }
 
 /// Returns bits of the register index as loops over the source alone.
-fn bits_of(src: &[i64]) -> Vec<Digit> {
+fn bits_of(src: &[i64]) -> Vec<StepLoop> {
     src.iter().enumerate().map(|(i, &src)| bit(1 << i, src, 0)).collect()
 }
 
 /// Returns loops in the order of the source, the outermost first.
-fn by_source<'a>(units: &'a [Digit], bits: &'a [Digit]) -> Vec<&'a Digit> {
-    let mut digits: Vec<&Digit> = units.iter().chain(bits).collect();
+fn by_source<'a>(units: &'a [StepLoop], bits: &'a [StepLoop]) -> Vec<&'a StepLoop> {
+    let mut digits: Vec<&StepLoop> = units.iter().chain(bits).collect();
     tilewright_core::sort_short(&mut digits, |digit| core::cmp::Reverse(digit.far(digit.src)));
     digits
 }
 
 /// Returns the last bytes of the lines of a block in the order of the source. If registers cross lines, the first line
 /// of a row was read with the previous row.
-fn prefetched(units: &[Digit], src: &[i64], register: i64) -> Vec<i64> {
+fn prefetched(units: &[StepLoop], src: &[i64], register: i64) -> Vec<i64> {
     const LINE: i64 = cost::LINE as i64;
     let mut prefetched: Vec<i64> = Vec::new();
     let mut end = None;
@@ -305,7 +312,7 @@ fn prefetched(units: &[Digit], src: &[i64], register: i64) -> Vec<i64> {
 
 /// Returns the reading steps by source.
 fn gather_steps(
-    units: &[Digit],
+    units: &[StepLoop],
     src: &[i64],
     split: usize,
     place: &[usize],

@@ -13,7 +13,7 @@ use crate::{
     Elements,
     cpu::{
         cost,
-        kernel::{self, Field, Interleave, Isa, StridedPack, TiledTranspose, Tools},
+        kernel::{self, Interleave, Isa, PackedField, StridedPack, TiledTranspose, Tools},
         transpose::{Locality, RegisterTranspose},
     },
     program::region::{Loop, RegionRef},
@@ -36,7 +36,7 @@ pub(crate) enum Way {
     /// Uses two ways, through a block that stays in a cache.
     TwoPass(Box<TwoPass>),
     /// Packs bytes to elements of 1, 2 or 4 bits, or unpacks them, in registers.
-    Field(Field),
+    Field(PackedField),
     /// Copies runs of packed elements, shifted to their bit positions.
     Bits,
     /// Moves blocks of two loops, the last loop and this one, element by element through a scratch buffer.
@@ -47,7 +47,7 @@ pub(crate) enum Way {
 
 /// The kind of a way, which a run returns for what it executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum WayKind {
     Rows,
     Interleave,
     StridedPack,
@@ -80,7 +80,7 @@ impl Way {
         }
         Way::picked(region, isa)
             .or_else(|| Way::exchanged(region, terms))
-            .or_else(|| Field::of(elements, isa, region).map(Way::Field))
+            .or_else(|| PackedField::of(elements, isa, region).map(Way::Field))
             .unwrap_or_else(|| Way::plain(region, elements))
     }
 
@@ -173,18 +173,18 @@ impl Way {
     }
 
     /// Returns the kind of this way.
-    pub(crate) fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> WayKind {
         match self {
-            Way::Rows => Kind::Rows,
-            Way::Interleave(_) => Kind::Interleave,
-            Way::StridedPack(_) => Kind::StridedPack,
-            Way::TiledTranspose(_) => Kind::TiledTranspose,
-            Way::RegisterTranspose(_) => Kind::RegisterTranspose,
-            Way::TwoPass(_) => Kind::TwoPass,
-            Way::Field(_) => Kind::Field,
-            Way::Bits => Kind::Bits,
-            Way::Blocks { .. } => Kind::Blocks,
-            Way::Gather => Kind::Gather,
+            Way::Rows => WayKind::Rows,
+            Way::Interleave(_) => WayKind::Interleave,
+            Way::StridedPack(_) => WayKind::StridedPack,
+            Way::TiledTranspose(_) => WayKind::TiledTranspose,
+            Way::RegisterTranspose(_) => WayKind::RegisterTranspose,
+            Way::TwoPass(_) => WayKind::TwoPass,
+            Way::Field(_) => WayKind::Field,
+            Way::Bits => WayKind::Bits,
+            Way::Blocks { .. } => WayKind::Blocks,
+            Way::Gather => WayKind::Gather,
         }
     }
 
@@ -196,25 +196,27 @@ impl Way {
         part: &RegionRef<'_>,
         src: &[u8],
         out: &mut [u8],
-    ) -> Kind {
+    ) -> WayKind {
         let (done, kind) = match self {
-            Way::Rows => (kernel::copy_rows(tools, part, src, out), Kind::Rows),
+            Way::Rows => (kernel::copy_rows(tools, part, src, out), WayKind::Rows),
             Way::Interleave(interleave) => {
-                (interleave.run(tools, part, src, out), Kind::Interleave)
+                (interleave.run(tools, part, src, out), WayKind::Interleave)
             }
-            Way::StridedPack(pack) => (pack.run(tools, part, src, out), Kind::StridedPack),
-            Way::TiledTranspose(tiled) => (tiled.run(tools, part, src, out), Kind::TiledTranspose),
+            Way::StridedPack(pack) => (pack.run(tools, part, src, out), WayKind::StridedPack),
+            Way::TiledTranspose(tiled) => {
+                (tiled.run(tools, part, src, out), WayKind::TiledTranspose)
+            }
             Way::RegisterTranspose(transpose) => (
                 kernel::transpose_blocks(tools, transpose, part, src, out),
-                Kind::RegisterTranspose,
+                WayKind::RegisterTranspose,
             ),
-            Way::TwoPass(two_pass) => (two_pass.run(tools, part, src, out), Kind::TwoPass),
-            Way::Field(field) => (field.run(tools, part, src, out), Kind::Field),
-            Way::Bits => (kernel::copy_bits(tools, part, src, out), Kind::Bits),
+            Way::TwoPass(two_pass) => (two_pass.run(tools, part, src, out), WayKind::TwoPass),
+            Way::Field(field) => (field.run(tools, part, src, out), WayKind::Field),
+            Way::Bits => (kernel::copy_bits(tools, part, src, out), WayKind::Bits),
             Way::Blocks { minor } => {
-                (kernel::move_blocks(tools, part, *minor, src, out), Kind::Blocks)
+                (kernel::move_blocks(tools, part, *minor, src, out), WayKind::Blocks)
             }
-            Way::Gather => (kernel::move_elements(tools, part, src, out), Kind::Gather),
+            Way::Gather => (kernel::move_elements(tools, part, src, out), WayKind::Gather),
         };
         debug_assert!(done, "{self} does not serve {part:?}");
         if done { kind } else { Way::plain(part, tools.elements).run(tools, part, src, out) }

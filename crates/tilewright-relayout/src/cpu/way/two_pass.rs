@@ -16,7 +16,7 @@ use crate::{
         cost,
         kernel::{self, Isa, Prefetch, Tools},
         lines,
-        shape::{self, DST, FEW, SRC, Side, moved},
+        shape::{self, DST, FEW, SRC, StrideSide, moved},
         transpose::Locality,
     },
     program::region::{Loop, Region, RegionRef},
@@ -286,7 +286,7 @@ fn two(whole: &RegionRef<'_>, taken: &[u64], order: &[usize]) -> Option<(Region,
 
 /// Returns the loops that continue one another on one side, beginning at the run, or at the smallest stride if all
 /// strides are larger than the run.
-fn chain(loops: &[Loop], run: u64, side: Side) -> Vec<usize> {
+fn chain(loops: &[Loop], run: u64, side: StrideSide) -> Vec<usize> {
     let shortest = loops.iter().map(|level| side(level).unsigned_abs()).min();
     let (mut chain, mut end) = (Vec::new(), shortest.unwrap_or(run).max(run));
     let next = |end: u64, chain: &[usize]| {
@@ -303,7 +303,7 @@ fn chain(loops: &[Loop], run: u64, side: Side) -> Vec<usize> {
 /// block has no room for more, which is `most`. Once enough bytes are contiguous, loops in `others` are not extended.
 fn grown(
     (loops, run): (&[Loop], u64),
-    side: Side,
+    side: StrideSide,
     taken: &mut [u64],
     chain: &[usize],
     (target, least, most): (u64, u64, u64),
@@ -363,7 +363,7 @@ fn enlarge(
     (src, dst): (&[usize], &[usize]),
     most: u64,
 ) {
-    let ends: [(_, Side); 2] = [(dst.last(), DST), (src.last(), SRC)];
+    let ends: [(_, StrideSide); 2] = [(dst.last(), DST), (src.last(), SRC)];
     for i in ends.iter().filter_map(|(last, _)| last.copied()) {
         let cut = ends.iter().filter(|(last, _)| *last == Some(&i));
         let lines = cut.map(|(_, side)| whole_lines(side(&loops[i]).unsigned_abs()));

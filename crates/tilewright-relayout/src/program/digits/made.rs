@@ -67,7 +67,7 @@ impl Digits {
         dst: &TensorLayout,
         dims: Vec<Size>,
         root: &[usize],
-    ) -> Vec<Axis> {
+    ) -> Vec<WorkingAxis> {
         let (mut sizes, mut owners) = (vec![dims], root.to_vec());
         for step in dst.steps() {
             let mut now = sizes.last().cloned().unwrap_or_default();
@@ -77,7 +77,7 @@ impl Digits {
         let last = sizes.pop().unwrap_or_default();
         let modes = |axis| dst.layout().axis(axis).unwrap_or(&[]);
         let each = owners.iter().zip(&last).enumerate();
-        let mut axes: Vec<Axis> =
+        let mut axes: Vec<WorkingAxis> =
             each.map(|(i, (&group, &size))| self.read(group, size, modes(i))).collect();
         for (step, before) in dst.steps().iter().zip(&sizes).rev() {
             match *step {
@@ -87,8 +87,8 @@ impl Digits {
                     let to = self.register(from.group);
                     let by = before[minor].extent.max(1);
                     self.all[from.group].ops.push(Op::Split { from: from.register, by, to });
-                    axes.insert(major, Axis { size: before[major], ..from });
-                    axes[minor] = Axis { register: to, size: before[minor], ..from };
+                    axes.insert(major, WorkingAxis { size: before[major], ..from });
+                    axes[minor] = WorkingAxis { register: to, size: before[minor], ..from };
                 }
                 Step::Split { axis, by } => {
                     let axis = usize::from(axis);
@@ -98,7 +98,7 @@ impl Digits {
                     let ops = &mut self.all[inner.group].ops;
                     ops.push(Op::Merge { major, minor: register, extent: by });
                     ops.push(Op::Within { register, extent: size.reach });
-                    axes[axis] = Axis { size, ..inner };
+                    axes[axis] = WorkingAxis { size, ..inner };
                 }
             }
         }
@@ -106,7 +106,7 @@ impl Digits {
     }
 
     /// Adds the digits of an axis of the destination that elements reach, and combines them in one register.
-    fn read(&mut self, group: usize, size: Size, modes: &[Mode]) -> Axis {
+    fn read(&mut self, group: usize, size: Size, modes: &[Mode]) -> WorkingAxis {
         let (first, mut below, mut all) = (self.register(group), 1u64, 1u64);
         for mode in modes {
             let (stride, loops) = (mode.stride(), mode.extent().min(size.reach.div_ceil(below)));
@@ -129,11 +129,11 @@ impl Digits {
         if all > size.reach {
             self.all[group].ops.push(Op::Within { register: first, extent: size.reach });
         }
-        Axis { group, register: first, size }
+        WorkingAxis { group, register: first, size }
     }
 
     /// Converts coordinates of the destination to those of the source; outside the part is padding.
-    fn cross(&mut self, dims: &mut [Axis], sizes: Vec<Size>, part: &Part) {
+    fn cross(&mut self, dims: &mut [WorkingAxis], sizes: Vec<Size>, part: &Part) {
         let each = dims.iter_mut().zip(sizes).enumerate();
         for (dim, (axis, size)) in each {
             axis.size = size;
@@ -144,7 +144,7 @@ impl Digits {
     }
 
     /// Adds the operations that compute the offset of the source from logical coordinates.
-    pub(super) fn forth(&mut self, src: &TensorLayout, mut axes: Vec<Axis>) {
+    pub(super) fn forth(&mut self, src: &TensorLayout, mut axes: Vec<WorkingAxis>) {
         for step in src.steps() {
             match *step {
                 Step::Merge { major, minor } => {
@@ -161,7 +161,7 @@ impl Digits {
                     self.all[from.group].ops.push(Op::Split { from: from.register, by, to });
                     let (outer, inner) = from.size.split(by);
                     axes[usize::from(axis)].size = outer;
-                    axes.push(Axis { register: to, size: inner, ..from });
+                    axes.push(WorkingAxis { register: to, size: inner, ..from });
                 }
             }
         }
@@ -268,7 +268,7 @@ impl Size {
 
 /// A working axis: its size, and the group and register that compute it.
 #[derive(Clone, Copy)]
-pub(super) struct Axis {
+pub(super) struct WorkingAxis {
     pub(super) group: usize,
     pub(super) register: usize,
     pub(super) size: Size,
@@ -321,7 +321,7 @@ pub(super) fn join(root: &mut [usize], a: usize, b: usize) {
 }
 
 /// Adds the digits of an axis of the source by its modes, as far as its extent reaches.
-fn count(ops: &mut Vec<Op>, axis: &Axis, modes: &[Mode]) {
+fn count(ops: &mut Vec<Op>, axis: &WorkingAxis, modes: &[Mode]) {
     let (from, mut below) = (axis.register, 1u64);
     for mode in modes {
         if below >= axis.size.reach {

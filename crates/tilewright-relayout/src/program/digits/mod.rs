@@ -8,7 +8,7 @@
 mod made;
 mod tabled;
 
-use crate::program::{list::List, ops::Op};
+use crate::program::{list::TableDirection, ops::Op};
 use core::ops::Range;
 use tilewright_core::Swizzle;
 
@@ -190,7 +190,7 @@ pub struct Digits {
     /// True if there are no elements.
     pub(crate) empty: bool,
     /// The lists that operations look up.
-    pub(crate) lists: Vec<List>,
+    pub(crate) lists: Vec<TableDirection>,
 }
 
 impl Digits {
@@ -261,7 +261,7 @@ impl Digits {
     /// assert!(program.digits().list(0).is_none());
     /// ```
     pub fn list(&self, number: usize) -> Option<&[u32]> {
-        self.lists.get(number).map(List::entries)
+        self.lists.get(number).map(TableDirection::entries)
     }
 
     /// Returns the numbers of entries of the outer and the inner table of a leaf.

@@ -3,16 +3,20 @@
 
 use super::{
     Digits, Group,
-    made::{Axis, Size, join, unite},
+    made::{Size, WorkingAxis, join, unite},
 };
-use crate::program::{list::List, ops::Op, tabled::Tables};
+use crate::program::{list::TableDirection, ops::Op, tabled::ProgramTables};
 use std::sync::Arc;
 use tilewright_core::TensorLayout;
 use tilewright_table::{Along, Axis as Stored, owners};
 
 impl Digits {
     /// Builds the digits of a whole array; the layouts place what the tables store.
-    pub(crate) fn with_tables(src: &TensorLayout, dst: &TensorLayout, tables: &Tables) -> Digits {
+    pub(crate) fn with_tables(
+        src: &TensorLayout,
+        dst: &TensorLayout,
+        tables: &ProgramTables,
+    ) -> Digits {
         let rank = tables.extents.len();
         let mut root: Vec<usize> = (0..rank).collect();
         let [_, owners] = [(src, &tables.src), (dst, &tables.dst)].map(|(layout, tables)| {
@@ -45,15 +49,15 @@ impl Digits {
         groups
     }
 
-    fn keep(&mut self, list: List) -> usize {
+    fn keep(&mut self, list: TableDirection) -> usize {
         self.lists.push(list);
         self.lists.len() - 1
     }
 
     /// Converts the axes after a table to the axes before it.
-    fn restore(&mut self, along: &Along, stored: &[Axis]) -> Vec<Axis> {
+    fn restore(&mut self, along: &Along, stored: &[WorkingAxis]) -> Vec<WorkingAxis> {
         let extents = along.extents();
-        let mut axes: Vec<Option<Axis>> = vec![None; extents.len()];
+        let mut axes: Vec<Option<WorkingAxis>> = vec![None; extents.len()];
         let mut place = None;
         for (own, axis) in along.axes().iter().zip(stored) {
             match *own {
@@ -63,7 +67,7 @@ impl Digits {
         }
         let Some(number) = place else { return stored.to_vec() };
         let (group, register) = (number.group, number.register);
-        let list = self.keep(List::Indices(Arc::clone(along.table())));
+        let list = self.keep(TableDirection::Indices(Arc::clone(along.table())));
         self.all[group].ops.push(Op::Look { register, list });
         let blocks: Vec<(usize, u64)> = along.dims().collect();
         for (at, (dim, by)) in blocks.into_iter().enumerate().rev() {
@@ -81,20 +85,20 @@ impl Digits {
                 }
                 _ => block,
             };
-            axes[dim] = Some(Axis { group, register: whole, size: Size::all(extents[dim]) });
+            axes[dim] = Some(WorkingAxis { group, register: whole, size: Size::all(extents[dim]) });
         }
         axes.into_iter().flatten().collect()
     }
 
     /// Converts the axes before a table to the axes after it.
-    fn store(&mut self, along: &Along, axes: &[Axis]) -> Vec<Axis> {
+    fn store(&mut self, along: &Along, axes: &[WorkingAxis]) -> Vec<WorkingAxis> {
         let (mut rests, mut number) = (vec![None; axes.len()], None);
         for (dim, by) in along.dims() {
             let axis = axes[dim];
             if by > 1 {
                 let to = self.register(axis.group);
                 self.all[axis.group].ops.push(Op::Split { from: axis.register, by, to });
-                rests[dim] = Some(Axis { register: to, size: Size::all(by), ..axis });
+                rests[dim] = Some(WorkingAxis { register: to, size: Size::all(by), ..axis });
             }
             if let Some(major) = number.replace(axis.register) {
                 let extent = axis.size.extent / by;
@@ -106,13 +110,13 @@ impl Digits {
         else {
             return axes.to_vec();
         };
-        let list = self.keep(List::Places(Arc::clone(along.table())));
+        let list = self.keep(TableDirection::Places(Arc::clone(along.table())));
         self.all[first.group].ops.push(Op::Look { register, list });
         let stored = along.axes().iter().zip(along.stored_extents());
         let axis = |(own, extent): (&Stored, &u64)| match *own {
             Stored::Dim(dim) => Some(axes[dim]),
             Stored::Rest(dim) => rests[dim],
-            Stored::Place => Some(Axis { register, size: Size::all(*extent), ..first }),
+            Stored::Place => Some(WorkingAxis { register, size: Size::all(*extent), ..first }),
         };
         stored.filter_map(axis).collect()
     }

@@ -83,7 +83,7 @@ pub struct HloSharding {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Body {
-    Word(Kind),
+    Word(TileKind),
     Maximal(u64),
     Tiled(Tiled),
     Named(Named),
@@ -92,36 +92,36 @@ enum Body {
 
 /// The contents of devices without their own tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum TileKind {
     Manual,
     Replicated,
     Unreduced,
     Unknown,
 }
 
-impl Kind {
-    const ALL: [(Kind, &'static str); 4] = [
-        (Kind::Manual, "manual"),
-        (Kind::Replicated, "replicated"),
-        (Kind::Unreduced, "unreduced"),
-        (Kind::Unknown, "unknown"),
+impl TileKind {
+    const ALL: [(TileKind, &'static str); 4] = [
+        (TileKind::Manual, "manual"),
+        (TileKind::Replicated, "replicated"),
+        (TileKind::Unreduced, "unreduced"),
+        (TileKind::Unknown, "unknown"),
     ];
 
     fn word(self) -> &'static str {
-        Kind::ALL.iter().find(|(kind, _)| *kind == self).map_or("", |(_, word)| word)
+        TileKind::ALL.iter().find(|(kind, _)| *kind == self).map_or("", |(_, word)| word)
     }
 
     /// Returns the error that devices of this kind hold no known values.
     fn refused(self) -> Error {
         Error::unsupported(match self {
-            Kind::Replicated => "no tile",
-            Kind::Manual => {
+            TileKind::Replicated => "no tile",
+            TileKind::Manual => {
                 "`manual`: the program decides what devices hold; the text does not record it"
             }
-            Kind::Unreduced => {
+            TileKind::Unreduced => {
                 "`unreduced`: each device holds a summand, so no device stores the values"
             }
-            Kind::Unknown => "`unknown`: the text does not say what devices hold",
+            TileKind::Unknown => "`unknown`: the text does not say what devices hold",
         })
     }
 }
@@ -209,7 +209,7 @@ impl HloSharding {
                 let said = format!("a tuple of {} shardings does not fit one array", leaves.len());
                 Err(Error::unsupported(said))
             }
-            (Body::Word(Kind::Replicated), mesh) => whole(mesh.unwrap_or_else(Mesh::any)),
+            (Body::Word(TileKind::Replicated), mesh) => whole(mesh.unwrap_or_else(Mesh::any)),
             (Body::Word(kind), _) => Err(kind.refused()),
             (Body::Maximal(device), None) => whole(Mesh::new(&[])?.with_order(&[*device])?),
             (Body::Maximal(_) | Body::Named(_), Some(_)) => {
@@ -318,7 +318,7 @@ fn tiling(mesh: &Mesh, dims: &[Vec<AxisPart>]) -> Result<Body, Error> {
     tile.push(rest);
     let positions = iota(&sizes, &order);
     let devices = positions.iter().map(|at| mesh.device(*at).unwrap_or(*at)).collect();
-    let tiled = Tiled { tile, devices: Assignment::of(devices), kinds: vec![Kind::Replicated] };
+    let tiled = Tiled { tile, devices: Assignment::of(devices), kinds: vec![TileKind::Replicated] };
     Ok(match tiled.canonical() {
         // After sorting equal holders, a list may have become an iota.
         Body::Tiled(Tiled { tile, devices, kinds }) => {
@@ -339,7 +339,7 @@ fn say(sharded: &Sharded) -> Result<Vec<String>, Error> {
     let mut texts = Vec::new();
     for dims in tilings(sharded) {
         let Ok(body) = tiling(&numbered, &dims) else { continue };
-        let replicated = body == Body::Word(Kind::Replicated) && !mesh.is_any();
+        let replicated = body == Body::Word(TileKind::Replicated) && !mesh.is_any();
         let text = HloSharding { body, metadata: None, group: None };
         texts.push(if before || replicated { format!("{mesh} {text}") } else { text.to_string() });
     }

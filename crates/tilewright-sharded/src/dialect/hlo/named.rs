@@ -4,9 +4,9 @@ use std::fmt;
 
 use tilewright_core::Dtype;
 
-use super::Kind;
+use super::TileKind;
 use crate::{
-    dialect::axes::{self, Dim},
+    dialect::axes::{self, DimAxes},
     error::Error,
     mesh::Mesh,
     scan::comma,
@@ -23,22 +23,22 @@ pub(super) struct Named {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum NamedBody {
-    Word(Kind),
-    Dims { dims: Vec<Dim>, others: Vec<Other> },
+    Word(TileKind),
+    Dims { dims: Vec<DimAxes>, others: Vec<Other> },
 }
 
 /// Axes that cut no dim: their kind, the reduction in the text, and the axes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Other {
-    pub(super) kind: Kind,
+    pub(super) kind: TileKind,
     pub(super) reduction: String,
-    pub(super) axes: Dim,
+    pub(super) axes: DimAxes,
 }
 
 impl Other {
     /// Returns an error if some of these axes hold summands, or values that only the program determines.
     pub(super) fn check(others: &[Other]) -> Result<(), Error> {
-        match others.iter().find(|other| other.kind != Kind::Replicated) {
+        match others.iter().find(|other| other.kind != TileKind::Replicated) {
             Some(other) => Err(other.kind.refused()),
             None => Ok(()),
         }
@@ -48,7 +48,7 @@ impl Other {
 impl Named {
     pub(super) fn sharded(&self, extents: &[u64], dtype: Option<Dtype>) -> Result<Sharded, Error> {
         let (dims, others) = match &self.body {
-            NamedBody::Word(Kind::Replicated) => {
+            NamedBody::Word(TileKind::Replicated) => {
                 return Sharded::new(extents, dtype, self.mesh.clone(), Vec::new());
             }
             NamedBody::Word(kind) => return Err(kind.refused()),
@@ -80,7 +80,7 @@ impl fmt::Display for Named {
         match &self.body {
             NamedBody::Word(kind) => write!(f, ", {}", kind.word()),
             NamedBody::Dims { dims, others } => {
-                let print = |dim: &Dim| axes::print(dim, &self.mesh, '\'');
+                let print = |dim: &DimAxes| axes::print(dim, &self.mesh, '\'');
                 let dims: Vec<String> = dims.iter().map(print).collect();
                 write!(f, ", [{}]", dims.join(", "))?;
                 let mut others = others.iter();

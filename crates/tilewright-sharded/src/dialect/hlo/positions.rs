@@ -12,7 +12,7 @@
 use crate::{mesh::Mesh, split::AxisPart};
 
 /// A digit of an axis with its weight in the index.
-struct Digit {
+struct WeightedDigit {
     weight: u64,
     size: u64,
     part: AxisPart,
@@ -44,7 +44,7 @@ pub(super) fn parts(mesh: &Mesh, count: u64, index: &[u64]) -> Option<Vec<AxisPa
 
 /// Returns the digits of an axis in the index along it, from the least significant of the axis up; `None` if the index
 /// does not consist of digits.
-fn digits_of(axis: usize, along: &[u64]) -> Option<Vec<Digit>> {
+fn digits_of(axis: usize, along: &[u64]) -> Option<Vec<WeightedDigit>> {
     let (mut place, mut digits) = (1, Vec::new());
     while place < along.len() {
         let weight = *along.get(place)?;
@@ -55,7 +55,7 @@ fn digits_of(axis: usize, along: &[u64]) -> Option<Vec<Digit>> {
         let size = (2..=along.len() / place).rev().find(steps)?;
         let whole = size == along.len();
         let part = (!whole).then(|| ((along.len() / (place * size)) as u64, size as u64));
-        let digit = Digit { weight, size: size as u64, part: AxisPart { axis, part } };
+        let digit = WeightedDigit { weight, size: size as u64, part: AxisPart { axis, part } };
         digits.extend((weight > 0).then_some(digit));
         place *= size;
     }

@@ -1,7 +1,7 @@
 //! Reads the text of an `HloSharding`, with stricter checks than XLA's reader.
 
 use super::{
-    Body, HloSharding, Kind,
+    Body, HloSharding, TileKind,
     named::{Named, NamedBody, Other},
     tiled::{Assignment, Tiled, iota},
 };
@@ -48,7 +48,7 @@ const WORDS: [&str; 8] =
 
 fn body(scanner: &mut Scanner<'_>) -> Result<Body, Error> {
     let (word, span) = scanner.word("a sharding: devices=[…], replicated, mesh[…]")?;
-    if let Some((kind, _)) = Kind::ALL.iter().find(|(_, name)| *name == word) {
+    if let Some((kind, _)) = TileKind::ALL.iter().find(|(_, name)| *name == word) {
         return Ok(Body::Word(*kind));
     }
     match word {
@@ -65,7 +65,7 @@ fn body(scanner: &mut Scanner<'_>) -> Result<Body, Error> {
             scanner.expect("=")?;
             let mesh = Mesh::new(&[])?.with_order(&[scanner.natural()?])?;
             scanner.expect("]")?;
-            Ok(Body::Named(Named { mesh, body: NamedBody::Word(Kind::Replicated) }))
+            Ok(Body::Named(Named { mesh, body: NamedBody::Word(TileKind::Replicated) }))
         }
         _ => {
             let near = or_one_of(word, &WORDS);
@@ -167,9 +167,9 @@ fn numbers(scanner: &mut Scanner<'_>, count: u64) -> Result<Vec<u64>, Error> {
     Ok(numbers)
 }
 
-fn kinds(scanner: &mut Scanner<'_>) -> Result<Vec<Kind>, Error> {
+fn kinds(scanner: &mut Scanner<'_>) -> Result<Vec<TileKind>, Error> {
     if scanner.eat_word("last_tile_dim_replicate") {
-        return Ok(vec![Kind::Replicated]);
+        return Ok(vec![TileKind::Replicated]);
     }
     if !scanner.eat_word("last_tile_dims") {
         return Ok(Vec::new());
@@ -182,9 +182,9 @@ fn kinds(scanner: &mut Scanner<'_>) -> Result<Vec<Kind>, Error> {
 }
 
 /// Returns a kind that tile dims or axes can have.
-fn kind(word: &str, span: (usize, usize)) -> Result<Kind, Error> {
+fn kind(word: &str, span: (usize, usize)) -> Result<TileKind, Error> {
     let known = ["replicated", "manual", "unreduced"];
-    let found = Kind::ALL.iter().find(|(_, name)| *name == word && known.contains(name));
+    let found = TileKind::ALL.iter().find(|(_, name)| *name == word && known.contains(name));
     found.map(|(kind, _)| *kind).ok_or_else(|| {
         let near = or_one_of(word, &known);
         Error::parse(span, format!("no kind of tile is called `{word}`{near}"))

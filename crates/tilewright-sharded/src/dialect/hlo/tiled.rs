@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Body, Kind};
+use super::{Body, TileKind};
 use crate::{error::Error, nested::sequence, scan::comma};
 
 /// Tiles of an array and of the dims that devices share, and the devices of all tiles, row-major.
@@ -11,7 +11,7 @@ pub(super) struct Tiled {
     pub(super) tile: Vec<u64>,
     pub(super) devices: Assignment,
     /// The kinds of the last tile dims.
-    pub(super) kinds: Vec<Kind>,
+    pub(super) kinds: Vec<TileKind>,
 }
 
 /// Devices as a list, or as 0, 1, … of these dims, transposed.
@@ -76,7 +76,7 @@ impl Tiled {
 
     /// Returns an error if devices share a tile in a way that does not define its values.
     pub(super) fn check_held(&self) -> Result<(), Error> {
-        let other = self.kinds.iter().find(|kind| **kind != Kind::Replicated);
+        let other = self.kinds.iter().find(|kind| **kind != TileKind::Replicated);
         other.map_or(Ok(()), |kind| Err(kind.refused()))
     }
 
@@ -84,14 +84,14 @@ impl Tiled {
     /// of 1 and other redundant parts are left out.
     pub(super) fn canonical(mut self) -> Body {
         self.sort_kinds();
-        if self.kinds == [Kind::Replicated] {
+        if self.kinds == [TileKind::Replicated] {
             self.sort_replicas();
         }
         let data = self.tile.len().saturating_sub(self.kinds.len());
         let bare = self.tile.iter().take(data).all(|size| *size == 1);
         match self.kinds[..] {
-            [kind @ (Kind::Replicated | Kind::Manual)] if bare => return Body::Word(kind),
-            [Kind::Replicated] if self.tile.last() == Some(&1) => {
+            [kind @ (TileKind::Replicated | TileKind::Manual)] if bare => return Body::Word(kind),
+            [TileKind::Replicated] if self.tile.last() == Some(&1) => {
                 self.tile.pop();
                 self.kinds.clear();
             }
@@ -121,7 +121,8 @@ impl Tiled {
             let tile = places.iter().filter_map(|at| self.tile.get(*at).copied());
             self.tile = tile.collect();
         }
-        let kinds: Vec<Kind> = order.iter().filter_map(|at| self.kinds.get(*at).copied()).collect();
+        let kinds: Vec<TileKind> =
+            order.iter().filter_map(|at| self.kinds.get(*at).copied()).collect();
         let sizes: Vec<u64> = self.tile.split_off(data);
         self.kinds.clear();
         for (kind, size) in kinds.into_iter().zip(sizes) {
@@ -165,7 +166,7 @@ impl fmt::Display for Tiled {
         }
         match self.kinds[..] {
             [] => Ok(()),
-            [Kind::Replicated] => f.write_str(" last_tile_dim_replicate"),
+            [TileKind::Replicated] => f.write_str(" last_tile_dim_replicate"),
             _ => {
                 let kinds: Vec<&str> = self.kinds.iter().map(|kind| kind.word()).collect();
                 write!(f, " last_tile_dims={{{}}}", kinds.join(", "))

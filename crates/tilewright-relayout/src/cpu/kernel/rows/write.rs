@@ -4,7 +4,7 @@
 use crate::cpu::{
     cost,
     kernel::{enter::Work, vector::Vector},
-    rows::{Before, Block, Blocks, Segment},
+    rows::{Before, Blocks, RowBlock, Segment},
 };
 
 const LINE: usize = cost::LINE as usize;
@@ -15,7 +15,7 @@ const AHEAD: usize = (cost::AHEAD * cost::LINE) as usize;
 /// A block that is to be written.
 pub(super) struct BlockWrite<'a> {
     pub(super) blocks: &'a Blocks,
-    pub(super) block: Block,
+    pub(super) block: RowBlock,
     /// The bytes of a run.
     pub(super) run: usize,
     /// The start of the block in the source and in the destination.

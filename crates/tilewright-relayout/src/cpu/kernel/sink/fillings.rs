@@ -3,12 +3,12 @@
 use super::LINE;
 use crate::{
     cpu::kernel::{prefetch::Prefetches, rows, vector::Vector},
-    cpu::transpose::Stage,
+    cpu::transpose::StepBuffer,
 };
 
 /// The fillings of a stage that are not yet written.
 pub(super) struct Fillings {
-    ring: [Filled; Stage::BUFFERS],
+    ring: [Filled; StepBuffer::BUFFERS],
     /// The number of fillings so far, and the number of these that were written.
     pub(super) filled: usize,
     written: usize,
@@ -58,7 +58,7 @@ const NOT_FILLED: Filled = Filled {
 impl Fillings {
     pub(super) fn new() -> Fillings {
         Fillings {
-            ring: [NOT_FILLED; Stage::BUFFERS],
+            ring: [NOT_FILLED; StepBuffer::BUFFERS],
             filled: 0,
             written: 0,
             next: 0,
@@ -69,7 +69,7 @@ impl Fillings {
 
     /// Adds a filling, which is filled from now on.
     #[inline(always)]
-    pub(super) fn open(&mut self, stage: &Stage, filled: Filled) {
+    pub(super) fn open(&mut self, stage: &StepBuffer, filled: Filled) {
         self.ring[self.filled % stage.buffers] = filled;
     }
 
@@ -78,7 +78,7 @@ impl Fillings {
     /// # Safety
     /// Those of [`Fillings::make_room`].
     #[inline(always)]
-    pub(super) unsafe fn end<V: Vector>(&mut self, stage: &Stage) {
+    pub(super) unsafe fn end<V: Vector>(&mut self, stage: &StepBuffer) {
         while self.written < self.filled {
             // SAFETY: `# Safety` of `make_room`, which `end` shares, is what `finish` requires. A filling waits to be
             // written: `written < filled`.
@@ -91,10 +91,10 @@ impl Fillings {
     /// # Safety
     /// Those of [`BlockRun::all`], for these fillings.
     #[inline(always)]
-    pub(super) unsafe fn make_room<V: Vector>(&mut self, stage: &Stage) {
+    pub(super) unsafe fn make_room<V: Vector>(&mut self, stage: &StepBuffer) {
         while self.filled - self.written >= stage.buffers {
             // SAFETY: `# Safety` of `make_room` is what `finish` requires. A filling waits to be written, since there
-            // are at least two buffers (`Stage::of`).
+            // are at least two buffers (`StepBuffer::of`).
             unsafe { self.finish::<V>(stage) };
         }
     }
@@ -104,7 +104,7 @@ impl Fillings {
     /// # Safety
     /// Those of [`Fillings::make_room`].
     #[inline(always)]
-    unsafe fn finish<V: Vector>(&mut self, stage: &Stage) {
+    unsafe fn finish<V: Vector>(&mut self, stage: &StepBuffer) {
         let before = self.written;
         while self.written == before {
             // SAFETY: `# Safety` of `make_room`, which `finish` shares, is what `write` requires.
@@ -119,14 +119,14 @@ impl Fillings {
     #[inline(always)]
     pub(super) unsafe fn go_on<V: Vector>(
         &mut self,
-        stage: &Stage,
+        stage: &StepBuffer,
         bytes: usize,
         prefetches: &mut Prefetches<'_>,
     ) {
         self.due += bytes;
         while self.due >= LINE && self.filled - self.written + 1 >= stage.buffers {
             // SAFETY: `# Safety` of `make_room`, which `go_on` shares, is what `write` requires. A filling waits to be
-            // written, since there are at least two buffers (`Stage::of`) and all but the one that is filled now wait.
+            // written, since there are at least two buffers (`StepBuffer::of`) and all but the one that is filled now wait.
             let lines = unsafe { self.write::<V>(stage, self.due / LINE, prefetches) };
             self.due -= lines * LINE;
         }
@@ -140,7 +140,7 @@ impl Fillings {
     #[inline(always)]
     unsafe fn write<V: Vector>(
         &mut self,
-        stage: &Stage,
+        stage: &StepBuffer,
         most: usize,
         prefetches: &mut Prefetches<'_>,
     ) -> usize {
@@ -172,7 +172,7 @@ impl Fillings {
     /// # Safety
     /// Those of [`Fillings::make_room`].
     #[inline(always)]
-    unsafe fn next_run<V: Vector>(&mut self, stage: &Stage) {
+    unsafe fn next_run<V: Vector>(&mut self, stage: &StepBuffer) {
         let filled = &self.ring[self.written % stage.buffers];
         // SAFETY: `# Safety` of `make_room`: the run of `stage.run` bytes at `stage.dst[next]` is in the destination.
         // In the buffer it begins a line after `next * stage.pitch`, and `take` has put what was carried into that
@@ -201,7 +201,7 @@ impl Filled {
     /// # Safety
     /// The buffer and what is carried are those of the stage; the machine has the instruction set.
     #[inline(always)]
-    unsafe fn take<V: Vector>(&self, stage: &Stage) {
+    unsafe fn take<V: Vector>(&self, stage: &StepBuffer) {
         let Some(again) = self.again.filter(|again| *again < LINE as i64) else { return };
         for (k, dst) in stage.dst.iter().enumerate() {
             if self.to.wrapping_offset(*dst as isize).addr().is_multiple_of(LINE) {
@@ -221,11 +221,11 @@ impl Filled {
     /// # Safety
     /// Those of [`Filled::take`]; there is such a run.
     #[inline(always)]
-    unsafe fn carry<V: Vector>(&self, stage: &Stage, run: usize) {
+    unsafe fn carry<V: Vector>(&self, stage: &StepBuffer, run: usize) {
         let end = self.to.wrapping_offset(stage.dst[run] as isize + stage.run as isize);
         if !self.last && !end.addr().is_multiple_of(LINE) {
             // SAFETY: `# Safety` of `carry`: the buffer and `carried` are those of the stage. A run has at least a
-            // line's bytes (`Stage::of`) and begins a line after `run * stage.pitch`, so its last line begins
+            // line's bytes (`StepBuffer::of`) and begins a line after `run * stage.pitch`, so its last line begins
             // `stage.run` bytes after that. `carried` has a line for each run.
             unsafe {
                 let end = self.buffer.add(run * stage.pitch + stage.run);
@@ -247,7 +247,7 @@ impl Filled {
         let skip = if before { 0 } else { phase.wrapping_neg() % LINE };
         // SAFETY: `# Safety` of `lines`: `run` bytes are readable at `from`, with a line before it, and
         // writable at `to`. `phase` and `skip` are below a line, and a run has at least a line's bytes
-        // (`Stage::of`).
+        // (`StepBuffer::of`).
         unsafe {
             if self.again.is_none() && skip > 0 {
                 V::copy_short(from, to, skip);

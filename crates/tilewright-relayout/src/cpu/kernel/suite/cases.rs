@@ -1,8 +1,8 @@
 //! Relayouts that use every kind of step: written by hand, and random.
 
 use super::{
-    guard::Place,
-    regions::{Relayout, Way, registers},
+    guard::BufferPosition,
+    regions::{Relayout, RunParameters, registers},
     some,
 };
 use crate::cpu::transpose::Locality;
@@ -194,13 +194,13 @@ fn bases_at_every_byte_of_a_line() {
             let ways = registers().into_iter().flat_map(|(isa, register)| {
                 let step = if cfg!(miri) { 23 } else { 1 };
                 (0..64).step_by(step).flat_map(move |at| {
-                    [None, Some(3)].map(|blocks| Way {
+                    [None, Some(3)].map(|blocks| RunParameters {
                         isa,
                         register,
                         locality: Locality::Memory,
                         blocks,
-                        src: Place::Behind(at * 5),
-                        dst: Place::Behind(at),
+                        src: BufferPosition::Behind(at * 5),
+                        dst: BufferPosition::Behind(at),
                     })
                 })
             });
@@ -223,13 +223,13 @@ fn lines_are_carried_from_block_to_block() {
             let relayout = Relayout { src, dst, bits };
             let ways = registers().into_iter().flat_map(|(isa, register)| {
                 (0..64).step_by(2).flat_map(move |at| {
-                    [None, Some(1), Some(2 + at as u64)].map(|blocks| Way {
+                    [None, Some(1), Some(2 + at as u64)].map(|blocks| RunParameters {
                         isa,
                         register,
                         locality: Locality::Memory,
                         blocks,
-                        src: Place::Behind(at * 7 + 1),
-                        dst: Place::Behind(at + i % 2),
+                        src: BufferPosition::Behind(at * 7 + 1),
+                        dst: BufferPosition::Behind(at + i % 2),
                     })
                 })
             });

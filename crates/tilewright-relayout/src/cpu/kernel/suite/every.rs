@@ -6,7 +6,7 @@
 
 use super::{
     super::{Tools, table},
-    guard::{Guarded, Place},
+    guard::{BufferPosition, Guarded},
     here, noise,
 };
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
     cpu::{
         scratch::Scratch,
         transpose::Locality,
-        way::{Kind, Terms, Way},
+        way::{Terms, Way, WayKind},
     },
     program::{
         region::{Loop, RegionRef, for_each},
@@ -26,7 +26,7 @@ const BEFORE: u8 = 0xA5;
 
 /// A region whose lowest unit is at unit 0 of either side.
 struct Case {
-    kind: Kind,
+    kind: WayKind,
     locality: Locality,
     elements: Elements,
     packed: bool,
@@ -37,14 +37,14 @@ struct Case {
 }
 
 /// Bytes, in loops of (extent, source, destination).
-fn bytes(kind: Kind, locality: Locality, run: u64, loops: &[(u64, i64, i64)]) -> Case {
+fn bytes(kind: WayKind, locality: Locality, run: u64, loops: &[(u64, i64, i64)]) -> Case {
     let level = |&(extent, src, dst): &(u64, i64, i64)| Loop { extent, src, dst };
     let loops = loops.iter().map(level).collect();
     Case { kind, locality, elements: Elements::same(8), packed: false, run, loops, stride: 1 }
 }
 
 /// Packed elements.
-fn packed(kind: Kind, elements: Elements, run: u64, loops: &[(u64, i64, i64)]) -> Case {
+fn packed(kind: WayKind, elements: Elements, run: u64, loops: &[(u64, i64, i64)]) -> Case {
     Case { elements, packed: true, ..bytes(kind, Locality::Memory, run, loops) }
 }
 
@@ -56,42 +56,42 @@ fn cases() -> Vec<Case> {
         [level(columns, 1, rows), level(rows, columns, 1)]
     };
     let mut all = vec![
-        packed(Kind::Field, field(4, 8, Extend::Sign), 600, &[(2, 603, 605)]),
-        packed(Kind::Field, field(8, 4, Extend::Zero), 600, &[(2, 605, 603)]),
-        packed(Kind::Field, field(1, 8, Extend::Zero), 2100, &[]),
-        packed(Kind::Field, field(8, 2, Extend::Zero), 1100, &[]),
-        packed(Kind::Bits, Elements::same(4), 41, &[(5, 43, 45)]),
-        packed(Kind::Bits, Elements::same(1), 99, &[(3, 101, 107)]),
-        packed(Kind::RegisterTranspose, Elements::same(4), 1, &transposed(64, 64, 1)),
-        packed(Kind::Blocks, Elements::same(4), 1, &transposed(5, 7, 1)),
-        packed(Kind::Gather, Elements::same(2), 1, &[(9, 300, 1)]),
-        packed(Kind::Gather, field(4, 16, Extend::Sign), 3, &[(4, 5, 3)]),
+        packed(WayKind::Field, field(4, 8, Extend::Sign), 600, &[(2, 603, 605)]),
+        packed(WayKind::Field, field(8, 4, Extend::Zero), 600, &[(2, 605, 603)]),
+        packed(WayKind::Field, field(1, 8, Extend::Zero), 2100, &[]),
+        packed(WayKind::Field, field(8, 2, Extend::Zero), 1100, &[]),
+        packed(WayKind::Bits, Elements::same(4), 41, &[(5, 43, 45)]),
+        packed(WayKind::Bits, Elements::same(1), 99, &[(3, 101, 107)]),
+        packed(WayKind::RegisterTranspose, Elements::same(4), 1, &transposed(64, 64, 1)),
+        packed(WayKind::Blocks, Elements::same(4), 1, &transposed(5, 7, 1)),
+        packed(WayKind::Gather, Elements::same(2), 1, &[(9, 300, 1)]),
+        packed(WayKind::Gather, field(4, 16, Extend::Sign), 3, &[(4, 5, 3)]),
     ];
     for locality in [Locality::Cache, Locality::Memory] {
         all.extend([
-            bytes(Kind::Rows, locality, 70, &[(3, 75, 145), (2, 225, 70)]),
-            bytes(Kind::Rows, locality, 128, &[(3, 128, 256), (2, 384, 128)]),
-            bytes(Kind::Rows, locality, 5000, &[]),
-            bytes(Kind::Rows, locality, 40, &[(5, 40, 47)]),
-            bytes(Kind::Interleave, locality, 4, &[(200, 4, 12), (3, 800, 4)]),
-            bytes(Kind::Interleave, locality, 4, &[(3, 4, 800), (200, 12, 4)]),
-            bytes(Kind::StridedPack, locality, 4, &[(200, 8, 4)]),
-            bytes(Kind::StridedPack, locality, 2, &[(300, 10, 2)]),
-            bytes(Kind::TiledTranspose, locality, 4, &transposed(17, 19, 4)),
-            bytes(Kind::TiledTranspose, locality, 1, &transposed(9, 40, 1)),
-            bytes(Kind::TiledTranspose, locality, 6, &transposed(11, 13, 6)),
-            bytes(Kind::RegisterTranspose, locality, 1, &transposed(64, 64, 1)),
-            bytes(Kind::RegisterTranspose, locality, 4, &transposed(32, 32, 4)),
-            bytes(Kind::RegisterTranspose, locality, 16, &transposed(16, 16, 16)),
-            bytes(Kind::Blocks, locality, 1, &transposed(5, 7, 1)),
-            bytes(Kind::Gather, locality, 2, &[(9, 300, 2)]),
+            bytes(WayKind::Rows, locality, 70, &[(3, 75, 145), (2, 225, 70)]),
+            bytes(WayKind::Rows, locality, 128, &[(3, 128, 256), (2, 384, 128)]),
+            bytes(WayKind::Rows, locality, 5000, &[]),
+            bytes(WayKind::Rows, locality, 40, &[(5, 40, 47)]),
+            bytes(WayKind::Interleave, locality, 4, &[(200, 4, 12), (3, 800, 4)]),
+            bytes(WayKind::Interleave, locality, 4, &[(3, 4, 800), (200, 12, 4)]),
+            bytes(WayKind::StridedPack, locality, 4, &[(200, 8, 4)]),
+            bytes(WayKind::StridedPack, locality, 2, &[(300, 10, 2)]),
+            bytes(WayKind::TiledTranspose, locality, 4, &transposed(17, 19, 4)),
+            bytes(WayKind::TiledTranspose, locality, 1, &transposed(9, 40, 1)),
+            bytes(WayKind::TiledTranspose, locality, 6, &transposed(11, 13, 6)),
+            bytes(WayKind::RegisterTranspose, locality, 1, &transposed(64, 64, 1)),
+            bytes(WayKind::RegisterTranspose, locality, 4, &transposed(32, 32, 4)),
+            bytes(WayKind::RegisterTranspose, locality, 16, &transposed(16, 16, 16)),
+            bytes(WayKind::Blocks, locality, 1, &transposed(5, 7, 1)),
+            bytes(WayKind::Gather, locality, 2, &[(9, 300, 2)]),
         ]);
     }
     // At most the number of cases of a kind, so that these cases together cover every alignment.
     for case in &mut all {
         case.stride = match case.kind {
-            Kind::RegisterTranspose => 7,
-            Kind::Bits | Kind::Blocks => 2,
+            WayKind::RegisterTranspose => 7,
+            WayKind::Bits | WayKind::Blocks => 2,
             _ => 4, // open set
         };
     }
@@ -135,7 +135,7 @@ fn naive(case: &Case, source: &[u8], out: &mut [u8]) {
 }
 
 /// Runs a case in every instruction set at every alignment within a line, and returns the kinds that ran.
-fn check((number, case): (usize, &Case)) -> Vec<Kind> {
+fn check((number, case): (usize, &Case)) -> Vec<WayKind> {
     let (from, to) = widths(case);
     let locality = |of: fn(&Loop) -> i64, width: u64| {
         let units = case.loops.iter().map(of).sum::<i64>() as u64 + case.run;
@@ -153,9 +153,10 @@ fn check((number, case): (usize, &Case)) -> Vec<Kind> {
     for isa in here() {
         let (way, mut scratch) =
             (Way::of(&part, Terms { elements, isa, locality }), Scratch::default());
-        let behind =
-            (first..64).step_by(step).map(|at| (Place::Behind(5 * at + 2), Place::Behind(at)));
-        for (src, dst) in behind.chain([(Place::Ends, Place::Ends)]) {
+        let behind = (first..64)
+            .step_by(step)
+            .map(|at| (BufferPosition::Behind(5 * at + 2), BufferPosition::Behind(at)));
+        for (src, dst) in behind.chain([(BufferPosition::Ends, BufferPosition::Ends)]) {
             let (mut from, mut to) =
                 (Guarded::holding(&source, src), Guarded::holding(&before, dst));
             let scratch = &mut scratch;
@@ -169,7 +170,7 @@ fn check((number, case): (usize, &Case)) -> Vec<Kind> {
 }
 
 /// Checks the cases of a kind, and that it runs them in some instruction set.
-fn check_all(kind: Kind) {
+fn check_all(kind: WayKind) {
     let cases = cases();
     let own = cases.iter().filter(|case| case.kind == kind);
     let ran: Vec<_> = own.enumerate().map(check).collect();
@@ -182,47 +183,47 @@ mod at_every_byte {
 
     #[test]
     fn rows() {
-        check_all(Kind::Rows);
+        check_all(WayKind::Rows);
     }
 
     #[test]
     fn interleave() {
-        check_all(Kind::Interleave);
+        check_all(WayKind::Interleave);
     }
 
     #[test]
     fn strided_pack() {
-        check_all(Kind::StridedPack);
+        check_all(WayKind::StridedPack);
     }
 
     #[test]
     fn tiled_transpose() {
-        check_all(Kind::TiledTranspose);
+        check_all(WayKind::TiledTranspose);
     }
 
     #[test]
     fn transpose() {
-        check_all(Kind::RegisterTranspose);
+        check_all(WayKind::RegisterTranspose);
     }
 
     #[test]
     fn field() {
-        check_all(Kind::Field);
+        check_all(WayKind::Field);
     }
 
     #[test]
     fn bits() {
-        check_all(Kind::Bits);
+        check_all(WayKind::Bits);
     }
 
     #[test]
     fn blocks() {
-        check_all(Kind::Blocks);
+        check_all(WayKind::Blocks);
     }
 
     #[test]
     fn gather() {
-        check_all(Kind::Gather);
+        check_all(WayKind::Gather);
     }
 }
 
@@ -260,8 +261,9 @@ fn tables_move_runs_of_every_length_from_and_to_every_byte() {
                 set(&mut expected, to as u64 * width + i, value);
             }
         }
-        let behind = (0..64).map(|at| (Place::Behind(5 * at + 2), Place::Behind(at)));
-        for (src, dst) in behind.chain([(Place::Ends, Place::Ends)]) {
+        let behind =
+            (0..64).map(|at| (BufferPosition::Behind(5 * at + 2), BufferPosition::Behind(at)));
+        for (src, dst) in behind.chain([(BufferPosition::Ends, BufferPosition::Ends)]) {
             let mut from = Guarded::holding(&source, src);
             let mut to = Guarded::holding(&vec![BEFORE; len], dst);
             table(Elements::same(bits), &leaf, (0, 0), from.bytes(), to.bytes());

@@ -3,7 +3,7 @@
 
 /// The position of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum BufferPosition {
     /// After an unmapped page, so on a line.
     Begins,
     /// Before an unmapped page.
@@ -23,19 +23,19 @@ pub(super) struct Guarded {
 }
 
 impl Guarded {
-    pub(super) fn new(len: usize, place: Place) -> Guarded {
+    pub(super) fn new(len: usize, place: BufferPosition) -> Guarded {
         let mut pages = Pages::new(len + 64);
         let all = pages.bytes().len();
         let at = match place {
-            Place::Begins => 0,
-            Place::Ends => all - len,
-            Place::Behind(at) => at % 64,
+            BufferPosition::Begins => 0,
+            BufferPosition::Ends => all - len,
+            BufferPosition::Behind(at) => at % 64,
         };
         pages.bytes().fill(AROUND);
         Guarded { pages, at, len }
     }
 
-    pub(super) fn holding(bytes: &[u8], place: Place) -> Guarded {
+    pub(super) fn holding(bytes: &[u8], place: BufferPosition) -> Guarded {
         let mut guarded = Guarded::new(bytes.len(), place);
         guarded.bytes().copy_from_slice(bytes);
         guarded
@@ -101,16 +101,16 @@ impl Drop for Pages {
 #[derive(Clone)]
 #[repr(align(64))]
 #[allow(dead_code, reason = "its bytes are borrowed as a part of all lines")]
-struct Line([u8; 64]);
+struct CacheLine([u8; 64]);
 
 /// Heap memory on a line, for other systems and Miri, which knows its bounds.
 #[cfg(not(all(target_os = "linux", not(miri))))]
-struct Pages(Vec<Line>);
+struct Pages(Vec<CacheLine>);
 
 #[cfg(not(all(target_os = "linux", not(miri))))]
 impl Pages {
     fn new(len: usize) -> Pages {
-        Pages(vec![Line([0; 64]); len.div_ceil(64)])
+        Pages(vec![CacheLine([0; 64]); len.div_ceil(64)])
     }
 
     fn bytes(&mut self) -> &mut [u8] {

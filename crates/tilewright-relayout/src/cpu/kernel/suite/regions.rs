@@ -2,7 +2,7 @@
 
 use super::{
     super::{Isa, bits, prefetch::Prefetch, transpose::transpose},
-    guard::{Guarded, Place},
+    guard::{BufferPosition, Guarded},
     here, noise,
 };
 use crate::cpu::scratch::Scratch;
@@ -24,14 +24,14 @@ pub(super) struct Relayout {
 
 /// The parameters of a run.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Way {
+pub(super) struct RunParameters {
     pub(super) isa: Isa,
     pub(super) register: usize,
     pub(super) locality: Locality,
     /// The shape of blocks: the planner's or, with a seed, a random multiple of a unit for each loop.
     pub(super) blocks: Option<u64>,
-    pub(super) src: Place,
-    pub(super) dst: Place,
+    pub(super) src: BufferPosition,
+    pub(super) dst: BufferPosition,
 }
 
 /// Every instruction set with every register it has.
@@ -41,13 +41,13 @@ pub(super) fn registers() -> Vec<(Isa, usize)> {
 }
 
 /// Positions at the start and the end of memory, on lines and between them.
-pub(super) const PLACES: [(Place, Place); 6] = [
-    (Place::Begins, Place::Begins),
-    (Place::Ends, Place::Ends),
-    (Place::Begins, Place::Ends),
-    (Place::Ends, Place::Behind(16)),
-    (Place::Behind(7), Place::Begins),
-    (Place::Behind(61), Place::Behind(35)),
+pub(super) const PLACES: [(BufferPosition, BufferPosition); 6] = [
+    (BufferPosition::Begins, BufferPosition::Begins),
+    (BufferPosition::Ends, BufferPosition::Ends),
+    (BufferPosition::Begins, BufferPosition::Ends),
+    (BufferPosition::Ends, BufferPosition::Behind(16)),
+    (BufferPosition::Behind(7), BufferPosition::Begins),
+    (BufferPosition::Behind(61), BufferPosition::Behind(35)),
 ];
 
 fn moved(source: &[u8], from: u64, out: &mut [u8], to: u64, bits: u64) {
@@ -85,7 +85,7 @@ impl Relayout {
     }
 
     /// Checks all these ways; returns the number of those in which register transposes ran.
-    pub(super) fn check(&self, ways: impl Iterator<Item = Way>) -> usize {
+    pub(super) fn check(&self, ways: impl Iterator<Item = RunParameters>) -> usize {
         let plan = Plan::new(&self.src, &self.dst, Elements::same(self.bits), 0).unwrap();
         let Some(regions) = plan.0.program.regions() else { return 0 };
         let source = noise(self.bytes(&self.src), self.src.size());
@@ -122,7 +122,7 @@ impl Relayout {
                 for &blocks in blocks {
                     for _ in 0..2 {
                         let (src, dst) = places.next().unwrap();
-                        ways.push(Way { isa, register, locality, blocks, src, dst });
+                        ways.push(RunParameters { isa, register, locality, blocks, src, dst });
                     }
                 }
             }
@@ -133,7 +133,7 @@ impl Relayout {
     }
 }
 
-impl Way {
+impl RunParameters {
     /// Runs a register transpose of a part, if there is one.
     fn transpose(
         &self,

@@ -2,7 +2,7 @@
 
 use super::{
     super::{Isa, portable::Words, vector::Vector},
-    guard::{Guarded, Place},
+    guard::{BufferPosition, Guarded},
     noise,
 };
 
@@ -16,7 +16,7 @@ fn load<V: Vector>(bytes: &[u8]) -> V {
     unsafe { V::load(bytes.as_ptr()) }
 }
 
-fn stored<V: Vector>(register: V, place: Place) -> Vec<u8> {
+fn stored<V: Vector>(register: V, place: BufferPosition) -> Vec<u8> {
     let mut to = Guarded::new(V::BYTES, place);
     // SAFETY: `to` has the length of a register; callers checked the instruction set.
     unsafe { register.store(to.bytes().as_mut_ptr()) };
@@ -32,7 +32,7 @@ fn exchanges<V: Vector>() {
             // SAFETY: the level is one of the register; callers checked the instruction set.
             let (a, b) = unsafe { V::exchange(level as u8, load(&pair[0]), load(&pair[1])) };
             for (which, register) in [a, b].into_iter().enumerate() {
-                let found = stored(register, Place::Ends);
+                let found = stored(register, BufferPosition::Ends);
                 for at in 0..8 * V::BYTES {
                     let (from, rest) = (at >> level & 1, at & !(1 << level));
                     let expected = bit(&pair[from], rest | which << level);
@@ -55,17 +55,22 @@ fn arrangements<V: Vector>() {
     );
     for (seed, table) in tables.into_iter().enumerate() {
         let from = noise(bytes, seed as u64 + 7);
-        let mut held = Guarded::holding(&table, Place::Ends);
+        let mut held = Guarded::holding(&table, BufferPosition::Ends);
         // SAFETY: the table has the length of a register; callers checked the instruction set.
         let found = unsafe { load::<V>(&from).arrange(held.bytes().as_ptr()) };
         let expected: Vec<u8> = table.iter().map(|at| from[usize::from(*at)]).collect();
-        assert_eq!(stored(found, Place::Begins), expected, "{table:?}");
+        assert_eq!(stored(found, BufferPosition::Begins), expected, "{table:?}");
     }
 }
 
 /// Checks that loads, stores and short copies touch the right bytes at the very end of memory, and no others.
 fn bounds<V: Vector>() {
-    for place in [Place::Begins, Place::Ends, Place::Behind(1), Place::Behind(33)] {
+    for place in [
+        BufferPosition::Begins,
+        BufferPosition::Ends,
+        BufferPosition::Behind(1),
+        BufferPosition::Behind(33),
+    ] {
         let bytes = noise(V::BYTES, 3);
         let mut from = Guarded::holding(&bytes, place);
         assert_eq!(stored(load::<V>(from.bytes()), place), bytes);
@@ -78,7 +83,7 @@ fn bounds<V: Vector>() {
         }
     }
     let bytes = noise(V::BYTES, 4);
-    for place in [Place::Begins, Place::Ends] {
+    for place in [BufferPosition::Begins, BufferPosition::Ends] {
         let mut to = Guarded::new(V::BYTES, place);
         // SAFETY: pages begin and end on lines; callers checked the instruction set.
         unsafe { load::<V>(&bytes).stream(to.bytes().as_mut_ptr()) };
@@ -94,7 +99,7 @@ fn splices<V: Vector>() {
         // SAFETY: the count is at most a register's; callers checked the instruction set.
         let found = unsafe { load::<V>(&own).splice(load(&rest), count) };
         let expected = [&own[..count], &rest[count..]].concat();
-        assert_eq!(stored(found, Place::Ends), expected, "{count}");
+        assert_eq!(stored(found, BufferPosition::Ends), expected, "{count}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     super::{Isa, Scratch, rows},
-    guard::{Guarded, Place},
+    guard::{BufferPosition, Guarded},
     noise, some,
 };
 use crate::{
@@ -47,7 +47,7 @@ impl Runs {
     }
 
     /// Moves them from and to these positions with every instruction set.
-    fn check(&self, places: impl IntoIterator<Item = (Place, Place)>) {
+    fn check(&self, places: impl IntoIterator<Item = (BufferPosition, BufferPosition)>) {
         let part = self.part();
         let locality = |of: fn(&Loop) -> i64| {
             self.loops.iter().map(|level| of(level).unsigned_abs()).sum::<u64>() + self.run
@@ -76,13 +76,19 @@ impl Runs {
 }
 
 /// Every alignment within a line on one side, with some of the other.
-fn phases() -> Vec<(Place, Place)> {
+fn phases() -> Vec<(BufferPosition, BufferPosition)> {
     let step = if cfg!(miri) { 21 } else { 1 };
     let of = |at: usize| {
-        [(Place::Behind(at * 5), Place::Behind(at)), (Place::Behind(at), Place::Behind(16))]
+        [
+            (BufferPosition::Behind(at * 5), BufferPosition::Behind(at)),
+            (BufferPosition::Behind(at), BufferPosition::Behind(16)),
+        ]
     };
-    let ends =
-        [(Place::Ends, Place::Ends), (Place::Begins, Place::Ends), (Place::Ends, Place::Begins)];
+    let ends = [
+        (BufferPosition::Ends, BufferPosition::Ends),
+        (BufferPosition::Begins, BufferPosition::Ends),
+        (BufferPosition::Ends, BufferPosition::Begins),
+    ];
     (0..64).step_by(step).flat_map(of).chain(ends).collect()
 }
 
@@ -99,7 +105,10 @@ fn runs_of_every_length_are_joined_at_every_phase() {
 
 #[test]
 fn lines_are_carried_from_block_to_block() {
-    let places = [(Place::Behind(3), Place::Behind(16)), (Place::Ends, Place::Ends)];
+    let places = [
+        (BufferPosition::Behind(3), BufferPosition::Behind(16)),
+        (BufferPosition::Ends, BufferPosition::Ends),
+    ];
     let cases: &[(u64, &[u64], &[usize])] = if cfg!(miri) {
         &[(512, &[20, 4], &[1, 0])]
     } else {
@@ -123,7 +132,7 @@ fn lines_are_carried_from_block_to_block() {
 #[test]
 #[cfg_attr(miri, ignore = "megabytes take hours")]
 fn more_streams_than_lines_are_carried_for_go_one_by_one() {
-    let places = [(Place::Behind(48), Place::Behind(5))];
+    let places = [(BufferPosition::Behind(48), BufferPosition::Behind(5))];
     Runs::of(64, &[70, 4500], &[1, 0], &[], &[]).check(places);
 }
 
@@ -179,6 +188,6 @@ proptest! {
 
     #[test]
     fn random_runs(runs in runs(), src in 0usize..64, dst in 0usize..64) {
-        runs.check([(Place::Behind(src), Place::Behind(dst)), (Place::Ends, Place::Ends)]);
+        runs.check([(BufferPosition::Behind(src), BufferPosition::Behind(dst)), (BufferPosition::Ends, BufferPosition::Ends)]);
     }
 }

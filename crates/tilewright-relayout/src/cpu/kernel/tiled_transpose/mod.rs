@@ -18,7 +18,7 @@ use crate::{
     program::region::{Loop, RegionRef, for_each},
 };
 use runs::Runs;
-use sides::{Inside, Insides, Side};
+use sides::{Inside, Insides, PanelSide};
 use squares::Squares;
 use unit::Unit;
 use wholes::Wholes;
@@ -40,8 +40,8 @@ pub(crate) struct TiledTranspose {
     unit: Unit,
     /// The source of the bytes of each written register, for a tile that is moved as a whole.
     tables: Box<[[u8; 64]]>,
-    rows: Side,
-    columns: Side,
+    rows: PanelSide,
+    columns: PanelSide,
     /// For each loop of the region, whether it is a row's or a column's.
     inside: Insides,
     run: u64,

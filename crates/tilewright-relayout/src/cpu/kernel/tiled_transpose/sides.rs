@@ -11,14 +11,14 @@ const MOST: u64 = 2048;
 
 /// The rows, which are consecutive in the destination, or the columns, which are consecutive in the source.
 #[derive(Clone, Debug)]
-pub(super) struct Side {
+pub(super) struct PanelSide {
     /// The bytes from one to the next, on the side where they are consecutive.
     pub(super) step: usize,
     /// The start of each on the other side, in bytes from the first.
     pub(super) table: Vec<i64>,
 }
 
-impl Side {
+impl PanelSide {
     /// Returns their number.
     pub(super) fn len(&self) -> usize {
         self.table.len()
@@ -60,7 +60,7 @@ pub(super) struct Inside {
 
 /// A side while its loops are found.
 struct Growing {
-    side: Side,
+    side: PanelSide,
     /// True if it takes all iterations of its loops.
     is_whole: bool,
     /// The strides of a loop on its side and on the other.
@@ -70,7 +70,12 @@ struct Growing {
 
 impl Growing {
     fn new(run: u64, own: fn(&Loop) -> i64, other: fn(&Loop) -> i64) -> Growing {
-        Growing { side: Side { step: run as usize, table: vec![0] }, is_whole: true, own, other }
+        Growing {
+            side: PanelSide { step: run as usize, table: vec![0] },
+            is_whole: true,
+            own,
+            other,
+        }
     }
 
     /// Adds the loop that continues the others, or the first one, and marks it. Returns whether there is one.
@@ -106,7 +111,7 @@ pub(super) type Insides = Box<[Option<Inside>]>;
 
 /// Returns the rows and columns of a region, and the loops that form them; `None` if there is only one row or one
 /// column.
-pub(super) fn sides(region: &RegionRef<'_>) -> Option<(Side, Side, Insides)> {
+pub(super) fn sides(region: &RegionRef<'_>) -> Option<(PanelSide, PanelSide, Insides)> {
     let mut inside = vec![None; region.loops.len()];
     let mut rows = Growing::new(region.run, |level| level.dst, |level| level.src);
     let mut columns = Growing::new(region.run, |level| level.src, |level| level.dst);

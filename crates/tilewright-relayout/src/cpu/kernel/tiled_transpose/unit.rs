@@ -2,7 +2,7 @@
 
 use super::{
     super::{interleave, isa::Isa},
-    sides::Side,
+    sides::PanelSide,
 };
 
 /// The elements that one step moves.
@@ -22,7 +22,7 @@ const REGISTERS: usize = 4;
 impl Unit {
     /// Returns the unit that takes the fewest instructions, by rough counts; `None` if runs can only be copied exactly,
     /// one by one.
-    pub(super) fn of(isa: Isa, run: usize, rows: &Side, columns: &Side) -> Option<Unit> {
+    pub(super) fn of(isa: Isa, run: usize, rows: &PanelSide, columns: &PanelSide) -> Option<Unit> {
         let copied = run.next_power_of_two();
         // Bytes that a run writes beyond its end must be overwritten.
         let follows = rows.step == run || copied == run;
@@ -51,7 +51,7 @@ impl Unit {
     }
 
     /// Returns the bytes that it reads beyond the end of a row.
-    pub(super) fn beyond(self, run: usize, columns: &Side) -> usize {
+    pub(super) fn beyond(self, run: usize, columns: &PanelSide) -> usize {
         match self {
             Unit::Square { register, .. } => register.saturating_sub(columns.len() * run),
             Unit::Whole { .. } => 0,
@@ -61,7 +61,12 @@ impl Unit {
 
     /// Returns, for each written and each read register of a whole tile, the source of its bytes. The last register on
     /// each side ends at the end of the tile.
-    pub(super) fn tables(self, run: usize, rows: &Side, columns: &Side) -> Box<[[u8; 64]]> {
+    pub(super) fn tables(
+        self,
+        run: usize,
+        rows: &PanelSide,
+        columns: &PanelSide,
+    ) -> Box<[[u8; 64]]> {
         let Unit::Whole { register, count } = self else { return Box::default() };
         let bytes = rows.len() * columns.len() * run;
         let mut from = vec![0; bytes];
@@ -97,7 +102,7 @@ fn square(register: usize, run: usize) -> Option<Unit> {
 }
 
 /// Returns the whole tile in registers of this size, if it is small.
-fn whole(register: usize, run: usize, rows: &Side, columns: &Side) -> Option<Unit> {
+fn whole(register: usize, run: usize, rows: &PanelSide, columns: &PanelSide) -> Option<Unit> {
     let bytes = rows.len() * columns.len() * run;
     let count = bytes.div_ceil(register);
     let together = register <= bytes && count <= REGISTERS;
