@@ -1,7 +1,8 @@
 //! `cargo xtask ci`: everything that decides whether a change lands. It begins nothing more after the first failure.
 //!
-//! Two lines of steps run at once, since most steps leave a processor idle: what checks the sources, which cargo builds for
-//! debugging, and what is handed out, which cargo builds for release. Neither waits for the other's build folder.
+//! Two sequences of steps run at once, since most steps leave a processor idle: the tests, which cargo builds for debugging, and
+//! everything else, most of which cargo builds for release. They take about equally long. The other debug builds come last, when
+//! the tests have been compiled, so that neither sequence waits for a build folder.
 //!
 //! Steps whose tools are missing and cannot be fetched are named and left out; with `CI=true` in the
 //! environment that is a failure.
@@ -34,10 +35,11 @@ pub(crate) fn run(root: &Path) -> Outcome {
         return sh(command(root, &[&*own.to_string_lossy(), "ci"]).env(INCREMENTAL, "0"));
     }
     let steps = Steps::new(root);
-    let record = target(root)?.join("ci-handed-out.txt");
+    let record = target(root)?.join("ci-other-steps.txt");
     let outcome = look(root, &steps).and_then(|()| {
-        println!("    what is handed out is built and tested as well: {}", record.display());
-        Steps::both(&record, || sources(root, &steps), || handed_out(root, &steps))
+        println!("    the other steps run at the same time; their output: {}", record.display());
+        let others = || released(root, &steps).and_then(|()| features(root, &steps));
+        Steps::both(&record, || tests(root, &steps), others)
     });
     let strict = env::var_os("CI").is_some_and(|value| value == "true");
     steps.summary(strict).and(outcome)
@@ -52,18 +54,21 @@ pub(crate) fn look(root: &Path, steps: &Steps) -> Outcome {
     steps.step("tidy", || tidy::run(root))
 }
 
-/// Tests, sets of features, packages and documentation.
-fn sources(root: &Path, steps: &Steps) -> Outcome {
-    let cargo = |words: &[&str]| command(root, &[&["cargo"], words].concat());
-    steps.step("tests", || sh(&mut cargo(&["test", "--workspace"])))?;
+/// The tests of all crates, with the examples of their documentation.
+fn tests(root: &Path, steps: &Steps) -> Outcome {
+    steps.step("tests", || sh(&mut command(root, &["cargo", "test", "--workspace"])))
+}
+
+/// Sets of features, packages and documentation.
+fn features(root: &Path, steps: &Steps) -> Outcome {
     steps.step("features", || release::features(root))?;
     steps.step("packages", || release::packages(root, false))?;
-    let mut doc = cargo(&["doc", "--workspace", "--no-deps"]);
+    let mut doc = command(root, &["cargo", "doc", "--workspace", "--no-deps"]);
     steps.step("documentation", || sh(doc.env("RUSTDOCFLAGS", "-D warnings")))
 }
 
 /// The program and what is made from it, the Python package, and the page.
-fn handed_out(root: &Path, steps: &Steps) -> Outcome {
+fn released(root: &Path, steps: &Steps) -> Outcome {
     let mut program = PathBuf::new();
     let build = || program::build(root, Build::Release).map(|built| program = built);
     steps.step("program", build)?;
