@@ -125,7 +125,8 @@ fn placed(expr: &Expr<'_>) -> Result<Argument, Error> {
 pub(super) fn argument(name: &str, argument: Argument) -> Result<Argument, Error> {
     match &argument.form {
         form @ (Form::Boolean(_) | Form::List(_) | Form::Padding) => {
-            let message = format!("{name}: {} cannot be an argument of a function", form.described());
+            let message =
+                format!("{name}: {} cannot be an argument of a function", form.described());
             Err(Error::at("arguments", argument.span, message))
         }
         _ => Ok(argument),
