@@ -166,12 +166,6 @@ impl From<tilewright::files::Error> for Failure {
     }
 }
 
-impl From<tilewright::module::Error> for Failure {
-    fn from(error: tilewright::module::Error) -> Failure {
-        Failure::of(error)
-    }
-}
-
 impl From<tilewright::reshard::Error> for Failure {
     fn from(error: tilewright::reshard::Error) -> Failure {
         let code = match error.kind() {

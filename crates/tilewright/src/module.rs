@@ -3,13 +3,14 @@
 //! The sizes of their arrays come from [`HloComputation::buffers`](tilewright_xla::HloComputation::buffers).
 
 use std::{
-    fmt,
     fs::File,
     io::{self, Read},
     path::Path,
 };
 
-use tilewright_xla::{HloModule, HloSourceError};
+use tilewright_xla::HloModule;
+
+use crate::Error;
 
 /// The longest file that is read, in bytes: 512 MiB. A module in memory takes a few times the bytes of its file, and a text at
 /// worst about forty times. A proto of more than 2²² messages is refused.
@@ -17,80 +18,6 @@ pub const MAX_BYTES: u64 = 512 << 20;
 
 /// The number of bytes that are read to recognise a file.
 const BEGINNING: u64 = 4096;
-
-/// Reason why a file does not give a module.
-///
-/// ```
-/// use tilewright::module::{Error, read};
-/// let Err(Error::Read { path, error }) = read("no/such/module.txt") else { panic!("no file") };
-/// assert_eq!((path.as_str(), error.kind()), ("no/such/module.txt", std::io::ErrorKind::NotFound));
-/// ```
-pub enum Error {
-    /// The file cannot be read.
-    Read {
-        /// The file.
-        path: String,
-        /// The error of the system.
-        error: io::Error,
-    },
-    /// The file is longer than [`MAX_BYTES`].
-    TooLarge {
-        /// The file.
-        path: String,
-        /// The known length, which the file may exceed.
-        bytes: u64,
-    },
-    /// The file is not a module; the error has the place at fault.
-    NoModule {
-        /// The file.
-        path: String,
-        /// The kind of source that the file was read as, and the fault.
-        error: HloSourceError,
-    },
-    /// The module has no entry computation.
-    NoEntry {
-        /// The file.
-        path: String,
-        /// The name of the module.
-        module: String,
-    },
-}
-
-impl Error {
-    /// A stable word: `input`, `limit`, `module`.
-    ///
-    /// ```
-    /// use tilewright::module::read;
-    /// assert_eq!(read("no/such/module.txt").unwrap_err().kind(), "input");
-    /// ```
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Error::Read { .. } => "input",
-            Error::TooLarge { .. } => "limit",
-            Error::NoModule { .. } | Error::NoEntry { .. } => "module",
-        }
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Error::Read { path, error } => write!(f, "{path}: {error}"),
-            Error::TooLarge { path, bytes } => write!(
-                f,
-                "{path}: {bytes} bytes; a module is read up to {MAX_BYTES} bytes (dump it without large constants)"
-            ),
-            Error::NoModule { path, error } => write!(f, "{path}: {error}"),
-            Error::NoEntry { path, module } => {
-                write!(f, "{path}: module {module} lacks an entry computation")
-            }
-        }
-    }
-}
-
-tilewright_core::debug_as_display!(Error);
-
-impl std::error::Error for Error {}
 
 /// Returns whether a file is to be read as a module: its name ends with `.txt`, `.pb` or `.hlo`, or it begins with `HloModule`. A
 /// file that cannot be opened is judged by its name alone.
@@ -119,7 +46,8 @@ fn beginning(path: &Path) -> io::Result<Vec<u8>> {
 /// Reads a module from its text, from the bytes of its `HloModuleProto`, or from a dumped `HloProto`.
 ///
 /// # Errors
-/// The file cannot be read, is longer than [`MAX_BYTES`], or is not a module.
+/// [input](Error::is_input) for a file that cannot be read, [limit](Error::is_limit) for one longer than [`MAX_BYTES`], and
+/// [module](Error::is_module) for one that is not a module, with the place at fault.
 ///
 /// ```
 /// let path = std::env::temp_dir().join(format!("module-{}.txt", std::process::id()));
@@ -133,15 +61,20 @@ fn beginning(path: &Path) -> io::Result<Vec<u8>> {
 /// # Ok::<(), tilewright::Error>(())
 /// ```
 pub fn read(path: impl AsRef<Path>) -> Result<HloModule, Error> {
-    let shown = path.as_ref().display().to_string();
-    let bytes = match bytes(path.as_ref()) {
-        Ok((bytes, len)) if len > MAX_BYTES || bytes.len() as u64 > MAX_BYTES => {
-            return Err(Error::TooLarge { path: shown, bytes: len.max(bytes.len() as u64) });
-        }
-        Ok((bytes, _)) => bytes,
-        Err(error) => return Err(Error::Read { path: shown, error }),
-    };
-    HloModule::from_bytes(&bytes).map_err(|error| Error::NoModule { path: shown, error })
+    let shown = path.as_ref().display();
+    let (bytes, len) = bytes(path.as_ref())
+        .map_err(|error| Error::of_file("input", format!("{shown}: {error}"), error))?;
+    let len = len.max(bytes.len() as u64);
+    if len > MAX_BYTES {
+        return Err(Error::of_file_alone(
+            "limit",
+            format!(
+                "{shown}: {len} bytes; a module is read up to {MAX_BYTES} bytes (dump it without large constants)"
+            ),
+        ));
+    }
+    HloModule::from_bytes(&bytes)
+        .map_err(|error| Error::of_file("module", format!("{shown}: {error}"), error))
 }
 
 /// Returns the length of a file and its bytes, at most one more than the bound; no bytes if the length exceeds the bound.

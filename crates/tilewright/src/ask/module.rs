@@ -12,7 +12,7 @@ use super::{
     Answer,
     words::{bytes, counted, fitted},
 };
-use crate::{Error, module};
+use crate::Error;
 
 /// The number of arrays that the text lists.
 pub const LISTED: usize = 20;
@@ -70,9 +70,9 @@ impl<'a> ModuleInfo<'a> {
         as_layout: Option<&'a str>,
     ) -> Result<ModuleInfo<'a>, Error> {
         let tiling = as_layout.map(tiling).transpose()?;
-        let entry = module.entry().ok_or_else(|| module::Error::NoEntry {
-            path: file.to_owned(),
-            module: module.name.clone(),
+        let entry = module.entry().ok_or_else(|| {
+            let says = format!("{file}: module {} lacks an entry computation", module.name);
+            Error::of_file_alone("module", says)
         })?;
         let parameters = entry.parameters().into_iter();
         let buffers = |one: &'a tilewright_xla::HloInstruction| one.buffers(tiling.as_ref());

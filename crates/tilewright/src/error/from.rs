@@ -14,8 +14,6 @@ use super::{Error, Kind};
 use crate::draw::NoAccess;
 #[cfg(feature = "files")]
 use crate::files;
-#[cfg(feature = "xla")]
-use crate::module;
 #[cfg(feature = "relayout")]
 use crate::relayout;
 use crate::{notation, picture};
@@ -161,21 +159,6 @@ impl From<HloSourceError> for Error {
             HloSourceError::Proto(proto) => Error::from(proto.clone()).0.kind,
         };
         Error::new(kind, error.to_string()).with_source(error)
-    }
-}
-
-#[cfg(feature = "xla")]
-impl From<module::Error> for Error {
-    fn from(error: module::Error) -> Error {
-        let mut own = of(error.kind(), error.to_string());
-        own.0.file = true;
-        own.0.io = match &error {
-            module::Error::Read { error, .. } => Some(error.kind()),
-            module::Error::TooLarge { .. }
-            | module::Error::NoModule { .. }
-            | module::Error::NoEntry { .. } => None,
-        };
-        own.with_source(error)
     }
 }
 

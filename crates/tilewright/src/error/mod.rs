@@ -88,6 +88,26 @@ impl Error {
         Error::new(Kind::Usage, message).in_field(field)
     }
 
+    /// Returns the error of a file, of the kind with this word.
+    #[cfg(feature = "xla")]
+    pub(crate) fn of_file_alone(word: &str, message: String) -> Error {
+        let mut error = Error::new(Kind::of(word).unwrap_or(Kind::Unsupported), message);
+        error.0.file = true;
+        error
+    }
+
+    /// Returns the error of a file with its cause, of the kind with this word.
+    #[cfg(feature = "xla")]
+    pub(crate) fn of_file<S>(word: &str, message: String, source: S) -> Error
+    where
+        S: std::error::Error + Send + Sync + 'static,
+    {
+        let mut error = Error::of_file_alone(word, message);
+        let cause: &dyn std::error::Error = &source;
+        error.0.io = cause.downcast_ref::<io::Error>().map(io::Error::kind);
+        error.with_source(source)
+    }
+
     /// Sets the error that this one was made from.
     fn with_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Error {
         self.0.source = Some(Box::new(source));
