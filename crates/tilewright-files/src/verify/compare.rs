@@ -115,7 +115,7 @@ fn elements(to: &Side<'_>, from: &Side<'_>, crew: Crew<'_>) -> Result<Option<Dif
     // and the bytes of both sides the rest.
     let (budget, members) = (crew.budget(), crew.members(to.len));
     let limit = budget.limit() / members as u64;
-    let list = (limit / 16).min(MOST).max(patch::LEAST);
+    let list = (limit / 16).clamp(patch::LEAST, MOST);
     let room = ((limit - limit / 8).saturating_sub(2 * list) / 2).min(MOST);
     let (a, b) = (to.held.layout(), from.held.layout());
     let (held, was) = (&to.held, &from.held);
