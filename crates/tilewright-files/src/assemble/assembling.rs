@@ -1,15 +1,12 @@
 //! Prepares the assembly of a result by a recipe: every decision is made before a byte is written.
 
-use std::{
-    collections::{BTreeSet, HashSet},
-    path::Path,
-};
+use std::{collections::HashSet, path::Path};
 
 use tilewright_recipe::Assembly;
 
 use super::{
     equal::Equality,
-    made::{self, Known},
+    made,
     packaging::{self, Messages, Packaging},
     whole::Whole,
 };
@@ -141,7 +138,7 @@ impl<'a> Assembling<'a> {
                 "{path}: a recipe reads the tensors of a {shown} file as the file states them; a layout, dims and an element type apply only to a file of one array"
             )));
         }
-        let known = known(input, assembly);
+        let known = made::known(input, assembly);
         let mut tensors = Vec::new();
         let mut wholes = Vec::new();
         for made in &assembly.made {
@@ -189,7 +186,7 @@ impl<'a> Assembling<'a> {
     /// # Ok::<(), tilewright_files::Error>(())
     /// ```
     pub fn check(input: &Input, assembly: &Assembly) -> Result<(), Error> {
-        let known = known(input, assembly);
+        let known = made::known(input, assembly);
         assembly.made.iter().try_for_each(|made| made::made(made, &known).map(drop))
     }
 
@@ -291,15 +288,6 @@ impl<'a> Assembling<'a> {
             stage: frame.stage.clone(),
         }
     }
-}
-
-/// Returns the tensors of an input, and the names that stand for some of them.
-pub(crate) fn known<'a>(input: &'a Input, assembly: &Assembly) -> Known<'a> {
-    let place = |tensor: &Tensor| input.tensors().iter().position(|own| std::ptr::eq(own, tensor));
-    let tied = input.tied().filter_map(|(_, tensor)| place(tensor)).collect();
-    let mut known = Known { tensors: input.tensors(), tied, rounded: BTreeSet::new() };
-    known.rounded = assembly.rounded.iter().filter_map(|number| known.number(*number)).collect();
-    known
 }
 
 fn row(source: &Input, tensor: &Tensor, whole: &Whole) -> Row {

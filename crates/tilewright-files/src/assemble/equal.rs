@@ -4,14 +4,13 @@
 use tilewright_recipe::{Digit, Equal, Origin, Part};
 
 use super::{
-    assembling::Assembling,
     made::{Known, whole},
     moved::{Moved, Reads, Rooms},
     stored::{Places, Take, rows},
     whole::Whole,
 };
 use crate::{
-    Error,
+    Error, Input,
     open::origin::{Made as _, Origin as Bytes},
     transfer::run::Means,
     verify::{
@@ -75,43 +74,11 @@ impl Equality {
         };
         self.equal.digits.iter().rev().fold((number, offset), step).1
     }
-}
 
-impl Assembling<'_> {
-    /// Returns the error of the first condition that is violated.
-    pub(crate) fn check_equal<'c>(
-        &'c self,
-        places: &Places<'c>,
-        rooms: &'c Rooms,
-        means: &Means<'_>,
-    ) -> Result<(), Error> {
-        let quiet = Quiet(means.watch);
-        let crew = Crew::new(&quiet, &means.budget, self.frame.request.threads);
-        for equality in &self.equal {
-            let name = equality.equal.why.as_str();
-            let moved = |whole: &Whole| {
-                let (plan, joined) = whole.planned((name, &self.source.path), places)?;
-                let from = Reads::Joined(joined);
-                Ok::<_, Error>(Moved { name, plan, from, unit: 1, narrow: None, rooms })
-            };
-            let sides = [moved(&equality.sides[0])?, moved(&equality.sides[1])?];
-            let whole = &equality.sides[0];
-            let (len, unit) = (whole.units.saturating_mul(whole.width), whole.width.max(1));
-            let each = sides.each_ref().map(|side| (Bytes::Made(side), 0));
-            if let Some(at) = compare::unequal(each, (len, unit), crew)? {
-                let mut bytes = [[0; 16]; 2];
-                for (side, bytes) in sides.iter().zip(&mut bytes) {
-                    side.read(bytes.get_mut(..unit.min(16) as usize).unwrap_or_default(), at)?;
-                }
-                return Err(self.unequal(equality, at / unit, bytes.map(u128::from_le_bytes)));
-            }
-        }
-        Ok(())
-    }
-
-    fn unequal(&self, equality: &Equality, number: u64, [first, second]: [u128; 2]) -> Error {
-        let (why, place) = (&equality.equal.why, equality.place(number));
-        let tensor = self.source.tensors().get(equality.tensor);
+    /// Returns the error of the element with this number, whose two sides have these bytes.
+    fn error(&self, input: &Input, number: u64, [first, second]: [u128; 2]) -> Error {
+        let (why, place) = (&self.equal.why, self.place(number));
+        let tensor = input.tensors().get(self.tensor);
         let coord = tensor.map_or(String::new(), |tensor| {
             let extents = tensor.dims().iter().rev();
             let (_, mut coord) = extents.fold((place, Vec::new()), |(rest, mut coord), extent| {
@@ -121,7 +88,38 @@ impl Assembling<'_> {
             coord.reverse();
             format!("tensor {:?} at {coord:?}", tensor.name)
         });
-        let said = format!("{why}: {coord} has {first:#x}, expected {second:#x}");
-        Error::corrupt(&self.source.path, said)
+        let says = format!("{why}: {coord} has {first:#x}, expected {second:#x}");
+        Error::corrupt(&input.path, says)
     }
+}
+
+/// Returns the error of the first condition on `input` that is violated. The comparison uses `threads` threads.
+pub(crate) fn check<'c>(
+    all: &'c [Equality],
+    (input, places): (&'c Input, &Places<'c>),
+    rooms: &'c Rooms,
+    (means, threads): (&Means<'_>, usize),
+) -> Result<(), Error> {
+    let quiet = Quiet(means.watch);
+    let crew = Crew::new(&quiet, &means.budget, threads);
+    for equality in all {
+        let name = equality.equal.why.as_str();
+        let moved = |whole: &Whole| {
+            let (plan, joined) = whole.planned((name, &input.path), places)?;
+            let from = Reads::Joined(Box::new(joined));
+            Ok::<_, Error>(Moved { name, plan, from, unit: 1, narrow: None, rooms })
+        };
+        let sides = [moved(&equality.sides[0])?, moved(&equality.sides[1])?];
+        let whole = &equality.sides[0];
+        let (len, unit) = (whole.units.saturating_mul(whole.width), whole.width.max(1));
+        let each = sides.each_ref().map(|side| (Bytes::Made(side), 0));
+        if let Some(at) = compare::unequal(each, (len, unit), crew)? {
+            let mut bytes = [[0; 16]; 2];
+            for (side, bytes) in sides.iter().zip(&mut bytes) {
+                side.read(bytes.get_mut(..unit.min(16) as usize).unwrap_or_default(), at)?;
+            }
+            return Err(equality.error(input, at / unit, bytes.map(u128::from_le_bytes)));
+        }
+    }
+    Ok(())
 }

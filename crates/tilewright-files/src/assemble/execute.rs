@@ -12,6 +12,7 @@ use tilewright_relayout::{Plan, Program, Region};
 
 use super::{
     assembling::Assembling,
+    equal,
     making::{Maker, Making, What},
     moved::{Moved, Narrow, Reads, Rooms},
     recorded::Remade,
@@ -65,7 +66,8 @@ impl Assembling<'_> {
         let made = self.makings(&places, &rooms)?;
         let conversion = self.conversion(memory);
         let means = Means::new(&conversion, watch);
-        self.check_equal(&places, &rooms, &means)?;
+        let threads = self.frame.request.threads;
+        equal::check(&self.equal, (self.source, &places), &rooms, (&means, threads))?;
         let filled = Filled { job: self, conversion: &conversion, made: &made };
         let verified = run::filled(&conversion, &means, &filled)?;
         let read = |whole: &Whole| {
@@ -172,7 +174,7 @@ impl Assembling<'_> {
                 let copied = whole.is_runs();
                 return Ok(Making::new((name, plan), Box::new(joined), (copied, zeros)));
             }
-            let from = Reads::Joined(joined);
+            let from = Reads::Joined(Box::new(joined));
             let source = Box::new(Moved { name, plan, from, unit: 1, narrow, rooms });
             let plan = match &whole.layout {
                 Some(held) => {

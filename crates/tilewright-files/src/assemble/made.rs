@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use tilewright_notation::Spec;
-use tilewright_recipe::{Made, Origin, Part};
+use tilewright_recipe::{Assembly, Made, Origin, Part};
 
 use super::{
     exact::Exact,
@@ -14,7 +14,7 @@ use super::{
     whole::Whole,
 };
 use crate::{
-    Error, Tensor,
+    Error, Input, Tensor,
     layout::{dtype, held::Held},
     open::tensor::{IN_MEMORY, Piece as Stored},
     transfer::job,
@@ -247,4 +247,13 @@ fn repeated(bits: u128, held: &Held, unit: Unit) -> Vec<u8> {
     let mut bytes = bits.to_le_bytes().to_vec();
     bytes.resize(unit.bytes as usize, 0);
     bytes
+}
+
+/// Returns the tensors of an input, and the names that stand for some of them.
+pub(crate) fn known<'a>(input: &'a Input, assembly: &Assembly) -> Known<'a> {
+    let place = |tensor: &Tensor| input.tensors().iter().position(|own| std::ptr::eq(own, tensor));
+    let tied = input.tied().filter_map(|(_, tensor)| place(tensor)).collect();
+    let mut known = Known { tensors: input.tensors(), tied, rounded: BTreeSet::new() };
+    known.rounded = assembly.rounded.iter().filter_map(|number| known.number(*number)).collect();
+    known
 }

@@ -14,6 +14,7 @@ mod equal;
 mod exact;
 mod execute;
 pub(crate) mod given;
+mod joined;
 #[cfg(test)]
 mod laws;
 mod made;

@@ -14,7 +14,6 @@ use std::{
 use tilewright_recipe::{Assembly, Made, Origin, RECIPE_KEY, Recipe, Sizes};
 
 use super::{
-    assembling::known,
     cells::Sides,
     exact::Exact,
     made::{self, Known},
@@ -260,7 +259,7 @@ impl<'a> Remade<'a> {
         most: usize,
         crew: Crew<'_>,
     ) -> Result<Vec<Found>, Error> {
-        let known = known(self.against, &self.forth);
+        let known = made::known(self.against, &self.forth);
         let own: HashMap<&str, &Tensor> = self
             .out
             .tensors()
@@ -314,7 +313,7 @@ impl<'a> Remade<'a> {
     /// Returns the tensors of the result that the recipe makes, and whose padding it writes; copied tensors have the padding of
     /// the source.
     fn padded(&self, meant: &dyn Fn(&str, &[&str]) -> bool) -> Vec<&'a Tensor> {
-        let known = known(self.against, &self.forth);
+        let known = made::known(self.against, &self.forth);
         let passes = |made: &Made| {
             made::unchanged(made, &known).is_some_and(|(_, own)| !own.held.order.is_big())
         };

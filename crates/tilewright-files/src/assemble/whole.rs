@@ -10,7 +10,7 @@ use tilewright_transfer::LONG;
 
 use super::{
     exact::Exact,
-    moved::{Joined, Member},
+    joined::{Joined, Member},
     pieces::{Give, Piece},
     stored::{Places, Take},
 };

@@ -22,7 +22,7 @@ pub(crate) enum Origin<'a> {
 }
 
 /// Bytes that are computed from others when they are read. After a panic they are still valid, like those of files.
-pub(crate) trait Made: Sync + RefUnwindSafe {
+pub(crate) trait Made: Send + Sync + RefUnwindSafe {
     /// Fills `bytes` from byte `at` on.
     fn read(&self, bytes: &mut [u8], at: u64) -> Result<(), Error>;
 

@@ -4,11 +4,10 @@
 //! arranges coordinates of its first argument, such as `zipped_divide`, therefore acts on each part.
 //! Law: `f(M, …)` at a coordinate is the tuple of the parts `f(M.part(i), …)` there.
 
-use std::fmt;
-
 use tilewright_core::{BasisLayout, IntTuple, Layout, Mode};
 
 use super::{
+    basis_strides::Strides,
     functions::{Argument, Call, Refusal},
     value::Form,
 };
@@ -117,8 +116,8 @@ fn unpacked(map: &BasisLayout, base: i64, layout: &Layout) -> Result<Form, Refus
             "(".repeat(opened) + &stride(leaf) + &")".repeat(closed)
         })
         .collect();
-    let strides = Strides(strides.join(","));
-    strides.over(&shape).map_err(|message| Refusal::Said("unsupported", message))
+    let map = Strides::new(strides.join(",")).over(&shape).map(|map| Form::Basis(Box::new(map)));
+    map.map_err(|message| Refusal::Said("unsupported", message))
 }
 
 /// Returns the shape of the smallest box of coordinates from 0 that holds all values.
@@ -133,58 +132,18 @@ pub(super) fn coshape(map: &BasisLayout) -> Result<IntTuple, Refusal> {
     Ok(IntTuple::new(&extents, last.profile())?)
 }
 
-/// Strides that name bases, such as `(1@0,1@1)`, as the text that core reads behind a shape.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Strides(String);
-
-impl Strides {
-    /// One stride such as `1@0`.
-    pub(super) fn unit(text: &str) -> Strides {
-        Strides(text.to_owned())
-    }
-
-    /// The strides of a map.
-    pub(super) fn of(map: &BasisLayout) -> Strides {
-        let text = map.to_string();
-        Strides(text.split_once(':').map_or("", |(_, strides)| strides).to_owned())
-    }
-
-    /// The tuple of these parts, if one of them names a basis; the others are integers or tuples.
-    pub(super) fn tuple(parts: &[Argument]) -> Option<Result<Strides, Error>> {
-        let mut named = parts.iter().filter(|part| matches!(part.form, Form::Strides(_)));
-        named.next()?;
-        let text = |part: &Argument| match &part.form {
-            Form::Strides(Strides(text)) => Ok(text.clone()),
-            Form::Tuple(tuple) => Ok(tuple.to_string()),
-            other => {
-                let message = format!("{} among strides such as 1@0", other.described());
-                Err(Error::at("arguments", part.span, message))
-            }
-        };
-        let texts: Result<Vec<String>, Error> = parts.iter().map(text).collect();
-        Some(texts.map(|texts| Strides(format!("({})", texts.join(",")))))
-    }
-
-    /// A sum of single strides.
-    pub(super) fn plus(&self, other: &Strides) -> Strides {
-        Strides(format!("{self}+{other}"))
-    }
-
-    /// A single stride times an integer.
-    pub(super) fn times(&self, by: i64) -> Option<Strides> {
-        let (value, path) = self.0.split_once('@').filter(|_| !self.0.contains(['+', '(']))?;
-        Some(Strides(format!("{}@{path}", value.parse::<i64>().ok()?.checked_mul(by)?)))
-    }
-
-    /// The map of a shape with these strides, or what core says of them.
-    pub(super) fn over(&self, shape: &IntTuple) -> Result<Form, String> {
-        let map = BasisLayout::parse(&format!("{shape}:{self}"));
-        map.map(|map| Form::Basis(Box::new(map))).map_err(|error| error.to_string())
-    }
-}
-
-impl fmt::Display for Strides {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
+/// Returns the tuple of these parts as strides, if one of them names a basis; the others are integers or tuples.
+pub(super) fn strides_of(parts: &[Argument]) -> Option<Result<Strides, Error>> {
+    let mut named = parts.iter().filter(|part| matches!(part.form, Form::Strides(_)));
+    named.next()?;
+    let text = |part: &Argument| match &part.form {
+        Form::Strides(strides) => Ok(strides.to_string()),
+        Form::Tuple(tuple) => Ok(tuple.to_string()),
+        other => {
+            let message = format!("{} among strides such as 1@0", other.described());
+            Err(Error::at("arguments", part.span, message))
+        }
+    };
+    let texts: Result<Vec<String>, Error> = parts.iter().map(text).collect();
+    Some(texts.map(|texts| Strides::new(format!("({})", texts.join(",")))))
 }

@@ -33,6 +33,7 @@
 //! ```
 
 mod basis;
+mod basis_strides;
 mod call;
 mod dims;
 mod error;

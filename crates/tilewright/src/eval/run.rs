@@ -5,13 +5,31 @@ use tilewright_core::{BasisLayout, Coord, IntTuple, Layout, LinearLayout, Swizzl
 use tilewright_notation::{Named, Spec};
 
 use super::{
-    basis::{self, Strides},
+    basis,
+    basis_strides::Strides,
     dims::Dims,
     functions::{self, Argument, Call},
     items::Items,
     parser::{Expr, Node},
     value::{Form, Part, Value},
 };
+
+/// Evaluates `shape:stride`: a layout, or a map to coordinates if the strides name bases.
+fn strided(shape: &Expr<'_>, stride: &Expr<'_>, span: (usize, usize)) -> Result<Form, Error> {
+    let shape = integers(shape, "a shape")?;
+    match run(stride)? {
+        Form::Strides(strides) => {
+            let map = strides.over(&shape);
+            let map = map.map_err(|message| Error::parse(stride.span, message))?;
+            Ok(Form::Basis(Box::new(map)))
+        }
+        strides => {
+            let made =
+                Layout::from_shape_stride(&shape, &integers_of(strides, stride.span, "strides")?);
+            made.map(layout).map_err(|error| Error::core(span, "", &error))
+        }
+    }
+}
 
 /// Evaluates an expression.
 pub(super) fn run(expr: &Expr<'_>) -> Result<Form, Error> {
@@ -38,21 +56,8 @@ pub(super) fn run(expr: &Expr<'_>) -> Result<Form, Error> {
             let function = functions::named(name, *name_span)?;
             function.call(&evaluated(name, arguments)?, expr.span)
         }
-        Node::Unit(path) => Ok(Form::Strides(Strides::unit(path))),
-        Node::Layout(shape, stride) => {
-            let shape = integers(shape, "a shape")?;
-            match run(stride)? {
-                Form::Strides(strides) => {
-                    strides.over(&shape).map_err(|message| Error::parse(stride.span, message))
-                }
-                strides => Layout::from_shape_stride(
-                    &shape,
-                    &integers_of(strides, stride.span, "strides")?,
-                )
-                .map(layout)
-                .map_err(refused),
-            }
-        }
+        Node::Unit(path) => Ok(Form::Strides(Strides::new(path.to_string()))),
+        Node::Layout(shape, stride) => strided(shape, stride, expr.span),
         Node::Compact { shape, strides, strides_span } => {
             compact(expr.span, shape, functions::named(strides, *strides_span)?, *strides_span)
         }
@@ -135,7 +140,7 @@ pub(super) fn argument(name: &str, argument: Argument) -> Result<Argument, Error
 
 /// Returns integers, tuples and `_` under one more bracket; with a layout among them, a tiler.
 pub(super) fn tuple(parts: Vec<Argument>, span: (usize, usize)) -> Result<Form, Error> {
-    if let Some(strides) = Strides::tuple(&parts) {
+    if let Some(strides) = basis::strides_of(&parts) {
         return strides.map(Form::Strides);
     }
     let items = |part: &Argument| match &part.form {

@@ -6,7 +6,7 @@ use tilewright_core::{BasisLayout, IntTuple, Layout, LayoutTile, LinearLayout, S
 use tilewright_notation::{self as notation, Named, Spec};
 
 pub(super) use super::part::Part;
-use super::{basis::Strides, dims::Dims, items::Items};
+use super::{basis_strides::Strides, dims::Dims, items::Items};
 
 /// Value of an expression. `Display` prints it as the answer.
 ///

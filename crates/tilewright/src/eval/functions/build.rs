@@ -6,7 +6,7 @@ use tilewright_notation::Named;
 use super::{
     Answer, Call, Function, Refusal, coordinates::array, observe::integer, structure::layout,
 };
-use crate::eval::{basis::Strides, value::Form};
+use crate::eval::{basis_strides::Strides, value::Form};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     Function {

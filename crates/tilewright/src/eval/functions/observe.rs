@@ -3,11 +3,7 @@
 use tilewright_core::{IntTuple, Layout};
 
 use super::{Answer, Call, Function, Refusal};
-use crate::eval::{
-    basis::{self, Strides},
-    limits::MAX_LIST,
-    value::Form,
-};
+use crate::eval::{basis, basis_strides::Strides, limits::MAX_LIST, value::Form};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     Function {

@@ -230,7 +230,8 @@ fn made(call: &Call<'_>) -> Answer {
     if let (2, Form::Tuple(shape)) = (call.count(), call.form(0)?)
         && let Form::Strides(strides) = call.form(1)?
     {
-        return strides.over(shape).map_err(|message| Refusal::Said("parse", message));
+        let map = strides.over(shape).map_err(|message| Refusal::Said("parse", message))?;
+        return Ok(Form::Basis(Box::new(map)));
     }
     let all = (0..call.count()).map(|i| match call.form(i)? {
         Form::Tuple(tuple) => Ok(Err(tuple.clone())),
