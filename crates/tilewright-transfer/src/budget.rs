@@ -28,7 +28,7 @@ struct Shared {
     counts: Mutex<Counts>,
     freed: Condvar,
     /// The bytes that this budget has reserved of another one.
-    _of: Option<Held>,
+    _of: Option<Reservation>,
 }
 
 #[derive(Debug, Default)]
@@ -60,7 +60,7 @@ impl Budget {
         Budget::made(limit, None)
     }
 
-    fn made(limit: u64, of: Option<Held>) -> Budget {
+    fn made(limit: u64, of: Option<Reservation>) -> Budget {
         let counts = Mutex::new(Counts::default());
         Budget(Arc::new(Shared { limit, counts, freed: Condvar::new(), _of: of }))
     }
@@ -92,17 +92,17 @@ impl Budget {
     ///
     /// ```
     /// let budget = tilewright_transfer::Budget::new(100);
-    /// let _list = budget.held(70).unwrap();
-    /// assert!(budget.held(31).is_err());
+    /// let _list = budget.reserve(70).unwrap();
+    /// assert!(budget.reserve(31).is_err());
     /// ```
-    pub fn held(&self, len: u64) -> Result<Held, Refused> {
+    pub fn reserve(&self, len: u64) -> Result<Reservation, Refused> {
         let mut counts = self.0.counts();
         let (used, limit) = (counts.used, self.0.limit);
         if used.checked_add(len).is_none_or(|all| all > limit) {
             return Err(Refused::Bound { len, used, limit });
         }
         counts.take(len);
-        Ok(Held { len, of: self.0.clone() })
+        Ok(Reservation { len, of: self.0.clone() })
     }
 
     /// Waits until `len` bytes, at most the whole limit, are free, and returns a separate budget for them. A thread
@@ -123,7 +123,7 @@ impl Budget {
         let full = |counts: &mut Counts| self.0.limit - counts.used < len;
         let waited = self.0.freed.wait_while(self.0.counts(), full);
         waited.unwrap_or_else(PoisonError::into_inner).take(len);
-        Budget::made(len, Some(Held { len, of: self.0.clone() }))
+        Budget::made(len, Some(Reservation { len, of: self.0.clone() }))
     }
 
     /// Returns a buffer of zeros.
@@ -136,12 +136,12 @@ impl Budget {
     /// assert!(budget.buffer(9).unwrap().iter().all(|byte| *byte == 0));
     /// ```
     pub fn buffer(&self, len: u64) -> Result<Buffer, Refused> {
-        let held = self.held(len)?;
+        let reserved = self.reserve(len)?;
         let bytes = match len {
             ..LARGE => Bytes::Short(zeros(len)?),
             _ => Bytes::Large(Pages::new(len).map_err(|_| Refused::System(len))?),
         };
-        Ok(Buffer { bytes, _held: held })
+        Ok(Buffer { bytes, _reserved: reserved })
     }
 
     /// Returns the buffer that is kept in `room`, with at least `len` bytes. A buffer that is too short is freed first.
@@ -197,17 +197,17 @@ pub fn zeros(len: u64) -> Result<Vec<u8>, Refused> {
 ///
 /// ```
 /// let budget = tilewright_transfer::Budget::new(10);
-/// let held = budget.held(10).unwrap();
-/// drop(held);
-/// assert!(budget.held(10).is_ok());
+/// let reserved = budget.reserve(10).unwrap();
+/// drop(reserved);
+/// assert!(budget.reserve(10).is_ok());
 /// ```
 #[derive(Debug)]
-pub struct Held {
+pub struct Reservation {
     len: u64,
     of: Arc<Shared>,
 }
 
-impl Drop for Held {
+impl Drop for Reservation {
     fn drop(&mut self) {
         self.of.counts().used -= self.len;
         self.of.freed.notify_all();
@@ -235,7 +235,7 @@ enum Bytes {
 #[derive(Debug)]
 pub struct Buffer {
     bytes: Bytes,
-    _held: Held,
+    _reserved: Reservation,
 }
 
 impl std::ops::Deref for Buffer {
@@ -273,8 +273,8 @@ mod tests {
             let _second = budget.buffer(40).unwrap();
         }
         {
-            let _list = budget.held(70).unwrap();
-            assert!(budget.held(31).is_err() && budget.buffer(31).is_err());
+            let _list = budget.reserve(70).unwrap();
+            assert!(budget.reserve(31).is_err() && budget.buffer(31).is_err());
             let _first = budget.buffer(30).unwrap();
         }
         assert_eq!(budget.0.counts().used, 0);
@@ -308,8 +308,8 @@ mod tests {
     fn a_share_is_held_as_long_as_a_buffer_of_it() {
         let budget = Budget::new(100);
         let buffer = budget.share(80).buffer(10).unwrap();
-        assert!(budget.held(21).is_err());
+        assert!(budget.reserve(21).is_err());
         drop(buffer);
-        assert!(budget.held(100).is_ok());
+        assert!(budget.reserve(100).is_ok());
     }
 }

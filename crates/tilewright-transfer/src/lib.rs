@@ -43,7 +43,7 @@ mod step;
 mod watch;
 mod workers;
 
-pub use budget::{Budget, Buffer, Held, zeros};
+pub use budget::{Budget, Buffer, Reservation, zeros};
 pub use failed::{Failed, Refused};
 pub use file::{read_at, write_at};
 pub use range::chunks;

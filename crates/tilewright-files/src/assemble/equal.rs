@@ -15,7 +15,7 @@ use crate::{
     transfer::run::Means,
     verify::{
         compare,
-        crew::{Crew, Quiet},
+        workers::{Quiet, Workers},
     },
 };
 
@@ -101,7 +101,7 @@ pub(crate) fn check<'c>(
     (means, threads): (&Means<'_>, usize),
 ) -> Result<(), Error> {
     let quiet = Quiet(means.watch);
-    let crew = Crew::new(&quiet, &means.budget, threads);
+    let crew = Workers::new(&quiet, &means.budget, threads);
     for equality in all {
         let name = equality.equal.why.as_str();
         let moved = |whole: &Whole| {

@@ -23,14 +23,14 @@ use crate::{
     Error, Report, Watch,
     commit::{disk, temporary::Temporary},
     container::{Section, Target},
-    layout::held::Held,
+    layout::element_layout::ElementLayout,
     open::origin::Made as _,
     transfer::{
         budget::Budget,
         job::{self, unplanned},
         run::{self, Filling, Means, Written},
     },
-    verify::{self, crew::Crew},
+    verify::{self, workers::Workers},
 };
 
 impl Assembling<'_> {
@@ -92,7 +92,7 @@ impl Assembling<'_> {
         let made = self.wholes.iter().any(is_made) || self.taken().any(|take| take.rows);
         let own = if made || !self.equal.is_empty() { memory / 2 } else { 0 };
         let left = memory - own;
-        let threads = Crew::new(&(), &Budget::new(left), threads).members(u64::MAX);
+        let threads = Workers::new(&(), &Budget::new(left), threads).members(u64::MAX);
         (Rooms::new(Budget::new(own), threads), left)
     }
 
@@ -110,7 +110,7 @@ impl Assembling<'_> {
         };
         let all = target.sections.iter().map(len).fold(0, u64::saturating_add);
         disk::extend(file, all).map_err(failed)?;
-        let crew = Crew::new(means.watch, &means.budget, self.frame.request.threads);
+        let crew = Workers::new(means.watch, &means.budget, self.frame.request.threads);
         let (threads, limit) = (crew.members(u64::MAX), means.budget.limit());
         // A thread has two buffers of a stage, one of a tile's source, and one of a result.
         let most = (limit / threads as u64 / 4).max(1);
@@ -193,7 +193,7 @@ impl Assembling<'_> {
     /// Returns the error of a unit of a tensor that would lose a bit.
     fn lost(
         &self,
-        (name, held): (&str, &Held),
+        (name, held): (&str, &ElementLayout),
         (whole, unit): (&Whole, u64),
         places: &Places<'_>,
     ) -> Error {
@@ -230,7 +230,7 @@ fn unchanged((units, width): (u64, u64)) -> Result<Program, tilewright_relayout:
 }
 
 /// Returns the place of a byte of a stored tensor as text.
-fn at(held: &Held, byte: u64) -> String {
+fn at(held: &ElementLayout, byte: u64) -> String {
     let layout = held.layout();
     let bits = u64::from(held.bits).max(1);
     let element = byte.saturating_mul(8) / bits;
@@ -274,7 +274,7 @@ impl Filling for Filled<'_, '_> {
                 Error::corrupt(&job.frame.out, format!("verification failed: {said}"))
             };
             let out = verify::opened_again(self.conversion, done, means.watch)?.map_err(wrong)?;
-            let crew = Crew::new(means.watch, &means.budget, job.frame.request.threads);
+            let crew = Workers::new(means.watch, &means.budget, job.frame.request.threads);
             if let Some(found) = Remade::new(&out, job.source, &job.assembly).difference(crew)? {
                 return Err(wrong(found.to_string()));
             }

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     Error, Input, Tensor,
-    layout::{dtype, held::Held},
+    layout::{dtype, element_layout::ElementLayout},
     open::tensor::{IN_MEMORY, Piece as Stored},
     transfer::job,
 };
@@ -109,7 +109,7 @@ pub(crate) fn copied(name: &str, number: usize, tensor: &Tensor) -> (Tensor, Who
 }
 
 /// Returns the layout of a tensor of the result.
-fn held(made: &Made, known: &Known<'_>) -> Result<Held, Error> {
+fn held(made: &Made, known: &Known<'_>) -> Result<ElementLayout, Error> {
     let name = &made.name;
     let wrong = |said: String| Error::usage(format!("tensor {name:?} {said}"));
     // Elements narrower than a byte stay packed.
@@ -138,7 +138,11 @@ fn held(made: &Made, known: &Known<'_>) -> Result<Held, Error> {
 }
 
 /// Returns a stored tensor from its parts: over its storage or, if loops do not describe its layout, by rows.
-pub(crate) fn whole(parts: &[Part], held: &Held, known: &Known<'_>) -> Result<Whole, String> {
+pub(crate) fn whole(
+    parts: &[Part],
+    held: &ElementLayout,
+    known: &Known<'_>,
+) -> Result<Whole, String> {
     let own = if pieces::is_direct(held) { Some(direct(parts, held, known)) } else { None };
     match own {
         // A layout may cut this tensor into too many loops.
@@ -151,7 +155,7 @@ pub(crate) fn whole(parts: &[Part], held: &Held, known: &Known<'_>) -> Result<Wh
 }
 
 /// Returns a tensor whose layout loops describe.
-fn direct(parts: &[Part], held: &Held, known: &Known<'_>) -> Result<Whole, String> {
+fn direct(parts: &[Part], held: &ElementLayout, known: &Known<'_>) -> Result<Whole, String> {
     let unit = Unit::of(held)?;
     let units = held.bytes().ok_or("takes more than 2^63 bytes")? / unit.bytes.max(1);
     let size = held.dims().iter().copied().fold(1, u64::saturating_mul);
@@ -181,7 +185,7 @@ fn direct(parts: &[Part], held: &Held, known: &Known<'_>) -> Result<Whole, Strin
 fn stored(
     (origin, source, rounds): (Origin, Option<(usize, &Tensor)>, bool),
     nest: &Nest,
-    (held, unit): (&Held, Unit),
+    (held, unit): (&ElementLayout, Unit),
 ) -> Result<Vec<Piece>, String> {
     let Some((number, tensor)) = source else {
         let Origin::Fill(bits) = origin else { return Ok(Vec::new()) };
@@ -208,7 +212,7 @@ fn read(
     (number, tensor, rounds): (usize, &Tensor, bool),
     rows: bool,
     nest: &Nest,
-    (held, unit): (&Held, Unit),
+    (held, unit): (&ElementLayout, Unit),
 ) -> Result<Vec<Piece>, String> {
     let (name, take) = (&tensor.name, Take { tensor: number, rows });
     let own = &if rows { in_rows(&tensor.held)? } else { tensor.held.clone() };
@@ -227,7 +231,7 @@ fn read(
 }
 
 /// Returns the value of the layout's padding: the bytes of a unit.
-fn fill(held: &Held, unit: Unit) -> Result<Vec<u8>, String> {
+fn fill(held: &ElementLayout, unit: Unit) -> Result<Vec<u8>, String> {
     let fill = held.named.fill();
     let bits = held.dtype.stored_fill(fill, held.bits, held.order);
     let bits =
@@ -236,7 +240,7 @@ fn fill(held: &Held, unit: Unit) -> Result<Vec<u8>, String> {
 }
 
 /// Returns the bytes of a unit of elements with these bits.
-fn repeated(bits: u128, held: &Held, unit: Unit) -> Vec<u8> {
+fn repeated(bits: u128, held: &ElementLayout, unit: Unit) -> Vec<u8> {
     let narrow = held.bits < 8;
     let bits = match narrow {
         true => (0..unit.elements).fold(0u128, |all, nth| {

@@ -16,7 +16,7 @@ use super::{
     nest::{MOST, Nest, TooMany, Turn},
     stored::Take,
 };
-use crate::layout::held::Held;
+use crate::layout::element_layout::ElementLayout;
 
 /// Elements of a result that have the same source.
 #[derive(Clone, Debug)]
@@ -55,7 +55,7 @@ pub(crate) struct Unit {
 }
 
 impl Unit {
-    pub(crate) fn of(held: &Held) -> Result<Unit, String> {
+    pub(crate) fn of(held: &ElementLayout) -> Result<Unit, String> {
         let bits = u64::from(held.bits);
         if bits > 0 && bits.is_multiple_of(8) {
             return Ok(Unit { elements: held.together(), bytes: bits / 8 });
@@ -104,8 +104,8 @@ pub(crate) fn nest(
 /// Returns the nests over storage of a nest over elements, row-major on both sides.
 pub(crate) fn stored(
     nest: &Nest,
-    (from, from_unit): (Option<&Held>, Unit),
-    (to, to_unit): (&Held, Unit),
+    (from, from_unit): (Option<&ElementLayout>, Unit),
+    (to, to_unit): (&ElementLayout, Unit),
 ) -> Result<Vec<Nest>, String> {
     let Some(nest) = in_units(nest, from.map(|_| from_unit.elements), to_unit.elements) else {
         let together = from_unit.elements.max(to_unit.elements);
@@ -126,7 +126,7 @@ pub(crate) fn stored(
 }
 
 /// Returns true if loops over storage describe this layout. Tensors in other layouts are read and written by rows.
-pub(crate) fn is_direct(held: &Held) -> bool {
+pub(crate) fn is_direct(held: &ElementLayout) -> bool {
     if held.tables().is_some() || held.order.is_big() || Unit::of(held).is_err() {
         return false;
     }
@@ -135,7 +135,7 @@ pub(crate) fn is_direct(held: &Held) -> bool {
 }
 
 /// Checks that each loop steps over everything inside it: boxes and windows of storage are cut along the largest strides.
-fn check_nested(nests: &[Nest], held: &Held) -> Result<(), String> {
+fn check_nested(nests: &[Nest], held: &ElementLayout) -> Result<(), String> {
     let steps = |nest: &Nest| {
         let turns = nest.turns.iter().copied().filter(|turn| turn.to != 0);
         let mut turns: Vec<Turn> = turns.collect();
@@ -170,7 +170,7 @@ fn in_units(nest: &Nest, from: Option<u64>, to: u64) -> Option<Nest> {
 }
 
 /// Returns the nests with the second array in this layout.
-fn through(nests: Vec<Nest>, held: &Held) -> Result<Vec<Nest>, String> {
+fn through(nests: Vec<Nest>, held: &ElementLayout) -> Result<Vec<Nest>, String> {
     let layout = held.layout();
     if is_row_major(layout) || layout.size() == 0 {
         return Ok(nests);

@@ -26,7 +26,7 @@ use super::{
 use crate::{
     Difference, Error, Input, Reading, Request, Tensor, Verdict, Watch,
     container::Format,
-    layout::held::Held,
+    layout::element_layout::ElementLayout,
     open::{folder, globs::Pattern, open_with, origin::Made as _, place::Place, source::Source},
     transfer::{
         budget::{self, Budget, Buffer},
@@ -34,7 +34,7 @@ use crate::{
     },
     verify::{
         compare,
-        crew::{Crew, go_on},
+        workers::{Workers, go_on},
     },
 };
 
@@ -95,8 +95,8 @@ impl Buffers<'_> {
 
     /// Compares the rows of a tensor with its storage.
     fn check(&self, (input, tensor): (&Input, &Tensor), stored: &Stored<'_>) -> Result<(), Error> {
-        let (budget, _held) = (Budget::new(self.most), self.budget.held(self.most)?);
-        let crew = Crew::new(&(), &budget, 1);
+        let (budget, _held) = (Budget::new(self.most), self.budget.reserve(self.most)?);
+        let crew = Workers::new(&(), &budget, 1);
         stored.misread((input, tensor), crew)?.map_or(Ok(()), |found| {
             Err(Error::corrupt(&input.path, format!("its rows are wrong: {found}")))
         })
@@ -105,13 +105,13 @@ impl Buffers<'_> {
 
 /// A tensor that differs.
 #[derive(Clone, Debug)]
-pub(crate) struct Found {
+pub(crate) struct DifferentTensor {
     pub(crate) tensor: String,
     pub(crate) unlike: Unlike,
 }
 
-impl From<Found> for Difference {
-    fn from(Found { tensor, unlike }: Found) -> Difference {
+impl From<DifferentTensor> for Difference {
+    fn from(DifferentTensor { tensor, unlike }: DifferentTensor) -> Difference {
         let said = |text: String| Difference::Said { tensor: Some(tensor.clone()), text };
         match unlike {
             Unlike::Missing => said("it is missing, but the recorded recipe makes it".into()),
@@ -183,7 +183,7 @@ fn compared(
     watch.total(out.tensors().iter().map(|tensor| tensor.len).sum());
     let tensors = against.tensors().len() + out.tensors().len();
     let budget = Budget::new(budget::beside(request.memory, against.tensors().len(), tensors)?);
-    let crew = Crew::new(watch, &budget, request.threads);
+    let crew = Workers::new(watch, &budget, request.threads);
     let found = remade.differences(&meant, 1, crew)?;
     against.check_unchanged()?;
     out.check_unchanged()?;
@@ -229,7 +229,7 @@ impl<'a> Remade<'a> {
     }
 
     /// Returns the first difference in elements or padding.
-    pub(crate) fn difference(&self, crew: Crew<'_>) -> Result<Option<Difference>, Error> {
+    pub(crate) fn difference(&self, crew: Workers<'_>) -> Result<Option<Difference>, Error> {
         let all = |_: &str, _: &[&str]| true;
         match self.differences(&all, 1, crew)?.into_iter().next() {
             Some(found) => Ok(Some(found.into())),
@@ -241,7 +241,7 @@ impl<'a> Remade<'a> {
     fn unpadded(
         &self,
         meant: &dyn Fn(&str, &[&str]) -> bool,
-        crew: Crew<'_>,
+        crew: Workers<'_>,
     ) -> Result<Option<Difference>, Error> {
         for tensor in self.padded(meant) {
             go_on(crew.watch())?;
@@ -257,8 +257,8 @@ impl<'a> Remade<'a> {
         &self,
         meant: &(dyn Fn(&str, &[&str]) -> bool + Sync),
         most: usize,
-        crew: Crew<'_>,
-    ) -> Result<Vec<Found>, Error> {
+        crew: Workers<'_>,
+    ) -> Result<Vec<DifferentTensor>, Error> {
         let known = made::known(self.against, &self.forth);
         let own: HashMap<&str, &Tensor> = self
             .out
@@ -270,11 +270,12 @@ impl<'a> Remade<'a> {
         let tied: HashMap<&str, &Tensor> = self.out.tied().collect();
         let made: HashSet<&str> = self.forth.made.iter().map(|made| made.name.as_str()).collect();
         let more = own.keys().filter(|name| !made.contains(*name) && meant(name, &[]));
-        let more = more.map(|name| Found { tensor: (*name).to_owned(), unlike: Unlike::More });
-        let found = Mutex::new(more.collect::<Vec<Found>>());
+        let more =
+            more.map(|name| DifferentTensor { tensor: (*name).to_owned(), unlike: Unlike::More });
+        let found = Mutex::new(more.collect::<Vec<DifferentTensor>>());
         let full = || found.lock().unwrap_or_else(PoisonError::into_inner).len() >= most;
-        let lanes = crew.members(self.out.tensors().iter().map(|tensor| tensor.len).sum());
-        let room = (crew.budget().limit() / lanes as u64 / 8).clamp(16, ROOM);
+        let workers = crew.members(self.out.tensors().iter().map(|tensor| tensor.len).sum());
+        let room = (crew.budget().limit() / workers as u64 / 8).clamp(16, ROOM);
         let made = self.forth.made.iter().filter(|made| meant(&made.name, &self.sources(made)));
         let tensor = |made: &Made| {
             let name = made.name.as_str();
@@ -283,8 +284,8 @@ impl<'a> Remade<'a> {
         let size = |made: &&Made| tensor(made).map_or(0, |tensor| tensor.len);
         // A quarter of the memory is for both sides, a quarter for rows, and half to compare these with their storage.
         let (read, limit) = (Mutex::new(HashSet::new()), crew.budget().limit());
-        let (budget, most) = (crew.budget(), limit / 2 / lanes as u64);
-        let made_rows = Rooms::within(budget.clone(), (limit / 4, lanes));
+        let (budget, most) = (crew.budget(), limit / 2 / workers as u64);
+        let made_rows = Rooms::within(budget.clone(), (limit / 4, workers));
         let join = || {
             let rooms = [budget.buffer(room)?, budget.buffer(room)?];
             let mut buffers = Buffers { rooms, made: &made_rows, budget, most, read: &read };
@@ -298,13 +299,13 @@ impl<'a> Remade<'a> {
                     Some(tensor) => self.unlike(made, tensor, known, &mut buffers)?,
                 };
                 if let Some(unlike) = unlike {
-                    let one = Found { tensor: made.name.clone(), unlike };
+                    let one = DifferentTensor { tensor: made.name.clone(), unlike };
                     found.lock().unwrap_or_else(PoisonError::into_inner).push(one);
                 }
                 Ok(None)
             })
         };
-        crew.first(lanes, made, (size, 1, 1), join)?;
+        crew.first(workers, made, (size, 1, 1), join)?;
         let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
         found.sort_by(|a, b| a.tensor.cmp(&b.tensor));
         Ok(found)
@@ -431,7 +432,7 @@ impl<'a> Remade<'a> {
 }
 
 /// Returns the coordinate of the element at a byte of a tensor.
-fn coordinate(held: &Held, byte: u64) -> Vec<u64> {
+fn coordinate(held: &ElementLayout, byte: u64) -> Vec<u64> {
     let bits = u64::from(held.bits).max(1);
     let element = byte.saturating_mul(8) / bits;
     match held.layout().locate(i64::try_from(element).unwrap_or(i64::MAX)) {

@@ -15,7 +15,7 @@ use tilewright_relayout::Plan;
 use super::moved::{Moved, Reads, Rooms};
 use crate::{
     Difference, Error, Input, Tensor,
-    layout::held::{Held, width},
+    layout::element_layout::{ElementLayout, width},
     open::{
         origin::{Made, Origin},
         source::Source,
@@ -23,7 +23,7 @@ use crate::{
     transfer::job::{program, reversed},
     verify::{
         compare::{self, side, side_at},
-        crew::Crew,
+        workers::Workers,
     },
 };
 
@@ -49,17 +49,21 @@ pub(crate) struct Stored<'c> {
 }
 
 /// Returns an array in rows of elements of `bits` bits; without `bits`, of the width of their type.
-pub(crate) fn rows(extents: &[u64], dtype: Dtype, bits: Option<u32>) -> Result<Held, String> {
+pub(crate) fn rows(
+    extents: &[u64],
+    dtype: Dtype,
+    bits: Option<u32>,
+) -> Result<ElementLayout, String> {
     let spec = Spec::parse("row-major").map_err(|error| error.to_string())?;
     let named = spec.resolve(Some(extents), Some(dtype)).map_err(|error| format!(": {error}"))?;
     let bits = bits
         .or_else(|| width(dtype))
         .ok_or_else(|| format!("has elements of {dtype}, whose width is unknown"))?;
-    Held::of(&named, dtype, bits, Fill::Unspecified)
+    ElementLayout::of(&named, dtype, bits, Fill::Unspecified)
 }
 
 /// Returns the layout of these elements in rows, little-endian.
-pub(crate) fn in_rows(held: &Held) -> Result<Held, String> {
+pub(crate) fn in_rows(held: &ElementLayout) -> Result<ElementLayout, String> {
     rows(held.dims(), held.dtype, Some(held.bits))
 }
 
@@ -85,7 +89,7 @@ impl<'c> Stored<'c> {
     }
 
     /// Returns the layout of the elements that are read, of a tensor with this one.
-    pub(crate) fn held(&self, held: &Held) -> Result<Held, Error> {
+    pub(crate) fn held(&self, held: &ElementLayout) -> Result<ElementLayout, Error> {
         match self.rows {
             Some(_) => in_rows(held).map_err(Error::usage),
             None => Ok(held.clone()),
@@ -96,7 +100,7 @@ impl<'c> Stored<'c> {
     pub(crate) fn misread(
         &self,
         (input, tensor): (&Input, &Tensor),
-        crew: Crew<'_>,
+        crew: Workers<'_>,
     ) -> Result<Option<Difference>, Error> {
         let own = self.held(&tensor.held)?;
         let to = side_at((Origin::Made(self), 0, self.len), &tensor.name, &own, (0, false))?;

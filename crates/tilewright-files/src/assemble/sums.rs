@@ -15,15 +15,15 @@ use crate::Error;
 pub(crate) type Read<'r> = &'r dyn Fn(&mut [u8], u64) -> Result<(), Error>;
 
 /// A side of a nest: its first unit, and the stride of a loop.
-pub(crate) type Side = (fn(&Nest) -> u64, fn(&Turn) -> u64);
+pub(crate) type NestSide = (fn(&Nest) -> u64, fn(&Turn) -> u64);
 
-pub(crate) const FROM: Side = (|nest| nest.from, |turn| turn.from);
-pub(crate) const TO: Side = (|nest| nest.to, |turn| turn.to);
+pub(crate) const FROM: NestSide = (|nest| nest.from, |turn| turn.from);
+pub(crate) const TO: NestSide = (|nest| nest.to, |turn| turn.to);
 
 /// Returns the fingerprint of one side of a nest whose units have `width` bytes.
 pub(crate) fn of(
     (nest, width): (&Nest, u64),
-    (first, stride): Side,
+    (first, stride): NestSide,
     buffer: &mut [u8],
     read: Read<'_>,
 ) -> Result<Fingerprint, Error> {

@@ -14,7 +14,7 @@ use super::{
     pieces::{Give, Piece},
     stored::{Places, Take},
 };
-use crate::{Error, layout::held::Held, transfer::job::unplanned};
+use crate::{Error, layout::element_layout::ElementLayout, transfer::job::unplanned};
 
 /// A tensor of the result.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub(crate) struct Whole {
     pub(crate) fill: Vec<u8>,
     pub(crate) pieces: Vec<Piece>,
     /// The layout that the rows are moved to, if the pieces are those of rows.
-    pub(crate) layout: Option<Held>,
+    pub(crate) layout: Option<ElementLayout>,
 }
 
 impl Whole {

@@ -19,7 +19,7 @@ use crate::{
         disk,
         temporary::{self, is_ours, unlocked},
     },
-    verify::crew::go_on,
+    verify::workers::go_on,
 };
 
 /// The longest wait for another run, which holds the lock while it writes a note and renames two files.

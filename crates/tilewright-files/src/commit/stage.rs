@@ -17,7 +17,7 @@ use crate::{
         temporary,
     },
     open::{folder::Companions, place::Place},
-    verify::crew::go_on,
+    verify::workers::go_on,
 };
 
 /// A folder that is filled, and its destination.

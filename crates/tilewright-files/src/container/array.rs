@@ -12,7 +12,7 @@ pub(super) use crate::layout::note::ARRAY as NAME;
 use crate::{
     Error, Tensor,
     layout::{
-        held::Held,
+        element_layout::ElementLayout,
         note::{self, Texts},
         record::Recorded,
     },
@@ -48,7 +48,7 @@ pub(super) fn noted(
     source: &Source,
     texts: &Texts,
     (len, order): (u64, ByteOrder),
-    is_stored: impl FnOnce(&Held) -> Result<(), String>,
+    is_stored: impl FnOnce(&ElementLayout) -> Result<(), String>,
 ) -> Result<Option<Noted>, Error> {
     let known: HashMap<&str, &str> =
         texts.iter().map(|(key, text)| (key.as_str(), text.as_str())).collect();
@@ -66,9 +66,9 @@ pub(super) fn noted(
 pub(super) fn held(
     source: &Source,
     noted: Option<Noted>,
-    plain: impl FnOnce() -> Result<Held, Error>,
+    plain: impl FnOnce() -> Result<ElementLayout, Error>,
     (len, reading, prefix): (u64, &Reading, &str),
-) -> Result<(Held, Option<Recorded>), Error> {
+) -> Result<(ElementLayout, Option<Recorded>), Error> {
     let wrong = |said: String| Error::usage(format!("{prefix}{}: {said}", source.path().display()));
     let Some(Noted { held: own, data }) = noted else {
         return Ok((reread(&plain()?, NAME, len, reading, &ListFiles).map_err(wrong)?, None));
@@ -83,7 +83,7 @@ pub(super) fn held(
 pub(super) fn opened(
     source: Source,
     container: Box<dyn Container>,
-    (held, noted): (Held, Option<Recorded>),
+    (held, noted): (ElementLayout, Option<Recorded>),
     stored: Stored,
 ) -> Opened {
     let Stored { dtype: file_dtype, shape: storage, at, len } = stored;

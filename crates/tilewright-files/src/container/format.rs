@@ -12,7 +12,7 @@ use tilewright_recipe::Conditions;
 use super::target::Target;
 use crate::{
     Error, Job, Reading, Tensor, Watch,
-    layout::{held::Held, note::Texts},
+    layout::{element_layout::ElementLayout, note::Texts},
     open::{source::Source, tensor::Piece},
 };
 
@@ -58,7 +58,7 @@ pub(crate) struct Format {
 pub(crate) struct OneArray {
     /// Returns true if a file itself records the layout of a job's result; otherwise the note beside it records the layout. The
     /// text is that of the element type in the input.
-    pub(crate) says: fn(&str, &Held) -> bool,
+    pub(crate) says: fn(&str, &ElementLayout) -> bool,
     /// Opens a result, which may not record the layout of its array.
     pub(crate) result: fn(Source, Expected<'_>) -> Result<Result<Opened, String>, Error>,
 }
@@ -69,9 +69,9 @@ pub(crate) struct Expected<'a> {
     /// The array of the original.
     pub(crate) tensor: &'a Tensor,
     /// The layout with which the original is read.
-    pub(crate) from: &'a Held,
+    pub(crate) from: &'a ElementLayout,
     /// The requested layout of the result, if any.
-    pub(crate) to: Option<&'a Held>,
+    pub(crate) to: Option<&'a ElementLayout>,
     /// The texts of the note beside the result.
     pub(crate) note: &'a Texts,
 }

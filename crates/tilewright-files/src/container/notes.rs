@@ -13,7 +13,7 @@ use crate::{
     Job,
     layout::{
         dtype,
-        held::{Held, bytes_of, check_width, width_in},
+        element_layout::{ElementLayout, bytes_of, check_width, width_in},
         names,
         record::{self, Record},
     },
@@ -35,7 +35,7 @@ pub(super) struct Note<'a> {
 /// The values of a note.
 #[derive(Clone, Debug)]
 pub(crate) struct Noted {
-    pub(crate) held: Held,
+    pub(crate) held: ElementLayout,
     /// The recorded fingerprint of the data.
     pub(crate) data: Option<Fingerprint>,
 }
@@ -57,7 +57,7 @@ impl Note<'_> {
         &self,
         len: u64,
         order: Option<ByteOrder>,
-        is_stored: impl FnOnce(&Held) -> Result<(), String>,
+        is_stored: impl FnOnce(&ElementLayout) -> Result<(), String>,
     ) -> Result<Noted, String> {
         let text = names::clipped(self.layout);
         let spec =
@@ -85,7 +85,7 @@ impl Note<'_> {
             return Err(format!(" is {text:?}; the file's elements are little-endian"));
         }
         let order = said.or(order).unwrap_or_default();
-        let held = Held::of(&named, dtype, bits, fill)
+        let held = ElementLayout::of(&named, dtype, bits, fill)
             .and_then(|held| held.ordered(order))
             .and_then(|held| held.with_tables(&tabled));
         let held = held.map_err(|said| format!(" is {text:?}: {said}"))?;
@@ -129,7 +129,7 @@ fn as_written(spec: &Spec, named: Named, len: u64) -> Named {
     named.with_elements(dtype, Some(whole), fill)
 }
 
-fn check_bytes(held: &Held, len: u64) -> Result<(), String> {
+fn check_bytes(held: &ElementLayout, len: u64) -> Result<(), String> {
     if held.bytes() == Some(len) {
         return Ok(());
     }
@@ -139,7 +139,7 @@ fn check_bytes(held: &Held, len: u64) -> Result<(), String> {
 
 /// Checks that every element has a place of its own in the bytes; otherwise a small file could grow without bound in a
 /// conversion.
-fn check_map(held: &Held) -> Result<(), String> {
+fn check_map(held: &ElementLayout) -> Result<(), String> {
     let layout = held.layout();
     if let Some((low, _)) = layout.layout().bounds()
         && low < 0

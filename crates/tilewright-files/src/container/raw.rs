@@ -14,7 +14,7 @@ use super::{
 use crate::{
     Error, Job, Reading,
     layout::{
-        held::{Held, bytes_of, check_width, width_in},
+        element_layout::{ElementLayout, bytes_of, check_width, width_in},
         note::Texts,
         record::Recorded,
     },
@@ -65,12 +65,12 @@ fn noted(source: &Source, note: &Texts) -> Result<Option<Noted>, Error> {
 }
 
 /// Raw bytes record neither a type nor dims.
-fn says(_: &str, _: &Held) -> bool {
+fn says(_: &str, _: &ElementLayout) -> bool {
     false
 }
 
 /// Returns the layout that the caller gives.
-fn held(source: &Source, reading: &Reading) -> Result<Held, Error> {
+fn held(source: &Source, reading: &Reading) -> Result<ElementLayout, Error> {
     let wrong = |said: String| Error::usage(format!("raw:{}: {said}", source.path().display()));
     let dims = reading.dims.as_deref();
     let spec = match &reading.from {
@@ -91,7 +91,7 @@ fn held(source: &Source, reading: &Reading) -> Result<Held, Error> {
         return Err(wrong(format!("{spec} has no element type")).with(&[Remedy::Dtype]));
     };
     check_width(dtype, bits).map_err(|said| wrong(format!("{spec} says {said}")))?;
-    let held = Held::of(named, dtype, bits, named.fill())
+    let held = ElementLayout::of(named, dtype, bits, named.fill())
         .and_then(|held| held.with_tables(&tabled))
         .and_then(|held| held.ordered(reading.order_of(named.byte_order())?.unwrap_or_default()))
         .map_err(wrong)?;
@@ -100,7 +100,7 @@ fn held(source: &Source, reading: &Reading) -> Result<Held, Error> {
 }
 
 /// Returns a hint on packed elements, if packed elements would have this length.
-fn packed(held: &Held, len: u64) -> String {
+fn packed(held: &ElementLayout, len: u64) -> String {
     let fits = |bits: &u32| bytes_of(held.layout().capacity(), *bits) == Some(len);
     match held.dtype.packed_bits().filter(|bits| *bits < held.bits).filter(fits) {
         Some(bits) => {
@@ -114,7 +114,7 @@ fn packed(held: &Held, len: u64) -> String {
     }
 }
 
-fn opened(source: Source, held: (Held, Option<Recorded>)) -> Opened {
+fn opened(source: Source, held: (ElementLayout, Option<Recorded>)) -> Opened {
     let stored = Stored::bytes(source.len());
     array::opened(source, Box::new(Raw), held, stored)
 }

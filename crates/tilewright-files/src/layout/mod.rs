@@ -1,8 +1,8 @@
 //! The layouts of arrays in files: element types, layouts with their tables, names, and the notes of files.
 
 pub(crate) mod dtype;
+pub(crate) mod element_layout;
 pub(crate) mod gathered;
-pub(crate) mod held;
 pub(crate) mod names;
 pub(crate) mod note;
 pub(crate) mod order;

@@ -26,9 +26,9 @@ use crate::{
         stamp::{Stamp, look},
         temporary::{self, Temporary},
     },
-    layout::{held::Held, names, record::LAYOUT_KEY},
+    layout::{element_layout::ElementLayout, names, record::LAYOUT_KEY},
     open::source::Source,
-    verify::crew::go_on,
+    verify::workers::go_on,
 };
 
 /// The name of the only array of a file.
@@ -70,7 +70,7 @@ struct Notes {
 
 /// The note found beside a file.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct FoundNote {
     pub(crate) texts: Texts,
     pub(crate) aside: Option<Aside>,
 }
@@ -101,10 +101,10 @@ pub(crate) fn path_of(file: &Path) -> PathBuf {
 }
 
 /// Returns the note of an open file: beside the path by which it was opened, or beside the target of its links.
-pub(crate) fn of(source: &Source, watch: &dyn Watch) -> Result<Found, Error> {
+pub(crate) fn of(source: &Source, watch: &dyn Watch) -> Result<FoundNote, Error> {
     let path = source.path();
     if !source.is_at(path) {
-        return Ok(Found::default());
+        return Ok(FoundNote::default());
     }
     let real = fs::canonicalize(path).ok().filter(|real| real != path);
     for path in [Some(path.to_path_buf()), real].into_iter().flatten().map(|path| path_of(&path)) {
@@ -117,15 +117,15 @@ pub(crate) fn of(source: &Source, watch: &dyn Watch) -> Result<Found, Error> {
             }
             Some(mut notes) => match fitting(&notes, source, watch)? {
                 Fitting::At(at) => {
-                    return Ok(Found { texts: notes.swap_remove(at).texts, aside: None });
+                    return Ok(FoundNote { texts: notes.swap_remove(at).texts, aside: None });
                 }
                 Fitting::None { sum } => (true, of_others(&notes, source.len(), sum)),
             },
         };
         let said = format!("{} {said}", path.display());
-        return Ok(Found { texts: Texts::new(), aside: Some(Aside { said, is_note }) });
+        return Ok(FoundNote { texts: Texts::new(), aside: Some(Aside { said, is_note }) });
     }
-    Ok(Found::default())
+    Ok(FoundNote::default())
 }
 
 /// The note that belongs to a file.
@@ -295,7 +295,7 @@ fn write(path: &Path, notes: Vec<Note>, access: &Access) -> Result<(), Error> {
 }
 
 /// Checks the length of a note: it contains the entries of index tables, and is read again.
-pub(crate) fn check_note(name: &str, held: &Held) -> Result<(), Error> {
+pub(crate) fn check_note(name: &str, held: &ElementLayout) -> Result<(), Error> {
     let (len, most) = (held.spec().len(), MAX_TABLED);
     if len > most {
         return Err(Error::usage(format!(

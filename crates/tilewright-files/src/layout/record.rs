@@ -7,7 +7,7 @@
 use tilewright_core::TensorLayout;
 use tilewright_fingerprint::{Array, Fingerprint, Key, Windows};
 
-use crate::layout::held::Held;
+use crate::layout::element_layout::ElementLayout;
 
 /// The prefix of Tilewright's keys of metadata.
 pub(crate) const OWN: &str = "tilewright.";
@@ -57,7 +57,7 @@ pub(crate) fn parse(text: &str) -> Result<Fingerprint, String> {
 
 /// Returns true if the data of such an array get a record: its runs must be as long as its strides allow. A swizzle leaves runs
 /// of a few elements, which take a hundred times as long; their sum is only computed to check an existing record.
-pub(crate) fn is_summed(held: &Held) -> bool {
+pub(crate) fn is_summed(held: &ElementLayout) -> bool {
     let low = |layout: &TensorLayout| layout.layout().bounds().map_or(0, |(low, _)| low);
     // With index tables, the sum is over the gathered elements.
     let held = held.rows();
@@ -67,7 +67,7 @@ pub(crate) fn is_summed(held: &Held) -> bool {
 
 /// Returns the windows of an array, of at most `most` bytes unless an element is longer.
 pub(crate) fn windows<'a>(
-    held: &'a Held,
+    held: &'a ElementLayout,
     most: u64,
     key: &Key,
 ) -> Result<Windows<'a>, tilewright_fingerprint::Error> {

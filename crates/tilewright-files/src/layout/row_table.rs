@@ -14,7 +14,7 @@ use tilewright_table::TabledLayout;
 
 use crate::{
     Error, Input, Tensor,
-    layout::{held::Held, order},
+    layout::{element_layout::ElementLayout, order},
     open::origin::Origin,
     transfer::budget::{LEAST, zeros},
 };
@@ -29,13 +29,13 @@ pub(crate) struct Tables<'a> {
 }
 
 /// A tensor that is a table, and the position of its bytes.
-pub(crate) struct Table<'a> {
+pub(crate) struct RowTable<'a> {
     pub(crate) tensor: &'a Tensor,
     origin: Origin<'a>,
     at: u64,
 }
 
-impl Table<'_> {
+impl RowTable<'_> {
     /// Calls `found` with pieces of the bytes, each with the position of its first byte, and returns the first answer. One small
     /// piece at a time is in memory.
     pub(crate) fn find<T>(
@@ -65,14 +65,18 @@ impl<'a> Tables<'a> {
     }
 
     /// Returns the table beside a tensor whose name has this last part.
-    pub(crate) fn beside(&self, tensor: &Tensor, last: &str) -> Result<Option<Table<'a>>, Error> {
+    pub(crate) fn beside(
+        &self,
+        tensor: &Tensor,
+        last: &str,
+    ) -> Result<Option<RowTable<'a>>, Error> {
         match tensor.name.rsplit_once('.') {
             Some((layer, _)) => self.table(&format!("{layer}.{last}")),
             None => self.table(last),
         }
     }
 
-    fn table(&self, name: &str) -> Result<Option<Table<'a>>, Error> {
+    fn table(&self, name: &str) -> Result<Option<RowTable<'a>>, Error> {
         let tensors = self.input.tensors();
         let all = || tensors.iter().enumerate().map(|(at, tensor)| (tensor.name(), at)).collect();
         let Some(number) = self.names.get_or_init(all).get(name) else { return Ok(None) };
@@ -81,7 +85,7 @@ impl<'a> Tables<'a> {
             Some(bytes) => (Origin::Memory(bytes, &self.input.path), 0),
             None => self.input.place(tensor).map(|(source, at)| (Origin::File(source), at))?,
         };
-        Ok(Some(Table { tensor, origin, at }))
+        Ok(Some(RowTable { tensor, origin, at }))
     }
 
     /// Returns the reason why the rows of a tensor, read as `from`, are in an order that `to` cannot have; `None` if there is
@@ -89,8 +93,8 @@ impl<'a> Tables<'a> {
     pub(crate) fn permuted(
         &self,
         tensor: &Tensor,
-        from: &Held,
-        to: &Held,
+        from: &ElementLayout,
+        to: &ElementLayout,
     ) -> Result<Option<String>, Error> {
         // The storage of a target with index tables has its rows in another order.
         let sorted = to.tables().map(|tables| tables.array.layout());
@@ -107,7 +111,7 @@ impl<'a> Tables<'a> {
 /// Checks the order of a tensor's rows by the table beside it, and returns the reason if it is wrong.
 fn said(
     (tensor, from, to): (&Tensor, &Named, &Named),
-    table: &Table<'_>,
+    table: &RowTable<'_>,
     sorted: Option<&TabledLayout>,
 ) -> Result<Option<String>, Error> {
     let own = table.tensor;
@@ -143,15 +147,15 @@ pub(crate) fn refused(why: String) -> Error {
 }
 
 /// Returns the first row that is not of the group of its place, with its group; the table has integers of `wide` bytes.
-fn unordered(table: &Table<'_>, wide: usize) -> Result<Option<(u64, i64)>, Error> {
-    let mut order = Order::default();
+fn unordered(table: &RowTable<'_>, wide: usize) -> Result<Option<(u64, i64)>, Error> {
+    let mut order = RowOrder::default();
     table.find(|_, piece| piece.chunks_exact(wide).map(number).find_map(|group| order.next(group)))
 }
 
 /// Returns the first place whose row is not of the group of that place, with its group. Index tables give the order of the rows;
 /// only tables of the first dim alone are followed.
 fn unsorted(
-    table: &Table<'_>,
+    table: &RowTable<'_>,
     wide: usize,
     sorted: &TabledLayout,
 ) -> Result<Option<(u64, i64)>, Error> {
@@ -163,7 +167,7 @@ fn unsorted(
         let list = (0..along.table().stored()).map(|place| along.table().index(place));
         rows = list.map(|row| rows.get(usize::try_from(row?).ok()?).copied().flatten()).collect();
     }
-    let mut order = Order::default();
+    let mut order = RowOrder::default();
     let mut placed = rows.iter().flatten().filter_map(|row| groups.get(*row));
     Ok(placed.find_map(|group| order.next(*group)))
 }
@@ -179,12 +183,12 @@ fn number(bytes: &[u8]) -> i64 {
 
 /// The number of rows that were in order, and the length of groups, which is known when the second group begins.
 #[derive(Default)]
-struct Order {
+struct RowOrder {
     rows: u64,
     len: Option<u64>,
 }
 
-impl Order {
+impl RowOrder {
     /// Adds a row, and returns it with its group if that is not the group of its place.
     fn next(&mut self, group: i64) -> Option<(u64, i64)> {
         let row = self.rows;
@@ -202,7 +206,7 @@ mod tests {
     use super::*;
 
     fn unordered(groups: &[i64]) -> Option<(u64, i64)> {
-        let mut order = Order::default();
+        let mut order = RowOrder::default();
         groups.iter().find_map(|group| order.next(*group))
     }
 

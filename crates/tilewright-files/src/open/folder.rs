@@ -26,7 +26,7 @@ use crate::{
         place::Place,
         source::{Source, unusual_kind},
     },
-    verify::crew::{Crew, go_on},
+    verify::workers::{Workers, go_on},
 };
 
 /// The longest file that is copied, in bytes: the tokenizers of the largest vocabularies have 35 MB.
@@ -240,7 +240,7 @@ pub(crate) fn difference(
     out: &Place,
     against: &Input,
     chosen: &dyn Fn(&mut Companions) -> Result<(), Error>,
-    crew: Crew<'_>,
+    crew: Workers<'_>,
 ) -> Result<Option<String>, Error> {
     let Some(own) = against.folder.as_ref().filter(|_| is_folder(out)) else { return Ok(None) };
     let mut companions = Companions::of(own, against)?;
@@ -324,7 +324,7 @@ impl Companions {
     pub(crate) fn difference(
         &self,
         folder: &Path,
-        crew: Crew<'_>,
+        crew: Workers<'_>,
     ) -> Result<Option<String>, Error> {
         for path in &self.taken {
             let other = folder.join(path.file_name().unwrap_or_default());
@@ -389,7 +389,7 @@ fn is_other(is: &Source, bytes: &[u8]) -> Result<Option<String>, Error> {
 }
 
 /// Compares a file with another one. It is an error if one of them changes meanwhile.
-fn differs(is: &Source, was: &Source, crew: Crew<'_>) -> Result<Option<String>, Error> {
+fn differs(is: &Source, was: &Source, crew: Workers<'_>) -> Result<Option<String>, Error> {
     if is.len() != was.len() {
         return Ok(Some(format!("has {} bytes, had {}", is.len(), was.len())));
     }

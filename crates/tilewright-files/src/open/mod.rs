@@ -27,7 +27,7 @@ use crate::{
     Error, Input, Reading, Watch,
     commit::temporary,
     container::{self, Format, Opening, RAW},
-    layout::note::{self, Found},
+    layout::note::{self, FoundNote},
     open::{place::Place, source::Source},
 };
 
@@ -96,10 +96,14 @@ pub(crate) fn file_of(place: &Place) -> Result<(&'static Format, Source), Error>
 }
 
 /// Returns the note beside a file, if its format needs notes.
-pub(crate) fn noted(format: &Format, source: &Source, watch: &dyn Watch) -> Result<Found, Error> {
+pub(crate) fn noted(
+    format: &Format,
+    source: &Source,
+    watch: &dyn Watch,
+) -> Result<FoundNote, Error> {
     match format.array {
         Some(_) => note::of(source, watch),
-        None => Ok(Found::default()),
+        None => Ok(FoundNote::default()),
     }
 }
 
@@ -172,7 +176,7 @@ pub(crate) fn open_with(
 ) -> Result<Input, Error> {
     let path = source.path().to_path_buf();
     check_reading(format, reading)?;
-    let Found { texts, aside } = noted(format, &source, watch)?;
+    let FoundNote { texts, aside } = noted(format, &source, watch)?;
     let opened = (format.open)(Opening { source, reading, watch, note: &texts, beside });
     // The note may have information that the file lacks.
     let opened = opened.map_err(|error| match &aside {

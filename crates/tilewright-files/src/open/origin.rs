@@ -5,7 +5,7 @@ use std::{fmt, panic::RefUnwindSafe, path::Path};
 
 use crate::{
     Error,
-    layout::{gathered::Gathered, held::Held},
+    layout::{element_layout::ElementLayout, gathered::Gathered},
     open::source::Source,
 };
 
@@ -69,9 +69,9 @@ impl<'a> Origin<'a> {
     /// length: itself, or its row-major elements if it has index tables.
     pub(crate) fn in_rows(
         self,
-        held: &'a Held,
+        held: &'a ElementLayout,
         (at, len): (u64, u64),
-    ) -> Result<(Origin<'a>, &'a Held, (u64, u64)), Error> {
+    ) -> Result<(Origin<'a>, &'a ElementLayout, (u64, u64)), Error> {
         match (held.tables(), self) {
             (None, origin) => Ok((origin, held, (at, len))),
             (Some(tables), Origin::File(source)) => {

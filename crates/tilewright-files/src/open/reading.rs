@@ -3,7 +3,7 @@
 use tilewright_core::{ByteOrder, Dtype, TensorLayout};
 use tilewright_notation::{Lists, Named, Spec};
 
-use crate::layout::held::{Held, check_width, width};
+use crate::layout::element_layout::{ElementLayout, check_width, width};
 
 /// Information that a file may lack: raw bytes need a layout, raw elements a type.
 ///
@@ -114,7 +114,7 @@ impl Reading {
 }
 
 /// Checks that a layout has the number of bytes of the file.
-pub(crate) fn check_bytes(held: &Held, len: u64) -> Result<(), String> {
+pub(crate) fn check_bytes(held: &ElementLayout, len: u64) -> Result<(), String> {
     match held.bytes() {
         Some(bytes) if bytes == len => Ok(()),
         bytes => Err(format!(
@@ -129,12 +129,12 @@ pub(crate) fn check_bytes(held: &Held, len: u64) -> Result<(), String> {
 
 /// Returns the layout of a tensor of `len` bytes, read as the request says, if it says anything.
 pub(crate) fn reread(
-    own: &Held,
+    own: &ElementLayout,
     name: &str,
     len: u64,
     reading: &Reading,
     lists: &dyn Lists,
-) -> Result<Held, String> {
+) -> Result<ElementLayout, String> {
     if reading.is_silent() {
         return Ok(own.clone());
     }
@@ -164,7 +164,7 @@ pub(crate) fn reread(
             let dtype = named.dtype().unwrap_or(dtype);
             let bits = named.explicit_bits().unwrap_or(own_bits(own, dtype));
             check_width(dtype, bits).map_err(|said| about(format!("{spec} says {said}")))?;
-            let held = Held::of(named, dtype, bits, named.fill());
+            let held = ElementLayout::of(named, dtype, bits, named.fill());
             let held = held.and_then(|held| held.with_tables(&tabled)).map_err(about)?;
             (held, named.byte_order())
         }
@@ -177,7 +177,7 @@ pub(crate) fn reread(
                 }
                 None => Named::clone(&own.named).with_elements(Some(dtype), None, fill),
             };
-            let held = Held::of(&named, dtype, own_bits(own, dtype), fill);
+            let held = ElementLayout::of(&named, dtype, own_bits(own, dtype), fill);
             (held.map_err(about)?, None)
         }
     };
@@ -190,12 +190,12 @@ pub(crate) fn reread(
 /// Returns the layout of a tensor whose layout is noted. Another layout is refused, because the elements would be moved twice.
 /// `note` returns the place of the note.
 pub(crate) fn reread_noted(
-    own: &Held,
+    own: &ElementLayout,
     name: &str,
     len: u64,
     (reading, lists): (&Reading, &dyn Lists),
     note: &dyn Fn() -> String,
-) -> Result<Held, String> {
+) -> Result<ElementLayout, String> {
     let is = own.spec();
     let held = reread(own, name, len, reading, lists).map_err(|said| {
         let said = said.strip_prefix(&format!("tensor {name:?}: ")).unwrap_or(&said);
@@ -220,7 +220,7 @@ pub(crate) fn reread_noted(
 
 /// Returns the layout of a tensor whose stored elements are words that hold the elements of the layout.
 fn in_words(
-    own: &Held,
+    own: &ElementLayout,
     spec: &Spec,
     dims: Option<&[u64]>,
     dtype: Option<Dtype>,
@@ -241,18 +241,23 @@ fn in_words(
 }
 
 /// Returns the layout of a tensor of `len` bytes whose layout names its words.
-fn of_words(own: &Held, named: Named, len: u64, reading: &Reading) -> Result<Held, String> {
+fn of_words(
+    own: &ElementLayout,
+    named: Named,
+    len: u64,
+    reading: &Reading,
+) -> Result<ElementLayout, String> {
     let (Some(dtype), Some(bits)) = (named.dtype(), named.element_bits()) else {
         return Err(format!("{} has no element type", named.name()));
     };
     let order = reading.order_of(named.byte_order())?.unwrap_or(own.order);
-    let held = Held::of(&named, dtype, bits, named.fill())?.ordered(order)?;
+    let held = ElementLayout::of(&named, dtype, bits, named.fill())?.ordered(order)?;
     check_bytes(&held, len)?;
     Ok(held)
 }
 
 /// Returns the stored width of elements read as another type: the width of the file, if the type fits into it.
-fn own_bits(own: &Held, dtype: Dtype) -> u32 {
+fn own_bits(own: &ElementLayout, dtype: Dtype) -> u32 {
     match dtype.bits() {
         Some(least) if least <= own.bits && own.together() == 1 => own.bits,
         _ => width(dtype).unwrap_or(own.bits),

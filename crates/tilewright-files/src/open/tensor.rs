@@ -5,7 +5,7 @@ use tilewright_fingerprint::Fingerprint;
 use tilewright_notation::{ArrayLayout, Named};
 use tilewright_relayout::{Elements, Plan};
 
-use crate::layout::{held::Held, record::Recorded};
+use crate::layout::{element_layout::ElementLayout, record::Recorded};
 
 /// The element type of an entry that is not an array: it keeps its bytes and its name.
 pub(crate) const OTHER: &str = "bytes";
@@ -31,7 +31,7 @@ pub struct Tensor {
     pub(crate) storage: Vec<u64>,
     /// The shape in the file's order of dims, if that is another order.
     pub(crate) file_dims: Option<Vec<u64>>,
-    pub(crate) held: Held,
+    pub(crate) held: ElementLayout,
     /// The facts of its note in addition to its layout, if it has a note.
     pub(crate) noted: Option<Recorded>,
     /// The reason why a layout is not defined for it; its layout is then that of its bytes.
@@ -67,7 +67,7 @@ pub struct Piece {
 
 impl Piece {
     /// Returns the only piece of a tensor with this layout.
-    pub(crate) fn whole(file: usize, at: u64, len: u64, held: &Held) -> Piece {
+    pub(crate) fn whole(file: usize, at: u64, len: u64, held: &ElementLayout) -> Piece {
         let dims = held.dims().to_vec();
         Piece { file, at, len, origin: vec![0; dims.len()], dims }
     }

@@ -2,7 +2,7 @@
 //! conversions, and verification use it.
 
 use tilewright_core::{Counted, Remedy};
-pub(crate) use tilewright_transfer::{Budget, Buffer, Held, zeros};
+pub(crate) use tilewright_transfer::{Budget, Buffer, Reservation, zeros};
 
 use crate::Error;
 

@@ -10,7 +10,7 @@ use crate::{
     Error, Reading, Request, Tensor,
     layout::{
         dtype,
-        held::{Held, check_width, width_in},
+        element_layout::{ElementLayout, check_width, width_in},
         note::check_note,
         record::{self, Record},
     },
@@ -62,8 +62,8 @@ pub enum Action {
 pub struct Job {
     pub(crate) tensor: usize,
     pub(crate) name: String,
-    pub(crate) from: Held,
-    pub(crate) to: Held,
+    pub(crate) from: ElementLayout,
+    pub(crate) to: ElementLayout,
     pub(crate) fill: u128,
     pub(crate) bytes_in: u64,
     pub(crate) bytes_out: u64,
@@ -371,7 +371,7 @@ impl Job {
 }
 
 /// Returns the record for the data of a tensor that is read and written in these layouts.
-fn recorded(tensor: &Tensor, from: &Held, to: &Held) -> Record {
+fn recorded(tensor: &Tensor, from: &ElementLayout, to: &ElementLayout) -> Record {
     let own = tensor.recorded().filter(|_| tensor.held.has_data_of(from));
     let unchanged = to.is_value_of(&tensor.held) || to.spec() == tensor.held.spec();
     match own {
@@ -382,7 +382,7 @@ fn recorded(tensor: &Tensor, from: &Held, to: &Held) -> Record {
 }
 
 /// Returns the number of bytes whose order is reversed; 1 for none.
-pub(crate) fn reversed(from: &Held, to: &Held) -> usize {
+pub(crate) fn reversed(from: &ElementLayout, to: &ElementLayout) -> usize {
     match from.order == to.order {
         true => 1,
         false => dtype::number_bytes(from.dtype, from.bits),
@@ -390,7 +390,7 @@ pub(crate) fn reversed(from: &Held, to: &Held) -> usize {
 }
 
 /// Returns the bits of an element of padding.
-pub(crate) fn stored_fill(name: &str, to: &Held) -> Result<u128, Error> {
+pub(crate) fn stored_fill(name: &str, to: &ElementLayout) -> Result<u128, Error> {
     to.dtype.stored_fill(to.named.fill(), to.bits, to.order).map_err(|error| {
         let (dtype, fill) = (to.dtype, dtype::fill_text(to.named.fill()));
         Error::usage(format!("tensor {name:?}: a fill of {fill} for {dtype}: {error}"))
@@ -425,7 +425,7 @@ pub(crate) fn read_as(
     tensor: &Tensor,
     reading: &Reading,
     lists: &dyn Lists,
-) -> Result<Held, Unfit> {
+) -> Result<ElementLayout, Unfit> {
     let name = &tensor.name;
     if let Some(refusal) = &tensor.refusal {
         return Err(Unfit { said: format!("tensor {name:?}: {refusal}"), refused: true });
@@ -444,7 +444,7 @@ fn ends(
     spec: &Spec,
     request: &Request,
     (ordered, lists): (bool, &dyn Lists),
-) -> Result<Result<(Held, Held), Unfit>, Error> {
+) -> Result<Result<(ElementLayout, ElementLayout), Unfit>, Error> {
     let from = match read_as(tensor, &request.reading, lists) {
         Ok(from) => from,
         Err(unfit) => return Ok(Err(unfit)),
@@ -459,11 +459,11 @@ fn ends(
 /// the layout states; else they keep theirs if both files can state it, else the lowest is first.
 pub(crate) fn target(
     name: &str,
-    from: &Held,
+    from: &ElementLayout,
     spec: &Spec,
     fill: (Option<Fill>, bool),
     (ordered, lists): (bool, &dyn Lists),
-) -> Result<Result<Held, String>, Error> {
+) -> Result<Result<ElementLayout, String>, Error> {
     let dims = from.dims();
     if !spec.fits(dims.len()) {
         let rank = dims.len();
@@ -499,7 +499,7 @@ pub(crate) fn target(
     let padded = named.layout().padding() > 0 || tabled.layout().has_holes();
     let fits = padded || from.dtype.stored_fill(fill, bits, order).is_ok();
     let fill = if fits { fill } else { Fill::Unspecified };
-    let held = Held::of(named, from.dtype, bits, fill)
+    let held = ElementLayout::of(named, from.dtype, bits, fill)
         .and_then(|held| held.ordered(order))
         .and_then(|held| held.with_tables(&tabled));
     let to = match held {
@@ -549,7 +549,12 @@ pub(crate) fn total_bytes(jobs: &[Job]) -> u64 {
 }
 
 /// Returns the program that moves all elements of a tensor.
-pub(crate) fn program(name: &str, from: &Held, to: &Held, fill: u128) -> Result<Program, Error> {
+pub(crate) fn program(
+    name: &str,
+    from: &ElementLayout,
+    to: &ElementLayout,
+    fill: u128,
+) -> Result<Program, Error> {
     let program = match (from.tables(), to.tables()) {
         (None, None) => Program::new(from.layout(), to.layout(), elements(from, to), fill),
         _ => Program::of_arrays(&from.map(), &to.map(), elements(from, to), fill),
@@ -558,7 +563,7 @@ pub(crate) fn program(name: &str, from: &Held, to: &Held, fill: u128) -> Result<
 }
 
 /// Returns the widths of elements that move, and the bits that extend wider ones.
-pub(crate) fn elements(from: &Held, to: &Held) -> Elements {
+pub(crate) fn elements(from: &ElementLayout, to: &ElementLayout) -> Elements {
     let extend = if from.dtype.is_signed_integer() { Extend::Sign } else { Extend::Zero };
     Elements { src_bits: from.bits, dst_bits: to.bits, extend }
 }

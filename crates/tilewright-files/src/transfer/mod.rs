@@ -3,7 +3,6 @@
 pub(crate) mod budget;
 pub(crate) mod conversion;
 pub(crate) mod job;
-pub(crate) mod lane;
 pub(crate) mod output;
 pub(crate) mod pipeline;
 pub(crate) mod pool;
@@ -13,4 +12,5 @@ pub(crate) mod run;
 pub(crate) mod shares;
 pub(crate) mod slabs;
 pub(crate) mod work;
+pub(crate) mod worker;
 pub(crate) mod writer;

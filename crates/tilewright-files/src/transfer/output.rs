@@ -16,7 +16,7 @@ use crate::{
         budget::{Budget, Buffer},
         shares::of_output,
     },
-    verify::crew::go_on,
+    verify::workers::go_on,
 };
 
 /// The largest number of bytes written between two calls of the watcher.

@@ -1,4 +1,4 @@
-//! Reads, moves and writes at the same time: lanes make pieces, and the calling thread writes them in order. Each file of a
+//! Reads, moves and writes at the same time: workers make pieces, and the calling thread writes them in order. Each file of a
 //! conversion is written by it.
 
 use std::{
@@ -18,11 +18,11 @@ use crate::{
     container::Section,
     transfer::{
         budget::{Budget, Buffer},
-        lane::{Lane, Message, Road, Said},
         output::Output,
         pool::Pool,
         shares::Shares,
         work::{Pass, Queue},
+        worker::{Command, Message, PipelineWorker, WorkerContext},
     },
 };
 
@@ -40,13 +40,13 @@ pub(crate) fn write(
     let shares = Shares::of(budget.limit());
     let queue = Mutex::new(Queue::new(conversion, sections, shares, (output.is_placed(), pass)));
     let stop = AtomicBool::new(false);
-    let road = Road { queue: &queue, stop: &stop, shares, pool, budget };
+    let context = WorkerContext { queue: &queue, stop: &stop, shares, pool, budget };
     let written = thread::scope(|scope| {
-        let (say, said) = channel();
-        let homes = lanes(scope, &road, say);
+        let (say, commands) = channel();
+        let homes = workers(scope, &context, say);
         let written = homes
             .map_err(|cause| Error::io(output.path(), "start a thread", cause))
-            .and_then(|homes| in_order(&said, &homes, output));
+            .and_then(|homes| in_order(&commands, &homes, output));
         stop.store(true, Ordering::Relaxed);
         written
     })?;
@@ -58,56 +58,56 @@ pub(crate) fn write(
     Ok(())
 }
 
-/// Starts the lanes; returns the channels that carry buffers back to them.
-fn lanes<'s, 'c: 's, 'b: 's>(
+/// Starts the workers; returns the channels that carry buffers back to them.
+fn workers<'s, 'c: 's, 'b: 's>(
     scope: &'s Scope<'s, '_>,
-    road: &'b Road<'c, 'b>,
+    context: &'b WorkerContext<'c, 'b>,
     say: Sender<Message<'c>>,
 ) -> io::Result<Vec<Sender<Buffer>>> {
     let mut homes = Vec::new();
-    for number in 0..road.shares.lanes {
+    for number in 0..context.shares.workers {
         let (back, home) = channel();
-        let lane = Lane::new(road, number, say.clone(), home);
+        let worker = PipelineWorker::new(context, number, say.clone(), home);
         let name = format!("tilewright-{number}");
-        thread::Builder::new().name(name).spawn_scoped(scope, move || lane.run())?;
+        thread::Builder::new().name(name).spawn_scoped(scope, move || worker.run())?;
         homes.push(back);
     }
     Ok(homes)
 }
 
-/// Writes the messages of the lanes, in the order of their numbers, until all lanes have ended; returns the number of batches.
+/// Writes the messages of the workers, in the order of their numbers, until all workers have ended; returns the number of batches.
 fn in_order(
-    said: &Receiver<Message<'_>>,
+    commands: &Receiver<Message<'_>>,
     homes: &[Sender<Buffer>],
     output: &mut Output<'_>,
 ) -> Result<u64, Error> {
     let (mut next, mut early) = (0, BTreeMap::<u64, VecDeque<Message<'_>>>::new());
     loop {
         while let Some(message) = early.get_mut(&next).and_then(VecDeque::pop_front) {
-            match message.said {
-                Said::Piece(buffer, len) => {
+            match message.command {
+                Command::Piece(buffer, len) => {
                     output.write(buffer.get(..len).unwrap_or_default())?;
-                    // A lane that has ended does not need its buffers.
-                    let _ = homes.get(message.lane).map(|home| home.send(buffer));
+                    // A worker that has ended does not need its buffers.
+                    let _ = homes.get(message.worker).map(|home| home.send(buffer));
                 }
-                Said::Room(len, element) => output.room(len, &element)?,
-                Said::Tile(buffer, tile) => {
+                Command::Reserve(len, element) => output.room(len, &element)?,
+                Command::Tile(buffer, tile) => {
                     output
                         .place(buffer.get(..tile.dst_len()).unwrap_or_default(), tile.writes())?;
-                    let _ = homes.get(message.lane).map(|home| home.send(buffer));
+                    let _ = homes.get(message.worker).map(|home| home.send(buffer));
                 }
-                Said::Placed => output.placed()?,
-                Said::Section(section) => output.section(section)?,
-                Said::Sum(number, sum) => output.summed(number, sum),
-                Said::Copy { source, at, len } => output.copy(source, at, len)?,
-                Said::Failed(error) => return Err(error),
-                Said::Done => {
+                Command::Placed => output.placed()?,
+                Command::Section(section) => output.section(section)?,
+                Command::Sum(number, sum) => output.summed(number, sum),
+                Command::Copy { source, at, len } => output.copy(source, at, len)?,
+                Command::Failed(error) => return Err(error),
+                Command::Done => {
                     early.remove(&next);
                     next += 1;
                 }
             }
         }
-        match said.recv_timeout(PATIENCE) {
+        match commands.recv_timeout(PATIENCE) {
             Ok(message) => early.entry(message.number).or_default().push_back(message),
             Err(RecvTimeoutError::Timeout) => output.go_on()?,
             Err(RecvTimeoutError::Disconnected) => return Ok(next),

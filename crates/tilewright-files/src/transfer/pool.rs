@@ -1,4 +1,4 @@
-//! Threads that share the work on one piece. Lanes and readers use them.
+//! Threads that share the work on one piece. Workers and readers use them.
 
 use std::ops::Range;
 

@@ -21,7 +21,7 @@ use tilewright_relayout::{Elements, Plan, Program};
 use crate::{
     Error, FileLists, Input, Reading, Tensor, Watch,
     layout::{
-        held::Held,
+        element_layout::ElementLayout,
         row_table::{self, Tables},
     },
     open::origin::Origin,
@@ -84,10 +84,10 @@ pub struct Reader<'i> {
     source: Origin<'i>,
     /// The position of the tensor's first byte.
     at: u64,
-    from: Held,
-    to: Held,
+    from: ElementLayout,
+    to: ElementLayout,
     /// The result without a requested layout: the dims of the box, the last fastest.
-    rows: Held,
+    rows: ElementLayout,
     /// The box that is read, counted in the units that move: elements, or blocks of them.
     area: Area,
     program: Program,
@@ -231,12 +231,12 @@ fn part_with_tables(name: &str, spec: &str) -> Error {
 }
 
 /// Returns all coordinates, counted in the units that move.
-fn whole_area(from: &Held) -> Area {
+fn whole_area(from: &ElementLayout) -> Area {
     from.layout().extents().iter().map(|extent| 0..*extent).collect()
 }
 
 /// Returns a box of a tensor, counted in the units that move.
-fn checked(name: &str, from: &Held, asked: &[Range<u64>]) -> Result<Area, Error> {
+fn checked(name: &str, from: &ElementLayout, asked: &[Range<u64>]) -> Result<Area, Error> {
     let (dims, n) = (from.dims(), from.together());
     let refused = |said: String| Err(Error::usage(format!("tensor {name:?}: {said}")));
     if asked.len() != dims.len() {
@@ -264,10 +264,10 @@ fn checked(name: &str, from: &Held, asked: &[Range<u64>]) -> Result<Area, Error>
 }
 
 /// Returns the layout of an array of these dims, the last fastest.
-fn plain(from: &Held, dims: &[u64]) -> Result<Held, String> {
+fn plain(from: &ElementLayout, dims: &[u64]) -> Result<ElementLayout, String> {
     let layout = TensorLayout::row_major(dims).map_err(|error| error.to_string())?;
     let named = Named::new("row-major", layout, None, None, Fill::Unspecified);
-    let held = Held::of(&named, from.dtype, from.bits, Fill::Unspecified)?;
+    let held = ElementLayout::of(&named, from.dtype, from.bits, Fill::Unspecified)?;
     held.ordered(ByteOrder::Little)
 }
 

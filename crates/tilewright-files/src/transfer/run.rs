@@ -24,7 +24,7 @@ use crate::{
         work::Pass,
     },
     verify,
-    verify::crew::{Crew, go_on},
+    verify::workers::{Workers, go_on},
 };
 
 impl Conversion<'_> {
@@ -149,7 +149,7 @@ impl Filling for Moved<'_> {
         if !self.conversion.request.verify {
             return Ok(None);
         }
-        let crew = Crew::new(means.watch, &means.budget, self.conversion.request.threads);
+        let crew = Workers::new(means.watch, &means.budget, self.conversion.request.threads);
         verify::written(self.conversion, done, data, crew).map(Some)
     }
 }

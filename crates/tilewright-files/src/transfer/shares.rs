@@ -1,4 +1,4 @@
-//! Divides the bound on memory among reading, moving and writing. Jobs, lanes and the output use it.
+//! Divides the bound on memory among reading, moving and writing. Jobs, workers and the output use it.
 
 use std::ops::Range;
 
@@ -53,11 +53,11 @@ pub(crate) fn is_cheap(cost: u128, bytes: u64) -> bool {
 /// The distribution of the budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shares {
-    /// The number of lanes that read and move at the same time.
-    pub(crate) lanes: usize,
-    /// The number of pieces of a lane that may wait for the file, including the one that is being filled.
+    /// The number of workers that read and move at the same time.
+    pub(crate) workers: usize,
+    /// The number of pieces of a worker that may wait for the file, including the one that is being filled.
     pub(crate) slots: usize,
-    /// The number of bytes that a lane may hold.
+    /// The number of bytes that a worker may hold.
     pub(crate) share: u64,
     /// The number of bytes of a piece.
     pub(crate) piece: u64,
@@ -67,12 +67,12 @@ impl Shares {
     /// Returns the shares of a bound on memory, after subtracting the needs of an output.
     pub(crate) fn of(limit: u64) -> Shares {
         let reserved = of_output(limit);
-        let (lanes, slots) = if limit < DIVIDED { (1, 1) } else { (2, 2) };
-        let share = limit.saturating_sub(reserved) / lanes as u64;
-        Shares { lanes, slots, share, piece: PIECE.min(share / 8).max(1) }
+        let (workers, slots) = if limit < DIVIDED { (1, 1) } else { (2, 2) };
+        let share = limit.saturating_sub(reserved) / workers as u64;
+        Shares { workers, slots, share, piece: PIECE.min(share / 8).max(1) }
     }
 
-    /// Returns the number of bytes held by a lane that reads `src` bytes, with a list of `list`, for pieces of `dst` bytes.
+    /// Returns the number of bytes held by a worker that reads `src` bytes, with a list of `list`, for pieces of `dst` bytes.
     pub(crate) fn held(&self, src: u64, list: u64, dst: u64) -> u64 {
         src.saturating_add(list).saturating_add(dst.saturating_mul(self.slots as u64))
     }
@@ -126,7 +126,7 @@ impl Shares {
         }
     }
 
-    /// Returns the number of bytes held by a lane that runs this chunk.
+    /// Returns the number of bytes held by a worker that runs this chunk.
     fn needed(&self, chunk: &Chunk) -> u64 {
         let range = chunk.range();
         let len = range.end - range.start;

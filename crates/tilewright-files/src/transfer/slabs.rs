@@ -13,10 +13,10 @@ use std::ops::Range;
 use tilewright_core::{Layout, Mode, TensorLayout};
 
 use crate::{
-    layout::held::bytes_of,
+    layout::element_layout::bytes_of,
     verify::{
         boxes::Area,
-        digits::{Digit, digits},
+        digits::{OffsetDigit, digits},
     },
 };
 
@@ -51,7 +51,7 @@ impl Slab {
 pub(crate) struct Slabs {
     extents: Vec<u64>,
     /// The digits, with the largest strides first.
-    digits: Vec<Digit>,
+    digits: Vec<OffsetDigit>,
     bits: u32,
     /// The digit that takes a range of values, and the number of these; the digits before it are fixed.
     cut: usize,
@@ -83,9 +83,9 @@ impl Slabs {
         if digits.last()?.stride < 0 {
             return None;
         }
-        let bytes = |digit: &Digit| bytes_of(digit.stride as u64, bits);
+        let bytes = |digit: &OffsetDigit| bytes_of(digit.stride as u64, bits);
         let within = |most: u64| {
-            let fits = |digit: &Digit| bytes(digit).is_some_and(|len| len <= most);
+            let fits = |digit: &OffsetDigit| bytes(digit).is_some_and(|len| len <= most);
             Some((digits.iter().position(fits)?, most))
         };
         let (last, len) = within(piece.unwrap_or(most))?;
@@ -101,7 +101,8 @@ impl Slabs {
                 (cut, taken(cut, piece, most)?, Some(count))
             }
         };
-        let whole = |digit: &Digit| (digit.stride as u128 * u128::from(bits)).is_multiple_of(8);
+        let whole =
+            |digit: &OffsetDigit| (digit.stride as u128 * u128::from(bits)).is_multiple_of(8);
         if !is_box(&digits, last) || !digits.get(..=last)?.iter().all(whole) {
             return None;
         }
@@ -201,7 +202,7 @@ impl Slabs {
     /// Returns the slab at these values.
     fn slab(&self, values: &[u64]) -> Option<Slab> {
         let (area, layout, piece) = self.made(values)?;
-        let bytes = |(digit, value): (&Digit, &u64)| {
+        let bytes = |(digit, value): (&OffsetDigit, &u64)| {
             u128::from(*value) * digit.stride as u128 * u128::from(self.bits) / 8
         };
         let from: u128 = self.digits.iter().zip(values).map(bytes).sum();
@@ -225,7 +226,7 @@ impl Iterator for Slabs {
 }
 
 /// Returns whether of each dim the digits up to the cut are its most significant ones.
-fn is_box(digits: &[Digit], cut: usize) -> bool {
+fn is_box(digits: &[OffsetDigit], cut: usize) -> bool {
     digits.iter().take(cut + 1).enumerate().all(|(i, digit)| {
         let mut later = digits.iter().skip(i + 1);
         later.all(|other| other.axis != digit.axis || other.place < digit.place)
@@ -233,7 +234,7 @@ fn is_box(digits: &[Digit], cut: usize) -> bool {
 }
 
 /// Returns whether the digit after the cut belongs to another axis, and its values are runs that do not overlap.
-fn are_apart(digits: &[Digit], cut: usize) -> bool {
+fn are_apart(digits: &[OffsetDigit], cut: usize) -> bool {
     let [first, second, inner @ ..] = digits.get(cut..).unwrap_or_default() else { return false };
     let last = inner.iter().try_fold(0i64, |last, digit| {
         last.checked_add(digit.stride.checked_mul(digit.extent as i64 - 1)?)

@@ -1,5 +1,5 @@
 //! Cuts the work of one output into pieces: tensors that are copied or read whole, and ranges or tiles of others, in the order of
-//! their bytes. Before a tensor whose fingerprint is recorded, its data are summed, window by window of the source. Lanes take
+//! their bytes. Before a tensor whose fingerprint is recorded, its data are summed, window by window of the source. Workers take
 //! the pieces.
 
 use std::{iter, ops::Range};
@@ -20,7 +20,7 @@ const BATCH: u64 = PIECE / 4;
 
 /// A tensor that is converted.
 #[derive(Clone)]
-pub(crate) struct Part<'c> {
+pub(crate) struct ConvertedTensor<'c> {
     pub(crate) source: Origin<'c>,
     /// The position of its first byte.
     pub(crate) at: u64,
@@ -28,14 +28,14 @@ pub(crate) struct Part<'c> {
     pub(crate) plan: Plan,
 }
 
-impl<'c> Part<'c> {
+impl<'c> ConvertedTensor<'c> {
     /// Returns the error of moving this tensor.
     pub(crate) fn failed(&self, error: &tilewright_relayout::Error) -> Error {
-        let said = format!("tensor {:?}: {error}", self.job.name);
+        let command = format!("tensor {:?}: {error}", self.job.name);
         match error.is_unsupported() {
             // The layouts were accepted before, so the machine refuses, for example to start threads.
-            true => Error::unsupported(self.source.path(), said),
-            false => Error::usage(said),
+            true => Error::unsupported(self.source.path(), command),
+            false => Error::usage(command),
         }
     }
 
@@ -116,8 +116,8 @@ impl Summed<'_> {
         let Range { start, end } = self.window.bytes();
         if end > self.job.bytes_in {
             let (name, len) = (&self.job.name, self.job.bytes_in);
-            let said = format!("tensor {name:?}: byte {end} of {len}");
-            return Err(Error::corrupt(self.source.path(), said));
+            let command = format!("tensor {name:?}: byte {end} of {len}");
+            return Err(Error::corrupt(self.source.path(), command));
         }
         self.source.read(buffer, self.at.saturating_add(start))?;
         Ok(self.window.fingerprint(buffer))
@@ -149,13 +149,13 @@ pub(crate) enum Work<'c> {
     /// Copies these bytes of the input unchanged.
     Copy { source: Origin<'c>, at: u64, len: u64 },
     /// Converts a tensor that is read whole.
-    Whole(Part<'c>),
+    Whole(ConvertedTensor<'c>),
     /// Converts a range of a tensor from the bytes that it needs.
-    Range(Part<'c>, Range<u64>),
+    Range(ConvertedTensor<'c>, Range<u64>),
     /// Makes room for a tensor whose tiles follow.
-    Room(Part<'c>),
+    Room(ConvertedTensor<'c>),
     /// Converts a tile of the tensor that has room.
-    Tile(Part<'c>, Tile),
+    Tile(ConvertedTensor<'c>, Tile),
     /// Ends the tiles of a tensor.
     Placed,
 }
@@ -297,7 +297,7 @@ impl<'c> Queue<'c> {
             if job.action != Action::Convert {
                 return self.copy(source, at, job.bytes_in).map(Some);
             }
-            let part = Part { source, at, job, plan: job.plan()? };
+            let part = ConvertedTensor { source, at, job, plan: job.plan()? };
             let parts = match part.lent() {
                 Some(_) => Ok(Parts::Whole),
                 None => self.shares.parts(&part.plan, self.placed),

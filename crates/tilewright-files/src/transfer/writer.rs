@@ -1,7 +1,7 @@
 //! Writes arrays in the caller's memory to a file. The Python package uses it to save arrays.
 //!
 //! The arrays are the tensors of an input whose bytes are in memory and not in a file. Everything else is that of a conversion:
-//! jobs, lanes, notes, the temporary file, verification and the commit. Elements move directly to the pieces that are written;
+//! jobs, workers, notes, the temporary file, verification and the commit. Elements move directly to the pieces that are written;
 //! bytes are copied before that only if their order is reversed.
 //!
 //! | name | stored |
@@ -20,7 +20,7 @@ use crate::{
     Action, Conversion, Error, Input, Job, Report, Request, Tensor, Watch,
     container::{FORMATS, Format, Opened},
     layout::{
-        held::{Held, check_width, width_in},
+        element_layout::{ElementLayout, check_width, width_in},
         names, record,
     },
     open::{
@@ -257,12 +257,12 @@ impl<'a> Writer<'a> {
 }
 
 /// Returns the stored layout of an array of `len` bytes.
-fn held(layout: &Named, len: u64) -> Result<Held, String> {
+fn held(layout: &Named, len: u64) -> Result<ElementLayout, String> {
     let (Some(dtype), Some(bits)) = (layout.dtype(), width_in(layout)) else {
         return Err(format!("{} has no element type", layout.to_spec()));
     };
     check_width(dtype, bits)?;
-    let held = Held::of(layout, dtype, bits, layout.fill())?;
+    let held = ElementLayout::of(layout, dtype, bits, layout.fill())?;
     let held = held.ordered(layout.byte_order().unwrap_or_default())?;
     check_bytes(&held, len)?;
     Ok(held)

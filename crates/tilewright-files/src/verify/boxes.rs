@@ -8,7 +8,7 @@ use std::ops::Range;
 use tilewright_core::{Error, TensorLayout};
 use tilewright_relayout::{DimDigit, box_extents};
 
-use crate::verify::digits::{Digit, digits};
+use crate::verify::digits::{OffsetDigit, digits};
 
 /// The coordinates of a box: a range for each dim.
 pub(crate) type Area = Vec<Range<u64>>;
@@ -86,19 +86,20 @@ pub(crate) fn by_stride(layout: &TensorLayout) -> Result<Vec<usize>, Error> {
 /// Returns the digits of a layout's dims in the order of memory, smallest strides first: extending a box along them makes its
 /// ranges longer.
 fn stored(layout: &TensorLayout) -> Result<Vec<DimDigit>, Error> {
-    let mut all: Vec<Digit> = match layout.is_strided() {
+    let mut all: Vec<OffsetDigit> = match layout.is_strided() {
         true => digits(layout.layout()),
         // A layout without strides gets, for each dim, the stride of its first run.
         false => (by_stride(layout)?.into_iter())
             .map(|axis| {
                 let stride = layout.run(&vec![0; layout.rank()], axis)?.stride;
-                Ok(Digit { axis, place: 1, extent: layout.extents()[axis], stride })
+                Ok(OffsetDigit { axis, place: 1, extent: layout.extents()[axis], stride })
             })
             .collect::<Result<_, Error>>()?,
     };
     all.retain(|digit| digit.stride != 0 && digit.place < layout.extents()[digit.axis]);
     all.sort_by_key(|digit| digit.stride.unsigned_abs());
-    let side = |&Digit { axis, place, extent, .. }: &Digit| DimDigit { axis, place, extent };
+    let side =
+        |&OffsetDigit { axis, place, extent, .. }: &OffsetDigit| DimDigit { axis, place, extent };
     Ok(all.iter().map(side).collect())
 }
 

@@ -19,8 +19,8 @@ use crate::{
         request::{self, check_memory},
     },
     verify::{
-        crew::{Crew, Quiet},
         fingerprint::Data,
+        workers::{Quiet, Workers},
     },
 };
 
@@ -140,7 +140,7 @@ pub fn verify_recorded(
             input.check_sums(watch)?;
             let tensors = input.tensors().len();
             let budget = Budget::new(budget::beside(request.memory, tensors, tensors)?);
-            let crew = Crew::new(watch, &budget, request.threads);
+            let crew = Workers::new(watch, &budget, request.threads);
             compared(&input, &meant.recorded, watch, crew)?
         }
     };
@@ -206,7 +206,7 @@ fn compared(
     input: &Input,
     recorded: &[(&Tensor, Fingerprint)],
     watch: &dyn Watch,
-    crew: Crew<'_>,
+    crew: Workers<'_>,
 ) -> Result<Verdict, Error> {
     let mut bytes = 0;
     for (tensor, data) in recorded {
@@ -224,7 +224,7 @@ pub(crate) fn of_result(
     out: &Input,
     tensor: &Tensor,
     recorded: &[Fingerprint],
-    crew: Crew<'_>,
+    crew: Workers<'_>,
 ) -> Result<Option<Difference>, Error> {
     difference(out, tensor, recorded, &Quiet(crew.watch()), crew)
 }
@@ -235,7 +235,7 @@ fn difference(
     tensor: &Tensor,
     recorded: &[Fingerprint],
     watch: &dyn Watch,
-    crew: Crew<'_>,
+    crew: Workers<'_>,
 ) -> Result<Option<Difference>, Error> {
     if recorded.is_empty() {
         return Ok(None);

@@ -9,17 +9,17 @@ use tilewright_core::{ByteOrder, Fill};
 
 use crate::{
     Difference, Error, Input, Tensor,
-    layout::{gathered::Gathered, held::Held},
+    layout::{element_layout::ElementLayout, gathered::Gathered},
     open::{origin::Origin, source::Source},
-    transfer::budget::Held as Memory,
+    transfer::budget::Reservation,
     verify::{
         boxes::{self, Area, Boxes},
-        crew::{Crew, Quiet},
         loops,
         loops::Loops,
         padding,
-        patch::{self, Patch, Places, Side, comparing, element, words},
+        patch::{self, FileSide, Patch, Places, comparing, element, words},
         rows::{Rows, Stretch},
+        workers::{Quiet, Workers},
     },
 };
 
@@ -28,9 +28,9 @@ const MOST: u64 = 256 << 10;
 
 /// Returns the first difference between a result and its original, if there is any.
 pub(crate) fn tensors(
-    to: &Side<'_>,
-    from: &Side<'_>,
-    crew: Crew<'_>,
+    to: &FileSide<'_>,
+    from: &FileSide<'_>,
+    crew: Workers<'_>,
 ) -> Result<Option<Difference>, Error> {
     check(to)?;
     check(from)?;
@@ -58,7 +58,7 @@ pub(crate) fn tensors(
 
 /// Checks that a side can be compared: elements are compared as numbers of 128 bits, wider ones word by word, and their offsets
 /// start at 0.
-fn check(side: &Side<'_>) -> Result<(), Error> {
+fn check(side: &FileSide<'_>) -> Result<(), Error> {
     let bits = side.held.bits;
     if !(matches!(bits, 1 | 2 | 4) || bits > 0 && bits.is_multiple_of(8)) {
         let said = format!(
@@ -75,7 +75,7 @@ fn check(side: &Side<'_>) -> Result<(), Error> {
     }
 }
 
-fn same_bytes(to: &Side<'_>, from: &Side<'_>, crew: Crew<'_>) -> Result<bool, Error> {
+fn same_bytes(to: &FileSide<'_>, from: &FileSide<'_>, crew: Workers<'_>) -> Result<bool, Error> {
     // The pieces are whole elements.
     let unit = u64::from(to.held.bits / 8).max(1);
     let sides = [(to.source, to.at), (from.source, from.at)];
@@ -87,7 +87,7 @@ fn same_bytes(to: &Side<'_>, from: &Side<'_>, crew: Crew<'_>) -> Result<bool, Er
 pub(crate) fn unequal(
     sides: [(Origin<'_>, u64); 2],
     (len, unit): (u64, u64),
-    crew: Crew<'_>,
+    crew: Workers<'_>,
 ) -> Result<Option<u64>, Error> {
     let (budget, members) = (crew.budget(), crew.members(len));
     let step = len.min(budget.limit() / 2 / members as u64).clamp(1, MOST);
@@ -110,7 +110,11 @@ pub(crate) fn unequal(
 }
 
 /// Returns the first element that differs, box by box.
-fn elements(to: &Side<'_>, from: &Side<'_>, crew: Crew<'_>) -> Result<Option<Difference>, Error> {
+fn elements(
+    to: &FileSide<'_>,
+    from: &FileSide<'_>,
+    crew: Workers<'_>,
+) -> Result<Option<Difference>, Error> {
     // Of the memory of each thread, the ranges of a row get one eighth, the list of either side one sixteenth or what it needs,
     // and the bytes of both sides the rest.
     let (budget, members) = (crew.budget(), crew.members(to.len));
@@ -123,8 +127,8 @@ fn elements(to: &Side<'_>, from: &Side<'_>, crew: Crew<'_>) -> Result<Option<Dif
     let join = || {
         let most_kept = ((limit / 8).min(MOST) / size_of::<Stretch>() as u64) as usize;
         let stretches = (most_kept * size_of::<Stretch>()) as u64;
-        let mut pair = Pair {
-            _kept: budget.held(stretches)?,
+        let mut pair = BoxPair {
+            _kept: budget.reserve(stretches)?,
             loops: kept.then(|| Loops::new([a, b])).flatten(),
             rows: Rows::new(a, b, most_kept).map_err(comparing)?,
             a: Patch::new(to, room, list, budget)?,
@@ -140,19 +144,19 @@ fn elements(to: &Side<'_>, from: &Side<'_>, crew: Crew<'_>) -> Result<Option<Dif
 }
 
 /// Both sides of a box during the comparison of elements.
-struct Pair<'s> {
-    _kept: Memory,
+struct BoxPair<'s> {
+    _kept: Reservation,
     /// The loops of the boxes, if the elements have whole bytes that do not change.
     loops: Option<Loops<'s>>,
     rows: Rows<'s>,
     a: Patch<'s>,
     b: Patch<'s>,
-    to: &'s Side<'s>,
-    from: &'s Side<'s>,
+    to: &'s FileSide<'s>,
+    from: &'s FileSide<'s>,
 }
 
 /// A range with an element that differs: the element's index, its value, and the expected value.
-struct Found {
+struct ElementDifference {
     stretch: Stretch,
     coord: Vec<u64>,
     i: u64,
@@ -160,7 +164,7 @@ struct Found {
     was: u128,
 }
 
-impl Pair<'_> {
+impl BoxPair<'_> {
     /// Returns the first element of a box that differs; a box that does not fit in memory is halved. A difference that is found
     /// in one pass over the files and not in the next is an error.
     fn differing(&mut self, area: &Area) -> Result<Option<Difference>, Error> {
@@ -215,7 +219,7 @@ impl Pair<'_> {
 
     /// Returns the first element of a box that differs in the buffers.
     fn compare(&mut self, area: &Area) -> Result<Option<Difference>, Error> {
-        let Pair { rows, a, b, to, from, .. } = self;
+        let BoxPair { rows, a, b, to, from, .. } = self;
         let mut both = Both { a, b, to: to.held, from: from.held };
         let mut found = Ok(None);
         rows.each(area, &mut |stretch, start, dim| {
@@ -225,7 +229,7 @@ impl Pair<'_> {
                     if let Some(dim) = dim {
                         coord[dim] = stretch.from + i;
                     }
-                    Found { stretch: *stretch, coord, i, is, was }
+                    ElementDifference { stretch: *stretch, coord, i, is, was }
                 })
             });
             matches!(found, Ok(None))
@@ -234,8 +238,8 @@ impl Pair<'_> {
         Ok(found?.map(|found| self.told(found)))
     }
 
-    fn told(&self, found: Found) -> Difference {
-        let Found { stretch, mut coord, i, is, was } = found;
+    fn told(&self, found: ElementDifference) -> Difference {
+        let ElementDifference { stretch, mut coord, i, is, was } = found;
         // A block is identified by its first element.
         if let Some(last) = coord.last_mut() {
             *last *= self.to.held.together();
@@ -249,8 +253,8 @@ impl Pair<'_> {
 struct Both<'x, 's> {
     a: &'x mut Patch<'s>,
     b: &'x mut Patch<'s>,
-    to: &'x Held,
-    from: &'x Held,
+    to: &'x ElementLayout,
+    from: &'x ElementLayout,
 }
 
 /// Elements at a constant distance in bytes, which is at least their width.
@@ -295,7 +299,7 @@ fn narrow<const W: usize>(a: Spread<'_>, b: Spread<'_>, _: usize) -> Option<usiz
 }
 
 /// Returns the error for an element that was not read.
-fn missing(held: &Held) -> Error {
+fn missing(held: &ElementLayout) -> Error {
     let said = format!("{} reaches an offset that its box does not", held.named.name());
     Error::usage(format!("comparing: {said}"))
 }
@@ -377,9 +381,9 @@ impl Both<'_, '_> {
 pub(crate) fn side<'a>(
     (input, bytes): (&'a Input, Option<&'a [u8]>),
     tensor: &'a Tensor,
-    held: &'a Held,
+    held: &'a ElementLayout,
     fill: Fill,
-) -> Result<Side<'a>, Error> {
+) -> Result<FileSide<'a>, Error> {
     let promised = fill.is_promised();
     // Without padding, a fill that the type does not have is not an error.
     let fill = match held.layout().padding() {
@@ -399,20 +403,20 @@ pub(crate) fn side<'a>(
 pub(crate) fn side_at<'a>(
     (source, at, len): (Origin<'a>, u64, u64),
     name: &'a str,
-    held: &'a Held,
+    held: &'a ElementLayout,
     (fill, promised): (u128, bool),
-) -> Result<Side<'a>, Error> {
+) -> Result<FileSide<'a>, Error> {
     let (source, rows, (at, len)) = source.in_rows(held, (at, len))?;
     // Holes and padding are compared with the values that a conversion writes.
     let (fill, promised) = if held.tables().is_some() { (0, false) } else { (fill, promised) };
-    Ok(Side { name, source, at, len, held: rows, fill, promised })
+    Ok(FileSide { name, source, at, len, held: rows, fill, promised })
 }
 
 /// Returns the first padding of a tensor that differs from the fill of its layout.
 pub(crate) fn padding(
     out: &Input,
     tensor: &Tensor,
-    crew: Crew<'_>,
+    crew: Workers<'_>,
 ) -> Result<Option<Difference>, Error> {
     let fill = tensor.held.named.fill();
     let to = side((out, None), tensor, &tensor.held, fill)?;
@@ -465,10 +469,10 @@ mod tests {
         fs::write(&rows, [0, 1, 2, 3, 4, 5]).unwrap();
         fs::write(&turned, columns).unwrap();
         let [a, b] = [TensorLayout::row_major(&[2, 3]), TensorLayout::col_major(&[2, 3])];
-        let of = |layout| Held::new("test", layout, Dtype::U8, 8, Fill::Unspecified);
+        let of = |layout| ElementLayout::new("test", layout, Dtype::U8, 8, Fill::Unspecified);
         let held = [a, b].map(|layout| of(layout.unwrap()));
         let sources = [&rows, &turned].map(|path| Source::open(path).unwrap());
-        let side = |i: usize| Side {
+        let side = |i: usize| FileSide {
             name: "w",
             source: Origin::File(&sources[i]),
             at: 0,
@@ -478,9 +482,9 @@ mod tests {
             promised: false,
         };
         let (to, from, budget) = (side(0), side(1), Budget::new(1 << 16));
-        let [a, b] = held.each_ref().map(Held::layout);
-        let mut pair = Pair {
-            _kept: budget.held(0).unwrap(),
+        let [a, b] = held.each_ref().map(ElementLayout::layout);
+        let mut pair = BoxPair {
+            _kept: budget.reserve(0).unwrap(),
             loops: Loops::new([a, swept]),
             rows: Rows::new(a, b, 16).unwrap(),
             a: Patch::new(&to, 64, 256, &budget).unwrap(),

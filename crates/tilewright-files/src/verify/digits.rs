@@ -3,7 +3,7 @@
 //!
 //! Law: every coordinate of the layout's axes that is in the box and whose affine offset is in the window is part of exactly one
 //! run, and every element of a run is such a coordinate. A digit of stride 0 takes only its least value in the box, or, with
-//! [`Digits::every_value`], every value.
+//! [`LayoutDigits::every_value`], every value.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use tilewright_core::Layout;
 
 /// One mode of a layout: a step along it adds `place` to a coordinate and `stride` to the offset.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Digit {
+pub(crate) struct OffsetDigit {
     pub(crate) axis: usize,
     pub(crate) place: u64,
     pub(crate) extent: u64,
@@ -19,14 +19,14 @@ pub(crate) struct Digit {
 }
 
 /// Returns the digits of a layout that have more than one value, in the order of its axes, least significant first.
-pub(crate) fn digits(layout: &Layout) -> Vec<Digit> {
+pub(crate) fn digits(layout: &Layout) -> Vec<OffsetDigit> {
     let mut all = Vec::new();
     for axis in 0..layout.rank() {
         let mut place = 1u64;
         for mode in layout.axis(axis).unwrap_or_default() {
             let (extent, stride) = (mode.extent(), mode.stride());
             if extent > 1 {
-                all.push(Digit { axis, place, extent, stride });
+                all.push(OffsetDigit { axis, place, extent, stride });
             }
             place = place.saturating_mul(extent.max(1));
         }
@@ -46,8 +46,8 @@ pub(crate) struct Run<'c> {
 }
 
 /// A layout as its digits, largest strides first.
-pub(crate) struct Digits {
-    all: Vec<Digit>,
+pub(crate) struct LayoutDigits {
+    all: Vec<OffsetDigit>,
     offset: i64,
     axes: usize,
     levels: Vec<Level>,
@@ -65,8 +65,8 @@ struct Level {
     dense: Option<u64>,
 }
 
-impl Digits {
-    pub(crate) fn new(layout: &Layout) -> Digits {
+impl LayoutDigits {
+    pub(crate) fn new(layout: &Layout) -> LayoutDigits {
         let (mut all, axes) = (digits(layout), layout.rank());
         all.sort_by_key(|digit| std::cmp::Reverse((digit.stride.unsigned_abs(), digit.place)));
         let mut level = Level { rest: vec![0; axes], reach: (0, 0), dense: Some(1) };
@@ -77,18 +77,18 @@ impl Digits {
         }
         levels.push(level);
         levels.reverse();
-        Digits { all, offset: layout.offset(), axes, levels, every: false }
+        LayoutDigits { all, offset: layout.offset(), axes, levels, every: false }
     }
 
     /// Returns the digits without runs of several digits, so that every run has its coordinates.
-    pub(crate) fn one_by_one(mut self) -> Digits {
+    pub(crate) fn one_by_one(mut self) -> LayoutDigits {
         self.levels.iter_mut().for_each(|level| level.dense = None);
         self
     }
 
     /// Returns the digits with every value of those of stride 0.
-    pub(crate) fn every_value(self) -> Digits {
-        Digits { every: true, ..self }
+    pub(crate) fn every_value(self) -> LayoutDigits {
+        LayoutDigits { every: true, ..self }
     }
 
     /// Returns the number of times that an offset is found because digits of stride 0 take all of their values.
@@ -113,7 +113,7 @@ impl Digits {
 
 impl Level {
     /// Returns this level with one more digit.
-    fn below(&self, digit: &Digit) -> Level {
+    fn below(&self, digit: &OffsetDigit) -> Level {
         let mut rest = self.rest.clone();
         let steps = digit.extent - 1;
         rest[digit.axis] = rest[digit.axis].saturating_add(digit.place.saturating_mul(steps));
@@ -127,7 +127,7 @@ impl Level {
 }
 
 struct Walk<'w, 's> {
-    digits: &'w Digits,
+    digits: &'w LayoutDigits,
     area: &'w [Range<u64>],
     window: Option<&'w Range<i64>>,
     see: &'s mut dyn FnMut(&Run<'_>) -> bool,
@@ -202,7 +202,7 @@ impl Walk<'_, '_> {
 
     /// Returns the values of a digit with which the box and the window can be reached; `below` has the contributions of the
     /// digits after it.
-    fn values(&self, digit: &Digit, below: &Level, offset: i64) -> Range<u64> {
+    fn values(&self, digit: &OffsetDigit, below: &Level, offset: i64) -> Range<u64> {
         let (at, rest) = (self.coord[digit.axis], below.rest[digit.axis]);
         let Some(range) = self.area.get(digit.axis) else { return 0..0 };
         let least = range.start.saturating_sub(at.saturating_add(rest)).div_ceil(digit.place);
@@ -276,7 +276,9 @@ mod tests {
             for (rows, columns) in [(0..6, 0..20), (1..5, 3..18), (2..3, 0..1), (5..6, 7..20)] {
                 let area = [rows, columns];
                 for window in &windows {
-                    for digits in [Digits::new(&layout), Digits::new(&layout).one_by_one()] {
+                    for digits in
+                        [LayoutDigits::new(&layout), LayoutDigits::new(&layout).one_by_one()]
+                    {
                         let mut found = vec![];
                         digits.walk(&area, Some(window), &mut |run| {
                             found

@@ -16,10 +16,10 @@ use tilewright_transfer::{cores, first};
 
 use crate::{
     Collection, Error, Input, Tensor, Watch,
-    layout::held::Held,
+    layout::element_layout::ElementLayout,
     open::origin::Origin,
     transfer::budget::zeros,
-    verify::crew::{Crew, go_on},
+    verify::workers::{Workers, go_on},
 };
 
 /// The number of bytes of a window, which stay in a cache between reading and summing.
@@ -115,7 +115,7 @@ pub(crate) struct Data<'a> {
     at: u64,
     len: u64,
     name: &'a str,
-    pub(crate) held: &'a Held,
+    pub(crate) held: &'a ElementLayout,
     order: ByteOrder,
     /// The number of bytes of a window, and the number of threads that read.
     window: u64,
@@ -136,7 +136,7 @@ impl<'a> Data<'a> {
     }
 
     /// Returns the data, read by these workers within their memory.
-    pub(crate) fn by(&self, crew: Crew<'_>) -> Result<Data<'a>, Error> {
+    pub(crate) fn by(&self, crew: Workers<'_>) -> Result<Data<'a>, Error> {
         let threads = crew.members(self.len);
         let window = WINDOW.min(crew.budget().limit() / threads as u64);
         Ok(Data { window, threads, ..self.clone() })
@@ -223,7 +223,7 @@ impl<'a> Data<'a> {
 impl Data<'_> {
     /// Returns the bits of one element, of a wider one the first 128.
     pub(crate) fn element(&self, coord: &[u64]) -> Result<u128, Error> {
-        let Held { dtype, bits, .. } = *self.held;
+        let ElementLayout { dtype, bits, .. } = *self.held;
         let offset = self.held.layout().offset(coord).map_err(|error| self.error(error))?;
         let bit = u128::from(offset.unsigned_abs()) * u128::from(bits);
         let (first, shift) = ((bit / 8) as u64, (bit % 8) as u32);

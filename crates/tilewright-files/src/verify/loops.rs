@@ -10,7 +10,7 @@ use tilewright_core::{Error, TensorLayout};
 
 use crate::verify::{
     boxes::Area,
-    digits::{Digit, digits},
+    digits::{OffsetDigit, digits},
     rows::is_additive,
 };
 
@@ -40,7 +40,7 @@ pub(crate) fn each(turns: &[Turn], at: [i64; 2], see: &mut impl FnMut([i64; 2]) 
 /// The digits of two layouts over the same dims.
 pub(crate) struct Loops<'a> {
     layouts: [&'a TensorLayout; 2],
-    digits: [Vec<Digit>; 2],
+    digits: [Vec<OffsetDigit>; 2],
     /// For each dim, the places at which digits of either layout begin, except 1.
     borders: Vec<Vec<u64>>,
 }
@@ -54,7 +54,7 @@ impl<'a> Loops<'a> {
         let digits = layouts.map(|layout| digits(layout.layout()));
         let of_dim = |dim: usize| {
             let begin =
-                |digit: &Digit| (digit.axis == dim && digit.place > 1).then_some(digit.place);
+                |digit: &OffsetDigit| (digit.axis == dim && digit.place > 1).then_some(digit.place);
             let mut borders: Vec<u64> = digits.iter().flatten().filter_map(begin).collect();
             borders.sort_unstable();
             borders.dedup();
@@ -123,7 +123,7 @@ fn parts(range: &Range<u64>, borders: &[u64]) -> Option<Vec<(u64, u64)>> {
 }
 
 /// Returns the contribution to the offset of a step of `place` coordinates.
-fn step(digits: &[Digit], dim: usize, place: u64) -> i64 {
+fn step(digits: &[OffsetDigit], dim: usize, place: u64) -> i64 {
     let own = digits.iter().rfind(|digit| digit.axis == dim && digit.place <= place);
     own.map_or(0, |digit| digit.stride.saturating_mul((place / digit.place) as i64))
 }

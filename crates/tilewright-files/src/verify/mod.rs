@@ -7,7 +7,6 @@
 pub(crate) mod boxes;
 pub(crate) mod by_record;
 pub(crate) mod compare;
-pub(crate) mod crew;
 pub(crate) mod difference;
 pub(crate) mod digits;
 pub(crate) mod fingerprint;
@@ -17,6 +16,7 @@ pub(crate) mod padding;
 pub(crate) mod patch;
 pub(crate) mod rows;
 pub(crate) mod same_data;
+pub(crate) mod workers;
 
 use std::{
     collections::BTreeMap,
@@ -33,9 +33,9 @@ use crate::{
     container::{self, Format},
     layout::{
         dtype,
-        held::Held,
+        element_layout::ElementLayout,
         names,
-        note::{self, Found},
+        note::{self, FoundNote},
     },
     open::{folder, open_watched, open_with, place::Place, source::Source},
     transfer::{
@@ -45,7 +45,7 @@ use crate::{
     },
     verify::{
         compare::{side, unfilled},
-        crew::Crew,
+        workers::Workers,
     },
 };
 
@@ -103,7 +103,7 @@ pub fn verify(
     };
     let tensors = against.tensors().len() + out.tensors().len();
     let budget = Budget::new(budget::beside(request.memory, against.tensors().len(), tensors)?);
-    let crew = Crew::new(watch, &budget, request.threads);
+    let crew = Workers::new(watch, &budget, request.threads);
     let found = match compared(&out, (&against, &[]), &pairs, request.fill, crew)? {
         Verdict::Same { bytes } => match folder::difference(&place, &against, &|_| Ok(()), crew)? {
             None => return Ok(Verdict::Same { bytes }),
@@ -120,8 +120,8 @@ struct Expected {
     /// The number of the tensor in the original, and its name in the result.
     tensor: usize,
     name: String,
-    from: Held,
-    to: Option<Held>,
+    from: ElementLayout,
+    to: Option<ElementLayout>,
     /// The fingerprint that its conversion computed.
     data: Option<Fingerprint>,
 }
@@ -179,7 +179,7 @@ fn open_result(
     if let (Some(array), Some((expected, tensor))) = (&format.array, one) {
         let path = source.path().to_path_buf();
         let Expected { from, to, .. } = expected;
-        let Found { texts, aside } = note::of(&source, watch)?;
+        let FoundNote { texts, aside } = note::of(&source, watch)?;
         let expected = container::Expected { tensor, from, to: to.as_ref(), note: &texts };
         let changed = aside.as_ref().and_then(|aside| aside.changed(&path));
         let opened = match ((array.result)(source, expected), changed) {
@@ -197,7 +197,7 @@ fn open_result(
 }
 
 /// A tensor of the result, its original, and the expectations for both.
-struct Pair<'a> {
+struct TensorPair<'a> {
     out: &'a Tensor,
     against: &'a Tensor,
     expected: &'a Expected,
@@ -208,10 +208,10 @@ fn paired<'a>(
     out: &'a Input,
     against: &'a Input,
     expected: &'a [Expected],
-) -> Result<Vec<Pair<'a>>, String> {
+) -> Result<Vec<TensorPair<'a>>, String> {
     if let (true, [out], [expected]) = (out.is_array(), out.tensors(), expected) {
         // The array does not have a name in the file.
-        let pair = |against| Pair { out, against, expected };
+        let pair = |against| TensorPair { out, against, expected };
         return Ok(against.tensors().get(expected.tensor).map(pair).into_iter().collect());
     }
     let written: BTreeMap<&str, &Tensor> =
@@ -243,7 +243,7 @@ fn paired<'a>(
     }
     let pair = |out: &'a Tensor| {
         let (against, expected) = *original.get(out.name.as_str())?;
-        Some(Pair { out, against, expected })
+        Some(TensorPair { out, against, expected })
     };
     Ok(out.tensors().iter().filter_map(pair).collect())
 }
@@ -253,9 +253,9 @@ fn paired<'a>(
 fn compared(
     out: &Input,
     (against, arrays): (&Input, &[&[u8]]),
-    pairs: &[Pair<'_>],
+    pairs: &[TensorPair<'_>],
     fill: Option<Fill>,
-    crew: Crew<'_>,
+    crew: Workers<'_>,
 ) -> Result<Verdict, Error> {
     let verdict = compared_once(out, (against, arrays), pairs, fill, crew)?;
     against.check_unchanged()?;
@@ -266,9 +266,9 @@ fn compared(
 fn compared_once(
     out: &Input,
     (against, arrays): (&Input, &[&[u8]]),
-    pairs: &[Pair<'_>],
+    pairs: &[TensorPair<'_>],
     fill: Option<Fill>,
-    crew: Crew<'_>,
+    crew: Workers<'_>,
 ) -> Result<Verdict, Error> {
     against.check_sums(crew.watch())?;
     out.check_sums(crew.watch())?;
@@ -297,16 +297,16 @@ fn compared_once(
 }
 
 /// Returns a difference in the facts about one tensor.
-fn of_tensor(pair: &Pair<'_>, text: String) -> Difference {
+fn of_tensor(pair: &TensorPair<'_>, text: String) -> Difference {
     Difference::Said { tensor: Some(pair.out.name.clone()), text }
 }
 
 fn different_bytes(
     out: &Input,
     (against, arrays): (&Input, &[&[u8]]),
-    pair: &Pair<'_>,
+    pair: &TensorPair<'_>,
     fill: Option<Fill>,
-    crew: Crew<'_>,
+    crew: Workers<'_>,
 ) -> Result<Option<Difference>, Error> {
     let (noted, from) = (pair.out.fill(), &pair.expected.from);
     let fill = match &pair.expected.to {
@@ -330,15 +330,15 @@ fn different_bytes(
 /// Returns a difference if the data of a result do not have the recorded fingerprint.
 fn different_data(
     out: &Input,
-    pair: &Pair<'_>,
-    crew: Crew<'_>,
+    pair: &TensorPair<'_>,
+    crew: Workers<'_>,
 ) -> Result<Option<Difference>, Error> {
     let recorded = [pair.out.recorded(), pair.expected.data].into_iter().flatten();
     by_record::of_result(out, pair.out, &recorded.collect::<Vec<_>>(), crew)
 }
 
 /// Compares the facts about a tensor except its layout.
-fn different_facts(pair: &Pair<'_>) -> Option<String> {
+fn different_facts(pair: &TensorPair<'_>) -> Option<String> {
     let (out, against, from) = (pair.out, pair.against, &pair.expected.from);
     if out.refusal.is_some() || against.refusal.is_some() {
         let facts = |tensor: &Tensor| format!("{} {:?}", tensor.file_dtype, tensor.storage);
@@ -359,7 +359,7 @@ fn different_facts(pair: &Pair<'_>) -> Option<String> {
 }
 
 /// Returns a message if a tensor does not have the requested layout.
-fn misplaced(pair: &Pair<'_>) -> Result<Option<String>, Error> {
+fn misplaced(pair: &TensorPair<'_>) -> Result<Option<String>, Error> {
     let (is, Some(to)) = (&pair.out.held, &pair.expected.to) else { return Ok(None) };
     let failed = |error| Error::usage(format!("tensor {:?}: {error}", pair.out.name));
     let alike = is.bits == to.bits
@@ -376,7 +376,7 @@ pub(crate) fn written(
     conversion: &Conversion<'_>,
     done: &[Temporary],
     data: &BTreeMap<usize, Fingerprint>,
-    crew: Crew<'_>,
+    crew: Workers<'_>,
 ) -> Result<u64, Error> {
     let wrong =
         |said: &str| Error::corrupt(&conversion.out, format!("verification failed: {said}"));

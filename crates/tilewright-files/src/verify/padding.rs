@@ -11,9 +11,9 @@ use crate::{
     Difference, Error, Watch,
     transfer::budget::{Budget, Buffer},
     verify::{
-        crew::go_on,
-        digits::{Digits, Run},
-        patch::{Side, element, fill_word, words},
+        digits::{LayoutDigits, Run},
+        patch::{FileSide, element, fill_word, words},
+        workers::go_on,
     },
 };
 
@@ -29,7 +29,7 @@ const REPEATS: u64 = 1 << 16;
 
 /// Returns the first padding of a tensor that does not have the expected value.
 pub(crate) fn difference(
-    side: &Side<'_>,
+    side: &FileSide<'_>,
     watch: &dyn Watch,
     budget: &Budget,
 ) -> Result<Option<Difference>, Error> {
@@ -43,7 +43,7 @@ pub(crate) fn difference(
 }
 
 fn windows(
-    side: &Side<'_>,
+    side: &FileSide<'_>,
     watch: &dyn Watch,
     budget: &Budget,
 ) -> Result<Option<Difference>, Error> {
@@ -79,7 +79,7 @@ fn windows(
 /// The set of offsets that hold elements.
 struct Cover<'a> {
     tensor: &'a TensorLayout,
-    digits: Digits,
+    digits: LayoutDigits,
     /// The ranges of the coordinates of the layout's axes.
     area: Vec<Range<u64>>,
     /// The extents by which merges are undone, in the order of the steps.
@@ -91,13 +91,13 @@ impl<'a> Cover<'a> {
         let layout = tensor.layout();
         if tensor.is_strided() {
             let area = tensor.extents().iter().map(|extent| 0..*extent).collect();
-            let digits = Digits::new(layout);
+            let digits = LayoutDigits::new(layout);
             let alone = layout.swizzle().is_identity();
             let digits = if alone { digits } else { digits.one_by_one() };
             return Cover { tensor, digits, area, minors: vec![] };
         }
         let area = (0..layout.rank()).map(|axis| 0..size(layout, axis)).collect();
-        let digits = Digits::new(layout).one_by_one();
+        let digits = LayoutDigits::new(layout).one_by_one();
         let digits = match is_ordered(tensor.steps()) || digits.repeats() > REPEATS {
             true => digits,
             false => digits.every_value(),
@@ -250,7 +250,7 @@ fn next(seen: &[u8], window: &Range<u64>, from: u64, set: bool) -> Option<u64> {
 
 /// Padding that was read, with the bytes after it.
 struct Ahead<'a> {
-    side: &'a Side<'a>,
+    side: &'a FileSide<'a>,
     bytes: Buffer,
     /// The range of the tensor's bytes in the buffer.
     holds: Range<u64>,
@@ -312,7 +312,7 @@ impl Ahead<'_> {
 }
 
 /// Checks the bits after the last element of a packed storage.
-fn tail(side: &Side<'_>) -> Result<Option<String>, Error> {
+fn tail(side: &FileSide<'_>) -> Result<Option<String>, Error> {
     let bits = side.held.bits;
     let all = u128::from(side.held.layout().capacity()) * u128::from(bits);
     let used = (all % 8) as u32;

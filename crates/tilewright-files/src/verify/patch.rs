@@ -6,25 +6,25 @@
 
 use crate::{
     Error,
-    layout::held::Held,
+    layout::element_layout::ElementLayout,
     open::origin::Origin,
-    transfer::budget::{Budget, Buffer, Held as Memory},
+    transfer::budget::{Budget, Buffer, Reservation},
     verify::{
         boxes::Area,
-        digits::Digits,
+        digits::LayoutDigits,
         loops::{Turn, each},
         rows::{Rows, is_additive},
     },
 };
 
 /// One file's side of a comparison.
-pub(crate) struct Side<'a> {
+pub(crate) struct FileSide<'a> {
     /// The tensor.
     pub(crate) name: &'a str,
     pub(crate) source: Origin<'a>,
     pub(crate) at: u64,
     pub(crate) len: u64,
-    pub(crate) held: &'a Held,
+    pub(crate) held: &'a ElementLayout,
     /// The value of padding, as the bits of an element.
     pub(crate) fill: u128,
     /// True if padding must have this value, whatever the padding of the other side is.
@@ -49,13 +49,13 @@ struct Span {
 pub(crate) const LEAST: u64 = 4 * size_of::<Span>() as u64;
 
 pub(crate) struct Patch<'s> {
-    side: &'s Side<'s>,
-    digits: Option<Digits>,
+    side: &'s FileSide<'s>,
+    digits: Option<LayoutDigits>,
     bytes: Buffer,
     spans: Vec<Span>,
     /// The largest number of spans.
     most: usize,
-    _list: Memory,
+    _list: Reservation,
     /// The span found last, and its distance from the one before.
     last: usize,
     step: isize,
@@ -64,16 +64,16 @@ pub(crate) struct Patch<'s> {
 impl<'s> Patch<'s> {
     /// Returns a buffer of `room` bytes, but at least one element, with a list of `list` bytes.
     pub(crate) fn new(
-        side: &'s Side<'s>,
+        side: &'s FileSide<'s>,
         room: u64,
         list: u64,
         budget: &Budget,
     ) -> Result<Patch<'s>, Error> {
         let bytes = budget.buffer(room.max(u64::from(side.held.bits.div_ceil(8))))?;
         let most = (list.max(LEAST) / size_of::<Span>() as u64) as usize;
-        let memory = budget.held((most * size_of::<Span>()) as u64)?;
+        let memory = budget.reserve((most * size_of::<Span>()) as u64)?;
         let layout = side.held.layout();
-        let digits = is_additive(layout).then(|| Digits::new(layout.layout()));
+        let digits = is_additive(layout).then(|| LayoutDigits::new(layout.layout()));
         let spans = Vec::with_capacity(most);
         let (last, step) = (0, 0);
         Ok(Patch { side, digits, bytes, spans, most, _list: memory, last, step })

@@ -6,11 +6,11 @@ use tilewright_fingerprint::{Fingerprint, Key};
 
 use crate::{
     Alike, Apart, Collection, DEFAULT_MEMORY, Divergence, Error, Input, Tensor, Watch,
-    assemble::recorded::{Cell, Found, Remade, Unlike},
+    assemble::recorded::{Cell, DifferentTensor, Remade, Unlike},
     transfer::budget::Budget,
     verify::{
-        crew::{Crew, Quiet},
         fingerprint::Data,
+        workers::{Quiet, Workers},
     },
 };
 
@@ -86,7 +86,7 @@ fn by_recipe(
         };
         watch.total(made.bytes());
         let budget = Budget::new(DEFAULT_MEMORY);
-        let found = remade.differences(&meant, usize::MAX, Crew::new(watch, &budget, 0))?;
+        let found = remade.differences(&meant, usize::MAX, Workers::new(watch, &budget, 0))?;
         a.check()?;
         b.check()?;
         return Ok(Some(found.into_iter().map(|found| divergence(found, second)).collect()));
@@ -95,7 +95,7 @@ fn by_recipe(
 }
 
 /// Returns the difference of a tensor that a recipe makes; `second` is true if the second side records the recipe.
-fn divergence(Found { tensor, unlike }: Found, second: bool) -> Divergence {
+fn divergence(DifferentTensor { tensor, unlike }: DifferentTensor, second: bool) -> Divergence {
     fn sides<T>(is: T, was: T, second: bool) -> (T, T) {
         if second { (was, is) } else { (is, was) }
     }
@@ -157,12 +157,12 @@ struct Both<'a> {
 }
 
 /// A tensor and its data.
-struct Side<'a> {
+struct TensorSide<'a> {
     tensor: &'a Tensor,
     data: Data<'a>,
 }
 
-impl Side<'_> {
+impl TensorSide<'_> {
     fn print(&self, key: &Key, watch: &dyn Watch) -> Result<Fingerprint, Error> {
         self.data.fingerprint(key, watch)
     }
@@ -271,20 +271,20 @@ impl<'a> Both<'a> {
         Ok(print)
     }
 
-    fn tensors(&self, name: &str) -> Result<Option<(Side<'a>, Side<'a>)>, Error> {
+    fn tensors(&self, name: &str) -> Result<Option<(TensorSide<'a>, TensorSide<'a>)>, Error> {
         let other = self.b.get(self.counterpart(name));
         let (Some((from, one)), Some((to, other))) = (self.a.get(name), other) else {
             return Ok(None);
         };
-        let one = Side { tensor: one, data: Data::of(from, one)? };
-        Ok(Some((one, Side { tensor: other, data: Data::of(to, other)? })))
+        let one = TensorSide { tensor: one, data: Data::of(from, one)? };
+        Ok(Some((one, TensorSide { tensor: other, data: Data::of(to, other)? })))
     }
 
     /// Returns the difference between two tensors.
     fn apart(
         &self,
-        one: &Side<'_>,
-        other: &Side<'_>,
+        one: &TensorSide<'_>,
+        other: &TensorSide<'_>,
         prints: [Fingerprint; 2],
     ) -> Result<Option<Apart>, Error> {
         let (a, b) = (one.tensor, other.tensor);
@@ -329,8 +329,8 @@ impl<'a> Both<'a> {
     /// Returns the changes that would make the second tensor equal to the first.
     fn alike(
         &self,
-        one: &Side<'_>,
-        other: &Side<'_>,
+        one: &TensorSide<'_>,
+        other: &TensorSide<'_>,
         wanted: Fingerprint,
     ) -> Result<Vec<Alike>, Error> {
         let (a, b) = (one.tensor, other.tensor);

@@ -10,7 +10,7 @@ use tilewright_core::Dtype;
 use super::{
     reader::Reader,
     types,
-    value::{self, Pair, Value},
+    value::{self, KeyValue, Value},
 };
 use crate::{Error, open::source::Source};
 
@@ -28,7 +28,7 @@ const ALIGNMENT: (&str, u64) = ("general.alignment", 32);
 
 /// One tensor as the header describes it.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(super) struct GgufEntry {
     /// The name in the file.
     pub(super) name: String,
     /// The dims in the order of the file, fastest first.
@@ -47,9 +47,9 @@ pub(super) struct Header {
     /// The bytes of the file before the first tensor, without padding.
     head: Vec<u8>,
     pub(super) version: u32,
-    pub(super) pairs: Vec<Pair>,
+    pub(super) pairs: Vec<KeyValue>,
     /// The tensors in the order of their bytes.
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<GgufEntry>,
     pub(super) alignment: u64,
     /// True if padding follows the last tensor, or the header if there are no tensors.
     pub(super) is_padded: bool,
@@ -106,7 +106,7 @@ impl Header {
             let end = header.head.len();
             // A key follows its length.
             let key = start + 8..behind;
-            header.pairs.push(Pair {
+            header.pairs.push(KeyValue {
                 key,
                 kind: value::STRING,
                 value: from..end,
@@ -129,7 +129,7 @@ impl Header {
         self.head.extend_from_slice(&number.to_le_bytes());
         let end = self.head.len();
         if let Some(pair) = self.pairs.get_mut(at) {
-            *pair = Pair { key, kind: value::U32, value: from..end, whole: start..end };
+            *pair = KeyValue { key, kind: value::U32, value: from..end, whole: start..end };
         }
         self
     }
@@ -138,11 +138,11 @@ impl Header {
         self.head.get(range.clone()).unwrap_or_default()
     }
 
-    pub(super) fn key(&self, pair: &Pair) -> &str {
+    pub(super) fn key(&self, pair: &KeyValue) -> &str {
         std::str::from_utf8(self.bytes(&pair.key)).unwrap_or_default()
     }
 
-    pub(super) fn value(&self, pair: &Pair) -> Value<'_> {
+    pub(super) fn value(&self, pair: &KeyValue) -> Value<'_> {
         Value { kind: pair.kind, bytes: self.bytes(&pair.value) }
     }
 
@@ -198,7 +198,7 @@ fn read_pairs(
     reader: &mut Reader<'_>,
     count: u64,
     wrong: &dyn Fn(String) -> Error,
-) -> Result<Vec<Pair>, Error> {
+) -> Result<Vec<KeyValue>, Error> {
     let (mut pairs, mut seen) = (Vec::new(), HashSet::new());
     for _ in 0..count {
         let start = reader.at() as usize;
@@ -212,13 +212,13 @@ fn read_pairs(
         if !seen.insert(name) {
             return Err(wrong(format!("GGUF header: the key {what} occurs twice")));
         }
-        pairs.push(Pair { key, kind, value: from..end, whole: start..end });
+        pairs.push(KeyValue { key, kind, value: from..end, whole: start..end });
     }
     Ok(pairs)
 }
 
 /// Reads an entry; its position is relative to the end of the header.
-fn entry(reader: &mut Reader<'_>, source: &Source) -> Result<Entry, Error> {
+fn entry(reader: &mut Reader<'_>, source: &Source) -> Result<GgufEntry, Error> {
     let name = reader.text("the name of a tensor")?;
     let name = String::from_utf8_lossy(reader.bytes(&name)).into_owned();
     let what = format!("tensor {name:?}");
@@ -236,17 +236,17 @@ fn entry(reader: &mut Reader<'_>, source: &Source) -> Result<Entry, Error> {
     })?;
     let logical: Vec<u64> = dims.iter().rev().copied().collect();
     let len = dtype.packed_bytes(&logical).map_err(|error| wrong(error.to_string()))?;
-    Ok(Entry { name, dims, type_name, dtype, at, len })
+    Ok(GgufEntry { name, dims, type_name, dtype, at, len })
 }
 
 /// Returns the entries in the order of their bytes, and the end of the last one; `end` is the end of the header. As the format
 /// demands, each entry must follow the one before it and its padding.
 fn placed(
-    mut entries: Vec<Entry>,
+    mut entries: Vec<GgufEntry>,
     end: u64,
     alignment: u64,
     file: u64,
-) -> Result<(Vec<Entry>, u64), String> {
+) -> Result<(Vec<GgufEntry>, u64), String> {
     let padded = |at: u64| at.checked_next_multiple_of(alignment);
     let start = padded(end).ok_or("the header ends beyond 2^64 bytes")?;
     // The sort is stable: entries without bytes keep their order.

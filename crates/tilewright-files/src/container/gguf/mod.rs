@@ -35,7 +35,7 @@ use std::{
 use claims::Claims;
 use header::Header;
 use tilewright_core::Remedy;
-use value::Pair;
+use value::KeyValue;
 
 use super::{
     format::{Beside, Container, Fact, Format, Member, Opened, Opening},
@@ -88,7 +88,7 @@ struct Gguf {
 
 impl Gguf {
     fn new(header: Header) -> Gguf {
-        let text = |pair: &Pair| (header.key(pair).to_owned(), header.value(pair).text());
+        let text = |pair: &KeyValue| (header.key(pair).to_owned(), header.value(pair).text());
         let texts = header.pairs.iter().map(text).collect();
         Gguf { header, texts, changed: None, unchecked: None }
     }
@@ -124,7 +124,7 @@ impl Gguf {
     }
 
     /// Iterates over the pairs of metadata with their roles in a conversion, except the keys that mark a file as one of several.
-    fn pairs<'a>(&'a self, opened: &'a Opened) -> impl Iterator<Item = (&'a Pair, Role)> {
+    fn pairs<'a>(&'a self, opened: &'a Opened) -> impl Iterator<Item = (&'a KeyValue, Role)> {
         let tensors: HashSet<&str> =
             opened.tensors.iter().map(|tensor| tensor.name.as_str()).collect();
         let known: HashSet<&str> =
@@ -134,9 +134,13 @@ impl Gguf {
     }
 
     /// Iterates over the pairs that a result keeps: all except notes of tensors.
-    fn kept<'a>(&'a self, opened: &'a Opened, jobs: &'a [Job]) -> impl Iterator<Item = &'a Pair> {
+    fn kept<'a>(
+        &'a self,
+        opened: &'a Opened,
+        jobs: &'a [Job],
+    ) -> impl Iterator<Item = &'a KeyValue> {
         let moved = notes::moved(opened, jobs);
-        let stays = move |pair: &Pair, role: Role| role.stays(self.header.key(pair), &moved);
+        let stays = move |pair: &KeyValue, role: Role| role.stays(self.header.key(pair), &moved);
         self.pairs(opened).filter(move |(pair, role)| stays(pair, *role)).map(|(pair, _)| pair)
     }
 }
@@ -189,7 +193,7 @@ impl Container for Gguf {
     }
 
     fn facts(&self, opened: &Opened) -> Vec<Fact> {
-        let fact = |(pair, role): (&Pair, Role)| {
+        let fact = |(pair, role): (&KeyValue, Role)| {
             let (key, value) = (self.header.key(pair), self.header.value(pair));
             Fact {
                 about: format!("metadata {key:?}"),

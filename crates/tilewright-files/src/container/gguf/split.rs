@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use super::{header::Header, value::Pair};
+use super::{header::Header, value::KeyValue};
 use crate::{Error, open::source::Source};
 
 /// Keys in the metadata of a part: its number, counted from 0, the number of parts, and the number of tensors in all parts.
@@ -90,7 +90,7 @@ fn check(
     }
     let Some((_, first)) = first else { return Ok(()) };
     let known = first.values();
-    let other = |pair: &&Pair| {
+    let other = |pair: &&KeyValue| {
         let key = header.key(pair);
         !is_key(key) && known.get(key) != Some(&header.value(pair))
     };

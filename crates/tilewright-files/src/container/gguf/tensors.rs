@@ -7,14 +7,14 @@ use tilewright_notation::Named;
 
 use super::{
     MARK,
-    header::{Entry, MOST_DIMS},
+    header::{GgufEntry, MOST_DIMS},
     types,
 };
 use crate::{
     Error, Tensor,
     container::notes::{self, LAYOUT_KEY, Note, Noted},
     layout::{
-        held::{self, Held},
+        element_layout::{self, ElementLayout},
         order,
         record::Recorded,
     },
@@ -24,7 +24,7 @@ use crate::{
 /// Returns a tensor of the file of this number, whose metadata have these strings.
 pub(super) fn tensor(
     path: &Path,
-    entry: &Entry,
+    entry: &GgufEntry,
     file: usize,
     known: &HashMap<&str, &str>,
 ) -> Result<Tensor, Error> {
@@ -74,24 +74,33 @@ pub(super) fn tensor(
 }
 
 /// Returns a tensor that is kept as bytes, with the reason why a layout is not defined for it.
-fn refused(path: &Path, entry: &Entry, refusal: String) -> Result<(Held, Option<String>), Error> {
-    let held = Held::bytes_alone(entry.len)
+fn refused(
+    path: &Path,
+    entry: &GgufEntry,
+    refusal: String,
+) -> Result<(ElementLayout, Option<String>), Error> {
+    let held = ElementLayout::bytes_alone(entry.len)
         .ok_or_else(|| Error::unsupported(path, format!("tensor {:?}: {refusal}", entry.name)))?;
     Ok((held, Some(refusal)))
 }
 
 /// Returns a row-major array.
-fn plain(dtype: Dtype, dims: &[u64]) -> Result<Held, String> {
+fn plain(dtype: Dtype, dims: &[u64]) -> Result<ElementLayout, String> {
     let layout = TensorLayout::row_major(dims).map_err(|error| error.to_string())?;
     let named = Named::new("row-major", layout, Some(dtype), None, Fill::Unspecified);
-    let bits =
-        held::width(dtype).ok_or_else(|| format!("the width of {dtype} elements is unknown"))?;
-    Held::of(&named, dtype, bits, Fill::Unspecified)
+    let bits = element_layout::width(dtype)
+        .ok_or_else(|| format!("the width of {dtype} elements is unknown"))?;
+    ElementLayout::of(&named, dtype, bits, Fill::Unspecified)
 }
 
 /// Returns the layout that is noted for a tensor.
-fn of_note(note: &Note<'_>, entry: &Entry, storage: &[u64], name: &str) -> Result<Noted, String> {
-    let is_stored = |held: &Held| {
+fn of_note(
+    note: &Note<'_>,
+    entry: &GgufEntry,
+    storage: &[u64],
+    name: &str,
+) -> Result<Noted, String> {
+    let is_stored = |held: &ElementLayout| {
         let (number, shape) = stored(held, entry.len);
         let earlier = order::earlier_shape(held.named.layout());
         let legal = shape == storage || stored_as(held, entry.len, earlier).1 == storage;
@@ -108,7 +117,7 @@ fn of_note(note: &Note<'_>, entry: &Entry, storage: &[u64], name: &str) -> Resul
 }
 
 /// Returns the number of the type and the shape, outermost first, under which elements of a layout are stored in `len` bytes.
-pub(super) fn stored(held: &Held, len: u64) -> (u32, Vec<u64>) {
+pub(super) fn stored(held: &ElementLayout, len: u64) -> (u32, Vec<u64>) {
     if let Some(words) = held.named.stored_as() {
         let number = types::number(words.dtype()).filter(|_| words.shape().len() <= MOST_DIMS);
         return match number {
@@ -120,8 +129,9 @@ pub(super) fn stored(held: &Held, len: u64) -> (u32, Vec<u64>) {
 }
 
 /// Returns the type number and the shape of a storage of this shape, or of its bytes if the file cannot have this shape.
-fn stored_as(held: &Held, len: u64, shape: Vec<u64>) -> (u32, Vec<u64>) {
-    let own = types::number(held.dtype).filter(|_| held::width(held.dtype) == Some(held.bits));
+fn stored_as(held: &ElementLayout, len: u64, shape: Vec<u64>) -> (u32, Vec<u64>) {
+    let own =
+        types::number(held.dtype).filter(|_| element_layout::width(held.dtype) == Some(held.bits));
     let carrier = own.or_else(|| (held.bits == 8).then_some(types::BYTES));
     let Some(carrier) = carrier else { return (types::BYTES, vec![len]) };
     let last = shape.last().copied().unwrap_or(1);
@@ -130,7 +140,8 @@ fn stored_as(held: &Held, len: u64, shape: Vec<u64>) -> (u32, Vec<u64>) {
 }
 
 /// Returns whether the file itself describes elements of this layout completely.
-pub(super) fn says_itself(held: &Held) -> bool {
-    let own = types::number(held.dtype).is_some() && held::width(held.dtype) == Some(held.bits);
+pub(super) fn says_itself(held: &ElementLayout) -> bool {
+    let own =
+        types::number(held.dtype).is_some() && element_layout::width(held.dtype) == Some(held.bits);
     own && held.dims().len() <= MOST_DIMS && held.is_row_major()
 }

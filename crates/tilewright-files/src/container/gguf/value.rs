@@ -22,7 +22,7 @@ const LISTED: u64 = 8;
 
 /// A key with its value: their ranges in a header.
 #[derive(Clone, Debug)]
-pub(super) struct Pair {
+pub(super) struct KeyValue {
     pub(super) key: Range<usize>,
     pub(super) kind: u32,
     pub(super) value: Range<usize>,

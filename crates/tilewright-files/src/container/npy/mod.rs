@@ -24,7 +24,7 @@ use super::{
 use crate::{
     Error, Job, Reading,
     layout::{
-        held::{self, Held},
+        element_layout::{self, ElementLayout},
         note::Texts,
         order,
         record::Recorded,
@@ -96,7 +96,7 @@ fn noted(source: &Source, header: &Header, note: &Texts) -> Result<Option<Noted>
 }
 
 /// Returns the layout that the header gives.
-fn by_header(source: &Source, header: &Header, reading: &Reading) -> Result<Held, Error> {
+fn by_header(source: &Source, header: &Header, reading: &Reading) -> Result<ElementLayout, Error> {
     let path = source.path();
     let wrong = |said: String| Error::usage(format!("{}: {said}", path.display()));
     let own = header.descr.dtype;
@@ -122,7 +122,7 @@ fn are_words(reading: &Reading, own: Dtype, shape: &[u64]) -> bool {
 pub(super) fn plain(
     header: &Header,
     dtype: Dtype,
-) -> Result<Result<Held, String>, tilewright_core::Error> {
+) -> Result<Result<ElementLayout, String>, tilewright_core::Error> {
     let bits = match width(dtype, &header.descr) {
         Ok(bits) => bits,
         Err(said) => return Ok(Err(said)),
@@ -135,7 +135,7 @@ pub(super) fn plain(
         ("row-major", TensorLayout::row_major(&header.shape)?)
     };
     let named = Named::new(order, layout, Some(dtype), None, Fill::Unspecified);
-    Ok(Held::of(&named.with_storage(&stored), dtype, bits, Fill::Unspecified))
+    Ok(ElementLayout::of(&named.with_storage(&stored), dtype, bits, Fill::Unspecified))
 }
 
 /// Returns the stored width of elements of `dtype`, which must be the length of the file's elements.
@@ -151,7 +151,7 @@ fn width(dtype: Dtype, descr: &Descr) -> Result<u32, String> {
     }
 }
 
-fn opened(source: Source, header: Header, held: (Held, Option<Recorded>)) -> Opened {
+fn opened(source: Source, header: Header, held: (ElementLayout, Option<Recorded>)) -> Opened {
     let Header { descr, shape, at, len, rest, .. } = header;
     array::opened(
         source,
@@ -195,7 +195,7 @@ fn result(source: Source, expected: Expected<'_>) -> Result<Result<Opened, Strin
 
 /// Returns the values of a header for elements that another file spelled as `file_dtype`: type, whether the first dim is fastest,
 /// shape.
-pub(super) fn facts(file_dtype: &str, to: &Held, len: u64) -> (String, bool, Vec<u64>) {
+pub(super) fn facts(file_dtype: &str, to: &ElementLayout, len: u64) -> (String, bool, Vec<u64>) {
     let (named, bits) = (&to.named, to.bits);
     if let Some(words) = named.stored_as() {
         let descr = default_descr(words.dtype(), u64::from(words.bits() / 8));
@@ -217,14 +217,14 @@ pub(super) fn facts(file_dtype: &str, to: &Held, len: u64) -> (String, bool, Vec
 
 /// Returns whether a header has the order and the shape under which this version or an earlier one stores an array of this
 /// layout.
-fn has_shape(held: &Held, header: &Header) -> bool {
+fn has_shape(held: &ElementLayout, header: &Header) -> bool {
     let (_, fortran, shape) = facts(&header.descr.text, held, header.len);
     let earlier = || !header.fortran && order::earlier_shape(held.named.layout()) == header.shape;
     (header.fortran == fortran && header.shape == shape) || earlier()
 }
 
 /// Checks that the header describes an array of this layout as we store it.
-pub(super) fn check_storage(held: &Held, header: &Header) -> Result<(), String> {
+pub(super) fn check_storage(held: &ElementLayout, header: &Header) -> Result<(), String> {
     let (descr, _, shape) = facts(&header.descr.text, held, header.len);
     if descr == header.descr.text && has_shape(held, header) {
         return Ok(());
@@ -234,15 +234,15 @@ pub(super) fn check_storage(held: &Held, header: &Header) -> Result<(), String> 
 }
 
 /// Returns whether a header can record this layout, as C or Fortran order of elements that have the width of their type.
-pub(super) fn says_order(to: &Held) -> bool {
+pub(super) fn says_order(to: &ElementLayout) -> bool {
     // An array that is stored as words has another shape, and neither order.
     let dense =
         to.tables().is_none() && (order::is_row_major(&to.named) || order::is_col_major(&to.named));
-    dense && held::width(to.dtype) == Some(to.bits)
+    dense && element_layout::width(to.dtype) == Some(to.bits)
 }
 
 /// Returns whether the header describes a result completely. It does not if the elements are raw, such as those of bf16.
-fn says(file_dtype: &str, to: &Held) -> bool {
+fn says(file_dtype: &str, to: &ElementLayout) -> bool {
     let (descr, ..) = facts(file_dtype, to, to.bytes().unwrap_or(0));
     let known = Descr::parse(&descr).ok().and_then(|descr| descr.dtype);
     says_order(to) && known == Some(to.dtype)

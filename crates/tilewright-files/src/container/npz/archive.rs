@@ -9,7 +9,8 @@ use super::zip::{
     FOLLOWS, LOCAL, LOCAL_LEN, LOCATOR_64, LOCATOR_64_LEN, STORED, field_64, number,
 };
 use crate::{
-    Error, Watch, layout::names, open::source::Source, transfer::budget::zeros, verify::crew::go_on,
+    Error, Watch, layout::names, open::source::Source, transfer::budget::zeros,
+    verify::workers::go_on,
 };
 
 /// The longest list of entries that is read, in bytes.
@@ -20,7 +21,7 @@ const MOST_TIMES: u64 = 1032;
 
 /// One entry.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(super) struct ArchiveEntry {
     pub(super) name: String,
     pub(super) is_deflated: bool,
     /// The position of the first byte of its data in the file, and their number.
@@ -36,7 +37,7 @@ pub(super) struct Entry {
 /// The entries of a file, in the order of their bytes.
 #[derive(Debug)]
 pub(super) struct Archive {
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<ArchiveEntry>,
 }
 
 /// The position of the list of entries, its length, and the number of entries.
@@ -136,7 +137,11 @@ fn list_64(source: &Source, end: u64) -> Result<Option<(List, u64)>, Error> {
 }
 
 /// Removes the first entry of a list and returns it; its data are before byte `end`.
-fn entry(source: &Source, list: &mut &[u8], end: u64) -> Result<Result<Entry, String>, Error> {
+fn entry(
+    source: &Source,
+    list: &mut &[u8],
+    end: u64,
+) -> Result<Result<ArchiveEntry, String>, Error> {
     let record = *list;
     let field = |at| number(record, at, 2) as usize;
     let (name_len, extra_len, comment_len) = (field(28), field(30), field(32));
@@ -163,7 +168,7 @@ fn entry(source: &Source, list: &mut &[u8], end: u64) -> Result<Result<Entry, St
         small => small,
     };
     let (size, len, from) = (wide(24), wide(20), wide(42));
-    let entry = Entry {
+    let entry = ArchiveEntry {
         name: name.into(),
         is_deflated: field(10) == usize::from(DEFLATED),
         at: 0,
@@ -186,7 +191,7 @@ fn entry(source: &Source, list: &mut &[u8], end: u64) -> Result<Result<Entry, St
     Ok(entry.located(source, record, end)?.map_err(about))
 }
 
-impl Entry {
+impl ArchiveEntry {
     /// Checks that the length of the data is possible for the size of the unpacked data.
     fn check_size(&self) -> Result<(), String> {
         let (len, size) = (self.len, self.size);
@@ -205,7 +210,7 @@ impl Entry {
         source: &Source,
         record: &[u8],
         end: u64,
-    ) -> Result<Result<Entry, String>, Error> {
+    ) -> Result<Result<ArchiveEntry, String>, Error> {
         let from = self.from;
         let outside = || Ok(Err(format!("is at byte {from}, and the entries end at byte {end}")));
         let Some(name_at) = from.checked_add(LOCAL_LEN).filter(|at| *at <= end) else {

@@ -19,7 +19,7 @@ use std::{
     path::Path,
 };
 
-use archive::{Archive, Entry};
+use archive::{Archive, ArchiveEntry};
 use tilewright_core::Dtype;
 
 use super::{
@@ -30,7 +30,7 @@ use super::{
 };
 use crate::{
     Error, Job, Tensor, Watch,
-    layout::{held::Held, names, record::Recorded},
+    layout::{element_layout::ElementLayout, names, record::Recorded},
     open::{
         source::Source,
         tensor::{OTHER, Piece},
@@ -68,7 +68,7 @@ const ENDING: &str = ".npy";
 struct Npz {
     notes: BTreeMap<String, String>,
     /// The stored entries, whose checksums are not yet verified.
-    stored: Vec<Entry>,
+    stored: Vec<ArchiveEntry>,
     /// The number of bytes of deflated entries: deflated, and unpacked.
     deflated: (u64, u64),
 }
@@ -131,9 +131,9 @@ impl Npz {
 
 fn open(opening: Opening<'_>) -> Result<Opened, Error> {
     let archive = Archive::read(&opening.source)?;
-    let (notes, arrays): (Vec<Entry>, Vec<Entry>) =
+    let (notes, arrays): (Vec<ArchiveEntry>, Vec<ArchiveEntry>) =
         archive.entries.into_iter().partition(|entry| entry.name == NOTES);
-    let mut stored: Vec<Entry> =
+    let mut stored: Vec<ArchiveEntry> =
         arrays.iter().filter(|entry| !entry.is_deflated).cloned().collect();
     stored.extend(notes.iter().cloned());
     let notes = match notes.first() {
@@ -169,7 +169,7 @@ fn open(opening: Opening<'_>) -> Result<Opened, Error> {
 }
 
 /// Reads the texts of the entry that records layouts.
-fn read_notes(source: &Source, entry: &Entry) -> Result<BTreeMap<String, String>, Error> {
+fn read_notes(source: &Source, entry: &ArchiveEntry) -> Result<BTreeMap<String, String>, Error> {
     let wrong = |said: String| Error::corrupt(source.path(), format!("{NOTES}: {said}"));
     if entry.is_deflated || entry.size > LONGEST_NOTES {
         let size = entry.size;
@@ -185,7 +185,7 @@ fn read_notes(source: &Source, entry: &Entry) -> Result<BTreeMap<String, String>
 /// Returns an array, whose `.npy` file begins at byte `at` of the file of this number.
 fn tensor(
     source: &Source,
-    entry: &Entry,
+    entry: &ArchiveEntry,
     (file, at): (usize, u64),
     known: &HashMap<&str, &str>,
 ) -> Result<Tensor, Error> {
@@ -241,12 +241,12 @@ fn tensor(
 /// Returns an entry without a known layout: it is kept with its header.
 fn refused(
     source: &Source,
-    entry: &Entry,
+    entry: &ArchiveEntry,
     (name, file, at): (&str, usize, u64),
     refusal: String,
 ) -> Result<Tensor, Error> {
     let len = entry.size;
-    let held = Held::bytes_alone(len).ok_or_else(|| {
+    let held = ElementLayout::bytes_alone(len).ok_or_else(|| {
         Error::unsupported(source.path(), format!("entry {:?}: {refusal}", entry.name))
     })?;
     Ok(Tensor {
@@ -275,7 +275,7 @@ fn dtype_of(descr: &Descr) -> Option<Dtype> {
 }
 
 /// Returns the array in the layout of its header.
-fn plain(header: &Header) -> Result<Held, String> {
+fn plain(header: &Header) -> Result<ElementLayout, String> {
     let Descr { text, order, .. } = &header.descr;
     let dtype = dtype_of(&header.descr)
         .ok_or_else(|| format!("dtype {text:?} is raw bytes of a width that no integer has"))?;

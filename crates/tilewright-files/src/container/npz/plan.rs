@@ -34,7 +34,7 @@ const TIME_AND_DATE: u32 = 0x0021 << 16;
 const OWN: u32 = 0o600 << 16;
 
 /// A planned entry.
-struct Entry {
+struct PlannedEntry {
     name: String,
     at: u64,
     len: u64,
@@ -44,7 +44,7 @@ struct Entry {
 #[derive(Default)]
 struct Archive {
     sections: Vec<Section>,
-    entries: Vec<Entry>,
+    entries: Vec<PlannedEntry>,
     at: u64,
 }
 
@@ -119,7 +119,7 @@ impl Archive {
         self.sections.extend(before);
         self.sections.extend(job.map(|(number, _)| Section::Tensor(number)));
         self.sections.extend([Section::End, Section::Late(tail, Arc::new(follows))]);
-        self.entries.push(Entry { name, at, len });
+        self.entries.push(PlannedEntry { name, at, len });
         (self.at <= i64::MAX as u64).then_some(())
     }
 
@@ -177,7 +177,7 @@ fn descriptor(len: u64, sum: u32) -> Vec<u8> {
 }
 
 /// Returns the list of entries, which begins at byte `at`, and the records of the end.
-fn list(entries: &[Entry], at: u64, sums: &[u32]) -> Vec<u8> {
+fn list(entries: &[PlannedEntry], at: u64, sums: &[u32]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (number, entry) in entries.iter().enumerate() {
         central(&mut bytes, entry, sums.get(number).copied().unwrap_or(0));
@@ -200,8 +200,8 @@ fn list(entries: &[Entry], at: u64, sums: &[u32]) -> Vec<u8> {
 }
 
 /// Appends an entry of the list.
-fn central(bytes: &mut Vec<u8>, entry: &Entry, sum: u32) {
-    let Entry { name, at, len } = entry;
+fn central(bytes: &mut Vec<u8>, entry: &PlannedEntry, sum: u32) {
+    let PlannedEntry { name, at, len } = entry;
     let mut large = Vec::new();
     if is_large(*len) {
         put(&mut large, &[(*len, 8), (*len, 8)]);

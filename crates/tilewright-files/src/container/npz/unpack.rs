@@ -8,14 +8,14 @@ use std::{
 
 use flate2::{Crc, read::DeflateDecoder};
 
-use super::archive::Entry;
-use crate::{Error, Watch, commit::space, open::source::Source, verify::crew::go_on};
+use super::archive::ArchiveEntry;
+use crate::{Error, Watch, commit::space, open::source::Source, verify::workers::go_on};
 
 /// Unpacks the deflated entries, one after the other, to a file, and returns it with the position of each; `None` if there are
 /// none.
 pub(super) fn all(
     source: &Source,
-    entries: &[Entry],
+    entries: &[ArchiveEntry],
     watch: &dyn Watch,
 ) -> Result<Option<(Source, Vec<u64>)>, Error> {
     let deflated = || entries.iter().filter(|entry| entry.is_deflated);
@@ -36,7 +36,12 @@ pub(super) fn all(
 }
 
 /// Appends the unpacked bytes of an entry. Their number and their checksum must be those in the archive.
-fn one(source: &Source, entry: &Entry, file: &mut File, watch: &dyn Watch) -> Result<(), Error> {
+fn one(
+    source: &Source,
+    entry: &ArchiveEntry,
+    file: &mut File,
+    watch: &dyn Watch,
+) -> Result<(), Error> {
     let failed = |cause| Error::io(source.path(), "unpack it to a temporary file", cause);
     let mut sum = Crc::new();
     let mut decoder = DeflateDecoder::new(entry.reader(source));

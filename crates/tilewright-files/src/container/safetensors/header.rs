@@ -10,7 +10,7 @@ pub(super) const LONGEST: u64 = 100_000_000;
 
 /// One tensor as the header describes it.
 #[derive(Clone, Debug)]
-pub(crate) struct Entry {
+pub(crate) struct SafetensorsEntry {
     pub(crate) name: String,
     pub(crate) dtype: Dtype,
     pub(crate) shape: Vec<u64>,
@@ -24,7 +24,7 @@ pub(crate) struct Entry {
 #[derive(Clone, Debug)]
 pub(crate) struct Header {
     /// The tensors in the order of their bytes; tensors without bytes keep the order of the text.
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<SafetensorsEntry>,
     /// The metadata, keys sorted; `None` if the header has none.
     pub(crate) metadata: Option<Vec<(String, String)>>,
 }
@@ -65,13 +65,13 @@ impl Header {
         let Scan { mut tensors, metadata } = serde_json::from_str(text).map_err(wrong)?;
         // The sort is stable: tensors without bytes keep the order of the text.
         tensors.sort_by_key(|(_, info)| info.offsets);
-        let (mut entries, mut end) = (Vec::<Entry>::with_capacity(tensors.len()), 0);
+        let (mut entries, mut end) = (Vec::<SafetensorsEntry>::with_capacity(tensors.len()), 0);
         for (name, info) in tensors {
             check_place(&name, &info, end, entries.last())?;
             check_length(&name, &info)?;
             let (from, to) = info.offsets;
             let (dtype, shape, at) = (info.dtype, info.shape, start.saturating_add(from));
-            entries.push(Entry { name, dtype, shape, at, len: to - from });
+            entries.push(SafetensorsEntry { name, dtype, shape, at, len: to - from });
             end = to;
         }
         if end != data {
@@ -89,7 +89,12 @@ impl Header {
 }
 
 /// Checks that a tensor begins where the one before it ends.
-fn check_place(name: &str, info: &Info, end: u64, before: Option<&Entry>) -> Result<(), String> {
+fn check_place(
+    name: &str,
+    info: &Info,
+    end: u64,
+    before: Option<&SafetensorsEntry>,
+) -> Result<(), String> {
     let (from, to) = info.offsets;
     if to < from {
         return Err(format!("tensor {name:?} ends at byte {to}, before it begins at byte {from}"));

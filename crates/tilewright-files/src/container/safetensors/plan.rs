@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// A tensor of the planned file.
-struct Entry<'a> {
+struct PlannedTensor<'a> {
     number: usize,
     job: &'a Job,
     /// True if the file describes the tensor differently from the input.
@@ -29,16 +29,21 @@ struct Entry<'a> {
     shape: Vec<u64>,
 }
 
-impl<'a> Entry<'a> {
-    fn of(path: &Path, number: usize, job: &'a Job, tensor: &Tensor) -> Result<Entry<'a>, Error> {
+impl<'a> PlannedTensor<'a> {
+    fn of(
+        path: &Path,
+        number: usize,
+        job: &'a Job,
+        tensor: &Tensor,
+    ) -> Result<PlannedTensor<'a>, Error> {
         let own = file_dtype(path, &tensor.file_dtype);
         // A type that another format spells is also described anew.
         if job.says_anew(tensor) || own.is_err() {
             check_words(job)?;
             let (dtype, shape) = stored(&job.to, job.bytes_out);
-            return Ok(Entry { number, job, anew: true, dtype, shape });
+            return Ok(PlannedTensor { number, job, anew: true, dtype, shape });
         }
-        Ok(Entry { number, job, anew: false, dtype: own?, shape: tensor.storage.clone() })
+        Ok(PlannedTensor { number, job, anew: false, dtype: own?, shape: tensor.storage.clone() })
     }
 }
 
@@ -54,13 +59,13 @@ pub(in crate::container) fn target(
     for (number, job) in jobs.iter().enumerate() {
         let tensor = input.tensors.get(job.tensor);
         if let Some(tensor) = tensor.filter(|tensor| tensor.file() == Some(file)) {
-            entries.push(Entry::of(path, number, job, tensor)?);
+            entries.push(PlannedTensor::of(path, number, job, tensor)?);
         }
     }
     let widths: Vec<(u64, u64)> =
         entries.iter().map(|entry| (entry.dtype.bitsize() as u64, entry.job.bytes_out)).collect();
     let order = order_by_alignment(&widths);
-    let sorted: Vec<&Entry<'_>> = order.iter().filter_map(|&i| entries.get(i)).collect();
+    let sorted: Vec<&PlannedTensor<'_>> = order.iter().filter_map(|&i| entries.get(i)).collect();
     let described: Vec<_> = sorted
         .iter()
         .map(|entry| {

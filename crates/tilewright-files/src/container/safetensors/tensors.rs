@@ -7,7 +7,7 @@ use tilewright_core::{Fill, TensorLayout};
 
 use super::{
     Metadata,
-    header::{Entry, Header},
+    header::{Header, SafetensorsEntry},
 };
 use crate::{
     Error, Tensor,
@@ -15,7 +15,7 @@ use crate::{
         format::Member,
         notes::{self, LAYOUT_KEY, Note, Noted},
     },
-    layout::{dtype, held::Held, order, record::Recorded},
+    layout::{dtype, element_layout::ElementLayout, order, record::Recorded},
     open::{source::Source, tensor::Piece},
 };
 
@@ -37,7 +37,7 @@ pub(in crate::container) fn file(
 
 fn tensor(
     path: &Path,
-    entry: &Entry,
+    entry: &SafetensorsEntry,
     file: usize,
     known: &HashMap<&str, &str>,
     plain: &mut Plain,
@@ -52,7 +52,7 @@ fn tensor(
         None => match plain.of(entry) {
             Ok(held) => (held, None),
             Err(refusal) => {
-                let held = Held::bytes_alone(entry.len).ok_or_else(|| {
+                let held = ElementLayout::bytes_alone(entry.len).ok_or_else(|| {
                     Error::unsupported(path, format!("tensor {:?}: {refusal}", entry.name))
                 })?;
                 (held, Some(refusal))
@@ -66,7 +66,7 @@ fn tensor(
 }
 
 /// Returns the layout that is noted for a tensor.
-fn of_note(path: &Path, note: &Note<'_>, entry: &Entry) -> Result<Noted, Error> {
+fn of_note(path: &Path, note: &Note<'_>, entry: &SafetensorsEntry) -> Result<Noted, Error> {
     note.read(entry.len, None, |held| check_storage(held, entry)).map_err(|said| {
         let (name, key) = (&entry.name, format!("{LAYOUT_KEY}{}", entry.name));
         let legal = "convert the original again, or remove the key";
@@ -77,10 +77,10 @@ fn of_note(path: &Path, note: &Note<'_>, entry: &Entry) -> Result<Noted, Error> 
 
 /// Layouts of tensors without a note; equal ones share one value.
 #[derive(Default)]
-struct Plain(HashMap<(String, Vec<u64>), Held>);
+struct Plain(HashMap<(String, Vec<u64>), ElementLayout>);
 
 impl Plain {
-    fn of(&mut self, entry: &Entry) -> Result<Held, String> {
+    fn of(&mut self, entry: &SafetensorsEntry) -> Result<ElementLayout, String> {
         let key = (format!("{:?}", entry.dtype), entry.shape.clone());
         if let Some(held) = self.0.get(&key) {
             return Ok(held.clone());
@@ -92,7 +92,7 @@ impl Plain {
 }
 
 /// Returns the layout of a tensor without a note, or the reason why it has none.
-fn plain(entry: &Entry) -> Result<Held, String> {
+fn plain(entry: &SafetensorsEntry) -> Result<ElementLayout, String> {
     let file = entry.dtype;
     let Some(dtype) = dtype::of_safetensors(file) else {
         return Err(format!("its type is {file:?}, which is unknown"));
@@ -104,11 +104,11 @@ fn plain(entry: &Entry) -> Result<Held, String> {
         ));
     }
     let layout = TensorLayout::row_major(&entry.shape).map_err(|error| error.to_string())?;
-    Ok(Held::new("row-major", layout, dtype, bits, Fill::Unspecified))
+    Ok(ElementLayout::new("row-major", layout, dtype, bits, Fill::Unspecified))
 }
 
 /// Checks that the header has the type and shape under which we store a tensor of this layout.
-fn check_storage(held: &Held, entry: &Entry) -> Result<(), String> {
+fn check_storage(held: &ElementLayout, entry: &SafetensorsEntry) -> Result<(), String> {
     let (dtype, shape) = stored(held, entry.len);
     let earlier = || order::earlier_shape(held.named.layout()) == entry.shape;
     if dtype == entry.dtype && (shape == entry.shape || earlier()) {
@@ -119,7 +119,7 @@ fn check_storage(held: &Held, entry: &Entry) -> Result<(), String> {
 }
 
 /// Returns the element type and the shape under which elements of a layout are stored in `len` bytes.
-pub(super) fn stored(held: &Held, len: u64) -> (FileType, Vec<u64>) {
+pub(super) fn stored(held: &ElementLayout, len: u64) -> (FileType, Vec<u64>) {
     if let Some(words) = held.named.stored_as()
         && let Some(carrier) = dtype::carrier(words.dtype(), words.bits())
     {

@@ -16,7 +16,7 @@ use crate::{
     },
     verify::{
         boxes::{Area, size},
-        crew::go_on,
+        workers::go_on,
     },
 };
 

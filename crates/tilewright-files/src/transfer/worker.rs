@@ -1,7 +1,7 @@
-//! A lane: one of the threads that read the input and move elements, with its buffers. The pipeline starts them.
+//! A worker: one of the threads that read the input and move elements, with its buffers. The pipeline starts them.
 //!
-//! A lane owns its buffers; a piece that was queued for the file returns to its lane after it is written. So a lane never waits
-//! for the memory of another lane, only for the file.
+//! A worker owns its buffers; a piece that was queued for the file returns to its worker after it is written. So a worker never waits
+//! for the memory of another worker, only for the file.
 
 use std::sync::{
     Mutex, PoisonError,
@@ -21,21 +21,21 @@ use crate::{
         budget::{Budget, Buffer},
         pool::Pool,
         shares::Shares,
-        work::{Part, Queue, Summed, Work},
+        work::{ConvertedTensor, Queue, Summed, Work},
     },
 };
 
 /// The largest number of bytes that are read between two checks for cancellation.
 const STEP: usize = 1 << 20;
 
-/// A command of a lane to the writer of the file.
-pub(crate) enum Said<'c> {
-    /// Writes the first bytes of a buffer, which then returns to the lane.
+/// A command of a worker to the writer of the file.
+pub(crate) enum Command<'c> {
+    /// Writes the first bytes of a buffer, which then returns to the worker.
     Piece(Buffer, usize),
     /// Writes a section that does not belong to a tensor.
     Section(&'c Section),
     /// Makes room for this number of bytes, which hold elements of these bytes until tiles are written.
-    Room(u64, Vec<u8>),
+    Reserve(u64, Vec<u8>),
     /// Writes the buffer of a tile.
     Tile(Buffer, Tile),
     /// Ends the tiles of this room.
@@ -46,18 +46,18 @@ pub(crate) enum Said<'c> {
     Sum(usize, Fingerprint),
     /// Ends the batch of this number.
     Done,
-    /// Reports an error of the lane.
+    /// Reports an error of the worker.
     Failed(Error),
 }
 
-/// A command of a lane, with the number of its batch.
+/// A command of a worker, with the number of its batch.
 pub(crate) struct Message<'c> {
-    pub(crate) lane: usize,
+    pub(crate) worker: usize,
     pub(crate) number: u64,
-    pub(crate) said: Said<'c>,
+    pub(crate) command: Command<'c>,
 }
 
-/// The reason why a lane ends early.
+/// The reason why a worker ends early.
 pub(crate) enum End {
     /// The writer has stopped.
     Stopped,
@@ -76,8 +76,8 @@ impl From<Error> for End {
     }
 }
 
-/// The state that all lanes share.
-pub(crate) struct Road<'c, 'b> {
+/// The state that all workers share.
+pub(crate) struct WorkerContext<'c, 'b> {
     pub(crate) queue: &'b Mutex<Queue<'c>>,
     pub(crate) stop: &'b AtomicBool,
     pub(crate) shares: Shares,
@@ -85,9 +85,9 @@ pub(crate) struct Road<'c, 'b> {
     pub(crate) budget: &'b Budget,
 }
 
-pub(crate) struct Lane<'c, 'b> {
-    road: &'b Road<'c, 'b>,
-    lane: usize,
+pub(crate) struct PipelineWorker<'c, 'b> {
+    context: &'b WorkerContext<'c, 'b>,
+    worker: usize,
     number: u64,
     out: Sender<Message<'c>>,
     home: Receiver<Buffer>,
@@ -101,30 +101,30 @@ pub(crate) struct Lane<'c, 'b> {
     slot: u64,
 }
 
-impl<'c, 'b> Lane<'c, 'b> {
+impl<'c, 'b> PipelineWorker<'c, 'b> {
     pub(crate) fn new(
-        road: &'b Road<'c, 'b>,
-        lane: usize,
+        context: &'b WorkerContext<'c, 'b>,
+        worker: usize,
         out: Sender<Message<'c>>,
         home: Receiver<Buffer>,
     ) -> Self {
         let (src, piece, idle) = (None, None, Vec::new());
-        Lane { road, lane, number: 0, out, home, src, piece, idle, away: 0, slot: 0 }
+        PipelineWorker { context, worker, number: 0, out, home, src, piece, idle, away: 0, slot: 0 }
     }
 
     /// Takes work until none is left.
     pub(crate) fn run(mut self) {
         loop {
-            let taken = self.road.queue.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let taken = self.context.queue.lock().unwrap_or_else(PoisonError::into_inner).take();
             let Some((number, batch)) = taken else { return };
             self.number = number;
-            let said = match batch.map_err(End::Failed).and_then(|batch| self.batch(batch)) {
-                Ok(()) => Said::Done,
-                Err(End::Failed(error)) => Said::Failed(error),
+            let command = match batch.map_err(End::Failed).and_then(|batch| self.batch(batch)) {
+                Ok(()) => Command::Done,
+                Err(End::Failed(error)) => Command::Failed(error),
                 Err(End::Stopped) => return,
             };
-            let failed = matches!(said, Said::Failed(_));
-            if self.say(said).is_err() || failed {
+            let failed = matches!(command, Command::Failed(_));
+            if self.send_command(command).is_err() || failed {
                 return;
             }
         }
@@ -135,28 +135,28 @@ impl<'c, 'b> Lane<'c, 'b> {
             match work {
                 Work::Section(section) => {
                     self.send()?;
-                    self.say(Said::Section(section))?;
+                    self.send_command(Command::Section(section))?;
                 }
                 Work::Copy { source, at, len } => {
                     self.send()?;
-                    self.say(Said::Copy { source, at, len })?;
+                    self.send_command(Command::Copy { source, at, len })?;
                 }
                 Work::Whole(part) => self.whole(&part)?,
                 Work::Range(part, range) => self.range(&part, range)?,
                 Work::Room(part) => {
                     self.send()?;
-                    self.say(Said::Room(part.plan.dst_bytes(), part.fill()))?;
+                    self.send_command(Command::Reserve(part.plan.dst_bytes(), part.fill()))?;
                 }
                 Work::Tile(part, tile) => self.tile(&part, tile)?,
-                Work::Placed => self.say(Said::Placed)?,
+                Work::Placed => self.send_command(Command::Placed)?,
                 Work::Sum(summed) => self.sum(&summed)?,
             }
         }
         self.send()
     }
 
-    fn whole(&mut self, part: &Part<'_>) -> Result<(), End> {
-        let (plan, piece) = (&part.plan, self.road.shares.piece);
+    fn whole(&mut self, part: &ConvertedTensor<'_>) -> Result<(), End> {
+        let (plan, piece) = (&part.plan, self.context.shares.piece);
         let needed = if part.lent().is_some() { 0 } else { plan.src_bytes() };
         let mut src = self.source(needed, 0, piece.min(plan.dst_bytes()))?;
         if let Some(bytes) = part.lent() {
@@ -173,9 +173,9 @@ impl<'c, 'b> Lane<'c, 'b> {
     }
 
     /// Makes the result of a tensor with these bytes, in pieces.
-    fn moved(&mut self, part: &Part<'_>, bytes: &[u8]) -> Result<(), End> {
-        let (plan, pool) = (&part.plan, self.road.pool);
-        for range in plan.ranges(self.road.shares.piece) {
+    fn moved(&mut self, part: &ConvertedTensor<'_>, bytes: &[u8]) -> Result<(), End> {
+        let (plan, pool) = (&part.plan, self.context.pool);
+        for range in plan.ranges(self.context.shares.piece) {
             self.go_on()?;
             let out = self.room((range.end - range.start) as usize)?;
             pool.run_range(plan, range, bytes, out).map_err(|error| part.failed(&error))?;
@@ -183,10 +183,14 @@ impl<'c, 'b> Lane<'c, 'b> {
         Ok(())
     }
 
-    /// Makes a range of the destination, halved while it needs more than the lane may hold.
-    fn range(&mut self, part: &Part<'_>, range: std::ops::Range<u64>) -> Result<(), End> {
+    /// Makes a range of the destination, halved while it needs more than the worker may hold.
+    fn range(
+        &mut self,
+        part: &ConvertedTensor<'_>,
+        range: std::ops::Range<u64>,
+    ) -> Result<(), End> {
         // An element whose bytes are reversed is read whole.
-        let (shares, unit) = (self.road.shares, part.job.reversed() as u64);
+        let (shares, unit) = (self.context.shares, part.job.reversed() as u64);
         let held = |chunk: &Chunk| {
             let range = chunk.range();
             let (src, list) = (chunk.buffer_len() as u64, chunk.overhead_bytes());
@@ -200,20 +204,20 @@ impl<'c, 'b> Lane<'c, 'b> {
         })
     }
 
-    fn chunk(&mut self, part: &Part<'_>, chunk: &Chunk) -> Result<(), End> {
+    fn chunk(&mut self, part: &ConvertedTensor<'_>, chunk: &Chunk) -> Result<(), End> {
         let (range, list) = (chunk.range(), chunk.overhead_bytes());
         let (len, buffer) = (range.end - range.start, chunk.buffer_len());
         let mut src = self.source(buffer as u64, list, len)?;
-        let _list = self.road.budget.held(list)?;
+        let _list = self.context.budget.reserve(list)?;
         self.read_all(part, &mut src, chunk.reads())?;
-        let threads = self.road.pool.threads();
+        let threads = self.context.pool.threads();
         let out = self.room(len as usize)?;
         chunk.run(&src, out, threads).map_err(|error| part.failed(&error))?;
         self.src = Some(src);
         Ok(())
     }
 
-    fn tile(&mut self, part: &Part<'_>, tile: Tile) -> Result<(), End> {
+    fn tile(&mut self, part: &ConvertedTensor<'_>, tile: Tile) -> Result<(), End> {
         self.send()?;
         let mut src = self.source(tile.src_len() as u64, 0, tile.dst_len() as u64)?;
         self.read_all(part, &mut src, tile.reads())?;
@@ -222,26 +226,26 @@ impl<'c, 'b> Lane<'c, 'b> {
         self.src = Some(src);
         let (buffer, _) = self.piece.take().ok_or(End::Stopped)?;
         self.away += 1;
-        self.say(Said::Tile(buffer, tile))
+        self.send_command(Command::Tile(buffer, tile))
     }
 
     /// Reads a window of the source and sums it.
     fn sum(&mut self, summed: &Summed<'_>) -> Result<(), End> {
         self.go_on()?;
         if let Some(sum) = summed.in_memory()? {
-            return self.say(Said::Sum(summed.number, sum));
+            return self.send_command(Command::Sum(summed.number, sum));
         }
         let mut src = self.source(summed.len(), 0, 0)?;
         let bytes = src.get_mut(..summed.len() as usize).ok_or(End::Stopped)?;
         let sum = summed.through(bytes)?;
         self.src = Some(src);
-        self.say(Said::Sum(summed.number, sum))
+        self.send_command(Command::Sum(summed.number, sum))
     }
 
     /// Fills a buffer with reads of a tensor.
     fn read_all(
         &self,
-        part: &Part<'_>,
+        part: &ConvertedTensor<'_>,
         src: &mut [u8],
         reads: impl Iterator<Item = Read>,
     ) -> Result<(), End> {
@@ -255,11 +259,11 @@ impl<'c, 'b> Lane<'c, 'b> {
     }
 
     fn go_on(&self) -> Result<(), End> {
-        if self.road.stop.load(Ordering::Relaxed) { Err(End::Stopped) } else { Ok(()) }
+        if self.context.stop.load(Ordering::Relaxed) { Err(End::Stopped) } else { Ok(()) }
     }
 
     /// Fills `bytes` from byte `from` of the tensor on.
-    fn read(&self, part: &Part<'_>, bytes: &mut [u8], from: u64) -> Result<(), End> {
+    fn read(&self, part: &ConvertedTensor<'_>, bytes: &mut [u8], from: u64) -> Result<(), End> {
         let mut at = part.at.saturating_add(from);
         for step in bytes.chunks_mut(STEP) {
             self.go_on()?;
@@ -269,8 +273,8 @@ impl<'c, 'b> Lane<'c, 'b> {
         Ok(())
     }
 
-    fn say(&self, said: Said<'c>) -> Result<(), End> {
-        let message = Message { lane: self.lane, number: self.number, said };
+    fn send_command(&self, command: Command<'c>) -> Result<(), End> {
+        let message = Message { worker: self.worker, number: self.number, command };
         self.out.send(message).map_err(|_| End::Stopped)
     }
 
@@ -279,7 +283,7 @@ impl<'c, 'b> Lane<'c, 'b> {
         match self.piece.take() {
             Some((buffer, filled)) if filled > 0 => {
                 self.away += 1;
-                self.say(Said::Piece(buffer, filled))
+                self.send_command(Command::Piece(buffer, filled))
             }
             Some((buffer, _)) => {
                 self.idle.push(buffer);
@@ -293,7 +297,7 @@ impl<'c, 'b> Lane<'c, 'b> {
     /// they would exceed the share; then all are allocated anew.
     fn source(&mut self, len: u64, list: u64, dst: u64) -> Result<Buffer, End> {
         let had = self.src.as_ref().map_or(0, |src| src.len() as u64);
-        let shares = self.road.shares;
+        let shares = self.context.shares;
         if shares.held(had.max(len), list, self.slot.max(dst)) > shares.share {
             self.send()?;
             while self.away > 0 {
@@ -307,7 +311,7 @@ impl<'c, 'b> Lane<'c, 'b> {
             Some(src) if src.len() as u64 >= len => Ok(src),
             small => {
                 drop(small);
-                Ok(self.road.budget.buffer(len)?)
+                Ok(self.context.budget.buffer(len)?)
             }
         }
     }
@@ -334,19 +338,19 @@ impl<'c, 'b> Lane<'c, 'b> {
 
     /// Returns an empty piece of at least `len` bytes.
     fn slot(&mut self, len: usize) -> Result<Buffer, End> {
-        if self.idle.is_empty() && self.away == self.road.shares.slots {
+        if self.idle.is_empty() && self.away == self.context.shares.slots {
             self.come_home()?;
         }
         match self.idle.pop() {
             Some(buffer) if buffer.len() >= len => Ok(buffer),
             small => {
                 drop(small);
-                Ok(self.road.budget.buffer(self.slot.max(len as u64))?)
+                Ok(self.context.budget.buffer(self.slot.max(len as u64))?)
             }
         }
     }
 }
 
-fn short(part: &Part<'_>, len: usize) -> Error {
+fn short(part: &ConvertedTensor<'_>, len: usize) -> Error {
     Error::usage(format!("tensor {:?}: a buffer that is shorter than {len} bytes", part.job.name))
 }

@@ -17,17 +17,17 @@ const SHARE: u64 = 1 << 20;
 
 /// The workers of a search: watcher, memory and number of threads.
 #[derive(Clone, Copy)]
-pub(crate) struct Crew<'a> {
+pub(crate) struct Workers<'a> {
     watch: &'a dyn Watch,
     budget: &'a Budget,
     threads: usize,
 }
 
-impl<'a> Crew<'a> {
+impl<'a> Workers<'a> {
     /// Returns workers; `threads` 0 means one per core.
-    pub(crate) fn new(watch: &'a dyn Watch, budget: &'a Budget, threads: usize) -> Crew<'a> {
+    pub(crate) fn new(watch: &'a dyn Watch, budget: &'a Budget, threads: usize) -> Workers<'a> {
         let threads = if threads == 0 { cores() } else { threads };
-        Crew { watch, budget, threads }
+        Workers { watch, budget, threads }
     }
 
     pub(crate) fn watch(&self) -> &'a dyn Watch {
@@ -120,7 +120,7 @@ mod tests {
         for members in 1..5 {
             for wrong in [vec![], vec![0], vec![99], vec![98, 40, 41, 42, 77], vec![7, 8]] {
                 let watch = Counter::default();
-                let crew = Crew::new(&watch, &budget, members);
+                let crew = Workers::new(&watch, &budget, members);
                 let join = || Ok(|piece: &u64| Ok(wrong.contains(piece).then_some(*piece)));
                 let found = crew.first(members, 0..100, (|_: &u64| 1, 100, 1000), join).unwrap();
                 assert_eq!(found, wrong.iter().min().copied());
@@ -137,13 +137,13 @@ mod tests {
             _ => Ok(None::<u64>),
         };
         for members in 1..4 {
-            let crew = Crew::new(&(), &budget, members);
+            let crew = Workers::new(&(), &budget, members);
             let found = crew.first(members, 0..100, (|_: &u64| 1, 100, 100), || Ok(error));
             assert!(found.unwrap_err().to_string().contains("fifty"));
             let none = || Err::<fn(&u64) -> Result<Option<u64>, Error>, _>(Error::usage("none"));
             assert!(crew.first(members, 0..9, (|_: &u64| 1, 9, 9), none).is_err());
             let watch = Counter { most: Some(0), ..Counter::default() };
-            let crew = Crew::new(&watch, &budget, members);
+            let crew = Workers::new(&watch, &budget, members);
             let join = || Ok(|_: &u64| Ok(None::<u64>));
             assert!(
                 crew.first(members, 0.., (|_: &u64| 1, 9, 9), join).unwrap_err().is_cancelled()
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn small_tensors_and_small_bounds_take_one_thread() {
-        let members = |limit: u64, bytes| Crew::new(&(), &Budget::new(limit), 8).members(bytes);
+        let members = |limit: u64, bytes| Workers::new(&(), &Budget::new(limit), 8).members(bytes);
         assert_eq!((members(1 << 30, 1 << 30), members(1 << 30, 100)), (8, 1));
         assert_eq!((members(64 << 10, 1 << 30), members(1 << 20, 1 << 30)), (1, 4));
     }

@@ -15,7 +15,7 @@ use crate::layout::{dtype, gathered::Gathered, order};
 /// A layout, the type and width of its elements, and their byte order. Layouts are large, and a file may have a hundred thousand
 /// tensors, so they are shared.
 #[derive(Clone, Debug)]
-pub(crate) struct Held {
+pub(crate) struct ElementLayout {
     /// The layout of the elements, with its name.
     pub(crate) named: Arc<Named>,
     pub(crate) dtype: Dtype,
@@ -32,13 +32,13 @@ pub(crate) struct Held {
 #[derive(Debug)]
 struct Tables {
     gathered: Gathered,
-    rows: Held,
+    rows: ElementLayout,
 }
 
-impl Held {
+impl ElementLayout {
     /// Returns whether data read with this layout have the same fingerprint as data read with `other`: elements of another type
     /// may have other parts, and elements of other dims have other coordinates.
-    pub(crate) fn has_data_of(&self, other: &Held) -> bool {
+    pub(crate) fn has_data_of(&self, other: &ElementLayout) -> bool {
         (self.dtype, self.order, self.dims()) == (other.dtype, other.order, other.dims())
     }
 
@@ -49,29 +49,34 @@ impl Held {
         dtype: Dtype,
         bits: u32,
         fill: Fill,
-    ) -> Held {
-        Held::alone(Named::new(name, layout, None, None, fill), dtype, bits, fill)
+    ) -> ElementLayout {
+        ElementLayout::alone(Named::new(name, layout, None, None, fill), dtype, bits, fill)
     }
 
     /// Returns the layout of elements of `bits` bits for a layout that has a name.
-    fn alone(named: Named, dtype: Dtype, bits: u32, fill: Fill) -> Held {
+    fn alone(named: Named, dtype: Dtype, bits: u32, fill: Fill) -> ElementLayout {
         let odd = dtype.storage_bits().is_some_and(|own| own != bits);
         // The text keeps a width that was given, even if it is the type's own.
         let explicit = (odd || named.explicit_bits() == Some(bits)).then_some(bits);
         let named = named.with_elements(Some(dtype), explicit, fill).with_byte_order(None);
         let order = ByteOrder::Little;
-        Held { named: Arc::new(named), dtype, bits, order, blocks: None, tables: None }
+        ElementLayout { named: Arc::new(named), dtype, bits, order, blocks: None, tables: None }
     }
 
     /// Returns the layout of a tensor of `len` bytes whose type has none; `None` beyond 2⁶³ − 1.
-    pub(crate) fn bytes_alone(len: u64) -> Option<Held> {
+    pub(crate) fn bytes_alone(len: u64) -> Option<ElementLayout> {
         let layout = TensorLayout::row_major(&[len]).ok()?;
-        Some(Held::new("row-major", layout, Dtype::U8, 8, Fill::Unspecified))
+        Some(ElementLayout::new("row-major", layout, Dtype::U8, 8, Fill::Unspecified))
     }
 
     /// Returns the layout of a resolved SPEC for elements of this type and width.
-    pub(crate) fn of(named: &Named, dtype: Dtype, bits: u32, fill: Fill) -> Result<Held, String> {
-        let mut held = Held::alone(named.clone(), dtype, bits, fill);
+    pub(crate) fn of(
+        named: &Named,
+        dtype: Dtype,
+        bits: u32,
+        fill: Fill,
+    ) -> Result<ElementLayout, String> {
+        let mut held = ElementLayout::alone(named.clone(), dtype, bits, fill);
         let Some(block) = dtype.block() else { return Ok(held) };
         if bits != block.bytes * 8 {
             let ElementBlock { bytes, elements } = block;
@@ -84,7 +89,7 @@ impl Held {
     }
 
     /// Returns the layout with this byte order.
-    pub(crate) fn ordered(mut self, order: ByteOrder) -> Result<Held, String> {
+    pub(crate) fn ordered(mut self, order: ByteOrder) -> Result<ElementLayout, String> {
         if order.is_big() && self.blocks.is_some() {
             return Err(format!("blocks of {} cannot have a byte order", self.dtype));
         }
@@ -107,14 +112,14 @@ impl Held {
     }
 
     /// Returns the layout in little-endian order.
-    pub(crate) fn little(&self) -> Result<Held, String> {
+    pub(crate) fn little(&self) -> Result<ElementLayout, String> {
         let array = self.tables().map(|tables| tables.array.clone());
-        let bare = Held { tables: None, ..self.clone() }.ordered(ByteOrder::Little)?;
+        let bare = ElementLayout { tables: None, ..self.clone() }.ordered(ByteOrder::Little)?;
         array.map_or(Ok(bare.clone()), |array| bare.with_tables(&array))
     }
 
     /// Returns the layout with the index tables of `array`, whose storage it describes.
-    pub(crate) fn with_tables(mut self, array: &ArrayLayout) -> Result<Held, String> {
+    pub(crate) fn with_tables(mut self, array: &ArrayLayout) -> Result<ElementLayout, String> {
         if !TABLES || !array.has_tables() {
             return Ok(self);
         }
@@ -124,7 +129,7 @@ impl Held {
         let gathered =
             Gathered::new(array.clone().with_stored(Named::clone(&self.named)), self.bits)?;
         let (layout, fill) = (gathered.rows().clone(), Fill::Unspecified);
-        let rows = Held::new("row-major", layout, self.dtype, self.bits, fill);
+        let rows = ElementLayout::new("row-major", layout, self.dtype, self.bits, fill);
         self.tables = Some(Arc::new(Tables { gathered, rows: rows.ordered(self.order)? }));
         Ok(self)
     }
@@ -135,7 +140,7 @@ impl Held {
     }
 
     /// Returns the layout of the row-major elements if there are index tables, else this layout.
-    pub(crate) fn rows(&self) -> &Held {
+    pub(crate) fn rows(&self) -> &ElementLayout {
         if TABLES { self.tables.as_ref().map_or(self, |tables| &tables.rows) } else { self }
     }
 
@@ -156,7 +161,7 @@ impl Held {
     }
 
     /// Returns whether both are the same shared value.
-    pub(crate) fn is_value_of(&self, other: &Held) -> bool {
+    pub(crate) fn is_value_of(&self, other: &ElementLayout) -> bool {
         let tables = match (&self.tables, &other.tables) {
             (None, None) => true,
             (Some(own), Some(others)) => Arc::ptr_eq(own, others),
@@ -179,7 +184,7 @@ impl Held {
     }
 
     /// Returns whether both place all elements equally, in a storage of the same size.
-    pub(crate) fn places_as(&self, other: &Held) -> Result<bool, tilewright_core::Error> {
+    pub(crate) fn places_as(&self, other: &ElementLayout) -> Result<bool, tilewright_core::Error> {
         if self.tables().is_none() && other.tables().is_none() {
             return Ok(
                 self.layout() == other.layout() || self.layout().same_function(other.layout())?
@@ -320,7 +325,7 @@ mod tests {
                     at(m, k) == at(m, k / 32 * 32) + (k % 32) as i64 && at(m, k / 32 * 32) % 32 == 0
                 })
             });
-            let held = Held::of(&named, Dtype::Q4_0, 144, Fill::Unspecified);
+            let held = ElementLayout::of(&named, Dtype::Q4_0, 144, Fill::Unspecified);
             assert_eq!(held.is_ok(), together, "{text} of {n}");
             let Ok(held) = held else { continue };
             whole += 1;
@@ -336,9 +341,10 @@ mod tests {
     /// Checks the memory that a file of many tensors needs for each, in bytes; layouts are shared.
     #[test]
     fn a_tensor_takes_little_memory() {
-        let sizes = [size_of::<Held>(), size_of::<crate::Tensor>(), size_of::<crate::Job>()];
+        let sizes =
+            [size_of::<ElementLayout>(), size_of::<crate::Tensor>(), size_of::<crate::Job>()];
         assert!(sizes[0] <= 48 && sizes[1] <= 256 && sizes[2] <= 256, "{sizes:?}");
-        let held = Held::bytes_alone(100).unwrap();
+        let held = ElementLayout::bytes_alone(100).unwrap();
         assert!(Arc::ptr_eq(&held.named, &held.clone().named));
     }
 
@@ -347,14 +353,16 @@ mod tests {
         let named = |dims: &[u64]| {
             Spec::parse("row-major").unwrap().resolve(Some(dims), Some(Dtype::Q4K)).unwrap()
         };
-        let of = |dims: &[u64], bits| Held::of(&named(dims), Dtype::Q4K, bits, Fill::Unspecified);
+        let of = |dims: &[u64], bits| {
+            ElementLayout::of(&named(dims), Dtype::Q4K, bits, Fill::Unspecified)
+        };
         assert_eq!(of(&[0, 256], 1152).unwrap().layout().extents(), [0, 1]);
         assert_eq!(of(&[3, 0], 1152).unwrap().bytes(), Some(0));
         assert!(of(&[3, 256], 8).unwrap_err().contains("256 are a block of 144 bytes"));
         let bare = Layout::parse("(2,(32,2)):(32,(1,64))").unwrap();
         let named = Named::new("x", TensorLayout::of(&bare), Some(Dtype::Q8_0), None, Fill::Zero);
         assert!(
-            Held::of(&named, Dtype::Q8_0, 272, Fill::Zero)
+            ElementLayout::of(&named, Dtype::Q8_0, 272, Fill::Zero)
                 .unwrap()
                 .ordered(ByteOrder::Big)
                 .is_err()
