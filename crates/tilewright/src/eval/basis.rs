@@ -46,7 +46,7 @@ pub(super) fn by_parts(
     BY_PARTS.contains(&name).then(|| {
         let base = base(map).ok_or_else(|| {
             let message = format!("the components of {map} do not fit 63 bits together");
-            Refusal::Said("unsupported", message)
+            Refusal::Message("unsupported", message)
         })?;
         let answer = |layout: Layout| {
             let mut own = arguments.to_vec();
@@ -117,7 +117,7 @@ fn unpacked(map: &BasisLayout, base: i64, layout: &Layout) -> Result<Form, Refus
         })
         .collect();
     let map = Strides::new(strides.join(",")).over(&shape).map(|map| Form::Basis(Box::new(map)));
-    map.map_err(|message| Refusal::Said("unsupported", message))
+    map.map_err(|message| Refusal::Message("unsupported", message))
 }
 
 /// Returns the shape of the smallest box of coordinates from 0 that holds all values.
@@ -125,7 +125,7 @@ pub(super) fn coshape(map: &BasisLayout) -> Result<IntTuple, Refusal> {
     let is_below = |part: Layout| part.modes().iter().any(|mode| mode.stride() < 0);
     if parts(map).any(is_below) {
         let message = format!("{map} has a stride below 0; take the parts of the coordinate apart");
-        return Err(Refusal::Said("unsupported", message));
+        return Err(Refusal::Message("unsupported", message));
     }
     let last = map.coord_at(&IntTuple::integer(map.shape().product()? - 1))?;
     let extents: Vec<i64> = last.values().iter().map(|value| value + 1).collect();

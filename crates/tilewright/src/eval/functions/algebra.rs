@@ -136,7 +136,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
 /// Returns the number of coordinates of an integer or shape.
 pub(super) fn extent(call: &Call<'_>, i: usize) -> Result<u64, Refusal> {
     let size = call.shape(i)?.product()?;
-    u64::try_from(size).map_err(|_| Refusal::Said("out-of-range", format!("{size} is below 0")))
+    u64::try_from(size).map_err(|_| Refusal::Message("out-of-range", format!("{size} is below 0")))
 }
 
 /// As CuTe defines it: each extent, from the first on, takes what it has in common with the rest of n.
@@ -146,7 +146,7 @@ fn domain_distribute(call: &Call<'_>) -> Answer {
     let below = shape.values().iter().chain([&rest]).find(|&&value| value < 1);
     if let Some(below) = below {
         let message = format!("{below} is below 1; give extents and a number of 1 or more");
-        return Err(Refusal::Said("illegal", message));
+        return Err(Refusal::Message("illegal", message));
     }
     let mut taken = |extent: &i64| {
         let common = gcd(*extent, rest);

@@ -32,7 +32,7 @@ pub(in crate::eval) enum Refusal {
     /// An argument of the wrong kind.
     Argument(Error),
     /// A kind of error and a sentence.
-    Said(&'static str, String),
+    Message(&'static str, String),
 }
 
 impl From<core::Error> for Refusal {
@@ -43,7 +43,7 @@ impl From<core::Error> for Refusal {
 
 impl From<Error> for Refusal {
     fn from(error: Error) -> Refusal {
-        Refusal::Said(error.kind(), error.message().to_owned())
+        Refusal::Message(error.kind(), error.message().to_owned())
     }
 }
 
@@ -53,7 +53,7 @@ impl Refusal {
         match self {
             Refusal::Core(error) => Error::core(span, name, &error),
             Refusal::Argument(error) => error,
-            Refusal::Said(kind, message) => Error::at(kind, span, format!("{name}: {message}")),
+            Refusal::Message(kind, message) => Error::at(kind, span, format!("{name}: {message}")),
         }
     }
 }
@@ -159,7 +159,7 @@ impl<'a> Call<'a> {
     pub(super) fn natural(&self, i: usize) -> Result<u64, Refusal> {
         let value = self.integer(i)?;
         u64::try_from(value)
-            .map_err(|_| Refusal::Said("out-of-range", format!("{value} is below 0")))
+            .map_err(|_| Refusal::Message("out-of-range", format!("{value} is below 0")))
     }
 
     /// Returns a position, such as that of an axis.

@@ -133,7 +133,7 @@ fn swizzle_between(call: &Call<'_>) -> Answer {
             let shown: Vec<String> = samples.iter().map(sample).collect();
             let (all, matrix) = (shown.join(", and "), matrix(from.layout(), to.layout()));
             let none = "no swizzle Sw<B,M,S> turns A into B";
-            Err(Refusal::Said("no-layout", format!("{none}: {all}; {matrix}")))
+            Err(Refusal::Message("no-layout", format!("{none}: {all}; {matrix}")))
         }
     }
 }

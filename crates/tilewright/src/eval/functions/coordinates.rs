@@ -164,7 +164,7 @@ fn hierarchical(layout: &Layout, offset: i64) -> Result<IntTuple, Refusal> {
     let message = format!(
         "the digits of offset {offset} in {layout} give another offset; the layout is not compact, or the offset is out of range"
     );
-    Err(Refusal::Said("out-of-range", message))
+    Err(Refusal::Message("out-of-range", message))
 }
 
 /// The coordinate at an offset of a compact layout, with an integer for each axis; for one axis, the integer.
@@ -206,7 +206,7 @@ fn offset(call: &Call<'_>) -> Result<i64, Refusal> {
     match coord.as_integer() {
         Some(index) if tensor.rank() != 1 => {
             let index = u64::try_from(index)
-                .map_err(|_| Refusal::Said("out-of-range", format!("{index} is below 0")))?;
+                .map_err(|_| Refusal::Message("out-of-range", format!("{index} is below 0")))?;
             Ok(tensor.offset_of(index)?)
         }
         _ => Ok(tensor.offset(&axes(tensor, &coord)?)?),
@@ -222,14 +222,14 @@ fn axes(tensor: &TensorLayout, coord: &IntTuple) -> Result<Vec<u64>, Refusal> {
             Some(index) => index,
             None if tensor.is_strided() => shape.get(&[i])?.crd2idx(&part)?,
             None => {
-                return Err(Refusal::Said(
+                return Err(Refusal::Message(
                     "mismatch",
                     format!("{coord}: expected one integer per dim"),
                 ));
             }
         };
         u64::try_from(index)
-            .map_err(|_| Refusal::Said("out-of-range", format!("{index} is below 0")))
+            .map_err(|_| Refusal::Message("out-of-range", format!("{index} is below 0")))
     };
     (0..coord.rank()).map(axis).collect()
 }
@@ -242,7 +242,7 @@ fn coord(call: &Call<'_>) -> Answer {
         Place::OutOfRange => {
             let capacity = named.layout().capacity();
             let message = format!("offset {offset} of a storage of {capacity} elements");
-            Err(Refusal::Said("out-of-range", message))
+            Err(Refusal::Message("out-of-range", message))
         }
     }
 }

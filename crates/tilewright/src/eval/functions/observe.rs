@@ -100,7 +100,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         run: |call| {
             let span = call.layout(0)?.span();
             integer(i64::try_from(span).map_err(|_| {
-                Refusal::Said("overflow", format!("a span of {span} does not fit 63 bits"))
+                Refusal::Message("overflow", format!("a span of {span} does not fit 63 bits"))
             })?)
         },
     },
@@ -155,7 +155,7 @@ fn bounded(n: u64) -> Result<(), Refusal> {
         return Ok(());
     }
     let message = format!("a list of {n} numbers; at most {MAX_LIST} are listed");
-    Err(Refusal::Said("limit", message))
+    Err(Refusal::Message("limit", message))
 }
 
 fn list(layout: Layout) -> Answer {

@@ -188,14 +188,14 @@ fn longer(rank: usize, n: usize) -> Result<(), Refusal> {
     if rank <= n {
         return Ok(());
     }
-    Err(Refusal::Said("out-of-range", format!("{rank} axes, which are more than {n} already")))
+    Err(Refusal::Message("out-of-range", format!("{rank} axes, which are more than {n} already")))
 }
 
 fn at(parts: &[IntTuple], i: usize) -> Result<&IntTuple, Refusal> {
     parts.get(i).ok_or_else(|| {
         let message =
             format!("position {i} of a tuple of {}; positions are counted from 0", parts.len());
-        Refusal::Said("out-of-range", message)
+        Refusal::Message("out-of-range", message)
     })
 }
 
@@ -205,7 +205,7 @@ fn range(parts: &[IntTuple], from: usize, to: usize) -> Result<&[IntTuple], Refu
             "positions {from} to {to} of a tuple of {}; the first must be at most the second, the second at most the rank",
             parts.len()
         );
-        Refusal::Said("out-of-range", message)
+        Refusal::Message("out-of-range", message)
     })
 }
 
@@ -220,7 +220,7 @@ fn grouped(call: &Call<'_>) -> Answer {
     let Some(parts) = parts(call)? else { return layout(call.layout(0)?.group(from, to)?) };
     let inner: Vec<&IntTuple> = range(&parts, from, to)?.iter().collect();
     if inner.is_empty() {
-        return Err(Refusal::Said("out-of-range", "no position to group".to_owned()));
+        return Err(Refusal::Message("out-of-range", "no position to group".to_owned()));
     }
     let inner = IntTuple::of(&inner)?;
     of(parts[..from].iter().chain([&inner]).chain(&parts[to..]).map(Ok))
@@ -230,7 +230,7 @@ fn made(call: &Call<'_>) -> Answer {
     if let (2, Form::Tuple(shape)) = (call.count(), call.form(0)?)
         && let Form::Strides(strides) = call.form(1)?
     {
-        let map = strides.over(shape).map_err(|message| Refusal::Said("parse", message))?;
+        let map = strides.over(shape).map_err(|message| Refusal::Message("parse", message))?;
         return Ok(Form::Basis(Box::new(map)));
     }
     let all = (0..call.count()).map(|i| match call.form(i)? {

@@ -190,7 +190,7 @@ fn wrapped(call: &Call<'_>) -> Result<IntTuple, Refusal> {
 }
 
 fn too_large() -> Refusal {
-    Refusal::Said("overflow", "the result does not fit 64 bits; give smaller integers".to_owned())
+    Refusal::Message("overflow", "the result does not fit 64 bits; give smaller integers".to_owned())
 }
 
 fn times(a: i64, b: i64) -> Result<i64, Refusal> {
@@ -199,7 +199,7 @@ fn times(a: i64, b: i64) -> Result<i64, Refusal> {
 
 pub(super) fn differ(a: &IntTuple, b: &IntTuple) -> Refusal {
     let message = format!("{a} and {b} differ in rank; give both the same brackets");
-    Refusal::Said("mismatch", message)
+    Refusal::Message("mismatch", message)
 }
 
 /// Returns the parts of two tuples of the same rank.
@@ -286,11 +286,11 @@ fn round_up(a: &IntTuple, b: &IntTuple) -> Result<IntTuple, Refusal> {
 fn multiple(value: i64, step: i64) -> Result<i64, Refusal> {
     if step < 1 {
         let message = format!("{value} up to a multiple of {step}; give a step of 1 or more");
-        return Err(Refusal::Said("illegal", message));
+        return Err(Refusal::Message("illegal", message));
     }
     if value < 0 {
         let message = format!("{value} is below 0; give an integer of 0 or more");
-        return Err(Refusal::Said("illegal", message));
+        return Err(Refusal::Message("illegal", message));
     }
     let up = (step - value % step) % step;
     value.checked_add(up).ok_or_else(too_large)
@@ -305,7 +305,7 @@ fn natural(value: i64) -> Result<i64, Refusal> {
     if value >= 0 {
         return Ok(value);
     }
-    Err(Refusal::Said("illegal", format!("{value} is below 0; give integers of 0 or more")))
+    Err(Refusal::Message("illegal", format!("{value} is below 0; give integers of 0 or more")))
 }
 
 /// Returns what joins all integers of the arguments.
@@ -313,7 +313,7 @@ fn reduced(call: &Call<'_>, join: fn(i64, i64) -> Result<i64, Refusal>) -> Answe
     let tuples = tuples(call)?;
     let mut values = tuples.iter().flat_map(|tuple| tuple.values()).copied();
     let first = values.next().ok_or_else(|| {
-        Refusal::Said("illegal", "a tuple without integers; give at least one".to_owned())
+        Refusal::Message("illegal", "a tuple without integers; give at least one".to_owned())
     })?;
     integer(values.try_fold(first, join)?)
 }
