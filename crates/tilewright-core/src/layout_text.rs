@@ -376,7 +376,7 @@ mod tests {
     fn errors_point_at_the_column() {
         for (text, span, part) in [
             ("(8,32", (5, 5), "end of the text"),
-            ("4:1x", (3, 4), "text behind"),
+            ("4:1x", (3, 4), "text after"),
             ("99999999999999999999:1", (0, 20), "64 bits"),
             ("(8,32):(32)", (7, 11), "rank 1 against 2"),
             ("(2,2):(1@0,1@1)", (7, 9), "basis"),

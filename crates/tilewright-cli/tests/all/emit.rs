@@ -47,7 +47,7 @@ fn mistakes_say_what_is_legal() {
         ),
         (
             &["emit", "zN", "--to", "c", "--dims", "M,N"],
-            "`zN` needs the array's dtype, for C0; named extents stand for all",
+            "`zN` needs the array's dtype, for C0; named extents stand for any value",
         ),
         (
             &["emit", "SWAP_W13_W31", "--to", "c", "--dims", "G,M,N", "--dtype", "bf16"],

@@ -345,7 +345,7 @@ fn the_file_type_is_that_of_most_matrices() {
         let written = input.metadata().find(|(key, _)| *key == "general.file_type").unwrap().1;
         assert_eq!(written, "0", "{said}");
         assert_eq!(
-            said.contains("`general.file_type` is 0, ALL_F32, after the tensors"),
+            said.contains("`general.file_type` is 0, ALL_F32, by the tensors"),
             is != 0,
             "{said}"
         );

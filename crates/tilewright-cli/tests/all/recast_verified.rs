@@ -150,7 +150,7 @@ fn a_result_of_another_source_or_recipe_does_not_verify() {
         "{text_of}"
     );
     let text_of = refused(at, &["verify", "renamed.gguf", "--against", text(&before)], 1);
-    assert!(text_of.contains("tensor \"blk.1.ffn_uq.weight\": the recipe"), "{text_of}");
+    assert!(text_of.contains("tensor \"blk.1.ffn_uq.weight\": the recorded recipe"), "{text_of}");
     // A result that is converted again has the same data.
     done(at, &["convert", "swapped.safetensors", "z.safetensors", "--to", "zN", "--skip-unfit"]);
     done(at, &["verify", "z.safetensors", "--against", "swapped.safetensors"]);

@@ -285,7 +285,7 @@ fn where_several_recipes_fit_the_answer_says_what_decides() {
     assert!(decides.contains("; llama-hf-to-gguf makes blk.{L}.attn_q.weight; "), "{text}");
     let (_, json, _) = run(folder.path(), &["guess", "c", "--json"]);
     let answer: Value = serde_json::from_str(&json).unwrap();
-    assert!(answer["decide"].as_str().unwrap().starts_with("decide by"), "{json}");
+    assert!(answer["decide"].as_str().unwrap().starts_with("choose by"), "{json}");
     // A GGUF file states its own architecture.
     let (_, text, _) = run(folder.path(), &["guess", &corpus("llama_gguf/after.gguf")]);
     let all = offered(&text);

@@ -2,9 +2,10 @@
 //!
 //! Laws: in `shape_div(a, b)` an integer b is consumed by a's leaves from the left. Each leaf s becomes s/g, where g is
 //! what it consumes of b (all of the remaining b, or all of s). Every division is exact, so `size(shape_div(a, b)) =
-//! size(a)/b` if b divides a's size. `ceil_div` rounds quotients up and the remaining b down, so `size(ceil_div(a, b))·b ≥
-//! size(a)` (CuTe rounds both up: divided by 3, the four coordinates of (2,2) get one tile). A tuple b is applied part by
-//! part; an integer leaf of a is divided by the product of a tuple b.
+//! size(a)/b` if b divides a's size. `ceil_div` rounds both the quotient and the remaining b up, as CuTe does: a leaf s by b is
+//! ⌈s/b⌉, and ⌈b/s⌉ remains. So `size(ceil_div(a, b))·b ≥ size(a)` for one leaf, and wherever every s divides what remains of b
+//! or is a multiple of it; else tiles can be missing: (2,2) by 3 is (1,1). A tuple b is applied part by part; an integer leaf of
+//! a is divided by the product of a tuple b.
 //!
 //! Source: CUTLASS `include/cute/int_tuple.hpp`.
 
@@ -125,7 +126,13 @@ mod tests {
                     for by in 1..=a * b * c {
                         let by_tuple = IntTuple::integer(by);
                         let up = shape.ceil_div(&by_tuple).unwrap();
-                        assert!(up.product().unwrap() * by >= a * b * c);
+                        let mut rest = by;
+                        let quotients = [a, b, c].map(|extent| {
+                            let quotient = (extent + rest - 1) / rest;
+                            rest = (rest + extent - 1) / extent;
+                            quotient
+                        });
+                        assert_eq!(up.values(), quotients, "{shape} {by}");
                         match shape.shape_div(&by_tuple) {
                             Ok(rest) if a * b * c % by == 0 => {
                                 assert_eq!(rest.product(), Ok(a * b * c / by), "{shape} {by}");

@@ -328,7 +328,7 @@ fn bad_text_is_pointed_at() {
         ("{a=[1]} -> (x:2,y:2)", (8, 20), "2 output dims for bases of 1"),
         ("{a=[4]} -> (x:4)", (4, 5), "not below 4"),
         ("{a=[1],a=[1]}", (7, 8), "one name"),
-        ("{a=[1]} é", (8, 10), "text behind"),
+        ("{a=[1]} é", (8, 10), "text after"),
         ("{é=[1]}", (1, 3), "name of an input dim"),
         ("{a=[é]}", (4, 6), "expected an integer"),
         ("{a=[99999999999999999999]}", (4, 24), "63 bits"),

@@ -443,7 +443,7 @@ fn a_fill_is_for_padding_that_there_is() {
     let input = open(&out, &Reading::default()).unwrap();
     assert_eq!(input.tensors()[0].fill(), Fill::Bits(0x2a));
     let error = convert(&path, &out, to(own).fill(Fill::Zero).force(true)).unwrap_err();
-    assert!(error.to_string().contains("say it in one place"), "{error}");
+    assert!(error.to_string().contains("state it in one place"), "{error}");
 }
 
 /// Bytes of the length of packed elements are read with the width that the error names.

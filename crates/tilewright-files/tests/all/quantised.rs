@@ -48,7 +48,7 @@ fn a_configuration_of_another_quantisation_is_refused() {
         (r#""quant_method": "gptq", "bits": 8"#, "config.json states bits 8, not 4"),
         (
             r#""quant_method": "gptq", "sym": false"#,
-            "sym false, not true, and MARLIN takes symmetric",
+            "sym false, not true, and MARLIN needs symmetric",
         ),
         (
             r#""quant_method": "gptq", "checkpoint_format": "marlin""#,

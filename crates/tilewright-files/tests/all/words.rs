@@ -421,7 +421,7 @@ fn arrays_in_memory_are_refused_by_their_table() {
     assert!(text.contains("\"l.g_idx\" permutes the rows: row 4 is of group 0"), "{text}");
     for odd in ["f32[64] row-major", "s32[8,8] row-major", ">i4[64] row-major"] {
         let text = write(&trivial, odd, "MARLIN").unwrap_err().to_string();
-        assert!(text.contains("integers in one dim, as s32[128]"), "{odd}: {text}");
+        assert!(text.contains("integers in one dim, such as s32[128]"), "{odd}: {text}");
     }
 }
 

@@ -51,7 +51,7 @@ fn quantised_tensors_move_by_whole_blocks() {
     refusal(
         &["convert", &gguf, &folder.text("no.npy"), "--to", "row-major"],
         2,
-        &[".npy holds one tensor, but 9 are meant", "choose one with --tensor NAME"],
+        &[".npy holds one tensor, but 9 are selected", "choose one with --tensor NAME"],
     );
     assert_eq!(folder.names(), ["back.gguf", "out.gguf"]);
 }
