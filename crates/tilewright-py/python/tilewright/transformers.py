@@ -24,7 +24,6 @@ from tilewright._transformers.auditing import audited
 from tilewright._transformers.findings import Audit, Finding
 from tilewright._transformers.generating import generated
 from tilewright._transformers.library import library
-from tilewright._transformers.loader import loaded
 from tilewright._transformers.published import published_of
 from tilewright._transformers.restoring import Way, restored
 from tilewright._transformers.streaming import made, refuse_second_conversion
@@ -94,7 +93,8 @@ def load(
     """Loads a model from a published checkpoint by a recipe, without a copy on disk.
 
     Each tensor is made when transformers asks for it, so the peak of memory is one tensor above the model. What transformers'
-    own operations cannot read, a recipe of yours can.
+    own operations cannot read, a recipe of yours can. Tensors that the configuration ties are tied if their values are equal, as
+    ``from_pretrained`` does.
 
     :param cls: the class of the model, or its name
     :param checkpoint: a folder with ``config.json`` and safetensors files
@@ -110,13 +110,15 @@ def load(
     """
     lib = library()
     published = published_of(lib, checkpoint, checkpoint, cls)
+    # transformers gets both tensors of a tied pair: it ties them if their values are equal, and keeps both otherwise.
+    published = published.with_apart(second for _, second in published.loaded().tied)
     text = generated(published, lambda _, before: before) if recipe is None else recipe
     tensors = made(published, os.fspath(checkpoint), text, layout or {})
     refuse_second_conversion(published, tensors)
     options.setdefault("dtype", published.model.dtype)
     model = type(published.model).from_pretrained(None, config=published.model.config, state_dict=tensors, **options)
     # Saving writes the names that it writes for a model that transformers has loaded by itself.
-    model._weight_conversions = loaded(lib, published.model, published.heads).used
+    model._weight_conversions = published.loaded().used
     if model.can_generate() and (pathlib.Path(checkpoint) / "generation_config.json").exists():
         model.generation_config = lib.transformers.GenerationConfig.from_pretrained(checkpoint, local_files_only=True)
     return model

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from tilewright._errors import Error
 from tilewright._transformers.findings import Audit, Finding, finding
-from tilewright._transformers.loader import Group, Loaded, loaded, targets
+from tilewright._transformers.loader import Group, Loaded, targets
 from tilewright._transformers.published import Published
 from tilewright._transformers.quantised import without_quantised
 from tilewright._transformers.rules import holes, numbered
@@ -31,7 +31,7 @@ _LISTED = 3
 
 def audited(published: Published) -> Audit:
     """Gives all findings about a checkpoint."""
-    found = loaded(published.lib, published.model, published.heads)
+    found = published.loaded()
     quantised, found = without_quantised(published, found)
     all_findings = [
         *quantised,
@@ -39,6 +39,7 @@ def audited(published: Published) -> Audit:
         *_holes(found),
         *_squares(published, found),
         *_ignored(published, found),
+        *_tied(found),
         *_random(found),
         *_types(published, found),
         *saved(published, found),
@@ -110,6 +111,14 @@ def _ignored(published: Published, found: Loaded) -> Iterator[Finding]:
     listed = ", ".join(patterns[:_LISTED]) + (" and more" if len(patterns) > _LISTED else "")
     message = f"{published.name} ignores {len(gone)} tensors, and saving would drop them: {listed}"
     yield from finding("ignored", message, found.ignored, loses=True)
+
+
+def _tied(found: Loaded) -> Iterator[Finding]:
+    message = (
+        "the configuration ties these tensors to others, and the checkpoint has both: {names}; if their values differ, transformers "
+        "keeps both, and a recipe refuses the second"
+    )
+    yield from finding("tied", message, [second for _, second in found.tied], loses=False)
 
 
 def _random(found: Loaded) -> Iterator[Finding]:

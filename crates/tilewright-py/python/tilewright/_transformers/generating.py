@@ -12,7 +12,7 @@ from typing import Any
 
 from tilewright import _tilewright
 from tilewright._errors import Error, UnsupportedError
-from tilewright._transformers.loader import Loaded, loaded
+from tilewright._transformers.loader import Loaded
 from tilewright._transformers.published import Published
 from tilewright._transformers.rules import HOLE, Rule, rules
 from tilewright._transformers.text import Preamble, patterns_of, recipe
@@ -38,7 +38,7 @@ def generated(published: Published, after: After, *, keep: bool = False, rounds:
             f"config.json has `quantization_config` ({published.quantiser}): this quantiser of transformers computes weights, "
             "which a recipe cannot do; use a checkpoint that is not quantised"
         )
-    found = loaded(published.lib, published.model, published.heads)
+    found = published.loaded()
     if not found.groups:
         raise UnsupportedError(f"{published.name} takes no tensor of the checkpoint; name another class")
     all_rules = list(rules(published.lib, published.model, published.heads, found))

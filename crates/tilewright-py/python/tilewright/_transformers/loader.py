@@ -6,7 +6,7 @@ converters, so a new kind of renaming needs no change here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,8 +47,11 @@ class Loaded:
     quantised: list[str] = field(default_factory=list)
 
 
-def loaded(lib: Library, model: Any, names: Iterable[str]) -> Loaded:
-    """Gives the target of each name."""
+def loaded(lib: Library, model: Any, names: Iterable[str], apart: Container[str] = ()) -> Loaded:
+    """Gives the target of each name.
+
+    :param apart: second names of tied tensors that have values of their own; they are loaded as other names
+    """
     loading = lib.loading
     transforms = list(lib.mapping.get_model_conversion_mapping(model))
     renamings = [one for one in transforms if isinstance(one, loading.WeightRenaming)]
@@ -71,7 +74,7 @@ def loaded(lib: Library, model: Any, names: Iterable[str]) -> Loaded:
     second = dict(getattr(model, "all_tied_weights_keys", None) or {})
     missing = [name for name in meta if name not in made and name not in second]
     used = [one for one in transforms if one.was_used()]
-    tied = _tied(groups, second)
+    tied = [pair for pair in _tied(groups, second) if pair[1] not in apart]
     gone = {name for _, name in tied}
     kept = [group for group in groups.values() if gone.isdisjoint(group.names)]
     return Loaded(kept, ignored, missing, used, tied)

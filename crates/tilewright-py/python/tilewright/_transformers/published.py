@@ -10,14 +10,15 @@ from __future__ import annotations
 import json
 import os
 import pathlib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tilewright import _tilewright
 from tilewright._errors import FileError
 from tilewright._transformers.heads import Head, heads
 from tilewright._transformers.library import Library, config_of, model_of
+from tilewright._transformers.loader import Loaded, loaded
 
 __all__ = ["Published", "Solved", "published_of"]
 
@@ -36,6 +37,16 @@ class Published:
     heads: Mapping[str, Head]
     #: The content of ``config.json``; of a configuration in memory, all that it has.
     config: Mapping[str, Any]
+    #: Second names of tensors that the configuration ties, and that have values of their own.
+    apart: frozenset[str] = frozenset()
+
+    def loaded(self) -> Loaded:
+        """What becomes of the names of the checkpoint."""
+        return loaded(self.lib, self.model, self.heads, self.apart)
+
+    def with_apart(self, names: Iterable[str]) -> Published:
+        """The checkpoint, of which these second names of tied tensors have values of their own."""
+        return replace(self, apart=frozenset(names))
 
     @property
     def name(self) -> str:
