@@ -18,7 +18,7 @@ import pytest
 import tilewright as tw
 import tilewright.transformers as tt
 from tilewright import _tilewright
-from tilewright._transformers import auditing, findings, generating, loader, rules, text
+from tilewright._transformers import auditing, copies, findings, generating, loader, rules, text
 from tilewright._transformers.axes import Axis, Product, Space, Sum
 from tilewright._transformers.heads import Head, heads
 from tilewright._transformers.library import Library
@@ -154,6 +154,24 @@ def test_pickles_and_paths_out_of_the_folder_are_refused(tmp_path: pathlib.Path)
     (tmp_path / "model.safetensors.index.json").unlink()
     with pytest.raises(tw.FileError, match="'x' is in a.safetensors and in b.safetensors"):
         heads(tmp_path)
+
+
+def test_values_are_compared_as_an_element_type_and_in_exchanged_dims(tmp_path: pathlib.Path) -> None:
+    def place(name: str, dtype: str, shape: tuple[int, ...], words: list[int]) -> copies.Place:
+        size = 4 if dtype == "F32" else 2
+        data = b"".join(word.to_bytes(size, "little") for word in words)
+        header = json.dumps({"x": {"dtype": dtype, "shape": shape, "data_offsets": [0, len(data)]}}).encode()
+        (tmp_path / name).write_bytes(struct.pack("<Q", len(header)) + header + data)
+        return copies.Place(tmp_path / name, "x", heads(tmp_path / name)["x"])
+
+    wide = place("wide", "F32", (3,), [0x3F808001, 0x7F800001, 0x3F808000])
+    assert copies.same_values(wide, place("narrow", "BF16", (3,), [0x3F81, 0x7FC0, 0x3F80]), "BF16")
+    assert not copies.same_values(wide, place("other", "BF16", (3,), [0x3F81, 0x7FC0, 0x3F81]), "BF16")
+    assert not copies.same_values(wide, wide, "F16")
+    one = place("one", "BF16", (2, 2, 2), [*range(8)])
+    assert copies.same_values(one, place("turned", "BF16", (2, 2, 2), [0, 2, 1, 3, 4, 6, 5, 7]), "BF16", (1, 2))
+    assert copies.same_values(one, place("first", "BF16", (2, 2, 2), [0, 1, 4, 5, 2, 3, 6, 7]), "BF16", (0, 1))
+    assert not copies.same_values(one, one, "BF16", (1, 2))
 
 
 # A library of the test's own.

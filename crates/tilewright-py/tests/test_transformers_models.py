@@ -69,3 +69,127 @@ def test_tied_tensors_with_values_of_their_own_stay_apart(tmp_path: pathlib.Path
     tensors["lm_head.weight"] = tensors["model.embed_tokens.weight"]
     equal = tt.load(cls, write(tmp_path / "equal", tensors, config), dtype=torch.float32)
     assert equal.lm_head.weight is equal.model.embed_tokens.weight
+
+
+# The way back.
+
+
+def saved(cls: Any, path: pathlib.Path, out: pathlib.Path, change: Any = None, **options: Any) -> pathlib.Path:
+    """What transformers saves of a folder, after a change of the model."""
+    model = cls.from_pretrained(path, **({"dtype": torch.float32} | options))
+    if change is not None:
+        with torch.no_grad():
+            change(model)
+    model.save_pretrained(out)
+    return out
+
+
+def edited(folder: pathlib.Path, change: Any) -> pathlib.Path:
+    """A folder whose tensors were changed."""
+    tensors = read(folder)
+    change(tensors)
+    safetensors.save_file(tensors, folder / "model.safetensors", {"format": "pt"})
+    return folder
+
+
+def refused(tuned: pathlib.Path, out: pathlib.Path, path: pathlib.Path, says: str, **options: Any) -> None:
+    """The way back is refused, and nothing is left of it."""
+    with pytest.raises(tw.Error, match=says):
+        tt.restore(tuned, out, path, **options)
+    assert not out.exists()
+
+
+def qwen(inner: int) -> tuple[Any, Any, dict[str, Any], dict[str, Any]]:
+    """A model whose experts are published as [E, in, out]: its tensors, and the published ones."""
+    text = EXPERTS | {"hidden_size": 48, "head_dim": 12, "moe_intermediate_size": inner}
+    vision = {"depth": 1, "hidden_size": 32, "intermediate_size": 40, "num_heads": 4, "out_hidden_size": 48, "deepstack_visual_indexes": [0]}
+    cls = transformers.Qwen3VLMoeForConditionalGeneration
+    config = transformers.Qwen3VLMoeConfig(text_config=text, vision_config=vision, tie_word_embeddings=False)
+    config.architectures = [cls.__name__]
+    torch.manual_seed(0)
+    want = {name: tensor.clone() for name, tensor in cls(config).state_dict().items()}
+    return cls, config, want, {name: one.transpose(1, 2) if ".mlp.experts." in name else one for name, one in want.items()}
+
+
+@pytest.mark.parametrize("inner", [24, 48])
+def test_square_experts_come_back_as_they_were_published(tmp_path: pathlib.Path, inner: int) -> None:
+    cls, config, _, tensors = qwen(inner)
+    path = write(tmp_path / "published", tensors, config)
+    assert tt.restore(saved(cls, path, tmp_path / "tuned"), tmp_path / "again", path) == []
+    assert tw.same_data(path, tmp_path / "again")
+    tt.load(cls, path, dtype=torch.float32).save_pretrained(tmp_path / "turned")
+    assert tt.restore(tmp_path / "turned", tmp_path / "again2", path) == []
+    assert tw.same_data(path, tmp_path / "again2")
+
+
+def test_trained_square_experts_are_refused_unless_the_caller_says_how_they_were_loaded(tmp_path: pathlib.Path) -> None:
+    cls, config, _, tensors = qwen(24)
+    path = write(tmp_path / "published", tensors, config)
+
+    def train(model: Any) -> None:
+        for name, one in model.named_parameters():
+            one += 1 if "experts.gate_up" in name else 0
+
+    tuned = saved(cls, path, tmp_path / "tuned", train)
+    refused(tuned, tmp_path / "no", path, r"experts.gate_up_proj' are equal .*--squares copied")
+    for squares, turns in (("copied", False), ("transposed", True)):
+        out = tmp_path / squares
+        tt.restore(tuned, out, path, squares=squares)
+        name = next(name for name in tensors if "experts.gate_up" in name)
+        assert torch.equal(read(out)[name], tensors[name].transpose(1, 2) + 1 if turns else tensors[name] + 1)
+
+
+def test_missing_and_more_tensors_are_refused_by_name(tmp_path: pathlib.Path) -> None:
+    cls, config, tensors = llama(tie_word_embeddings=False)
+    path = write(tmp_path / "published", tensors | {"extra.weight": torch.ones(2)}, config)
+    tuned = saved(cls, path, tmp_path / "tuned")
+    assert tt.restore(tuned, tmp_path / "again", path) == [f"carried extra.weight from {path}"]
+    norm = "model.layers.0.input_layernorm.weight"
+    lacks = edited(saved(cls, path, tmp_path / "lacks"), lambda tensors: tensors.pop(norm))
+    refused(lacks, tmp_path / "no", path, f"lacks 1 tensors of the model: '{norm}'")
+    more = edited(saved(cls, path, tmp_path / "more"), lambda tensors: tensors.update({"value.weight": torch.ones(3)}))
+    refused(more, tmp_path / "no", path, "do not belong to the published checkpoint: 'value.weight'")
+    same = edited(saved(cls, path, tmp_path / "same"), lambda tensors: tensors.update({"extra.weight": torch.ones(2)}))
+    tt.restore(same, tmp_path / "same-again", path)
+    assert tw.same_data(path, tmp_path / "same-again")
+
+
+def test_other_dims_and_element_types_are_refused_by_name(tmp_path: pathlib.Path) -> None:
+    cls, config, tensors = llama(tie_word_embeddings=False, dtype="bfloat16")
+    path = write(tmp_path / "published", {name: one.bfloat16() for name, one in tensors.items()}, config)
+    resized = saved(cls, path, tmp_path / "resized", lambda model: model.resize_token_embeddings(40))
+    refused(resized, tmp_path / "no", path, r"'lm_head.weight' is BF16\[33, 24\].* BF16\[40, 24\]")
+    half = saved(cls, path, tmp_path / "half", dtype=torch.float16)
+    for rounds in (False, True):
+        refused(half, tmp_path / "no", path, "changes from BF16 to F16", round=rounds)
+
+
+def test_tied_tensors_come_back(tmp_path: pathlib.Path) -> None:
+    cls, config, tensors = llama(tie_word_embeddings=True)
+    embed, head = "model.embed_tokens.weight", "lm_head.weight"
+    for at, values in enumerate((tensors[embed], tensors[embed] + 1)):
+        path = write(tmp_path / f"published{at}", tensors | {head: values}, config)
+        assert tt.restore(saved(cls, path, tmp_path / f"tuned{at}"), tmp_path / f"again{at}", path) == []
+        assert tw.same_data(path, tmp_path / f"again{at}")
+    path = write(tmp_path / "one", {name: one for name, one in tensors.items() if name != head}, config)
+    both = edited(saved(cls, path, tmp_path / "both"), lambda tensors: tensors.update({head: tensors[embed].clone()}))
+    assert len(tt.restore(both, tmp_path / "one-again", path)) == 1
+    assert tw.same_data(path, tmp_path / "one-again")
+    other = edited(saved(cls, path, tmp_path / "other"), lambda tensors: tensors.update({head: tensors[embed] + 1}))
+    refused(other, tmp_path / "no", path, "'lm_head.weight'")
+
+
+def test_float32_that_was_loaded_in_bfloat16_is_exact_again_or_named(tmp_path: pathlib.Path) -> None:
+    cls, config, tensors = small("Qwen3MoeForCausalLM", **EXPERTS)
+    name = "model.layers.0.mlp.experts.1.up_proj.weight"
+    tensors[name].view(torch.int32)[0, 0] = 0x7F800001  # NaN
+    path = write(tmp_path / "published", tensors, config)
+    says = tt.restore(saved(cls, path, tmp_path / "tuned", dtype=torch.bfloat16), tmp_path / "again", path)
+    assert f"carried {name} from {path}: transformers had rounded it" in says and len(says) == len(tensors)
+    assert tw.same_data(path, tmp_path / "again")
+
+    def train(model: Any) -> None:
+        model.model.layers[0].mlp.experts.down_proj[2] += 1
+
+    says = tt.restore(saved(cls, path, tmp_path / "trained", train, dtype=torch.bfloat16), tmp_path / "out", path)
+    assert "1 float32 tensors have the precision of bfloat16" in says[-1] and "experts.2.down_proj" in says[-1]

@@ -434,7 +434,7 @@ fn a_broken_file_is_an_error_that_says_so() {
             "the length of \"a\" is 18446744073709551615",
         ),
         (with(pair("a", 9, &array(11, max / 4))), "corrupt", "the length of \"a\""),
-        (with(pair("a", 9, &deep)), "corrupt", "arrays within more than 8 arrays"),
+        (with(pair("a", 9, &deep)), "corrupt", "arrays nested in more than 8 arrays"),
         (
             with(pair("a", 8, &max.to_le_bytes())),
             "corrupt",

@@ -131,20 +131,25 @@ def restore(
     *,
     cls: str | None = None,
     round: bool = False,  # noqa: A002
+    squares: str | None = None,
 ) -> list[str]:
     """Makes the published layout of what transformers saved: names, dims and element types.
 
-    Tensors that the class dropped are copied from the published checkpoint, and each is named in the result. The other files come
-    from ``saved``, and ``config.json`` from ``published``. If nothing was trained, the tensors are those of ``published``.
+    Tensors that the class ignores are copied from the published checkpoint, and each is named in the result. The other files come
+    from ``saved``, and ``config.json`` from ``published``. If nothing was trained, the tensors are those of ``published``. Names,
+    dims and element types are those of ``published``, or nothing is written.
 
     :param saved: the folder that ``save_pretrained`` wrote
     :param output: a folder that does not exist
     :param published: the folder that the model was loaded from
     :param cls: the name of the class; the one that the published configuration names unless given
     :param round: rounds float32 to the published bfloat16 where a bit would be lost; it is refused unless given
+    :param squares: how trained experts of which two dims are equal were loaded: ``copied`` by ``from_pretrained``, or ``transposed``
+        by :func:`load`. It is needed for those only; values that are not trained tell it
     :returns: sentences: what was carried, and what differs from the published checkpoint
     :raises FileExistsError: if the output exists
-    :raises Error: if a tensor is missing, or a bit would be lost
+    :raises Error: if ``saved`` lacks a tensor of the model, has others, or has other dims or element types than a recipe can change
+        back, or if a bit would be lost
     """
     found = published_of(library(), published, published, cls)
-    return restored(found, Way(pathlib.Path(saved), pathlib.Path(output), pathlib.Path(published)), rounds=round)
+    return restored(found, Way(pathlib.Path(saved), pathlib.Path(output), pathlib.Path(published)), rounds=round, squares=squares)

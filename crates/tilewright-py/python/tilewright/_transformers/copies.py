@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tilewright._errors import FileError
-from tilewright._transformers.heads import INDEX, Head, files, heads
+from tilewright._transformers.heads import INDEX, Head, heads
 
-__all__ = ["Place", "carry", "replace", "same_when_rounded"]
+__all__ = ["Place", "carry", "replace", "same_values"]
 
 #: Bytes that are copied at a time.
 _BLOCK = 8 << 20
@@ -33,57 +33,99 @@ class Place:
     @property
     def path(self) -> pathlib.Path:
         """The file that holds it."""
-        return next(file for file in files(self.checkpoint) if file.name == self.head.file)
+        folder = self.checkpoint if self.checkpoint.is_dir() else self.checkpoint.parent
+        return folder / self.head.file
 
 
-def _span(path: pathlib.Path, name: str) -> tuple[int, int]:
-    """The first byte of a tensor in a safetensors file, and its length."""
-    with open(path, "rb") as file:
-        length = struct.unpack("<Q", file.read(8))[0]
-        entry = json.loads(file.read(length))[name]
-    start, end = entry["data_offsets"]
-    return 8 + length + start, end - start
-
-
-def _bytes(place: Place) -> Iterator[bytes]:
-    path, name = place.path, place.name
-    at, left = _span(path, name)
-    with open(path, "rb") as file:
+def _blocks(place: Place, size: int = _BLOCK) -> Iterator[bytes]:
+    """The bytes of a tensor, in blocks of this size."""
+    at, left = place.head.span
+    with open(place.path, "rb") as file:
         file.seek(at)
         while left:
-            block = file.read(min(left, _BLOCK))
-            if not block:
-                raise FileError(f"{path}: the file ends within {name!r}")
+            block = file.read(min(left, size))
+            if len(block) < min(left, size):
+                raise FileError(f"{place.path}: the file ends within {place.name!r}")
             left -= len(block)
             yield block
 
 
-def same_when_rounded(wide_place: Place, narrow_place: Place) -> bool:
-    """True if a tensor of float32, rounded to bfloat16, is the other tensor."""
+def same_values(one: Place, other: Place, element: str, turn: tuple[int, int] | None = None) -> bool:
+    """True if two tensors are equal as this element type. NaNs are equal, whatever their bits.
+
+    :param turn: two dims of the first tensor that are exchanged before it is compared
+    """
     import numpy as np
 
-    wide = np.frombuffer(b"".join(_bytes(wide_place)), "<u4")
-    narrow = np.frombuffer(b"".join(_bytes(narrow_place)), "<u2")
-    high, low = (wide >> 16).astype(np.uint32), wide & 0xFFFF
+    shape = list(one.head.shape)
+    if turn is not None:
+        shape[turn[0]], shape[turn[1]] = shape[turn[1]], shape[turn[0]]
+    if shape != list(other.head.shape):
+        return False
+    parts = shape[0] if turn is not None and 0 not in turn else 1
+    count = one.head.elements // max(parts, 1) if turn is not None else _BLOCK // 8
+    for first, second in zip(_elements(one, count), _elements(other, count)):
+        left, right = (_bits(part, place.head.dtype, element) for part, place in ((first, one), (second, other)))
+        if left is None or right is None:
+            return False
+        if turn is not None:
+            dims = one.head.shape if parts == 1 else (1, *one.head.shape[1:])
+            left = left.reshape(dims).swapaxes(*turn).reshape(-1)
+        if not bool(np.all((left == right) | (_nan(left, element) & _nan(right, element)))):
+            return False
+    return True
+
+
+def _elements(place: Place, count: int) -> Iterator[Any]:
+    """The elements of a tensor as numbers of their bits, so many at a time."""
+    import numpy as np
+
+    elements = place.head.elements
+    if not elements:
+        return
+    size = place.head.span[1] // elements
+    for block in _blocks(place, count * size):
+        yield np.frombuffer(block, f"<u{size}")
+
+
+def _bits(words: Any, before: str, after: str) -> Any:
+    """The bits of elements as another type: widened, or rounded from float32 to bfloat16; None for other changes."""
+    import numpy as np
+
+    if before == after:
+        return words
+    if (before, after) == ("BF16", "F32"):
+        return words.astype("<u4") << 16
+    if (before, after) == ("F16", "F32"):
+        return words.view("<f2").astype("<f4").view("<u4")
+    if (before, after) != ("F32", "BF16"):
+        return None
+    high, low = words >> 16, words & 0xFFFF
     up = (low > 0x8000) | ((low == 0x8000) & (high & 1 == 1))
-    rounded = np.where((wide & 0x7FFFFFFF) > 0x7F800000, high | 0x40, high + up)
-    return bool(np.array_equal(rounded.astype(np.uint16), narrow))
+    return np.where(_nan(words, "F32"), high | 0x40, high + up).astype("<u2")
 
 
-def replace(source: pathlib.Path, folder: pathlib.Path, name: str) -> None:
-    """Overwrites a tensor in a folder by that of the published checkpoint, which has as many bytes."""
-    own = heads(folder)[name]
-    path = folder / own.file
-    at, length = _span(path, name)
-    head = heads(source)[name]
-    if (head.dtype, head.shape) != (own.dtype, own.shape):
-        raise FileError(f"{path}: {name!r} has other dims or another element type than the published tensor")
-    with open(path, "r+b") as file:
-        file.seek(at)
-        for block in _bytes(Place(source, name, head)):
-            length -= file.write(block)
-    if length:
-        raise FileError(f"{path}: {name!r} has another length than the published tensor")
+#: The bits of an infinity, and those without the sign, by element type.
+_INFINITE = {"F32": (0x7F800000, 0x7FFFFFFF), "BF16": (0x7F80, 0x7FFF), "F16": (0x7C00, 0x7FFF)}
+
+
+def _nan(words: Any, element: str) -> Any:
+    """True for each element that is not a number."""
+    infinite, mask = _INFINITE.get(element, (0, 0))
+    return (words & mask) > infinite if mask else words != words
+
+
+def replace(place: Place, own: Place) -> None:
+    """Overwrites a tensor by another one, such as that of the published checkpoint.
+
+    :raises FileError: if it has other dims or another element type
+    """
+    if (place.head.dtype, place.head.shape, place.head.span[1]) != (own.head.dtype, own.head.shape, own.head.span[1]):
+        raise FileError(f"{own.path}: {own.name!r} has other dims or another element type than the published tensor")
+    with open(own.path, "r+b") as file:
+        file.seek(own.head.span[0])
+        for block in _blocks(place):
+            file.write(block)
 
 
 def carry(source: pathlib.Path, folder: pathlib.Path, names: list[str]) -> None:
@@ -109,7 +151,7 @@ def _write(source: pathlib.Path, tensors: Mapping[str, Head], path: pathlib.Path
     places = {name: Place(source, name, head) for name, head in tensors.items()}
     at = 0
     for name, head in tensors.items():
-        length = _span(places[name].path, name)[1]
+        length = head.span[1]
         header[name] = {"dtype": head.dtype, "shape": list(head.shape), "data_offsets": [at, at + length]}
         at += length
     text = json.dumps(header).encode()
@@ -117,7 +159,7 @@ def _write(source: pathlib.Path, tensors: Mapping[str, Head], path: pathlib.Path
     with open(path, "xb") as file:
         file.write(struct.pack("<Q", len(text)) + text)
         for place in places.values():
-            for block in _bytes(place):
+            for block in _blocks(place):
                 file.write(block)
         file.flush()
         os.fsync(file.fileno())

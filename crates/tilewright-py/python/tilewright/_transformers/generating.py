@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import Any
 
 from tilewright import _tilewright
@@ -16,7 +16,7 @@ from tilewright._transformers.loader import Loaded
 from tilewright._transformers.published import Published
 from tilewright._transformers.rules import HOLE, Rule, rules
 from tilewright._transformers.text import Preamble, patterns_of, recipe
-from tilewright._transformers.types import change
+from tilewright._transformers.types import EXPRESSIBLE, change
 
 __all__ = ["After", "generated"]
 
@@ -24,14 +24,18 @@ __all__ = ["After", "generated"]
 After = Callable[[str, str], str]
 
 
-def generated(published: Published, after: After, *, keep: bool = False, rounds: bool = False) -> str:
+def generated(
+    published: Published, after: After, *, keep: bool = False, rounds: bool = False, kept: Container[str] = ()
+) -> str:
     """Gives the recipe that makes the tensors of the model, as the text of a TOML file.
 
     The shortest text is taken that gives what the model has, and whose inverse gives the checkpoint back.
 
     :param keep: passes tensors that the class ignores; they are dropped unless given
     :param rounds: the inverse may round float32 to bfloat16
-    :raises UnsupportedError: for an operation that computes, and for names with holes or collisions
+    :param kept: parameters of which two dims are equal, and which are not transposed
+    :raises UnsupportedError: for an operation that computes, for names with holes or collisions, and for a change of element types
+        that a recipe cannot say
     """
     if published.quantiser is not None:
         raise UnsupportedError(
@@ -41,7 +45,7 @@ def generated(published: Published, after: After, *, keep: bool = False, rounds:
     found = published.loaded()
     if not found.groups:
         raise UnsupportedError(f"{published.name} takes no tensor of the checkpoint; name another class")
-    all_rules = list(rules(published.lib, published.model, published.heads, found))
+    all_rules = list(rules(published.lib, published.model, published.heads, found, kept))
     _state_types(published, all_rules, after)
     _state_sizes(published, all_rules)
     for rule in all_rules:
@@ -63,7 +67,10 @@ def _state_types(published: Published, all_rules: list[Rule], after: After) -> N
     for rule in all_rules:
         before = published.heads[rule.sources[0].name.replace(HOLE, str(rule.start))].dtype
         now = after(rule.targets[0].name, before)
-        if change(before, now) and "F32" in (before, now):
+        if change(before, now):
+            if (before, now) not in EXPRESSIBLE:
+                name = rule.targets[0].name
+                raise UnsupportedError(f"{name!r} changes from {before} to {now}: a recipe changes F32 from and to BF16 and F16 only")
             rule.dtypes = (before.lower(), now.lower())
 
 

@@ -8,7 +8,7 @@ import pathlib
 import struct
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tilewright._errors import FileError
@@ -45,6 +45,8 @@ class Head:
     dtype: str
     #: The file that holds it; empty if the caller gave names and shapes.
     file: str = ""
+    #: The first byte in the file, and the number of bytes.
+    span: tuple[int, int] = field(default=(0, 0), compare=False)
 
     @property
     def elements(self) -> int:
@@ -124,6 +126,11 @@ def _json(text: bytes, path: pathlib.Path) -> dict[str, Any]:
     return value
 
 
+def _head(entry: dict[str, Any], file: str, start: int) -> Head:
+    first, end = entry["data_offsets"]
+    return Head(tuple(entry["shape"]), entry["dtype"], file, (start + first, end - first))
+
+
 def _header(path: pathlib.Path) -> dict[str, Head]:
     try:
         with open(path, "rb") as file:
@@ -140,6 +147,6 @@ def _header(path: pathlib.Path) -> dict[str, Head]:
         ends = [entry["data_offsets"][1] for entry in header.values()]
         if max(ends, default=0) > size - 8 - length:
             raise FileError(f"{path}: the file is cut off: its tensors need {max(ends)} bytes, and {size - 8 - length} are there")
-        return {name: Head(tuple(entry["shape"]), entry["dtype"], path.name) for name, entry in header.items()}
+        return {name: _head(entry, path.name, 8 + length) for name, entry in header.items()}
     except (KeyError, TypeError, IndexError):
         raise FileError(f"{path}: a tensor without `shape`, `dtype` or `data_offsets`; the file is corrupt") from None

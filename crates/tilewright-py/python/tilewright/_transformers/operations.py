@@ -5,7 +5,7 @@ Each operation is a function by the name of its class. An operation that is not 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +40,8 @@ class Job:
     model: Any
     #: The name of the first target.
     target: str
+    #: Targets of which two dims are equal, and which are not transposed.
+    kept: Container[str] = ()
 
     @property
     def config(self) -> Any:
@@ -177,7 +179,7 @@ def _transpose(job: Job, operation: Any, state: State) -> State:
 def _is_turned(job: Job, operation: Any, tensor: Dims) -> bool:
     """True if a tensor is transposed. The loader leaves a square one as it is, which is wrong for a published checkpoint."""
     have = [job.space.extent(expr) for expr in tensor]
-    return have != job.shape(job.target) or have[operation.dim0] == have[operation.dim1]
+    return have != job.shape(job.target) or (have[operation.dim0] == have[operation.dim1] and job.target not in job.kept)
 
 
 def _permute(job: Job, operation: Any, state: State) -> State:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -52,9 +52,12 @@ class Rule:
     rounds: bool = False
 
 
-def rules(lib: Library, model: Any, heads: Mapping[str, Head], found: Loaded) -> Iterator[Rule]:
+def rules(
+    lib: Library, model: Any, heads: Mapping[str, Head], found: Loaded, kept: Container[str] = ()
+) -> Iterator[Rule]:
     """Gives the rules with operations and those without, one for each group.
 
+    :param kept: targets of which two dims are equal, and which are not transposed
     :raises UnsupportedError: for an operation that a recipe cannot say
     """
     for group in found.groups:
@@ -66,7 +69,7 @@ def rules(lib: Library, model: Any, heads: Mapping[str, Head], found: Loaded) ->
         if more:
             raise UnsupportedError(f"{more[0]!r} exists beside the list that it is made of; remove one of them")
         for part in _parts(lib, group):
-            yield _rule(model, heads, part)
+            yield _rule(model, heads, part, kept)
 
 
 def _only(group: Group) -> str:
@@ -106,7 +109,7 @@ def _parts(lib: Library, group: Group) -> Iterator[_Part]:
         yield _Part(group, own, part, target, is_part=True)
 
 
-def _rule(model: Any, heads: Mapping[str, Head], part: _Part) -> Rule:
+def _rule(model: Any, heads: Mapping[str, Head], part: _Part, kept: Container[str]) -> Rule:
     rule, state = Rule([], [], part=part.is_part), State()
     stacks = any(type(one).__name__ == "MergeModulelist" for one in part.converter.operations)
     for pattern in part.converter.source_patterns:
@@ -119,7 +122,7 @@ def _rule(model: Any, heads: Mapping[str, Head], part: _Part) -> Rule:
             dims: Dims = [rule.space.new(extent) for extent in heads[names[0]].shape]
             rule.sources.append(Piece(names[0], dims))
             state[pattern] = dims
-    job = Job(rule.space, part.converter, model, part.target)
+    job = Job(rule.space, part.converter, model, part.target, kept)
     for pattern, done in applied(job, state).items():
         if isinstance(done, Stack):
             raise UnsupportedError(f"a list of tensors as a result ({part.target})")

@@ -16,7 +16,7 @@ from tilewright._transformers.library import Library
 from tilewright._transformers.loader import loaded
 from tilewright._transformers.published import Published
 
-__all__ = ["Made", "made", "refuse_second_conversion"]
+__all__ = ["Made", "made", "refuse_second_conversion", "safetensors_type"]
 
 #: Part of a tensor: source, its first element or the fill, the first element made, and digits with both strides.
 _Piece = tuple[int | None, int, int, list[tuple[int, int, int]]]
@@ -36,6 +36,12 @@ _TYPES = {
     "f8e4m3fn": ("float8_e4m3fn", "F8_E4M3"),
     "f8e5m2": ("float8_e5m2", "F8_E5M2"),
 }
+
+
+def safetensors_type(element: str) -> str:
+    """The name of safetensors for an element type."""
+    return _TYPES[element][1] if element in _TYPES else element.upper()
+
 
 #: Operations of transformers that leave a tensor of the model as it is: they look at its shape first.
 _IDLE = {"Transpose", "Inkling2UnpadVocab"}

@@ -6,7 +6,10 @@ from typing import Any
 
 from tilewright._transformers.library import Library
 
-__all__ = ["Types", "change"]
+__all__ = ["EXPRESSIBLE", "Types", "change"]
+
+#: Changes of element types that a recipe can say.
+EXPRESSIBLE = {("F32", "BF16"), ("BF16", "F32"), ("F32", "F16"), ("F16", "F32")}
 
 _NAMES = {"float32": "F32", "bfloat16": "BF16", "float16": "F16", "float64": "F64"}
 
