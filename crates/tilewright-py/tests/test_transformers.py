@@ -358,6 +358,11 @@ def test_the_audit_names_what_would_be_lost() -> None:
     assert kinds(audited(lib_of(MOE, same), model, both))["collision"]
     fewer = {name: head for name, head in published.items() if name != "norm"}
     assert kinds(audited(lib_of(MOE, same), model, fewer))["random"]
+    last = {name: head for name, head in published.items() if "experts.2" not in name}
+    found = audited(lib_of(MOE, same), model, last).findings[0]
+    assert found.kind == "shape" and found.loses and len(found.names) == 4 and "(2, 4, 3) instead of (3, 4, 3)" in found.message
+    one = published | {"norm": Head((5,), "F32")}
+    assert kinds(audited(lib_of(MOE, same), model, one))["shape"]
     renamed = {f"model.{name}": tensor for name, tensor in same.items()}
     assert kinds(audited(lib_of(MOE, renamed), model, published))["renamed"]
     turned = same | {"norm": Tensor(2, 2)}

@@ -193,3 +193,45 @@ def test_float32_that_was_loaded_in_bfloat16_is_exact_again_or_named(tmp_path: p
 
     says = tt.restore(saved(cls, path, tmp_path / "trained", train, dtype=torch.bfloat16), tmp_path / "out", path)
     assert "1 float32 tensors have the precision of bfloat16" in says[-1] and "experts.2.down_proj" in says[-1]
+
+
+# Loading by a recipe.
+
+
+def test_a_recipe_must_make_every_parameter_and_may_not_round(tmp_path: pathlib.Path) -> None:
+    cls, config, tensors = llama(tie_word_embeddings=False)
+    path = write(tmp_path / "published", tensors, config)
+    norm = "model.norm.weight"
+    with pytest.raises(tw.UnsupportedError, match=f"does not make 1 parameters of LlamaForCausalLM.*'{norm}'"):
+        tt.load(cls, path, recipe=f'pass = ["model.embed*", "model.layers.*", "lm_head.*"]\ndrop = ["{norm}"]')
+    others = ", ".join(f'"{name}"' for name in tensors if name != norm)
+    recipe = f'pass = [{others}]\n[[map]]\nfrom = "{norm}"\nto = "{norm}"\ndtype = "bf16"\nfrom_dtype = "f32"\n'
+    for text in (recipe, recipe + "round = true\n"):
+        with pytest.raises(tw.UnsupportedError, match=rf"'{norm}' would be rounded.*pass allow=\('round',\)"):
+            tt.load(cls, path, recipe=text)
+    model = tt.load(cls, path, recipe=recipe + "round = true\n", allow=("round",), dtype=torch.float32)
+    assert torch.equal(model.model.norm.weight, tensors[norm].bfloat16().float())
+
+
+def test_a_recipe_may_not_lose_a_tied_tensor_with_values_of_its_own(tmp_path: pathlib.Path) -> None:
+    cls, config, tensors = llama(tie_word_embeddings=True)
+    embed, head = "model.embed_tokens.weight", "lm_head.weight"
+    tensors[head] = tensors[embed] + 1
+    path = write(tmp_path / "published", tensors, config)
+    recipe = f'pass = ["model.*"]\nuntie = [["{embed}", "{head}"]]'
+    with pytest.raises(tw.UnsupportedError, match=f"'{head}' has other values than '{embed}'"):
+        tt.load(cls, path, recipe=recipe)
+    both = tt.load(cls, path, recipe='pass = ["*"]', dtype=torch.float32)
+    assert torch.equal(both.lm_head.weight, tensors[head])
+    tensors[head] = tensors[embed]
+    assert tt.load(cls, write(tmp_path / "equal", tensors, config), recipe=recipe) is not None
+
+
+def test_missing_last_experts_are_a_finding(tmp_path: pathlib.Path) -> None:
+    _, config, tensors = small("Qwen3MoeForCausalLM", **EXPERTS)
+    whole = write(tmp_path / "published", tensors, config)
+    assert not tt.audit(whole).loses
+    path = write(tmp_path / "fewer", {name: one for name, one in tensors.items() if "experts.3." not in name}, config)
+    found = [one for one in tt.audit(path).findings if one.kind == "shape"]
+    assert len(found) == 1 and found[0].loses and len(found[0].names) == 2
+    assert "(3, 40, 24) instead of (4, 40, 24)" in found[0].message or "(3, 24, 20) instead of (4, 24, 20)" in found[0].message

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import os
 import pathlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tilewright._transformers.auditing import audited
@@ -26,7 +26,7 @@ from tilewright._transformers.generating import generated
 from tilewright._transformers.library import library
 from tilewright._transformers.published import published_of
 from tilewright._transformers.restoring import Way, restored
-from tilewright._transformers.streaming import made, refuse_second_conversion
+from tilewright._transformers.streaming import made, refuse_lost_values, refuse_random, refuse_second_conversion
 from tilewright._transformers.types import Types, change
 
 __all__ = ["Audit", "Finding", "audit", "load", "recipe", "restore"]
@@ -88,6 +88,7 @@ def load(
     *,
     recipe: str | None = None,
     layout: Mapping[str, Any] | None = None,
+    allow: Sequence[str] = (),
     **options: Any,
 ) -> Any:
     """Loads a model from a published checkpoint by a recipe, without a copy on disk.
@@ -102,10 +103,11 @@ def load(
     :param layout: layouts by patterns of names, such as ``{"*.experts.down_proj": "col-major"}``. A parameter of torch has
         dims and strides, so a layout must be one that strides can say, as for :func:`tilewright.empty_like`. Saving and moving
         to a device keep the values, and may make the parameter row-major again
+    :param allow: ``("round",)`` permits a recipe of yours to round, such as float32 to bfloat16
     :param options: more of ``from_pretrained``, such as ``dtype`` or ``device_map``; ``dtype`` is the configuration's unless given
     :raises ImportError: if transformers or torch is missing
-    :raises UnsupportedError: for a quantised checkpoint, for a layout that strides cannot say, and for tensors of the recipe that
-        transformers would convert once more
+    :raises UnsupportedError: for a quantised checkpoint, for a layout that strides cannot say, for tensors of the recipe that
+        transformers would convert once more, and for a recipe that rounds without permission or leaves parameters random
     :raises Error: if the recipe does not fit
     """
     lib = library()
@@ -113,8 +115,11 @@ def load(
     # transformers gets both tensors of a tied pair: it ties them if their values are equal, and keeps both otherwise.
     published = published.with_apart(second for _, second in published.loaded().tied)
     text = generated(published, lambda _, before: before) if recipe is None else recipe
-    tensors = made(published, os.fspath(checkpoint), text, layout or {})
+    tensors = made(published, os.fspath(checkpoint), text, layout or {}, allow)
     refuse_second_conversion(published, tensors)
+    if recipe is not None:
+        refuse_random(published, tensors)
+        refuse_lost_values(published, tensors, pathlib.Path(checkpoint))
     options.setdefault("dtype", published.model.dtype)
     model = type(published.model).from_pretrained(None, config=published.model.config, state_dict=tensors, **options)
     # Saving writes the names that it writes for a model that transformers has loaded by itself.

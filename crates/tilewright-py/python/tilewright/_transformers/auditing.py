@@ -10,6 +10,7 @@ something would be lost
 
 from __future__ import annotations
 
+import dataclasses
 from collections import defaultdict
 from collections.abc import Iterator
 
@@ -18,7 +19,7 @@ from tilewright._transformers.findings import Audit, Finding, finding
 from tilewright._transformers.loader import Group, Loaded, targets
 from tilewright._transformers.published import Published
 from tilewright._transformers.quantised import without_quantised
-from tilewright._transformers.rules import holes, numbered
+from tilewright._transformers.rules import Rule, holes, numbered, rules
 from tilewright._transformers.saving import saved
 from tilewright._transformers.text import patterns_of
 from tilewright._transformers.types import Types, change
@@ -37,6 +38,7 @@ def audited(published: Published) -> Audit:
         *quantised,
         *_collisions(found),
         *_holes(found),
+        *_shapes(published, found),
         *_squares(published, found),
         *_ignored(published, found),
         *_tied(found),
@@ -90,6 +92,35 @@ def _holes(found: Loaded) -> Iterator[Finding]:
     for numbers_text, names in missing.items():
         message = f"the numbers {numbers_text} are missing, and the others would be counted from 0 again: {{names}}"
         yield from finding("hole", message, names, loses=True)
+
+
+def _shapes(published: Published, found: Loaded) -> Iterator[Finding]:
+    """Parameters that get other dims than they have: the last tensors of a list are missing, or the configuration is another."""
+    if published.quantiser is not None:
+        return
+    meta, wrong = published.model.state_dict(), {}
+    for group in found.groups:
+        try:
+            made = list(rules(published.lib, published.model, published.heads, dataclasses.replace(found, groups=[group])))
+        except Error:
+            continue
+        for name, dims in (item for rule in made for item in _made(published, rule)):
+            want = tuple(meta[name].shape) if name in meta else dims
+            if dims != want:
+                wrong[name] = f"{dims} instead of {want}"
+    first = next(iter(wrong.values()), "")
+    message = (
+        f"{len(wrong)} parameters would get other dims than they have, as when the last experts are missing: {{names}}; the first "
+        f"would get {first}"
+    )
+    yield from finding("shape", message, wrong, loses=True)
+
+
+def _made(published: Published, rule: Rule) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """The names and dims of the tensors that a rule makes."""
+    for piece in rule.targets:
+        whole = published.heads[rule.sources[0].name].shape if piece.dims is None else ()
+        yield piece.name, whole or tuple(map(rule.space.extent, piece.dims or ()))
 
 
 def _squares(published: Published, found: Loaded) -> Iterator[Finding]:

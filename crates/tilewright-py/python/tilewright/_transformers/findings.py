@@ -20,7 +20,7 @@ _NAMED = 3
 class Finding:
     """A change that transformers makes to a checkpoint silently, or with a warning among others."""
 
-    #: ``hole``, ``collision``, ``ignored``, ``rounded``, ``widened``, ``square``, ``random``, ``renamed``, ``reshaped``,
+    #: ``hole``, ``shape``, ``collision``, ``ignored``, ``rounded``, ``widened``, ``square``, ``random``, ``renamed``, ``reshaped``,
     #: ``absent``, ``base``, ``mapping``, ``tied`` or ``operation``.
     kind: str
     #: A sentence: what happens, where.

@@ -70,6 +70,8 @@ def applied(job: Job, state: State) -> State:
             state = act(job, operation, state)
         except UnsupportedError as error:
             raise UnsupportedError(f"{name}: {error} ({job.target})") from None
+        except IndexError:
+            raise UnsupportedError(f"{name}: a tensor has fewer dims than it needs ({job.target})") from None
     return state
 
 

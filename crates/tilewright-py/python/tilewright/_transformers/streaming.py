@@ -6,17 +6,22 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterator, Mapping
+import pathlib
+import re
+from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
 from tilewright import _tilewright
 from tilewright._arrays import empty_like
 from tilewright._errors import ArgumentError, Error, UnsupportedError
+from tilewright._transformers.copies import Place, same_values
+from tilewright._transformers.findings import listed
 from tilewright._transformers.library import Library
 from tilewright._transformers.loader import loaded
 from tilewright._transformers.published import Published
+from tilewright._transformers.types import fits
 
-__all__ = ["Made", "made", "refuse_second_conversion", "safetensors_type"]
+__all__ = ["Made", "made", "refuse_lost_values", "refuse_random", "refuse_second_conversion", "safetensors_type"]
 
 #: Part of a tensor: source, its first element or the fill, the first element made, and digits with both strides.
 _Piece = tuple[int | None, int, int, list[tuple[int, int, int]]]
@@ -143,12 +148,15 @@ class _Source:
         return self.opened.get(self.names[number], framework="torch")
 
 
-def made(published: Published, path: str, recipe: str, layout: Mapping[str, Any]) -> dict[str, Made]:
+def made(
+    published: Published, path: str, recipe: str, layout: Mapping[str, Any], allow: Container[str] = ()
+) -> dict[str, Made]:
     """Gives the tensors that a recipe makes of a checkpoint, by name.
 
     :param layout: layouts by patterns of names; the first that matches counts
+    :param allow: ``round`` permits tensors of an element type that has fewer values than the checkpoint's
     :raises ArgumentError: for a pattern that matches no tensor
-    :raises UnsupportedError: for a layout that strides cannot say
+    :raises UnsupportedError: for a layout that strides cannot say, and for a tensor that would be rounded without permission
     """
     found, _ = published.solve(recipe)
     source = _Source(published.lib, path, list(published.heads))
@@ -157,6 +165,8 @@ def made(published: Published, path: str, recipe: str, layout: Mapping[str, Any]
         if head[1] not in _TYPES:
             raise UnsupportedError(f"{head[0]!r} has the element type {head[1]}, of which transformers has no parameters")
         tensors[head[0]] = Made(published.lib, source, head, parts)
+        if "round" not in allow:
+            _refuse_rounding(published, tensors[head[0]])
     for pattern in layout:
         if not fnmatch.filter(tensors, pattern):
             raise ArgumentError(f"layout= names {pattern!r}, and no tensor of the model has such a name")
@@ -165,6 +175,15 @@ def made(published: Published, path: str, recipe: str, layout: Mapping[str, Any]
         if tensor.layout is not None:
             _check_layout(tensor)
     return tensors
+
+
+def _refuse_rounding(published: Published, tensor: Made) -> None:
+    names = list(published.heads)
+    for number in {piece[0] for piece in tensor.parts}:
+        before = published.heads[names[number]].dtype if number is not None else tensor.get_dtype()
+        if number is not None and not fits(before, tensor.get_dtype()):
+            change = f"{names[number]!r} is {before}, and the recipe makes {tensor.get_dtype()} of it"
+            raise UnsupportedError(f"{tensor.name!r} would be rounded: {change}; pass allow=('round',) to round")
 
 
 def _check_layout(tensor: Made) -> None:
@@ -186,3 +205,33 @@ def refuse_second_conversion(published: Published, tensors: Mapping[str, Made]) 
             change = operations[0] if operations else f"rename it to {group.target!r}"
             message = f"transformers would convert {group.names[0]!r} once more ({change}); run convert --recipe on disk instead"
             raise UnsupportedError(message)
+
+
+def refuse_random(published: Published, tensors: Mapping[str, Made]) -> None:
+    """Refuses a recipe that leaves parameters of the model random.
+
+    :raises UnsupportedError: with the names of the parameters
+    """
+    model = published.model
+    firsts = {first for second, first in dict(getattr(model, "all_tied_weights_keys", None) or {}).items() if second in tensors}
+    patterns = [re.compile(one) for one in getattr(model, "_keys_to_ignore_on_load_missing", None) or ()]
+    missing = loaded(published.lib, model, tensors).missing
+    random = [name for name in missing if name not in firsts and not any(one.search(name) for one in patterns)]
+    if random:
+        message = f"the recipe does not make {len(random)} parameters of {published.name}, which would be random"
+        raise UnsupportedError(f"{message}: {listed(tuple(random))}; add rules for them")
+
+
+def refuse_lost_values(published: Published, tensors: Mapping[str, Made], path: pathlib.Path) -> None:
+    """Refuses a recipe that makes one of two tensors that the model ties, if their values differ.
+
+    :raises UnsupportedError: with both names
+    """
+    places = {name: Place(path, name, head) for name, head in published.heads.items()}
+    made_of = {group.names[0]: group.target for group in published.loaded().groups}
+    for first, second in published.with_apart(()).loaded().tied:
+        one, other = places[first], places[second]
+        if made_of.get(second) in tensors or (one.head.dtype == other.head.dtype and same_values(one, other, one.head.dtype)):
+            continue
+        message = f"the recipe does not make {made_of.get(second, second)!r}, and {second!r} has other values than {first!r}"
+        raise UnsupportedError(f"{message}, which the configuration ties it to; let the recipe pass both")

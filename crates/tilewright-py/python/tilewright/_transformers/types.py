@@ -6,7 +6,7 @@ from typing import Any
 
 from tilewright._transformers.library import Library
 
-__all__ = ["EXPRESSIBLE", "Types", "change"]
+__all__ = ["EXPRESSIBLE", "Types", "change", "fits"]
 
 #: Changes of element types that a recipe can say.
 EXPRESSIBLE = {("F32", "BF16"), ("BF16", "F32"), ("F32", "F16"), ("F16", "F32")}
@@ -35,6 +35,17 @@ class Types:
             found = self.meta.get(target)
             dtype = self.dtype if found is None else found.dtype
         return _NAMES.get(str(dtype).removeprefix("torch."), "")
+
+
+#: The bits of exponents and of fractions.
+_FLOATS = {"F64": (11, 52), "F32": (8, 23), "BF16": (8, 7), "F16": (5, 10), "F8_E4M3": (4, 3), "F8_E5M2": (5, 2)}
+
+
+def fits(before: str, after: str) -> bool:
+    """True if every value of an element type is one of another type."""
+    if before == after:
+        return True
+    return all(own <= other for own, other in zip(_FLOATS.get(before, (99,)), _FLOATS.get(after, (0,))))
 
 
 def change(before: str, after: str) -> str | None:
