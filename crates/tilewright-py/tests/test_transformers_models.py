@@ -235,3 +235,51 @@ def test_missing_last_experts_are_a_finding(tmp_path: pathlib.Path) -> None:
     found = [one for one in tt.audit(path).findings if one.kind == "shape"]
     assert len(found) == 1 and found[0].loses and len(found[0].names) == 2
     assert "(3, 40, 24) instead of (4, 40, 24)" in found[0].message or "(3, 24, 20) instead of (4, 24, 20)" in found[0].message
+
+
+# What config.json may ask for.
+
+
+def configured(path: pathlib.Path, **keys: Any) -> pathlib.Path:
+    """A folder whose config.json has these keys."""
+    file = path / "config.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | keys))
+    return path
+
+
+@pytest.mark.parametrize("name", ["pipeline", "AutoTokenizer", "AutoModelForCausalLM", "LlamaConfig", "models", "__version__"])
+def test_only_classes_of_models_are_called(tmp_path: pathlib.Path, name: str) -> None:
+    _, config, tensors = llama()
+    path = configured(write(tmp_path / "published", tensors, config), architectures=[name])
+    with pytest.raises(tw.ArgumentError, match=f"no class of a model with the name {name}"):
+        tt.audit(path)
+    with pytest.raises(tw.ArgumentError, match=f"no class of a model with the name {name}"):
+        tt.recipe(config, path, cls=name)
+
+
+@pytest.mark.parametrize("names", ["LlamaForCausalLM", [1], {"a": 1}, 7, [["LlamaForCausalLM"]]])
+def test_architectures_of_other_types_are_refused(tmp_path: pathlib.Path, names: Any) -> None:
+    _, config, tensors = llama()
+    path = configured(write(tmp_path / "published", tensors, config), architectures=names)
+    with pytest.raises(tw.ArgumentError, match="architectures"):
+        tt.audit(path)
+
+
+def test_a_kernel_that_config_json_names_is_not_used(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cls, config, tensors = llama(tie_word_embeddings=False)
+    path = write(tmp_path / "published", tensors, config)
+    plain = tt.load(cls, path, dtype=torch.float32)
+    assert plain.config._attn_implementation == cls.from_pretrained(path).config._attn_implementation
+    from transformers import modeling_utils
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise AssertionError("a kernel was asked for")
+
+    monkeypatch.setattr(modeling_utils, "lazy_import_flash_attention", refuse)
+    for key in ("attn_implementation", "_attn_implementation"):
+        for kernel in ("evil/kernel", "flash_attention_2"):
+            asked = configured(path, **{key: kernel})
+            assert not tt.audit(asked).loses and "pass" in tt.recipe(asked, asked)
+            with pytest.raises(tw.UnsupportedError, match=f"asks for the attention '{kernel}'"):
+                tt.load(cls, asked)
+            assert tt.load(cls, asked, attn_implementation="eager").config._attn_implementation == "eager"

@@ -20,10 +20,11 @@ import pathlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tilewright._errors import UnsupportedError
 from tilewright._transformers.auditing import audited
 from tilewright._transformers.findings import Audit, Finding
 from tilewright._transformers.generating import generated
-from tilewright._transformers.library import library
+from tilewright._transformers.library import attention_of, library
 from tilewright._transformers.published import published_of
 from tilewright._transformers.restoring import Way, restored
 from tilewright._transformers.streaming import made, refuse_lost_values, refuse_random, refuse_second_conversion
@@ -107,7 +108,8 @@ def load(
     :param options: more of ``from_pretrained``, such as ``dtype`` or ``device_map``; ``dtype`` is the configuration's unless given
     :raises ImportError: if transformers or torch is missing
     :raises UnsupportedError: for a quantised checkpoint, for a layout that strides cannot say, for tensors of the recipe that
-        transformers would convert once more, and for a recipe that rounds without permission or leaves parameters random
+        transformers would convert once more, and for a recipe that rounds without permission or leaves parameters random, and
+        for an attention that config.json names and transformers may download
     :raises Error: if the recipe does not fit
     """
     lib = library()
@@ -120,6 +122,12 @@ def load(
     if recipe is not None:
         refuse_random(published, tensors)
         refuse_lost_values(published, tensors, pathlib.Path(checkpoint))
+    kernel = attention_of(published.model.config, options.get("attn_implementation"))
+    if kernel is not None:
+        raise UnsupportedError(
+            f"config.json asks for the attention {kernel!r}, which transformers may download and run; "
+            "choose it yourself, as in attn_implementation='sdpa'"
+        )
     options.setdefault("dtype", published.model.dtype)
     model = type(published.model).from_pretrained(None, config=published.model.config, state_dict=tensors, **options)
     # Saving writes the names that it writes for a model that transformers has loaded by itself.

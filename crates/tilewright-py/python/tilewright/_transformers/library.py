@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import importlib
 import pathlib
 from collections.abc import Iterator, Mapping
@@ -11,7 +12,10 @@ from typing import Any
 from tilewright._errors import ArgumentError, UnsupportedError
 from tilewright._transformers.heads import Head
 
-__all__ = ["Library", "class_of", "config_of", "library", "model_of"]
+__all__ = ["Library", "attention_of", "class_of", "config_of", "library", "model_of"]
+
+#: Names of attention that are code of transformers and torch. transformers downloads kernels for others.
+_OWN = {None, "eager", "sdpa", "flex_attention"}
 
 
 class Library:
@@ -69,14 +73,16 @@ def class_of(lib: Library, config: Any, cls: Any) -> Any:
     """
     if isinstance(cls, type):
         return cls
-    names = [cls] if cls else list(getattr(config, "architectures", None) or [])
+    names = [cls] if cls else getattr(config, "architectures", None) or []
+    if not isinstance(names, list) or not all(isinstance(one, str) for one in names):
+        raise ArgumentError(f"`architectures` of config.json must be a list of names of classes, not {names!r}; or name one with --class")
     for one in names:
         found = getattr(lib.transformers, one, None)
-        if found is not None:
+        if isinstance(found, type) and issubclass(found, lib.transformers.PreTrainedModel):
             return found
     if not names:
         raise ArgumentError("config.json has no `architectures`; name the class, as in --class Qwen3MoeForCausalLM")
-    message = f"transformers {lib.version} has no class {names[0]}; code of a checkpoint's folder is never run"
+    message = f"transformers {lib.version} has no class of a model with the name {names[0]}; code of a checkpoint's folder is never run"
     raise ArgumentError(f"{message}; name another class with --class")
 
 
@@ -90,6 +96,42 @@ def config_of(lib: Library, folder: pathlib.Path) -> Any:
     except Exception as error:  # noqa: BLE001  (checks of configurations have exceptions of their own)
         first = " ".join(str(error).splitlines()[:2]) or type(error).__name__
         raise ArgumentError(f"{folder}: transformers {lib.version} cannot read the configuration: {first}") from error
+
+
+def _attention(config: Any, depth: int = 8) -> Iterator[Any]:
+    """A configuration and those within it, if they name an attention."""
+    if depth and hasattr(config, "_attn_implementation_internal"):
+        yield config
+        for value in list(vars(config).values()):
+            yield from _attention(value, depth - 1)
+
+
+@contextlib.contextmanager
+def _plain_attention(config: Any) -> Iterator[None]:
+    """Uses transformers' own attention for a while: a model without memory needs no kernel."""
+    before = [(one, one._attn_implementation_internal) for one in _attention(config)]
+    for one, _ in before:
+        one._attn_implementation_internal = "eager"
+    try:
+        yield
+    finally:
+        for one, name in before:
+            one._attn_implementation_internal = name
+
+
+def attention_of(config: Any, asked: Any = None) -> str | None:
+    """Gives the attention of a configuration that is not code of transformers or torch; None if there is none.
+
+    :param asked: what the caller chooses instead: a name, or a mapping of parts of the configuration to names
+    """
+    if isinstance(asked, str):
+        return None
+    config, given = copy.deepcopy(config), set(_OWN)
+    if asked:
+        config._attn_implementation = asked
+        given |= set(asked.values())
+    found = [one._attn_implementation_internal for one in _attention(config)]
+    return next((str(name) for name in found if name not in given), None)
 
 
 def _dtype(lib: Library, config: Any, heads: Mapping[str, Head]) -> Any:
@@ -113,9 +155,11 @@ def model_of(lib: Library, model_or_config: Any, heads: Mapping[str, Head], cls:
     if hasattr(model_or_config, "state_dict"):
         return model_or_config
     made = class_of(lib, model_or_config, cls)
+    # A class changes its configuration, and downloads the attention that the configuration names.
+    config = copy.deepcopy(model_or_config)
     try:
-        with _without_memory(lib, _dtype(lib, model_or_config, heads)):
-            return made(model_or_config)
+        with _plain_attention(config), _without_memory(lib, _dtype(lib, config, heads)):
+            return made(config)
     except ImportError:
         raise
     except Exception as error:  # noqa: BLE001  (a class may fail in any way on a configuration of another)
