@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import itertools
 import json
@@ -18,9 +19,9 @@ import pytest
 import tilewright as tw
 import tilewright.transformers as tt
 from tilewright import _tilewright
-from tilewright._transformers import auditing, copies, findings, generating, loader, rules, text
+from tilewright._transformers import auditing, copies, findings, generating, loader, program, rules, text
 from tilewright._transformers.axes import Axis, Product, Space, Sum
-from tilewright._transformers.heads import Head, heads
+from tilewright._transformers.heads import Head, heads, unfiled
 from tilewright._transformers.library import Library
 from tilewright._transformers.prefixes import Leaf, few
 from tilewright._transformers.published import Published
@@ -140,6 +141,42 @@ def test_tensors_that_are_there_twice_or_cut_off_are_refused(tmp_path: pathlib.P
     path.write_bytes(struct.pack("<Q", len(header)) + header + bytes(8))
     with pytest.raises(tw.FileError, match="'x' is there twice"):
         heads(tmp_path)
+
+
+@pytest.mark.parametrize("entry", [
+    7, [], {"dtype": 3, "shape": [1], "data_offsets": [0, 4]}, {"dtype": "F32", "shape": ["1"], "data_offsets": [0, 4]},
+    {"dtype": "F32", "shape": [-1], "data_offsets": [0, 4]}, {"dtype": "F32", "shape": 1, "data_offsets": [0, 4]},
+    {"dtype": "F32", "shape": [1], "data_offsets": ["0", 4]}, {"dtype": "F32", "shape": [1], "data_offsets": [4, 0]},
+    {"dtype": "F32", "shape": [1], "data_offsets": [0]}, {"dtype": "F32", "shape": [2], "data_offsets": [0, 4]},
+    {"dtype": "F32", "shape": [1], "data_offsets": None},
+])
+def test_tensors_without_a_right_head_are_refused(tmp_path: pathlib.Path, entry: Any) -> None:
+    header = json.dumps({"x": entry}).encode()
+    (tmp_path / "a.safetensors").write_bytes(struct.pack("<Q", len(header)) + header + bytes(8))
+    with pytest.raises(tw.FileError, match="a tensor without a right `shape`"):
+        heads(tmp_path)
+
+
+def test_headers_that_are_nested_deeply_are_refused(tmp_path: pathlib.Path) -> None:
+    header = b'{"x":' + b"[" * 200_000
+    (tmp_path / "a.safetensors").write_bytes(struct.pack("<Q", len(header)) + header)
+    with pytest.raises(tw.FileError, match="nested too deeply"):
+        heads(tmp_path)
+
+
+def test_a_folder_is_read_in_the_order_of_transformers(tmp_path: pathlib.Path) -> None:
+    for name in "abc":
+        write(tmp_path / f"{name}.safetensors", {name: ("F32", [1])})
+    assert list(heads(tmp_path)) == ["a", "b", "c"]
+    index = tmp_path / "model.safetensors.index.json"
+    index.write_text(json.dumps({"weight_map": {"a": "a.safetensors", "b": "b.safetensors", "z": "b.safetensors"}}))
+    assert list(heads(tmp_path)) == ["a", "b"]
+    assert unfiled(tmp_path, heads(tmp_path)) == unfiled(index, ["a", "b"]) == ["z"]
+    write(tmp_path / "model.safetensors", {"single": ("F32", [1])})
+    assert list(heads(tmp_path)) == ["single"] and unfiled(tmp_path, ["single"]) == []
+    model, published = moe([0, 1])
+    gone = audited(lib_of(MOE, {name: Tensor(*head.shape) for name, head in published.items()}), model, published, ("z",))
+    assert kinds(gone) == {"index": True} and "'z'" in str(gone)
 
 
 def test_pickles_and_paths_out_of_the_folder_are_refused(tmp_path: pathlib.Path) -> None:
@@ -307,9 +344,9 @@ def published_by(lib: Library, model: Model, heads: dict[str, Head]) -> Publishe
     return Published(lib, model, heads, dict(model.config.to_dict()))
 
 
-def audited(lib: Library, model: Model, heads: dict[str, Head]) -> findings.Audit:
+def audited(lib: Library, model: Model, heads: dict[str, Head], unfiled: tuple[str, ...] = ()) -> findings.Audit:
     """The audit of a checkpoint."""
-    return auditing.audited(published_by(lib, model, heads))
+    return auditing.audited(dataclasses.replace(published_by(lib, model, heads), unfiled=unfiled))
 
 
 def test_a_recipe_stacks_and_joins_as_the_library_does() -> None:
@@ -436,3 +473,35 @@ def test_the_way_back_asks_for_the_published_checkpoint() -> None:
     done = run("convert", "saved", "out", "--recipe", "transformers", "--inverse")
     assert done.returncode == 2
     assert "--inverse --carry PUBLISHED/" in done.stderr
+
+
+def test_options_of_the_program_are_told_from_paths(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = run("convert", "--help").stdout
+    own = {"--recipe", "--carry", "--class", "--squares", "--output", "-o"}
+    assert program.VALUES - own == set(re.findall(r"^ +(?:-\w, )?(--[\w-]+) <", said, re.M)) - own
+    asked: list[Any] = []
+    text = "round = true\n"
+    monkeypatch.setattr(tt, "recipe", lambda *paths, **options: asked.append((paths, options)) or text)
+
+    def done(arguments: list[str]) -> int:
+        asked.append(arguments[:-1])
+        return 0
+
+    for more, keys, options in (
+        ([], {"keep": False, "round": False}, []), (["--round"], {"keep": False, "round": True}, ["--allow", "round"]),
+        (["--keep", "--verify"], {"keep": True, "round": False}, ["--verify"]),
+    ):
+        line = ["-q", "convert", "--memory", "4GiB", "IN", "--size", "n=3", "OUT", *more, "--recipe", "transformers", "--class", "C"]
+        assert program.command(line, done) == 0
+        kept = [one for one in options if one == "--verify"]
+        assert asked[0] == (("IN", "IN"), {"cls": "C"} | keys)
+        rest = [one for one in options if one != "--verify"]
+        assert asked[1] == ["convert", "-q", "--memory", "4GiB", "IN", "--size", "n=3", "OUT", *kept, *rest, "--recipe"]
+        asked.clear()
+    assert program.command(["convert", "IN", "--recipe", "transformers", "--to", "OUT"], done) == 2
+    assert program.command(["convert", "--to", "recipe", "a", "audit"], done) is None
+
+
+def test_the_way_back_names_options_that_it_does_not_take() -> None:
+    done = run("convert", "a", "b", "--recipe", "transformers", "--inverse", "--carry", "c", "--memory", "4GiB")
+    assert done.returncode == 2 and "--memory: the way back takes" in done.stderr

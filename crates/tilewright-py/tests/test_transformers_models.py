@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import pathlib
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -283,3 +285,41 @@ def test_a_kernel_that_config_json_names_is_not_used(tmp_path: pathlib.Path, mon
             with pytest.raises(tw.UnsupportedError, match=f"asks for the attention '{kernel}'"):
                 tt.load(cls, asked)
             assert tt.load(cls, asked, attn_implementation="eager").config._attn_implementation == "eager"
+
+
+# The program.
+
+
+def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """Runs the program in another process."""
+    return subprocess.run([sys.executable, "-m", "tilewright", *map(str, arguments)], capture_output=True, text=True, check=False)
+
+
+def test_the_program_converts_and_rounds_and_fails_without_a_traceback(tmp_path: pathlib.Path) -> None:
+    _, config, tensors = llama(tie_word_embeddings=False, dtype="bfloat16")
+    path = write(tmp_path / "published", tensors | {"mtp.weight": torch.ones(3)}, config)
+    out = tmp_path / "out"
+    done = run("convert", "--memory", "64MiB", path, out, "--recipe", "transformers", "--keep")
+    assert done.returncode == 0 and read(out)["model.norm.weight"].dtype == torch.float32 and "mtp.weight" in read(out), done.stderr
+    done = run("convert", path, tmp_path / "rounded", "--round", "--recipe=transformers")
+    norm = read(tmp_path / "rounded")["model.norm.weight"]
+    assert done.returncode == 0 and torch.equal(norm, tensors["model.norm.weight"].bfloat16()), done.stderr
+    done = run("recipe", "transformers", path, "-o", tmp_path / "missing" / "recipe.toml")
+    assert done.returncode == 3 and done.stderr.startswith("error: ") and "missing" in done.stderr
+    configured(path, architectures={"a": 1})
+    done = run("recipe", "audit", path)
+    assert done.returncode == 2 and done.stderr.startswith("error: ")
+    header = b"[" * 200_000
+    (path / "model.safetensors").write_bytes(len(header).to_bytes(8, "little") + header)
+    done = run("recipe", "audit", path)
+    assert done.returncode == 3 and done.stderr.startswith("error: ") and "Traceback" not in done.stderr
+
+
+def test_load_reads_the_single_file_before_the_index(tmp_path: pathlib.Path) -> None:
+    cls, config, tensors = llama(tie_word_embeddings=False)
+    path = write(tmp_path / "published", tensors, config)
+    other = {name: one + 1 for name, one in tensors.items()}
+    safetensors.save_file(other, path / "other.safetensors")
+    (path / "model.safetensors.index.json").write_text(json.dumps({"weight_map": dict.fromkeys(tensors, "other.safetensors")}))
+    want, got = cls.from_pretrained(path, dtype=torch.float32), tt.load(cls, path, dtype=torch.float32)
+    assert torch.equal(want.model.norm.weight, got.model.norm.weight)

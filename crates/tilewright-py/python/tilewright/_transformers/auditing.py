@@ -35,6 +35,7 @@ def audited(published: Published) -> Audit:
     found = published.loaded()
     quantised, found = without_quantised(published, found)
     all_findings = [
+        *_unfiled(published),
         *quantised,
         *_collisions(found),
         *_holes(found),
@@ -48,6 +49,11 @@ def audited(published: Published) -> Audit:
     ]
     elements = sum(head.elements for head in published.heads.values())
     return Audit(published.name, published.lib.version, len(published.heads), elements, tuple(all_findings))
+
+
+def _unfiled(published: Published) -> Iterator[Finding]:
+    message = f"the index names {len(published.unfiled)} tensors that no file has: {{names}}"
+    yield from finding("index", message, published.unfiled, loses=True)
 
 
 def _collisions(found: Loaded) -> Iterator[Finding]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tilewright._errors import FileError
-from tilewright._transformers.heads import INDEX, Head, heads
+from tilewright._transformers.heads import INDEX, SINGLE, Head, heads
 
 __all__ = ["Place", "carry", "replace", "same_values"]
 
@@ -132,7 +132,7 @@ def carry(source: pathlib.Path, folder: pathlib.Path, names: list[str]) -> None:
     """Copies tensors of the published checkpoint into a folder that holds the others, and writes the index of both."""
     known = heads(source)
     owners = {name: head.file for name, head in heads(folder).items()}
-    single = folder / "model.safetensors"
+    single = folder / SINGLE
     file = "model-carried.safetensors"
     if single.exists() and not (folder / INDEX).exists():
         first, file = "model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"

@@ -21,7 +21,7 @@ class Finding:
     """A change that transformers makes to a checkpoint silently, or with a warning among others."""
 
     #: ``hole``, ``shape``, ``collision``, ``ignored``, ``rounded``, ``widened``, ``square``, ``random``, ``renamed``, ``reshaped``,
-    #: ``absent``, ``base``, ``mapping``, ``tied`` or ``operation``.
+    #: ``absent``, ``base``, ``mapping``, ``tied``, ``index`` or ``operation``.
     kind: str
     #: A sentence: what happens, where.
     message: str

@@ -7,13 +7,13 @@ import os
 import pathlib
 import struct
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from tilewright._errors import FileError
 
-__all__ = ["Head", "files", "heads"]
+__all__ = ["Head", "files", "heads", "unfiled"]
 
 #: The longest header that is read, in bytes.
 LONGEST = 100 << 20
@@ -33,6 +33,11 @@ _NAMES = {
     "float8_e5m2": "F8_E5M2",
 }
 
+#: The bits of an element.
+_BITS = {"F64": 64, "F32": 32, "BF16": 16, "F16": 16, "I64": 64, "I32": 32, "I16": 16, "I8": 8, "U8": 8, "BOOL": 8,
+         "F8_E4M3": 8, "F8_E5M2": 8}
+
+SINGLE = "model.safetensors"
 INDEX = "model.safetensors.index.json"
 
 
@@ -60,23 +65,46 @@ class Head:
 def files(checkpoint: str | os.PathLike[str]) -> list[pathlib.Path]:
     """Gives the safetensors files of a checkpoint: of a folder, of an index, or the file itself.
 
+    Of a folder it takes what transformers takes: ``model.safetensors``, or the files of the index. Without both it takes all files.
+
     :raises FileError: if there are none
     """
     path = pathlib.Path(checkpoint)
     if path.is_dir():
-        index = path / INDEX
-        if index.exists():
-            return files(index)
+        for name in (SINGLE, INDEX):
+            if (path / name).exists():
+                return files(path / name)
         found = sorted(path.glob("*.safetensors"))
         if not found:
             raise FileError(f"{path}: no safetensors file; pickled files (.bin, .pt) are not read, convert them first")
         return found
     if path.name.endswith(".json"):
-        names = _json(path.read_bytes(), path).get("weight_map")
-        if not isinstance(names, dict) or not all(_is_plain(name) for name in names.values()):
-            raise FileError(f"{path}: `weight_map` must map tensors to names of files beside it")
-        return [path.parent / name for name in sorted(set(names.values()))]
+        return [path.parent / name for name in sorted(set(_weight_map(path).values()))]
     return [path]
+
+
+def _weight_map(path: pathlib.Path) -> dict[str, str]:
+    try:
+        names = _json(path.read_bytes(), path).get("weight_map")
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror}") from error
+    if not isinstance(names, dict) or not all(_is_plain(name) for name in names.values()):
+        raise FileError(f"{path}: `weight_map` must map tensors to names of files beside it")
+    return names
+
+
+def unfiled(checkpoint: str | os.PathLike[str] | Mapping[str, Any], known: Container[str]) -> list[str]:
+    """Gives the names of an index that no file has.
+
+    :param known: the names that the files have
+    """
+    if isinstance(checkpoint, Mapping):
+        return []
+    path = pathlib.Path(checkpoint)
+    index = path / INDEX if path.is_dir() and not (path / SINGLE).exists() else path
+    if not index.name.endswith(".json") or not index.exists():
+        return []
+    return sorted(name for name in _weight_map(index) if name not in known)
 
 
 def _is_plain(name: Any) -> bool:
@@ -121,6 +149,8 @@ def _json(text: bytes, path: pathlib.Path) -> dict[str, Any]:
         value = json.loads(text, object_pairs_hook=_once)
     except ValueError as error:
         raise FileError(f"{path}: {error}") from None
+    except RecursionError:
+        raise FileError(f"{path}: JSON that is nested too deeply; the file is corrupt") from None
     if not isinstance(value, dict):
         raise FileError(f"{path}: expected a JSON object")
     return value
@@ -128,7 +158,13 @@ def _json(text: bytes, path: pathlib.Path) -> dict[str, Any]:
 
 def _head(entry: dict[str, Any], file: str, start: int) -> Head:
     first, end = entry["data_offsets"]
-    return Head(tuple(entry["shape"]), entry["dtype"], file, (start + first, end - first))
+    shape, dtype = entry["shape"], entry["dtype"]
+    if not isinstance(shape, list) or not isinstance(dtype, str) or not all(type(one) is int and one >= 0 for one in (*shape, first, end)):
+        raise TypeError
+    head = Head(tuple(shape), dtype, file, (start + first, end - first))
+    if end < first or head.elements * _BITS.get(dtype, 0) not in (0, 8 * (end - first)):
+        raise ValueError
+    return head
 
 
 def _header(path: pathlib.Path) -> dict[str, Head]:
@@ -144,9 +180,10 @@ def _header(path: pathlib.Path) -> dict[str, Head]:
         raise FileError(f"{path}: {error.strerror}") from error
     header.pop("__metadata__", None)
     try:
-        ends = [entry["data_offsets"][1] for entry in header.values()]
-        if max(ends, default=0) > size - 8 - length:
-            raise FileError(f"{path}: the file is cut off: its tensors need {max(ends)} bytes, and {size - 8 - length} are there")
-        return {name: _head(entry, path.name, 8 + length) for name, entry in header.items()}
-    except (KeyError, TypeError, IndexError):
-        raise FileError(f"{path}: a tensor without `shape`, `dtype` or `data_offsets`; the file is corrupt") from None
+        found = {name: _head(entry, path.name, 8 + length) for name, entry in header.items()}
+    except (KeyError, TypeError, ValueError):
+        raise FileError(f"{path}: a tensor without a right `shape`, `dtype` or `data_offsets`; the file is corrupt") from None
+    need, there = max((sum(head.span) for head in found.values()), default=0) - 8 - length, size - 8 - length
+    if need > there:
+        raise FileError(f"{path}: the file is cut off: its tensors need {need} bytes, and {there} are there")
+    return found

@@ -13,6 +13,12 @@ from tilewright._errors import Error, FileError
 
 __all__ = ["command"]
 
+#: Options that a value follows.
+VALUES = {
+    *("--to", "--from", "--tensor", "--rule", "--fill", "--store", "--memory", "--threads", "--dims", "--dtype", "--recipe", "--size"),
+    *("--allow", "--metadata", "--max-shard-size", "--formats", "--carry", "--class", "--squares", "--output", "-o"),
+}
+
 #: The name that stands for a generated recipe.
 NAME = "transformers"
 
@@ -22,21 +28,42 @@ def command(arguments: Sequence[str], program: Callable[[list[str]], int]) -> in
 
     :param program: the program itself, which runs conversions
     """
-    words = [word for word in arguments if not word.startswith("-")]
+    words = _words(arguments)
     try:
         if words[:2] == ["recipe", NAME]:
-            return _recipe(list(arguments)[2:])
+            return _recipe(_without(arguments, words[:2]))
         if words[:2] == ["recipe", "audit"]:
-            return _audit(list(arguments)[2:])
+            return _audit(_without(arguments, words[:2]))
         if words[:1] == ["convert"] and _named(arguments):
-            return _convert(list(arguments), program)
+            return _convert(_without(arguments, words[:1]), program)
     except ImportError as error:
         return _failed(str(error), 3)
-    except FileError as error:
+    except (FileError, OSError) as error:
         return _failed(str(error), 3)
     except Error as error:
         return _failed(str(error), 2)
     return None
+
+
+def _words(arguments: Sequence[str]) -> list[str]:
+    """The words of a command line without options and their values."""
+    found, value = [], False
+    for word in arguments:
+        if value:
+            value = False
+        elif word.startswith("-") and word != "-":
+            value = word in VALUES
+        else:
+            found.append(word)
+    return found
+
+
+def _without(arguments: Sequence[str], words: Sequence[str]) -> list[str]:
+    """A command line without the words of the command."""
+    rest = list(arguments)
+    for word in words:
+        rest.remove(word)
+    return rest
 
 
 def _failed(says: str, code: int) -> int:
@@ -85,7 +112,7 @@ def _audit(arguments: list[str]) -> int:
 
 
 def _convert(arguments: list[str], program: Callable[[list[str]], int]) -> int:
-    """Generates the recipe of the input, or of ``--carry``, and converts by it."""
+    """Generates the recipe of the input, or of ``--carry``, and converts by it. The program gets all other options."""
     from tilewright import transformers
 
     parser = argparse.ArgumentParser(prog="tilewright convert", add_help=False, allow_abbrev=False)
@@ -94,20 +121,25 @@ def _convert(arguments: list[str], program: Callable[[list[str]], int]) -> int:
     parser.add_argument("--class", dest="cls")
     parser.add_argument("--inverse", action="store_true")
     parser.add_argument("--round", action="store_true")
+    parser.add_argument("--keep", action="store_true")
     parser.add_argument("--squares", choices=("copied", "transposed"))
-    asked, rest = parser.parse_known_args(arguments[1:])
-    paths = [word for word in rest if not word.startswith("-")]
+    asked, rest = parser.parse_known_args(arguments)
+    paths = _words(rest)
     if asked.carry or asked.inverse:
-        if not (asked.carry and asked.inverse and len(paths) == 2 and len(rest) == 2):
+        more = [word for word in rest if word.startswith("-")]
+        if asked.keep or more:
+            return _failed(f"{(more or ['--keep'])[0]}: the way back takes --carry, --class, --round and --squares only", 2)
+        if not (asked.carry and asked.inverse and len(paths) == 2):
             message = "the way back is `convert SAVED/ OUT/ --recipe transformers --inverse --carry PUBLISHED/`"
             return _failed(f"{message}: the published checkpoint has the names, the layout and what the class dropped", 2)
         for says in transformers.restore(paths[0], paths[1], asked.carry, cls=asked.cls, round=asked.round, squares=asked.squares):
             print(says)
         return 0
-    if not paths:
+    if len(paths) != 2:
         return _failed("convert --recipe transformers needs an input and an output", 2)
-    text = transformers.recipe(paths[0], paths[0], cls=asked.cls)
+    text = transformers.recipe(paths[0], paths[0], cls=asked.cls, keep=asked.keep, round=asked.round)
+    allow = ["--allow", "round"] if asked.round and "round = true" in text else []
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "transformers.toml"
         path.write_text(text, encoding="utf-8")
-        return program(["convert", *rest, "--recipe", str(path)])
+        return program(["convert", *rest, *allow, "--recipe", str(path)])

@@ -16,7 +16,7 @@ from typing import Any
 
 from tilewright import _tilewright
 from tilewright._errors import FileError
-from tilewright._transformers.heads import Head, heads
+from tilewright._transformers.heads import Head, heads, unfiled
 from tilewright._transformers.library import Library, config_of, model_of
 from tilewright._transformers.loader import Loaded, loaded
 
@@ -39,6 +39,8 @@ class Published:
     config: Mapping[str, Any]
     #: Second names of tensors that the configuration ties, and that have values of their own.
     apart: frozenset[str] = frozenset()
+    #: Names of the index that no file has.
+    unfiled: tuple[str, ...] = ()
 
     def loaded(self) -> Loaded:
         """What becomes of the names of the checkpoint."""
@@ -80,12 +82,13 @@ def published_of(lib: Library, model_or_config: Any, checkpoint: Any, cls: Any =
     :param cls: the class, or its name; the one that the configuration names unless given
     """
     known = heads(checkpoint)
+    gone = tuple(unfiled(checkpoint, known))
     if not isinstance(model_or_config, (str, os.PathLike)):
         model = model_of(lib, model_or_config, known, cls)
-        return Published(lib, model, known, dict(model.config.to_dict()))
+        return Published(lib, model, known, dict(model.config.to_dict()), unfiled=gone)
     path = pathlib.Path(model_or_config)
     folder = path if path.is_dir() else path.parent
     if not (folder / "config.json").is_file():
         raise FileError(f"{folder}: there is no config.json, which names the type of the model; copy it beside the tensors")
     model = model_of(lib, config_of(lib, folder), known, cls)
-    return Published(lib, model, known, json.loads((folder / "config.json").read_bytes()))
+    return Published(lib, model, known, json.loads((folder / "config.json").read_bytes()), unfiled=gone)

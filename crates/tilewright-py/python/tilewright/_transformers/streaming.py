@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import fnmatch
+import os
 import pathlib
 import re
 from collections.abc import Container, Iterator, Mapping
@@ -16,6 +17,7 @@ from tilewright._arrays import empty_like
 from tilewright._errors import ArgumentError, Error, UnsupportedError
 from tilewright._transformers.copies import Place, same_values
 from tilewright._transformers.findings import listed
+from tilewright._transformers.heads import SINGLE
 from tilewright._transformers.library import Library
 from tilewright._transformers.loader import loaded
 from tilewright._transformers.published import Published
@@ -141,6 +143,8 @@ class _Source:
 
     def __init__(self, lib: Library, path: str, names: list[str]) -> None:
         self.lib, self.names = lib, names
+        file = pathlib.Path(path) / SINGLE
+        path = os.fspath(file if file.exists() else path)
         self.opened = _tilewright.open_checkpoint(path, {"from_": None, "dims": None, "dtype": None})
 
     def read(self, number: int) -> Any:
