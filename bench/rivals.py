@@ -47,7 +47,7 @@ def arguments():
     asked = parser.parse_args()
     wants = (asked.program, asked.random) if asked.program or asked.random else (asked.cases, asked.out)
     if None in wants:
-        parser.error("give give give CASES.json and OUT.json, or --program and --random")
+        parser.error("give CASES.json and OUT.json, or --program and --random")
     return asked
 
 

@@ -135,7 +135,7 @@ const fn check_numbers(layout: &Layout, threads: bool) -> Result<(), Error> {
             })
         }
         (None, None) => Err(Error::undecided(
-            "whether {} threads or values are numbered once each is undecided is undecided is undecided",
+            "whether {} threads or values are numbered once each is undecided",
             [size as i128],
             legal,
         )),

@@ -65,7 +65,7 @@ impl BasisLayout {
     pub const fn identity(shape: &IntTuple) -> Result<BasisLayout, Error> {
         if shape.depth() == 0 {
             return Err(Error::illegal(
-                "no basis for no basis for no basis for the identity of the integer {}",
+                "no basis for the identity of the integer {}",
                 [shape.values()[0] as i128],
                 "it is the layout n:1; write (n) for a basis",
             ));

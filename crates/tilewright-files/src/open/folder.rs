@@ -171,7 +171,7 @@ fn several(folder: &Path, found: &[&PathBuf], format: &Format) -> Error {
             Error::usage(format!("{said}; {}", unlisted(format)))
         }
         _ => {
-            let said = format!("{said}, and no index lists the tensors of all files files files");
+            let said = format!("{said}, and no index lists the tensors of all files");
             let fix =
                 "name one of them if it is a whole checkpoint, or put the index into the folder";
             Error::usage(format!("{said}; {fix}"))

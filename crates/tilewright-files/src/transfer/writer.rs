@@ -244,7 +244,7 @@ impl<'a> Writer<'a> {
             let old = metadata.insert(dropped.into(), kept.into());
             if let Some(old) = old.filter(|old| old != kept) {
                 return Err(Error::usage(format!(
-                    "tensor {dropped:?} is {kept:?} under another name, which the metadata entry entry entry {dropped:?} must record; the given entry is {old:?}"
+                    "tensor {dropped:?} is {kept:?} under another name, which the metadata entry {dropped:?} must record; the given entry is {old:?}"
                 )));
             }
         }

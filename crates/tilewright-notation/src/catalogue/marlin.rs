@@ -15,7 +15,7 @@ const ZP: &str = "vLLM, marlin_utils.py, marlin_zero_points";
 const SPARSE: &str = "vLLM, marlin_24_perms.py: 2:4 sparse weights with the zeros left out, so K is half of the dense K";
 const SPARSE_META: &str = "vLLM, marlin_24, mask_creator and sparse metadata: N a multiple of 64";
 const CUTLASS: &str = "torch, _semi_structured_conversions.py: CUTLASS's 2:4 metadata, of 16-bit words [N, K/16] for 16-bit weights, of 32-bit words [N, K/32] for 8-bit ones";
-const MACHETE: &str = "vLLM, machete_prepack: blocks of 128 of N by 64 of K, which must divide N and K N and K N and K; CuTe, thrfrg_A of SM90_64x128x16 tiled 2x1x1";
+const MACHETE: &str = "vLLM, machete_prepack: blocks of 128 of N by 64 of K, which must divide N and K; CuTe, thrfrg_A of SM90_64x128x16 tiled 2x1x1";
 const ALLSPARK: &str = "vLLM, allspark_repack, rearrange_kn_weight_as_n32k16_order: N padded to 32";
 
 // The bars cut the order into the dims of the array of words: int32 [K/16, 2N] of 4 bits, [K/16, 4N] of 8.

@@ -172,7 +172,7 @@ __all__ = [
 
 
 def size(x: Any, /, *path: int) -> int:
-    """The number of coordinates; of the part at a path of positions, where one is given.
+    """The number of coordinates, or of the part at a path of positions, if one is given.
 
     >>> size("((4,2),3):((1,12),4)")
     24
@@ -192,7 +192,7 @@ def rank(x: Any, /, *path: int) -> int:
 
 
 def depth(x: Any, /, *path: int) -> int:
-    """How deep brackets are nested; 0 for an integer.
+    """The depth of nested brackets; 0 for an integer.
 
     >>> depth("((4,2),3):((1,12),4)")
     2
@@ -212,7 +212,7 @@ def shape(x: Any, /, *path: int) -> Shape:
 
 
 def stride(x: Any, /, *path: int) -> Shape:
-    """The strides in elements, bracketed as the layout is; of a tuple, those of its compact layout.
+    """The strides in elements, bracketed as the layout is; for a tuple, those of its compact layout.
 
     >>> stride("((4,2),3):((1,12),4)")
     ((1, 12), 4)
@@ -262,7 +262,7 @@ def span(layout: LayoutLike, /) -> int:
 
 
 def injective(layout: LayoutLike, /) -> bool:
-    """Whether no two coordinates share an offset.
+    """Returns whether no two coordinates share an offset.
 
     >>> injective("(4,8):(16,1)")
     True
@@ -272,7 +272,7 @@ def injective(layout: LayoutLike, /) -> bool:
 
 
 def offsets(layout: LayoutLike, /) -> list[int]:
-    """The offsets of all coordinates, colexicographically: a list.
+    """A list of the offsets of all coordinates, in colexicographic order.
 
     >>> offsets("(2,3):(3,1)")
     [0, 3, 1, 4, 2, 5]
@@ -282,7 +282,7 @@ def offsets(layout: LayoutLike, /) -> list[int]:
 
 
 def swizzle(swizzle: Swizzle | str, n: int, /) -> list[int]:
-    """Where a swizzle puts 0 … n - 1: a list.
+    """A list of the images of 0 … n - 1 under a swizzle.
 
     >>> swizzle("Sw<1,0,1>", 4)
     [0, 1, 3, 2]
@@ -292,7 +292,7 @@ def swizzle(swizzle: Swizzle | str, n: int, /) -> list[int]:
 
 
 def get(x: Any, /, *path: int) -> Any:
-    """The part at a path of positions: of a layout a layout, of a tuple a tuple or integer.
+    """The part at a path of positions: a layout of a layout, a tuple or integer of a tuple.
 
     >>> get("((4,2),3):((1,12),4)", 0, 1)
     Layout('2:12')
@@ -301,7 +301,7 @@ def get(x: Any, /, *path: int) -> Any:
 
 
 def flatten(x: LayoutLike, /) -> Any:
-    """All modes side by side, without their brackets; of a tuple, its integers.
+    """All modes side by side, without their brackets; for a tuple, its integers.
 
     >>> flatten("((4,2),3):((1,12),4)")
     Layout('(4,2,3):(1,12,4)')
@@ -310,7 +310,7 @@ def flatten(x: LayoutLike, /) -> Any:
 
 
 def select(x: LayoutLike, /, *axes: int) -> Any:
-    """The axes named, in that order; of a tuple, a tuple.
+    """The axes named, in that order; for a tuple, a tuple.
 
     >>> select("(2,3,4):(12,4,1)", 2, 0)
     Layout('(4,2):(1,12)')
@@ -319,7 +319,7 @@ def select(x: LayoutLike, /, *axes: int) -> Any:
 
 
 def take(x: LayoutLike, start: int, stop: int, /) -> Any:
-    """The axes from … to - 1; of a tuple, a tuple.
+    """The axes from … to - 1; for a tuple, a tuple.
 
     >>> take("(2,3,4):(12,4,1)", 1, 3)
     Layout('(3,4):(4,1)')
@@ -328,7 +328,7 @@ def take(x: LayoutLike, start: int, stop: int, /) -> Any:
 
 
 def group(x: LayoutLike, start: int, stop: int, /) -> Any:
-    """The axes from … to - 1 as one axis; of a tuple, a tuple.
+    """The axes from … to - 1 as one axis; for a tuple, a tuple.
 
     >>> group("(2,3,4):(12,4,1)", 0, 2)
     Layout('((2,3),4):((12,4),1)')
@@ -337,7 +337,7 @@ def group(x: LayoutLike, start: int, stop: int, /) -> Any:
 
 
 def append(a: LayoutLike, b: LayoutLike, /) -> Any:
-    """A with B as one more axis behind; of tuples, a tuple.
+    """A with B appended as one more axis; for tuples, a tuple.
 
     >>> append("2:1", "3:4")
     Layout('(2,3):(1,4)')
@@ -346,7 +346,7 @@ def append(a: LayoutLike, b: LayoutLike, /) -> Any:
 
 
 def prepend(a: LayoutLike, b: LayoutLike, /) -> Any:
-    """A with B as one more axis before; of tuples, a tuple.
+    """A with B prepended as one more axis; for tuples, a tuple.
 
     >>> prepend("2:1", "3:4")
     Layout('(3,2):(4,1)')
@@ -355,7 +355,7 @@ def prepend(a: LayoutLike, b: LayoutLike, /) -> Any:
 
 
 def append_to(a: LayoutLike, n: int, b: LayoutLike | None = None, /) -> Any:
-    """A with B, 1:0 unless given, as further axes behind until there are n; of tuples, a tuple.
+    """A with B (1:0 unless given) appended until there are n axes; for tuples, a tuple.
 
     >>> append_to("(2,3):(3,1)", 4)
     Layout('(2,3,1,1):(3,1,0,0)')
@@ -364,7 +364,7 @@ def append_to(a: LayoutLike, n: int, b: LayoutLike | None = None, /) -> Any:
 
 
 def prepend_to(a: LayoutLike, n: int, b: LayoutLike | None = None, /) -> Any:
-    """A with B, 1:0 unless given, as further axes before until there are n; of tuples, a tuple.
+    """A with B (1:0 unless given) prepended until there are n axes; for tuples, a tuple.
 
     >>> prepend_to("(2,3):(3,1)", 4)
     Layout('(1,1,2,3):(0,0,3,1)')
@@ -373,7 +373,7 @@ def prepend_to(a: LayoutLike, n: int, b: LayoutLike | None = None, /) -> Any:
 
 
 def replace(a: LayoutLike, axis: int, b: LayoutLike, /) -> Any:
-    """A with B in place of axis i; of tuples, a tuple.
+    """A with B in place of axis i; for tuples, a tuple.
 
     >>> replace("(2,3,4):(12,4,1)", 1, "5:1")
     Layout('(2,5,4):(12,1,1)')
@@ -382,7 +382,7 @@ def replace(a: LayoutLike, axis: int, b: LayoutLike, /) -> Any:
 
 
 def make_layout(*parts: LayoutLike | Shape) -> Layout:
-    """The layout of a shape, compact where no strides are given; layouts side by side, an axis each.
+    """The layout of a shape, compact if no strides are given; or several layouts side by side, one axis for each.
 
     >>> make_layout((4, 2), (1, 4))
     Layout('(4,2):(1,4)')
@@ -392,7 +392,7 @@ def make_layout(*parts: LayoutLike | Shape) -> Layout:
 
 
 def coalesce(layout: LayoutLike, profile: Shape | None = None, /) -> Layout:
-    """The same function with as few modes as possible; with a profile, within each of its parts.
+    """Merges modes into as few as possible with the same function; with a profile, within each of its parts.
 
     >>> coalesce("(2,(1,6)):(1,(6,2))")
     Layout('12:1')
@@ -402,7 +402,7 @@ def coalesce(layout: LayoutLike, profile: Shape | None = None, /) -> Layout:
 
 
 def coalesce_x(layout: LayoutLike, /) -> Layout:
-    """As coalesce, but equal beyond the end too, where the last mode goes on.
+    """Coalesces, and keeps the offsets beyond the end, where the last mode continues.
 
     >>> coalesce_x("(2,4):(1,2)")
     Layout('8:1')
@@ -422,7 +422,7 @@ def filter(layout: LayoutLike, profile: Shape | None = None, /) -> Layout:
 
 
 def filter_zeros(layout: LayoutLike, /) -> Layout:
-    """Extent 1 for each mode of stride 0.
+    """Sets the extent of each mode of stride 0 to 1.
 
     >>> filter_zeros("(4,3):(0,1)")
     Layout('(1,3):(0,1)')
@@ -452,7 +452,7 @@ def complement(layout: LayoutLike, n: int | None = None, /) -> Layout:
 
 
 def right_inverse(layout: LayoutLike, /) -> Layout:
-    """R with L(R(i)) = i, from offset 0 on: the longest there is.
+    """The longest R with L(R(i)) = i, from offset 0 on.
 
     >>> right_inverse("(4,8):(8,1)")
     Layout('(8,4):(4,1)')
@@ -462,7 +462,7 @@ def right_inverse(layout: LayoutLike, /) -> Layout:
 
 
 def left_inverse(layout: LayoutLike, /) -> Layout:
-    """R with R(L(i)) = i, but for modes of stride 0, whose coordinates it answers as 0; other modes of L may not collide. A hole is not an index.
+    """R with R(L(i)) = i, except that coordinates of modes of stride 0 become 0; other modes of L may not collide. A hole is not an index.
 
     >>> left_inverse("(4,8):(8,1)")
     Layout('(8,4):(4,1)')
@@ -482,7 +482,7 @@ def nullspace(layout: LayoutLike, /) -> Layout:
 
 
 def domain_distribute(shape: Any, n: Shape, /) -> Layout:
-    """A layout of coordinates of the shape, of n of them where its extents and n have the divisors for it.
+    """A layout of coordinates of the shape: of n of them if the divisors of its extents and n allow it.
 
     >>> domain_distribute((15, 14), 6)
     Layout('(3,2):(1,15)')
@@ -512,7 +512,7 @@ def max_common_vector(a: LayoutLike, b: LayoutLike, /) -> int:
 
 
 def logical_divide(a: LayoutLike, b: TilerLike, /) -> Layout:
-    """A by tiles B: (tile, rest); with a tiler, that in each axis.
+    """A by tiles B: (tile, rest); with a tiler, in each axis.
 
     >>> logical_divide("(6,8):(8,1)", (3, 4))
     Layout('((3,2),(4,2)):((8,24),(1,4))')
@@ -572,7 +572,7 @@ def local_partition(layout: LayoutLike, threads: LayoutLike, index: int, /) -> L
 
 
 def logical_product(a: LayoutLike, b: TilerLike, /) -> Layout:
-    """A repeated as B says: (A, repetition); with a tiler, that in each axis.
+    """A repeated as B specifies: (A, repetition); with a tiler, in each axis.
 
     >>> logical_product("(2,2):(1,2)", "(3,2):(1,3)")
     Layout('((2,2),(3,2)):((1,2),(4,12))')
@@ -612,7 +612,7 @@ def flat_product(a: LayoutLike, b: TilerLike, /) -> Layout:
 
 
 def blocked_product(a: LayoutLike, b: LayoutLike, /) -> Layout:
-    """Axis by axis, A inside: blocks A laid out as B.
+    """Axis by axis, with A inside: blocks A arranged as B.
 
     >>> blocked_product("(2,2):(1,2)", (3, 2))
     Layout('((2,3),(2,2)):((1,4),(2,12))')
@@ -622,7 +622,7 @@ def blocked_product(a: LayoutLike, b: LayoutLike, /) -> Layout:
 
 
 def raked_product(a: LayoutLike, b: LayoutLike, /) -> Layout:
-    """Axis by axis, B inside: A's elements spread, the repetitions between them.
+    """Axis by axis, with B inside: A's elements are spread, with the repetitions between them.
 
     >>> raked_product("(2,2):(1,2)", (3, 2))
     Layout('((3,2),(2,2)):((4,1),(12,2))')
@@ -642,7 +642,7 @@ def tile_to_shape(layout: LayoutLike, shape: Shape, order: Shape | None = None, 
 
 
 def tile(layout: LayoutLike, shape: Shape, /) -> Layout | TensorLayout:
-    """The tile of that many coordinates per axis at the origin, blocks and strides kept (TLA's MakeLayoutTile).
+    """The tile of this shape at the origin, with blocks and strides kept (TLA's MakeLayoutTile).
 
     >>> tile("(8,12):(12,1)", (4, 6))
     Layout('(4,6):(12,1)')
@@ -652,7 +652,7 @@ def tile(layout: LayoutLike, shape: Shape, /) -> Layout | TensorLayout:
 
 
 def make_layout_tv(thr: LayoutLike, val: LayoutLike, /) -> Layout:
-    """(thread, value) → cell of the tile, for threads and values arranged so; its extents are those of raked_product(thr, val).
+    """(thread, value) → cell of the tile, for this arrangement of threads and values; its extents are those of raked_product(thr, val).
 
     >>> make_layout_tv("(4,8):(8,1)", "(2,2):(2,1)")
     Layout('((8,4),(2,2)):((16,2),(8,1))')
@@ -662,7 +662,7 @@ def make_layout_tv(thr: LayoutLike, val: LayoutLike, /) -> Layout:
 
 
 def make_ordered_layout(shape: Shape, order: Shape, /) -> Layout:
-    """The compact layout whose parts vary in that order, smallest first.
+    """The compact layout whose parts vary in the given order, smallest first.
 
     >>> make_ordered_layout((2, 3, 4), (2, 0, 1))
     Layout('(2,3,4):(12,1,3)')
@@ -672,7 +672,7 @@ def make_ordered_layout(shape: Shape, order: Shape, /) -> Layout:
 
 
 def with_shape(layout: LayoutLike, shape: Shape, /) -> Layout:
-    """L with other coordinates: those of the shape, by their colexicographic index.
+    """L with the coordinates of the shape, matched by colexicographic index.
 
     >>> with_shape("(4,8):(8,1)", (8, 4))
     Layout('((4,2),4):((8,1),2)')
@@ -682,7 +682,7 @@ def with_shape(layout: LayoutLike, shape: Shape, /) -> Layout:
 
 
 def make_layout_like(layout: LayoutLike, /) -> Layout:
-    """The compact layout of the same shape, ordered by L's strides; strides of 0 stay.
+    """The compact layout of the same shape, ordered by L's strides; strides of 0 are kept.
 
     >>> make_layout_like("(4,8):(16,1)")
     Layout('(4,8):(8,1)')
@@ -692,7 +692,7 @@ def make_layout_like(layout: LayoutLike, /) -> Layout:
 
 
 def make_identity_layout(shape: Shape, /) -> Layout | Value:
-    """The map of each coordinate to itself, with basis strides; of an integer n, n:1.
+    """The map of each coordinate to itself, with basis strides; for an integer n, n:1.
 
     >>> make_identity_layout((2, 3))
     Value('(2,3):(1@0,1@1)')
@@ -732,7 +732,7 @@ def compact_row_major(shape: Shape, current: int | None = None, /) -> Shape:
 
 
 def compact_order(shape: Shape, order: Shape, /) -> Shape:
-    """The strides of the compact layout whose parts vary in that order, smallest first.
+    """The strides of the compact layout whose parts vary in the given order, smallest first.
 
     >>> compact_order((2, 3, 4), (2, 0, 1))
     (12, 1, 3)
@@ -769,7 +769,7 @@ def get_hier_coord(layout: LayoutLike, offset: int, /) -> Any:
 
 
 def get_flat_coord(layout: LayoutLike, offset: int, /) -> Any:
-    """The coordinate at an offset of a compact layout, with an integer for each axis; of one axis, the integer.
+    """The coordinate at an offset of a compact layout, with an integer for each axis; for one axis, the integer.
 
     >>> get_flat_coord("(4,(2,4)):(8,(4,1))", 14)
     (1, 5)
@@ -788,7 +788,7 @@ def get_1d_coord(layout: LayoutLike, offset: int, /) -> int:
 
 
 def crd2crd(coord: Coord, from_: Shape, to: Shape, /) -> Any:
-    """A coordinate of one shape as that of another with its index: of tuples part by part, else as a whole.
+    """Converts a coordinate of one shape to the coordinate of another with the same index: part by part for tuples, else as a whole.
 
     >>> crd2crd((1, 2), (4, 8), (8, 4))
     (1, 2)
@@ -807,7 +807,7 @@ def crd2offset(coord: Coord, shape: Shape, stride: Shape, /) -> int:
 
 
 def slice(coord: Slicer, layout: LayoutLike, /) -> Any:
-    """The parts of L at `_` of the coordinate, the others fixed at 0; of a tuple, a tuple.
+    """The parts of L where the coordinate is `_`, the others fixed at 0; for a tuple, a tuple.
 
     >>> slice((None, 1), "(4,8):(8,1)")
     Layout('(4):(8)')
@@ -816,7 +816,7 @@ def slice(coord: Slicer, layout: LayoutLike, /) -> Any:
 
 
 def dice(coord: Slicer, layout: LayoutLike, /) -> Any:
-    """The parts of L where the coordinate is not `_`; of a tuple, a tuple.
+    """The parts of L where the coordinate is not `_`; for a tuple, a tuple.
 
     >>> dice((None, 1), "(4,8):(8,1)")
     Layout('(8):(1)')
@@ -835,7 +835,7 @@ def slice_and_offset(coord: Slicer, layout: LayoutLike, /) -> Layout:
 
 
 def domain_offset(coord: Coord, layout: LayoutLike, /) -> Layout:
-    """What is left of L from a coordinate on.
+    """The rest of L from a coordinate on.
 
     >>> domain_offset((1, 1), "(4,8):(8,1)")
     Layout('(3,7):(8,1)+9')
@@ -875,7 +875,7 @@ def recast(layout: LayoutLike, from_bits: int, to_bits: int, /) -> Layout:
 
 
 def swizzle_between(a: LayoutLike, b: LayoutLike, /) -> Swizzle:
-    """The swizzle that turns the offsets of A into those of B; where there is none, the coordinates and bits that show it.
+    """The swizzle that turns the offsets of A into those of B; if there is none, the error names the coordinates and bits that show it.
 
     >>> swizzle_between("(8,64):(64,1)", "Sw<3,3,3> o (8,64):(64,1)")
     Swizzle(3, 3, 3)
@@ -885,7 +885,7 @@ def swizzle_between(a: LayoutLike, b: LayoutLike, /) -> Swizzle:
 
 
 def congruent(a: Any, b: Any, /) -> bool:
-    """Whether the brackets are the same.
+    """Returns whether the brackets are the same.
 
     >>> congruent((2, (3, 4)), (5, (6, 7)))
     True
@@ -895,7 +895,7 @@ def congruent(a: Any, b: Any, /) -> bool:
 
 
 def weakly_congruent(a: Any, b: Any, /) -> bool:
-    """Whether b has a's brackets, or more inside them.
+    """Returns whether b has a's brackets, or more inside them.
 
     >>> weakly_congruent((2, 3), (5, (6, 7)))
     True
@@ -905,7 +905,7 @@ def weakly_congruent(a: Any, b: Any, /) -> bool:
 
 
 def compatible(a: Any, b: Any, /) -> bool:
-    """Whether every coordinate of a is one of b: each integer of a is the size of what b has there.
+    """Returns whether every coordinate of a is one of b: each integer of a is the size of b's part in its place.
 
     >>> compatible((2, 12), (2, (3, 4)))
     True
@@ -915,7 +915,7 @@ def compatible(a: Any, b: Any, /) -> bool:
 
 
 def evenly_divides(a: Any, b: Shape, /) -> bool:
-    """Whether shape a is whole tiles b: part by part, where b is a tuple.
+    """Returns whether tiles b divide shape a evenly: part by part, if b is a tuple.
 
     >>> evenly_divides((8, 12), (4, 6))
     True
@@ -945,7 +945,7 @@ def ceil_div(a: Shape, b: Shape, /) -> Shape:
 
 
 def elem_less(a: Coord, b: Coord, /) -> bool:
-    """Whether each integer of a is less than the one of b at its place.
+    """Returns whether each integer of a is less than the one of b in its place.
 
     >>> elem_less((1, 5), (2, 3))
     False
@@ -985,7 +985,7 @@ def elem_geq(a: Coord, b: Coord, /) -> bool:
 
 
 def lex_less(a: Coord, b: Coord, /) -> bool:
-    """Whether a comes before b where the first part counts most.
+    """Returns whether a comes before b if the first part counts most.
 
     >>> lex_less((1, 5), (2, 3))
     True
@@ -1025,7 +1025,7 @@ def lex_geq(a: Coord, b: Coord, /) -> bool:
 
 
 def colex_less(a: Coord, b: Coord, /) -> bool:
-    """Whether a comes before b where the last part counts most.
+    """Returns whether a comes before b if the last part counts most.
 
     >>> colex_less((1, 5), (2, 3))
     False
@@ -1084,7 +1084,7 @@ def elem_scale(a: Shape, b: Shape, /) -> Any:
 
 
 def product_each(a: Shape, /) -> Any:
-    """The product of each part of a tuple; of an integer, a tuple of one, as in CuTe.
+    """The product of each part of a tuple; for an integer, a tuple of one, as in CuTe.
 
     >>> product_each(((4, 2), 3))
     (8, 3)
@@ -1143,7 +1143,7 @@ def lcm(*parts: Shape) -> int:
 
 
 def round_up(a: Shape, b: Shape, /) -> Any:
-    """Each integer of a rounded up to a multiple of the one of b at its place; integers that b lacks stay.
+    """Each integer of a rounded up to a multiple of the one of b in its place; integers that b lacks are kept.
 
     >>> round_up((12, 7), (5, 4))
     (15, 8)
@@ -1161,7 +1161,7 @@ def reverse(a: Shape, /) -> Any:
 
 
 def zip(*tuples: Shape) -> Any:
-    """A tuple of the first parts of all tuples, of the second parts, and so on; one tuple stands for its parts.
+    """A tuple of the first parts of all tuples, of the second parts, and so on; the parts of a single tuple are zipped.
 
     >>> zip((2, 3), (4, 5))
     ((2, 4), (3, 5))
@@ -1215,7 +1215,7 @@ def unwrap(a: Shape, /) -> Any:
 
 
 def linear(layout: LayoutLike, /) -> Value:
-    """The layout as a linear one, dim0, dim1 … to offset, where it is linear over bits.
+    """The layout as a linear layout, dim0, dim1 … to offset, if it is linear over bits.
 
     >>> linear("(4,4):(4,1)")
     Value('{dim0=[4,8],dim1=[1,2]} -> (offset:16)')
@@ -1225,7 +1225,7 @@ def linear(layout: LayoutLike, /) -> Value:
 
 
 def layout(x: LinearLike, /) -> Layout:
-    """The linear layout as one of strides, an axis for each input dim.
+    """The linear layout as a layout of strides, with an axis for each input dim.
 
     >>> layout("{dim0=[4,8],dim1=[1,2]} -> (offset:16)")
     Layout('(4,4):(4,1)')
@@ -1235,7 +1235,7 @@ def layout(x: LinearLike, /) -> Layout:
 
 
 def swizzled_layout(x: LinearLike, /) -> Layout:
-    """As layout, under a swizzle where that makes strides of it.
+    """Like layout, with a swizzle if that yields strides.
 
     >>> swizzled_layout("{dim0=[4,8],dim1=[1,2]} -> (offset:16)")
     Layout('(4,4):(4,1)')
@@ -1275,7 +1275,7 @@ def zeros(n: int, in_: Dims, out: Dims, /) -> Value:
 
 
 def apply(x: LinearLike, coord: Coord, /) -> int | tuple[Any, ...]:
-    """Where a linear layout sends a coordinate, one integer per dim on both sides.
+    """The image of a coordinate under a linear layout, with one integer per dim on both sides.
 
     >>> apply("{lane=[1,2],warp=[4]} -> (row:8)", (3, 1))
     7
@@ -1285,7 +1285,7 @@ def apply(x: LinearLike, coord: Coord, /) -> int | tuple[Any, ...]:
 
 
 def compose(x: LinearLike, y: LinearLike, /) -> Value:
-    """First X, then Y, whose input dims are X's output dims; X o Y is the other way round.
+    """Applies X, then Y, whose input dims are X's output dims; X o Y is the reverse order.
 
     >>> compose("{lane=[1,2]} -> (row:4)", "{row=[2,1]} -> (bank:4)")
     Value('{lane=[2,1]} -> (bank:4)')
@@ -1325,7 +1325,7 @@ def pseudo_inverse(x: LinearLike, /) -> Value:
 
 
 def product(x: Any, y: Any = None, /) -> Any:
-    """Both linear layouts side by side: X in the low bits of each dim, Y in the high ones; of a tuple, the product of its integers.
+    """Both linear layouts side by side: X in the low bits of each dim, Y in the high ones; for a tuple, the product of its integers.
 
     >>> product("{lane=[1]} -> (row:2)", "{lane=[1]} -> (row:2)")
     Value('{lane=[1,2]} -> (row:4)')
@@ -1394,7 +1394,7 @@ def flatten_outs(x: LinearLike, /) -> Value:
 
 
 def transpose_ins(x: LinearLike, dims: Dims, /) -> Value:
-    """The input dims in another order.
+    """Puts the input dims in another order.
 
     >>> transpose_ins("{lane=[1,2],warp=[4]} -> (row:8)", "[warp,lane]")
     Value('{warp=[4],lane=[1,2]} -> (row:8)')
@@ -1404,7 +1404,7 @@ def transpose_ins(x: LinearLike, dims: Dims, /) -> Value:
 
 
 def transpose_outs(x: LinearLike, dims: Dims, /) -> Value:
-    """The output dims in another order.
+    """Puts the output dims in another order.
 
     >>> transpose_outs("{lane=[[1,0],[0,1]]} -> (row:2,col:2)", "[col,row]")
     Value('{lane=[[0,1],[1,0]]} -> (col:2,row:2)')
@@ -1414,7 +1414,7 @@ def transpose_outs(x: LinearLike, dims: Dims, /) -> Value:
 
 
 def rename_ins(x: LinearLike, dims: Dims, /) -> Value:
-    """Other names for the input dims, in their order.
+    """Renames the input dims, in their order.
 
     >>> rename_ins("{lane=[1,2],warp=[4]} -> (row:8)", "[x,y]")
     Value('{x=[1,2],y=[4]} -> (row:8)')
@@ -1424,7 +1424,7 @@ def rename_ins(x: LinearLike, dims: Dims, /) -> Value:
 
 
 def rename_outs(x: LinearLike, dims: Dims, /) -> Value:
-    """Other names for the output dims, in their order.
+    """Renames the output dims, in their order.
 
     >>> rename_outs("{lane=[1,2],warp=[4]} -> (row:8)", "[z]")
     Value('{lane=[1,2],warp=[4]} -> (z:8)')
@@ -1434,7 +1434,7 @@ def rename_outs(x: LinearLike, dims: Dims, /) -> Value:
 
 
 def sublayout(x: LinearLike, in_: Dims, out: Dims, /) -> Value:
-    """What some input dims do to some output dims, the others at 0 and left out.
+    """The map from some input dims to some output dims; the others are set to 0 and omitted.
 
     >>> sublayout("{lane=[1,2],warp=[4]} -> (row:8)", "[lane]", "[row]")
     Value('{lane=[1,2]} -> (row:8)')
@@ -1444,7 +1444,7 @@ def sublayout(x: LinearLike, in_: Dims, out: Dims, /) -> Value:
 
 
 def concat_ins(x: LinearLike, y: LinearLike, /) -> Value:
-    """The input dims of both into the same output dims; images are xored.
+    """Joins the input dims of both, into the same output dims; images are xored.
 
     >>> concat_ins("{lane=[1,2]} -> (row:8)", "{warp=[4]} -> (row:8)")
     Value('{lane=[1,2],warp=[4]} -> (row:8)')
@@ -1454,7 +1454,7 @@ def concat_ins(x: LinearLike, y: LinearLike, /) -> Value:
 
 
 def concat_outs(x: LinearLike, y: LinearLike, /) -> Value:
-    """The output dims of both from the same input dims.
+    """Joins the output dims of both, from the same input dims.
 
     >>> concat_outs("{lane=[1,2]} -> (row:4)", "{lane=[1,0]} -> (col:2)")
     Value('{lane=[[1,1],[2,0]]} -> (row:4,col:2)')
@@ -1464,7 +1464,7 @@ def concat_outs(x: LinearLike, y: LinearLike, /) -> Value:
 
 
 def remove_zeros(x: LinearLike, in_: Dims, /) -> Value:
-    """Without the bits of an input dim that are sent to 0.
+    """Removes the bits of an input dim that are sent to 0.
 
     >>> remove_zeros("{lane=[1,0,2]} -> (row:4)", "[lane]")
     Value('{lane=[1,2]} -> (row:4)')
@@ -1474,7 +1474,7 @@ def remove_zeros(x: LinearLike, in_: Dims, /) -> Value:
 
 
 def quotient(x: LinearLike, dims: Dims, /) -> Value:
-    """Without dims of both sides that go to themselves, and nothing else to them.
+    """Removes dims of both sides that are mapped to themselves only, and to which no other dim is mapped.
 
     >>> quotient("{lane=[[1,0],[2,0]],block=[[0,1]]} -> (row:4,block:2)", "[block]")
     Value('{lane=[1,2]} -> (row:4)')
@@ -1484,7 +1484,7 @@ def quotient(x: LinearLike, dims: Dims, /) -> Value:
 
 
 def is_trivial_over(x: LinearLike, dims: Dims, /) -> bool:
-    """Whether these dims go to themselves, no other dim goes to them, and they go to no other.
+    """Returns whether these dims are mapped to themselves only, and no other dim is mapped to them.
 
     >>> is_trivial_over("{lane=[[1,0],[2,0]],block=[[0,1]]} -> (row:4,block:2)", "[block]")
     True
@@ -1494,7 +1494,7 @@ def is_trivial_over(x: LinearLike, dims: Dims, /) -> bool:
 
 
 def resize_in(x: LinearLike, dim: Dims, /) -> Value:
-    """With another size of an input dim: bits left out are dropped, new ones are sent to 0.
+    """Resizes an input dim: removed bits are dropped, new ones are sent to 0.
 
     >>> resize_in("{lane=[1,2],warp=[4]} -> (row:8)", "[lane:2]")
     Value('{lane=[1],warp=[4]} -> (row:8)')
@@ -1524,7 +1524,7 @@ def consecutive(x: LinearLike, /) -> int:
 
 
 def free_bits(x: LinearLike, /) -> int | tuple[Any, ...]:
-    """For each input dim the mask of the bits that repeat what lower bits do.
+    """For each input dim the mask of the bits that repeat lower bits.
 
     >>> free_bits("{lane=[1,2,0],warp=[4,3]} -> (row:8)")
     (4, 2)
@@ -1534,7 +1534,7 @@ def free_bits(x: LinearLike, /) -> int | tuple[Any, ...]:
 
 
 def surjective(x: LinearLike, /) -> bool:
-    """Whether a linear layout reaches every coordinate of its output.
+    """Returns whether a linear layout reaches every coordinate of its output.
 
     >>> surjective("{lane=[2,1]} -> (row:4)")
     True
@@ -1544,7 +1544,7 @@ def surjective(x: LinearLike, /) -> bool:
 
 
 def invertible(x: LinearLike, /) -> bool:
-    """Whether a linear layout reaches every coordinate of its output exactly once.
+    """Returns whether a linear layout reaches every coordinate of its output exactly once.
 
     >>> invertible("{lane=[2,1,0]} -> (row:4)")
     False

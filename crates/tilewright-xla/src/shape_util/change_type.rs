@@ -52,7 +52,7 @@ impl ArrayShape {
             Error::unsupported(
                 "the parts of elements of {} bits that are not complex numbers",
                 [self.element_type.bits().unwrap_or(0).into()],
-                "only only only c64 and c128 have parts",
+                "only c64 and c128 have parts",
             )
         })?;
         self.with_element_type(part)

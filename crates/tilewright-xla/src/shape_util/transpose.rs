@@ -135,7 +135,7 @@ impl ArrayShape {
         }
         if tiled && from.len() > ALL_ORDERS {
             return Err(Error::undecided(
-                "not decided: not decided: not decided: which of the permutations of {} tiled dims is free",
+                "not decided: which of the permutations of {} tiled dims is free",
                 [from.len() as i128],
                 "check a single permutation instead",
             ));

@@ -72,7 +72,7 @@ def _failed(says: str, code: int) -> int:
 
 
 def _named(arguments: Sequence[str]) -> bool:
-    """True if ``--recipe transformers`` is asked for."""
+    """True if ``--recipe transformers`` is requested."""
     pairs = zip(arguments, [*arguments[1:], ""])
     return f"--recipe={NAME}" in arguments or ("--recipe", NAME) in pairs
 
@@ -90,7 +90,7 @@ def _recipe(arguments: list[str]) -> int:
     parser = _parser(NAME, "Write the recipe that makes transformers' tensors of a published checkpoint.")
     parser.add_argument("-o", "--output", metavar="FILE", help="write the recipe to a file")
     parser.add_argument("--keep", action="store_true", help="pass tensors that the class ignores; default: drop them")
-    parser.add_argument("--round", action="store_true", help="round what transformers rounds; default: keep float32")
+    parser.add_argument("--round", action="store_true", help="round where transformers rounds; default: keep float32")
     asked = parser.parse_args(arguments)
     text = transformers.recipe(asked.folder, asked.folder, cls=asked.cls, keep=asked.keep, round=asked.round)
     if asked.output:
@@ -131,7 +131,7 @@ def _convert(arguments: list[str], program: Callable[[list[str]], int]) -> int:
             return _failed(f"{(more or ['--keep'])[0]}: the way back takes --carry, --class, --round and --squares only", 2)
         if not (asked.carry and asked.inverse and len(paths) == 2):
             message = "the way back is `convert SAVED/ OUT/ --recipe transformers --inverse --carry PUBLISHED/`"
-            return _failed(f"{message}: the published checkpoint has the names, the layout and what the class dropped", 2)
+            return _failed(f"{message}: the published checkpoint has the names, the layout and the dropped tensors", 2)
         for says in transformers.restore(paths[0], paths[1], asked.carry, cls=asked.cls, round=asked.round, squares=asked.squares):
             print(says)
         return 0

@@ -83,7 +83,7 @@ def _same(one: Place, other: Place) -> bool:
 
 
 def _native(published: Published, way: Way, folder: pathlib.Path) -> pathlib.Path:
-    """What was saved, in the names of the model."""
+    """The saved tensors, in the names of the model."""
     tensors = heads(way.saved)
     model = published.model
     state = model.state_dict()
