@@ -17,8 +17,10 @@ pub(crate) fn memory(jobs: &[Job<'_>]) -> Result<(), Error> {
         ];
         for (side, given, taken, does) in lengths {
             if given < taken {
-                let says =
-                    format!("a {side} of {given} bytes{} is too short; the plan {does} {taken}", of(at, jobs));
+                let says = format!(
+                    "a {side} of {given} bytes{} is too short; the plan {does} {taken}",
+                    of(at, jobs)
+                );
                 return Err(Error::new(Kind::Buffer, says));
             }
         }

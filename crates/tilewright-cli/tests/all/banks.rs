@@ -21,7 +21,10 @@ fn the_exit_code_says_whether_there_are_conflicts() {
             "--access: `diagonal` is not an access",
         ),
         (&["(4,4):(4,1)", "--access", "row"], "--dtype: banks depend on the width"),
-        (&["f32[4,4] row-major", "--access", "row", "--banks", "x"], "--banks: `x` does not name banks"),
+        (
+            &["f32[4,4] row-major", "--access", "row", "--banks", "x"],
+            "--banks: `x` does not name banks",
+        ),
         (
             &["f32[4,4] row-major", "--access", "row", "--vector", "3"],
             "--vector: 3 bytes at once; elements of 32 bits are taken 4, 8 or 16 bytes at once",

@@ -78,7 +78,10 @@ fn names_of_gguf_in_a_file_of_another_kind_are_told() {
         let all = told(at, "in", out, &with);
         let named: Vec<&String> =
             all.iter().filter(|line| line.contains("readers of GGUF")).collect();
-        assert!(named.len() == 1 && named[0].ends_with("decides its kind: .gguf"), "{out}: {all:?}");
+        assert!(
+            named.len() == 1 && named[0].ends_with("decides its kind: .gguf"),
+            "{out}: {all:?}"
+        );
     }
     let with = [&with[..], &["--metadata", "m.gguf"]].concat();
     let all = told(at, "in", "o.gguf", &with);

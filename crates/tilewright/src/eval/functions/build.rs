@@ -116,7 +116,10 @@ fn from(call: &Call<'_>, strides: &IntTuple) -> Answer {
     let scaled: Option<Vec<i64>> =
         strides.values().iter().map(|stride| stride.checked_mul(current)).collect();
     let scaled = scaled.ok_or_else(|| {
-        Refusal::Message("overflow", format!("strides {strides} times {current} do not fit 64 bits"))
+        Refusal::Message(
+            "overflow",
+            format!("strides {strides} times {current} do not fit 64 bits"),
+        )
     })?;
     Ok(Form::Tuple(IntTuple::new(&scaled, strides.profile())?))
 }
@@ -134,8 +137,8 @@ fn tile(call: &Call<'_>) -> Answer {
     let (whole, layout) = (array(call, 0)?, call.layout(0)?);
     let shape = call.tuple(1)?.product_each()?;
     let extents: Result<Vec<u64>, _> = shape.values().iter().map(|&x| u64::try_from(x)).collect();
-    let extents =
-        extents.map_err(|_| Refusal::Message("illegal", format!("{shape}: extents are 0 or more")))?;
+    let extents = extents
+        .map_err(|_| Refusal::Message("illegal", format!("{shape}: extents are 0 or more")))?;
     let tile = layout.tile(&extents)?;
     let meant = whole.layout().extents();
     let valid: Vec<u64> =

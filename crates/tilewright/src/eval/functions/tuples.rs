@@ -190,7 +190,10 @@ fn wrapped(call: &Call<'_>) -> Result<IntTuple, Refusal> {
 }
 
 fn too_large() -> Refusal {
-    Refusal::Message("overflow", "the result does not fit 64 bits; give smaller integers".to_owned())
+    Refusal::Message(
+        "overflow",
+        "the result does not fit 64 bits; give smaller integers".to_owned(),
+    )
 }
 
 fn times(a: i64, b: i64) -> Result<i64, Refusal> {
