@@ -428,7 +428,7 @@ mod tests {
             ("sharpe=(3,5)", (0, 6), "did you mean `shape`?"),
             ("shape=3, stripes=3", (9, 16), "an array has no `stripes`"),
             ("{'shape': 3", (11, 11), "`}`"),
-            ("shape='3", (6, 8), "second quote"),
+            ("shape='3", (6, 8), "closing quote"),
             (
                 "shape=99999999999999999999",
                 (6, 26),

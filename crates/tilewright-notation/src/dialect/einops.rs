@@ -27,7 +27,7 @@
 //! | `rearrange('(m1 m0) n -> m1 n m0', m0=2)` | `[3,4]` | error: pads nothing |
 //! | `einops:b h w -> b w h` | `[2,3]` | error: w is missing |
 //! | `rearrange('(m1 m0) n -> m1 n m0')` | | error: both take the rest |
-//! | `einops:h w -> w` | | error: `h` is stored nowhere |
+//! | `einops:h w -> w` | | error: `h` is missing on the right side |
 //! | `einops:h -> w h` | | error: no digit is called `w` |
 //! | `rearrange('h w -> w h', k=2)` | | error: no digit is called `k` |
 //! | `einops:h_ w -> w h_` | | error: neither begins nor ends with `_` |

@@ -24,7 +24,7 @@
 //! | `(k1 k0:2) -> k1 -k0` | `[8]` | `((2,4)):((-1,2))+1` |
 //! | `(k1 k0:8) n -> k1 \| n k0` | `[16,3]` | `((8,2),3):((1,24),8)` |
 //! | `(m1 m0) n -> n m1 m0` | | error: both take the rest |
-//! | `(m1 m0:16) n -> n m1` | | error: `m0` is stored nowhere |
+//! | `(m1 m0:16) n -> n m1` | | error: `m0` is missing in the storage order |
 
 use std::{fmt, sync::Arc};
 

@@ -304,7 +304,7 @@ fn every_other_width_is_refused() {
                     );
                     let widths: Vec<String> =
                         format.widths.iter().map(|one| one.bits.to_string()).collect();
-                    let said = format!("of elements of {} bits", widths.join(" or "));
+                    let said = format!("needs elements of {} bits", widths.join(" or "));
                     assert!(error.to_string().contains(&said), "{error}");
                 }
             }

@@ -190,7 +190,7 @@ fn parse_errors_point_at_the_text() {
         ("FRACTAL_NX", (0, 10), "did you mean `FRACTAL_NZ`? Also near: `FRACTAL_ZN`"),
         // One letter for two things.
         ("numpy:shape=(3,),strides=(4,),dtype=u4", (36, 38), "write `uint4` or `<u4`"),
-        ("numpy:shape=(3,),dtype='>f8'", (23, 28), "`<f8` is laid out alike"),
+        ("numpy:shape=(3,),dtype='>f8'", (23, 28), "`<f8` has the same layout"),
         ("torch:shape=(3,),dtype=f4", (23, 25), "NumPy's code of f32 is `<f4` here"),
         ("Layout((0,1), (8,128))", (15, 16), "a tuple of tiles"),
         ("memref<4xf32, #map>", (14, 18), "`#map` is a name"),
@@ -206,7 +206,7 @@ fn parse_errors_point_at_the_text() {
         ("PaddingRowMajor", (15, 15), "needs BR and BC"),
         ("PaddingRowMajor[BR=4]", (21, 21), "needs BC"),
         ("(m1 m0:16) n -> n m1 m2", (21, 23), "did you mean `m1`?"),
-        ("(m1 m0:16) n -> n m1", (20, 20), "`m0` is stored nowhere"),
+        ("(m1 m0:16) n -> n m1", (20, 20), "`m0` is missing in the storage order"),
         ("(m1 m0:16) n -> n m1 m0 m0", (24, 26), "stored twice"),
         ("(m1 m0) n -> n m1 m0", (4, 6), "both take the rest"),
         ("(m1 m1:16) n -> n m1", (4, 9), "two digits"),

@@ -109,7 +109,11 @@ fn what_is_no_layout_is_refused_with_its_reason() {
         ("make_layout(make_shape(-4,8))", None, "-4"),
         ("make_layout(make_shape(-4,8),make_stride(1,4))", None, "extent -4"),
         ("Layout<Shape<Int<-4>,_8>,Stride<_1,_4>>", None, "extent -4"),
-        ("ComposedLayout<Swizzle<2,2,3>,_4,Layout<Shape<_8,_16>,Stride<_16,_1>>>", None, "is 0"),
+        (
+            "ComposedLayout<Swizzle<2,2,3>,_4,Layout<Shape<_8,_16>,Stride<_16,_1>>>",
+            None,
+            "must be 0",
+        ),
         ("composition(Swizzle<2,2>{}, Layout<_8,_1>{})", None, "three numbers"),
     ] {
         let said = read(text, element).expect_err(text);

@@ -372,7 +372,7 @@ fn memory_of_batches_of_tensor_cores() {
         (
             "swizzlingByteWidth = 0, transposed = true, elementBitWidth = 16",
             vec![16, 4, 2],
-            "is not read",
+            "is not supported",
         ),
         (
             "swizzlingByteWidth = 128, transposed = true, elementBitWidth = 16",
@@ -518,7 +518,7 @@ fn padding_behind_intervals() {
     assert_eq!(named.layout().layout(), &Layout::parse("(2,(2,2)):(2,(1,6))").unwrap());
     let xors = "#ttg.padded_shared<[4:+2] {offset = [[0, 1], [1, 1], [0, 2]], block = []}>";
     let error = Spec::parse(xors).unwrap().resolve(Some(&[2, 4]), None).unwrap_err();
-    assert!(error.is_unsupported() && error.to_string().contains("behind a swizzle"), "{error}");
+    assert!(error.is_unsupported() && error.to_string().contains("after a swizzle"), "{error}");
     let three = Spec::parse("#ttg.padded_shared<[4:+2] {order = [1, 0]}>").unwrap();
     assert!(three.resolve(Some(&[3, 4]), None).unwrap_err().to_string().contains("powers of two"));
 }

@@ -231,7 +231,7 @@ impl Expression {
     /// Reads an expression.
     ///
     /// # Errors
-    /// A text that the grammar does not allow, with the bytes at fault; two sizes for one axis; more than 16 brackets within
+    /// A text that the grammar does not allow, with the bytes at fault; two sizes for one axis; more than 16 nested brackets within
     /// one another, 256 axes, or 1024 terms.
     ///
     /// ```

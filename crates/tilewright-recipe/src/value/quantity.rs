@@ -514,7 +514,7 @@ mod tests {
             Quantity::read(&deep, &TextPlace::default())
                 .unwrap_err()
                 .message()
-                .contains("at most 16 brackets")
+                .contains("at most 16 nested brackets")
         );
     }
 }
