@@ -125,7 +125,7 @@ mod tests {
     fn other_addresses_are_refused() {
         for address in ["s3://bucket/key", "https://a/b", "/data/a", "", "FILE:///a"] {
             assert!(
-                to_path(address).unwrap_err().contains("is not an address of a file"),
+                to_path(address).unwrap_err().contains("is not the address of a file"),
                 "{address}"
             );
         }

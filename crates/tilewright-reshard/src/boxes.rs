@@ -379,6 +379,6 @@ mod tests {
             let (own, said) = refused(&[tensor]);
             assert!(own == kind && said.contains(says), "{own}: {said}");
         }
-        assert!(refused(&[tensor.clone(), tensor.clone()]).1.contains("one name"));
+        assert!(refused(&[tensor.clone(), tensor.clone()]).1.contains("the same name"));
     }
 }

@@ -124,7 +124,7 @@ mod tests {
         let said = "the header of an output file has 100";
         assert!(error.kind() == "limit" && error.to_string().starts_with(said), "{error}");
         assert!(
-            error.to_string().contains("the format allows 100000000; fewer tensors"),
+            error.to_string().contains("the format allows 100000000; put fewer tensors"),
             "{error}"
         );
     }

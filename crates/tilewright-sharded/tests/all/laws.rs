@@ -502,7 +502,7 @@ fn mistakes_are_where_they_are() {
         ("f32[8] @ mesh(a=2,2) [R, R]", "a=2,2", "some axes of the mesh have names"),
         ("f32[8] @ mesh(2; 0,0) [R]", "2; 0,0", "device 0 appears twice"),
         ("f32[8] @ mesh(a=2) P('b')", "'b'", "lacks the axis `b`; it has a"),
-        ("f32[8,8] @ mesh(a=2) P('a', 'a')", "'a')", "cuts twice"),
+        ("f32[8,8] @ mesh(a=2) P('a', 'a')", "'a')", "is used twice"),
         ("f32[8,9] @ mesh(a=2) P(None, 'a')", "'a'", "dim 1 of 9 is not divisible by 2"),
         (
             "f32[8] @ mesh(a=2) P('a', None)",
