@@ -48,7 +48,7 @@ const USUAL_BITS: u32 = 32;
 ///
 /// let answer = ask(r#"{"ask": "view", "spec": "(2,3):(1,x)"}"#);
 /// assert!(answer.contains(r#""kind":"parse""#) && answer.contains(r#""span":[9,10]"#));
-/// assert!(ask("?").contains("no JSON"));
+/// assert!(ask("?").contains("not JSON"));
 /// ```
 #[wasm_bindgen]
 pub fn ask(question: &str) -> String {

@@ -88,7 +88,7 @@ impl Function {
     /// ```
     /// use tilewright::eval::functions;
     /// let cosize = functions().find(|function| function.name() == "cosize").unwrap();
-    /// assert_eq!(cosize.python(), Some("(layout: LayoutLike, /) -> int"));
+    /// assert_eq!(cosize.python(), Some("(layout: LayoutLike, /, *path: int) -> int"));
     /// ```
     pub fn python(&self) -> Option<&'static str> {
         Some(self.python).filter(|text| !text.is_empty())
