@@ -181,6 +181,17 @@ def test_tied_tensors_come_back(tmp_path: pathlib.Path) -> None:
     refused(other, tmp_path / "no", path, "'lm_head.weight'")
 
 
+def test_a_checkpoint_with_the_second_name_alone_comes_back(tmp_path: pathlib.Path) -> None:
+    cls, config, tensors = llama(tie_word_embeddings=True)
+    own = {name.replace("model.embed_tokens", "lm_head"): one for name, one in tensors.items() if name != "lm_head.weight"}
+    path = write(tmp_path / "published", own, config)
+    assert "random" not in {one.kind for one in tt.audit(path).findings}
+    tuned = saved(cls, path, tmp_path / "tuned")
+    assert "model.embed_tokens.weight" in read(tuned)
+    assert tt.restore(tuned, tmp_path / "again", path) == [] and tw.same_data(path, tmp_path / "again")
+    assert torch.equal(tt.load(cls, path, dtype=torch.float32).model.embed_tokens.weight, own["lm_head.weight"])
+
+
 def test_float32_that_was_loaded_in_bfloat16_is_exact_again_or_named(tmp_path: pathlib.Path) -> None:
     cls, config, tensors = small("Qwen3MoeForCausalLM", **EXPERTS)
     name = "model.layers.0.mlp.experts.1.up_proj.weight"

@@ -72,7 +72,9 @@ def loaded(lib: Library, model: Any, names: Iterable[str], apart: Container[str]
         group.sources.setdefault(pattern or name, []).append(name)
     made = {target for group in groups.values() for target in targets(group)}
     second = dict(getattr(model, "all_tied_weights_keys", None) or {})
-    missing = [name for name in meta if name not in made and name not in second]
+    # transformers ties the first to a second that the checkpoint has.
+    firsts = {first for name, first in second.items() if name in made}
+    missing = [name for name in meta if name not in made and name not in second and name not in firsts]
     used = [one for one in transforms if one.was_used()]
     tied = [pair for pair in _tied(groups, second) if pair[1] not in apart]
     gone = {name for _, name in tied}

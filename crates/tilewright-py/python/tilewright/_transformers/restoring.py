@@ -64,7 +64,7 @@ def restored(published: Published, way: Way, *, rounds: bool = False, squares: s
     published = _apart(published, way.published)
     with tempfile.TemporaryDirectory(dir=way.output.parent, prefix=".tilewright-") as work:
         folder = pathlib.Path(work)
-        native = _native(published, way, folder)
+        native = _second_names(published, _native(published, way, folder), folder)
         run = _Run(published, Way(native, folder / "out", way.published), rounds, squares)
         lines = run.lines()
         (folder / "out").rename(way.output)
@@ -93,6 +93,19 @@ def _native(published: Published, way: Way, folder: pathlib.Path) -> pathlib.Pat
     _refuse_more(published, way, [name for name in own.loaded().ignored if not _is_published(published, way, name, tensors)])
     # transformers does not transpose a tensor of which two dims are equal, neither when it loads nor when it saves.
     return _converted(way.saved, folder / "native", generated(own, lambda _, before: before, kept=state), ())
+
+
+def _second_names(published: Published, native: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
+    """What was saved, with second names of tied tensors where the published checkpoint has no first ones."""
+    own = set(heads(native))
+    known = {name for group in published.loaded().groups for name in targets(group)}
+    second = dict(getattr(published.model, "all_tied_weights_keys", None) or {})
+    names = {first: name for name, first in second.items() if name in known - own and first in own - known}
+    if not names:
+        return native
+    maps = [f"[[map]]\nfrom = {json.dumps(first)}\nto = {json.dumps(name)}" for first, name in names.items()]
+    text = "\n".join([f"pass = {json.dumps(sorted(own - set(names)))}", *maps])
+    return _converted(native, folder / "second", text, ())
 
 
 def _is_published(published: Published, way: Way, name: str, tensors: Mapping[str, Head]) -> bool:

@@ -217,10 +217,8 @@ def refuse_random(published: Published, tensors: Mapping[str, Made]) -> None:
     :raises UnsupportedError: with the names of the parameters
     """
     model = published.model
-    firsts = {first for second, first in dict(getattr(model, "all_tied_weights_keys", None) or {}).items() if second in tensors}
     patterns = [re.compile(one) for one in getattr(model, "_keys_to_ignore_on_load_missing", None) or ()]
-    missing = loaded(published.lib, model, tensors).missing
-    random = [name for name in missing if name not in firsts and not any(one.search(name) for one in patterns)]
+    random = [name for name in loaded(published.lib, model, tensors).missing if not any(one.search(name) for one in patterns)]
     if random:
         message = f"the recipe does not make {len(random)} parameters of {published.name}, which would be random"
         raise UnsupportedError(f"{message}: {listed(tuple(random))}; add rules for them")
