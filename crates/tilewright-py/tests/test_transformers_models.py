@@ -192,20 +192,21 @@ def test_a_checkpoint_with_the_second_name_alone_comes_back(tmp_path: pathlib.Pa
     assert torch.equal(tt.load(cls, path, dtype=torch.float32).model.embed_tokens.weight, own["lm_head.weight"])
 
 
-def test_float32_that_was_loaded_in_bfloat16_is_exact_again_or_named(tmp_path: pathlib.Path) -> None:
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_float32_that_was_loaded_in_fewer_bits_is_exact_again_or_named(tmp_path: pathlib.Path, dtype: str) -> None:
     cls, config, tensors = small("Qwen3MoeForCausalLM", **EXPERTS)
     name = "model.layers.0.mlp.experts.1.up_proj.weight"
     tensors[name].view(torch.int32)[0, 0] = 0x7F800001  # NaN
     path = write(tmp_path / "published", tensors, config)
-    says = tt.restore(saved(cls, path, tmp_path / "tuned", dtype=torch.bfloat16), tmp_path / "again", path)
+    says = tt.restore(saved(cls, path, tmp_path / "tuned", dtype=dtype), tmp_path / "again", path)
     assert f"carried {name} from {path}: transformers had rounded it" in says and len(says) == len(tensors)
     assert tw.same_data(path, tmp_path / "again")
 
     def train(model: Any) -> None:
         model.model.layers[0].mlp.experts.down_proj[2] += 1
 
-    says = tt.restore(saved(cls, path, tmp_path / "trained", train, dtype=torch.bfloat16), tmp_path / "out", path)
-    assert "1 float32 tensors have the precision of bfloat16" in says[-1] and "experts.2.down_proj" in says[-1]
+    says = tt.restore(saved(cls, path, tmp_path / "trained", train, dtype=dtype), tmp_path / "out", path)
+    assert "1 float32 tensors were trained in fewer bits" in says[-1] and "experts.2.down_proj" in says[-1]
 
 
 # Loading by a recipe.

@@ -89,7 +89,7 @@ def _elements(place: Place, count: int) -> Iterator[Any]:
 
 
 def _bits(words: Any, before: str, after: str) -> Any:
-    """The bits of elements as another type: widened, or rounded from float32 to bfloat16; None for other changes."""
+    """The bits of elements as another type: widened, or rounded from float32; None for other changes."""
     import numpy as np
 
     if before == after:
@@ -98,6 +98,9 @@ def _bits(words: Any, before: str, after: str) -> Any:
         return words.astype("<u4") << 16
     if (before, after) == ("F16", "F32"):
         return words.view("<f2").astype("<f4").view("<u4")
+    if (before, after) == ("F32", "F16"):
+        with np.errstate(over="ignore", invalid="ignore"):
+            return words.view("<f4").astype("<f2").view("<u2")
     if (before, after) != ("F32", "BF16"):
         return None
     high, low = words >> 16, words & 0xFFFF

@@ -229,20 +229,20 @@ class _Run:
             raise UnsupportedError(f"{message}; undo the change, such as resized embeddings or another element type, and save again")
 
     def _rounded(self, solved: Solved) -> tuple[list[str], list[str]]:
-        """Published names of float32 that were saved in bfloat16: those that only were rounded, and those that were trained.
+        """Published names of float32 that were saved in fewer bits: those that only were rounded, and those that were trained.
 
         The first are overwritten by the published tensors.
         """
         names, made = list(self.published.heads), heads(self.way.output)
-        narrow = {names[number] for (target, _, _), parts in solved[0] if self.own[target].dtype == "BF16"
-                  for number, *_ in parts if number is not None}
+        narrow = {names[number]: self.own[target].dtype for (target, _, _), parts in solved[0]
+                  if self.own[target].dtype in ("BF16", "F16") for number, *_ in parts if number is not None}
         exact, trained = [], []
-        for name in sorted(narrow):
+        for name, element in sorted(narrow.items()):
             wide = Place(self.way.published, name, self.published.heads[name])
             if wide.head.dtype != "F32":
                 continue
             own = Place(self.way.output, name, made[name])
-            if same_values(wide, own, "BF16"):
+            if same_values(wide, own, element):
                 replace(wide, own)
                 exact.append(name)
             else:
@@ -253,7 +253,7 @@ class _Run:
 def _trained(names: list[str]) -> Iterator[str]:
     if names:
         yield (
-            f"{len(names)} float32 tensors have the precision of bfloat16, in which they were trained: {listed(tuple(names))}; "
+            f"{len(names)} float32 tensors were trained in fewer bits, and have their precision: {listed(tuple(names))}; "
             "load the model with dtype=torch.float32 to keep theirs"
         )
 
