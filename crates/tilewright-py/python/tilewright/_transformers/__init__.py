@@ -10,5 +10,9 @@ Each module is one step:
 - ``rules``: the rules of a recipe, one tensor or list of tensors after the other
 - ``prefixes``: many changes of names as few rules
 - ``text``: rules as the text of a recipe
-- ``findings``: what transformers would lose
+- ``generating``: the recipe of a checkpoint, checked in both directions
+- ``auditing``, ``saving``, ``quantised``, ``findings``: what transformers would lose
+- ``streaming``: tensors that a recipe makes when transformers asks for them
+- ``restoring``, ``copies``: the published checkpoint from what transformers saved
+- ``program``: the commands
 """

@@ -74,7 +74,7 @@ def class_of(lib: Library, config: Any, cls: Any) -> Any:
     if isinstance(cls, type):
         return cls
     names = [cls] if cls else getattr(config, "architectures", None) or []
-    if not isinstance(names, list) or not all(isinstance(one, str) for one in names):
+    if not isinstance(names, (list, tuple)) or not all(isinstance(one, str) for one in names):
         raise ArgumentError(f"`architectures` of config.json must be a list of names of classes, not {names!r}; or name one with --class")
     for one in names:
         found = getattr(lib.transformers, one, None)
