@@ -71,7 +71,7 @@ fn the_exit_code_says_whether_there_are_conflicts() {
             &["f16[4,6] row-major", "--access", "(1,4):(0,2) over (2,4)", "--vector", "8"],
             "is outside the array",
         ),
-        (&["f16[64,64] row-major", "--access", "zN"], "says no threads"),
+        (&["f16[64,64] row-major", "--access", "zN"], "names no threads"),
     ] {
         let (code, out, err) = run(&[&["banks"], args].concat());
         assert_eq!(code, Some(2), "{err}");
