@@ -288,7 +288,7 @@ def test_outputs_that_do_not_fit_are_refused() -> None:
     data = elements((12, 10), np.float32)
     for out in outputs():
         wrong = type(out)(out.memory, np.float32, (5, 12))
-        refused(tw.MismatchError, "480 bytes", lambda o=wrong: tw.relayout(cuda.Tensor.of(data), to="col-major", out=o), out)
+        refused(tw.MismatchError, "480 contiguous bytes", lambda o=wrong: tw.relayout(cuda.Tensor.of(data), to="col-major", out=o), out)
         wrong = type(out)(out.memory, np.int32, (10, 12))
         refused(tw.DtypeError, "s32", lambda o=wrong: tw.relayout(cuda.Tensor.of(data), to="col-major", out=o), out)
         refused(tw.DtypeError, "f32", lambda o=out: tw.copy_(o, cuda.ndarray.of(np.zeros((10, 12), np.int32))), out)
@@ -356,7 +356,7 @@ def test_captures_take_no_arrays_of_other_streams() -> None:
         wait_for(stream)
         with cuda.torch_streams.use(other):
             tw.copy_(own, idle)
-        pending = [(cuda.ndarray.of(data), "not use it on the stream"), (cuda.Array.of(data), "not use it on the stream"), (own, "not done")]
+        pending = [(cuda.ndarray.of(data), "not use it on the stream"), (cuda.Array.of(data), "not use it on the stream"), (own, "not finished")]
         driver.put(out.memory.address, bytes(data.nbytes))
         with cuda.torch_streams.use(other):
             tw.copy_(own, idle)
@@ -393,7 +393,7 @@ def test_a_mark_is_not_lost_in_a_capture() -> None:
         tw.copy_(own, idle)
         driver.library.emulated_capture(stream, 1)
         try:
-            with pytest.raises(tw.DeviceError, match="not done"):
+            with pytest.raises(tw.DeviceError, match="not finished"):
                 tw.copy_(own, idle)
         finally:
             driver.library.emulated_capture(stream, 0)

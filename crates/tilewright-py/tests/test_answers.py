@@ -165,7 +165,8 @@ def test_operations_with_values_for_arguments() -> None:
             continue
         value = tw.evaluate(text)
         arguments = [tw.evaluate(part) for part in split(rest[:-1])]
-        if any(isinstance(part, tw.TensorLayout) for part in arguments):
+        # CuTe writes `composition(A, 8, B)` only as text, with an offset between the layouts.
+        if any(isinstance(part, tw.TensorLayout) for part in arguments) or name == "composition" and len(arguments) > 2:
             continue
         known = getattr(tw.algebra, name, partial(tw.algebra.operation, name))
         assert known(*arguments) == value, text

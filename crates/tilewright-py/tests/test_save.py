@@ -225,7 +225,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
         with pytest.raises(error, match=says):
             tw.save(tensors, out, **keywords)
     for name, error, says in [
-        ("a.gguf", tw.ArgumentError, "become .safetensors"),
+        ("a.gguf", tw.ArgumentError, "can be saved as .safetensors"),
         ("a", tw.ArgumentError, "become"),
         ("none/a.npz", FileNotFoundError, "none"),
     ]:
