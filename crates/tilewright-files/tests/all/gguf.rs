@@ -453,7 +453,7 @@ fn a_broken_file_is_an_error_that_says_so() {
         (
             with(pair("general.alignment", 4, &[0; 4])),
             "corrupt",
-            "general.alignment is 0; it is a power",
+            "general.alignment is 0; it must be a power",
         ),
         (
             with(pair("general.alignment", 4, &[3, 0, 0, 0])),
