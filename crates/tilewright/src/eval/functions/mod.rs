@@ -1,5 +1,12 @@
 //! The functions of expressions: a table with name, arguments, description and code. Each file has one group.
 
+/// Returns the declaration of a function in Python; empty on the page, which has no Python.
+macro_rules! python {
+    ($text:literal) => {
+        if cfg!(target_family = "wasm") { "" } else { $text }
+    };
+}
+
 mod algebra;
 mod arguments;
 mod build;
