@@ -37,8 +37,8 @@
 //! | `GPTQ` | `u2[32,3]` | `((16,2),3):((1,48),16)` |
 //! | `BNB_4BIT` | `u4[2,4]` | `(2,(2,2)):(4,(-1,2))+1` |
 //! | `BNB_4BIT` | `u4[2,3]` | error: splits 2 neighbours over two rows |
-//! | `AWQ` | `bf16[3,64]` | error: of elements of 4 or 8 bits, and bf16 has 16 |
-//! | `MARLIN` | `s32[32,128]` | error: of elements of 4 or 8 bits, and s32 has 32 |
+//! | `AWQ` | `bf16[3,64]` | error: needs elements of 4 or 8 bits, and bf16 has 16 |
+//! | `MARLIN` | `s32[32,128]` | error: needs elements of 4 or 8 bits, and s32 has 32 |
 //! | `MARLIN` | `[32,128]` | error: needs the array's dtype |
 //! | `zN[K0=4]` | | error: legal are M0, C0 (or N0), preset |
 
