@@ -24,7 +24,7 @@
 //! | `einops:h ... w -> w (... h)` | `[2,2,3]` | `(2,2,3):(1,2,4)` |
 //! | `rearrange('größe 高さ -> 高さ größe')` | `[2,3]` | `(2,3):(1,2)` |
 //! | `rearrange(x, 'a 1 b -> (b a)')` | `[2,1,3]` | `(2,1,3):(1,6,2)` |
-//! | `rearrange('(m1 m0) n -> m1 n m0', m0=2)` | `[3,4]` | error: pads nothing |
+//! | `rearrange('(m1 m0) n -> m1 n m0', m0=2)` | `[3,4]` | error: cannot pad |
 //! | `einops:b h w -> b w h` | `[2,3]` | error: w is missing |
 //! | `rearrange('(m1 m0) n -> m1 n m0')` | | error: both take the rest |
 //! | `einops:h w -> w` | | error: `h` is missing on the right side |
