@@ -538,7 +538,7 @@ fn mistakes_are_where_they_are() {
         (
             "f32[8] @ sdy <mesh<[\"x\"=4]>, [{\"x\", \"x\":(2)2}]>",
             "[{\"x\", \"x\":(2)2}]",
-            "cuts twice",
+            "is used twice",
         ),
         ("f32[8] @ sdy <mesh<[\"x\"=4]>, [{}], unreduced={\"x\"}>", "unreduced", "hold no values"),
         ("f32[8] @ sdy <mesh<[\"x\"=4]>, [{}, {}]>", "[{}, {}]", "axes of 2 dims"),

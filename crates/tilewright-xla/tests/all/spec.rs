@@ -129,7 +129,7 @@ fn invalid_texts_are_errors_at_their_span() {
         ("f32[2]{0:P(s32[1])}", (9, 10), "physical shape"),
         ("f32[2]{0:#(f32)}", (11, 14), "unsigned"),
         ("f32[2]{0:*(u16)#(u32)}", (15, 16), "out of order"),
-        ("f32[2]{0:X(1)}", (9, 10), "no property"),
+        ("f32[2]{0:X(1)}", (9, 10), "not a property"),
         ("f32[2]{0:D(X)}", (11, 12), "level type"),
         ("b()", (0, 1), "buffer"),
         ("b(s32[],f32[])", (0, 1), "buffer"),
