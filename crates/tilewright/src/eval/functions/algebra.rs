@@ -9,9 +9,11 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "coalesce",
         arguments: "L[, profile]",
-        doc: "Merges modes into as few as possible with the same function; with a profile, within each of its parts.",
-        python: python!("(layout: LayoutLike, profile: Shape | None = None, /) -> Layout"),
-        example: "(2,(1,6)):(1,(6,2))",
+        doc: native!(
+            "Merges modes into as few as possible with the same function; with a profile, within each of its parts."
+        ),
+        python: native!("(layout: LayoutLike, profile: Shape | None = None, /) -> Layout"),
+        example: native!("(2,(1,6)):(1,(6,2))"),
         counts: (1, 2),
         run: |call| match call.count() {
             1 => layout(call.layout(0)?.coalesce()),
@@ -21,18 +23,22 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "coalesce_x",
         arguments: "L",
-        doc: "Coalesces, and keeps the offsets beyond the end, where the last mode continues.",
-        python: python!("(layout: LayoutLike, /) -> Layout"),
-        example: "(2,4):(1,2)",
+        doc: native!(
+            "Coalesces, and keeps the offsets beyond the end, where the last mode continues."
+        ),
+        python: native!("(layout: LayoutLike, /) -> Layout"),
+        example: native!("(2,4):(1,2)"),
         counts: (1, 1),
         run: |call| layout(call.layout(0)?.coalesce_extended()),
     },
     Function {
         name: "filter",
         arguments: "L[, profile]",
-        doc: "Modes of stride 0 dropped, then coalesced: the same offsets, fewer coordinates; with a profile, within each of its parts.",
-        python: python!("(layout: LayoutLike, profile: Shape | None = None, /) -> Layout"),
-        example: "(4,3):(0,1)",
+        doc: native!(
+            "Modes of stride 0 dropped, then coalesced: the same offsets, fewer coordinates; with a profile, within each of its parts."
+        ),
+        python: native!("(layout: LayoutLike, profile: Shape | None = None, /) -> Layout"),
+        example: native!("(4,3):(0,1)"),
         counts: (1, 2),
         run: |call| match call.count() {
             1 => layout(call.layout(0)?.filter()?),
@@ -46,27 +52,29 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "filter_zeros",
         arguments: "L",
-        doc: "Sets the extent of each mode of stride 0 to 1.",
-        python: python!("(layout: LayoutLike, /) -> Layout"),
-        example: "(4,3):(0,1)",
+        doc: native!("Sets the extent of each mode of stride 0 to 1."),
+        python: native!("(layout: LayoutLike, /) -> Layout"),
+        example: native!("(4,3):(0,1)"),
         counts: (1, 1),
         run: |call| layout(call.layout(0)?.filter_zeros()?),
     },
     Function {
         name: "composition",
         arguments: "A, B or tiler",
-        doc: "R(c) = A(B(c)), bracketed as B; with a tiler, axis by axis. Also written A o B.",
-        python: python!("(a: LayoutLike, b: TilerLike, /) -> Layout"),
-        example: "(6,2):(8,2), (4,3):(3,1)",
+        doc: native!(
+            "R(c) = A(B(c)), bracketed as B; with a tiler, axis by axis. Also written A o B."
+        ),
+        python: native!("(a: LayoutLike, b: TilerLike, /) -> Layout"),
+        example: native!("(6,2):(8,2), (4,3):(3,1)"),
         counts: (2, 2),
         run: composition,
     },
     Function {
         name: "complement",
         arguments: "L[, n]",
-        doc: "The layout that fills what L leaves free below n (its cosize), in order.",
-        python: python!("(layout: LayoutLike, n: int | None = None, /) -> Layout"),
-        example: "4:2, 24",
+        doc: native!("The layout that fills what L leaves free below n (its cosize), in order."),
+        python: native!("(layout: LayoutLike, n: int | None = None, /) -> Layout"),
+        example: native!("4:2, 24"),
         counts: (1, 2),
         run: |call| match call.count() {
             1 => layout(call.layout(0)?.complement_within()?),
@@ -76,54 +84,58 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "right_inverse",
         arguments: "L",
-        doc: "The longest R with L(R(i)) = i, from offset 0 on.",
-        python: python!("(layout: LayoutLike, /) -> Layout"),
-        example: "(4,8):(8,1)",
+        doc: native!("The longest R with L(R(i)) = i, from offset 0 on."),
+        python: native!("(layout: LayoutLike, /) -> Layout"),
+        example: native!("(4,8):(8,1)"),
         counts: (1, 1),
         run: |call| layout(call.layout(0)?.right_inverse()?),
     },
     Function {
         name: "left_inverse",
         arguments: "L",
-        doc: "R with R(L(i)) = i, except that coordinates of modes of stride 0 become 0; other modes of L may not collide. A hole is not an index.",
-        python: python!("(layout: LayoutLike, /) -> Layout"),
-        example: "(4,8):(8,1)",
+        doc: native!(
+            "R with R(L(i)) = i, except that coordinates of modes of stride 0 become 0; other modes of L may not collide. A hole is not an index."
+        ),
+        python: native!("(layout: LayoutLike, /) -> Layout"),
+        example: native!("(4,8):(8,1)"),
         counts: (1, 1),
         run: |call| layout(call.layout(0)?.left_inverse()?),
     },
     Function {
         name: "nullspace",
         arguments: "L",
-        doc: "The layout of the coordinates that modes of stride 0 send to one offset.",
-        python: python!("(layout: LayoutLike, /) -> Layout"),
-        example: "(4,3):(0,1)",
+        doc: native!("The layout of the coordinates that modes of stride 0 send to one offset."),
+        python: native!("(layout: LayoutLike, /) -> Layout"),
+        example: native!("(4,3):(0,1)"),
         counts: (1, 1),
         run: |call| layout(call.layout(0)?.nullspace()?),
     },
     Function {
         name: "domain_distribute",
         arguments: "shape, n",
-        doc: "A layout of coordinates of the shape: of n of them if the divisors of its extents and n allow it.",
-        python: python!("(shape: Any, n: Shape, /) -> Layout"),
-        example: "(15,14), 6",
+        doc: native!(
+            "A layout of coordinates of the shape: of n of them if the divisors of its extents and n allow it."
+        ),
+        python: native!("(shape: Any, n: Shape, /) -> Layout"),
+        example: native!("(15,14), 6"),
         counts: (2, 2),
         run: domain_distribute,
     },
     Function {
         name: "max_common_layout",
         arguments: "A, B",
-        doc: "The longest C with A(C(i)) = i = B(C(i)).",
-        python: python!("(a: LayoutLike, b: LayoutLike, /) -> Layout"),
-        example: "(4,8):(1,4), (4,8):(1,8)",
+        doc: native!("The longest C with A(C(i)) = i = B(C(i))."),
+        python: native!("(a: LayoutLike, b: LayoutLike, /) -> Layout"),
+        example: native!("(4,8):(1,4), (4,8):(1,8)"),
         counts: (2, 2),
         run: |call| layout(call.layout(0)?.max_common_layout(&call.layout(1)?)?),
     },
     Function {
         name: "max_common_vector",
         arguments: "A, B",
-        doc: "The size of max_common_layout(A, B): how many elements move at once.",
-        python: python!("(a: LayoutLike, b: LayoutLike, /) -> int"),
-        example: "(4,8):(1,4), (4,8):(1,8)",
+        doc: native!("The size of max_common_layout(A, B): how many elements move at once."),
+        python: native!("(a: LayoutLike, b: LayoutLike, /) -> int"),
+        example: native!("(4,8):(1,4), (4,8):(1,8)"),
         counts: (2, 2),
         run: |call| {
             let common = call.layout(0)?.max_common_vector(&call.layout(1)?)?;

@@ -12,36 +12,40 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "tile",
         arguments: "L, shape",
-        doc: "The tile of this shape at the origin, with blocks and strides kept (TLA's MakeLayoutTile).",
-        python: python!("(layout: LayoutLike, shape: Shape, /) -> Layout | TensorLayout"),
-        example: "(8,12):(12,1), (4,6)",
+        doc: native!(
+            "The tile of this shape at the origin, with blocks and strides kept (TLA's MakeLayoutTile)."
+        ),
+        python: native!("(layout: LayoutLike, shape: Shape, /) -> Layout | TensorLayout"),
+        example: native!("(8,12):(12,1), (4,6)"),
         counts: (2, 2),
         run: tile,
     },
     Function {
         name: "make_layout_tv",
         arguments: "thr, val",
-        doc: "(thread, value) → cell of the tile, for this arrangement of threads and values; its extents are those of raked_product(thr, val).",
-        python: python!("(thr: LayoutLike, val: LayoutLike, /) -> Layout"),
-        example: "(4,8):(8,1), (2,2):(2,1)",
+        doc: native!(
+            "(thread, value) → cell of the tile, for this arrangement of threads and values; its extents are those of raked_product(thr, val)."
+        ),
+        python: native!("(thr: LayoutLike, val: LayoutLike, /) -> Layout"),
+        example: native!("(4,8):(8,1), (2,2):(2,1)"),
         counts: (2, 2),
         run: |call| layout(LayoutTv::new(&call.layout(0)?, &call.layout(1)?)?.layout().clone()),
     },
     Function {
         name: "make_ordered_layout",
         arguments: "shape, order",
-        doc: "The compact layout whose parts vary in the given order, smallest first.",
-        python: python!("(shape: Shape, order: Shape, /) -> Layout"),
-        example: "(2,3,4), (2,0,1)",
+        doc: native!("The compact layout whose parts vary in the given order, smallest first."),
+        python: native!("(shape: Shape, order: Shape, /) -> Layout"),
+        example: native!("(2,3,4), (2,0,1)"),
         counts: (2, 2),
         run: |call| layout(Layout::ordered(&call.shape(0)?, &call.tuple(1)?)?),
     },
     Function {
         name: "with_shape",
         arguments: "L, shape",
-        doc: "L with the coordinates of the shape, matched by colexicographic index.",
-        python: python!("(layout: LayoutLike, shape: Shape, /) -> Layout"),
-        example: "(4,8):(8,1), (8,4)",
+        doc: native!("L with the coordinates of the shape, matched by colexicographic index."),
+        python: native!("(layout: LayoutLike, shape: Shape, /) -> Layout"),
+        example: native!("(4,8):(8,1), (8,4)"),
         counts: (2, 2),
         run: |call| {
             let indices = Layout::compact_col_major(&call.tuple(1)?)?;
@@ -51,27 +55,31 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "make_layout_like",
         arguments: "L",
-        doc: "The compact layout of the same shape, ordered by L's strides; strides of 0 are kept.",
-        python: python!("(layout: LayoutLike, /) -> Layout"),
-        example: "(4,8):(16,1)",
+        doc: native!(
+            "The compact layout of the same shape, ordered by L's strides; strides of 0 are kept."
+        ),
+        python: native!("(layout: LayoutLike, /) -> Layout"),
+        example: native!("(4,8):(16,1)"),
         counts: (1, 1),
         run: |call| layout(call.layout(0)?.compact_like()?),
     },
     Function {
         name: "make_identity_layout",
         arguments: "shape",
-        doc: "The map of each coordinate to itself, with basis strides; for an integer n, n:1.",
-        python: python!("(shape: Shape, /) -> Layout | Value"),
-        example: "(2,3)",
+        doc: native!(
+            "The map of each coordinate to itself, with basis strides; for an integer n, n:1."
+        ),
+        python: native!("(shape: Shape, /) -> Layout | Value"),
+        example: native!("(2,3)"),
         counts: (1, 1),
         run: identity,
     },
     Function {
         name: "make_basis_like",
         arguments: "shape",
-        doc: "The strides of make_identity_layout(shape).",
-        python: python!("(shape: Shape, /) -> Value | Shape"),
-        example: "(2,(3,4))",
+        doc: native!("The strides of make_identity_layout(shape)."),
+        python: native!("(shape: Shape, /) -> Value | Shape"),
+        example: native!("(2,(3,4))"),
         counts: (1, 1),
         run: |call| match identity(call)? {
             Form::Basis(map) => Ok(Form::Strides(Strides::of(&map))),
@@ -81,27 +89,33 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "compact_col_major",
         arguments: "shape[, current]",
-        doc: "The strides of the compact layout whose first mode varies fastest, from `current` on.",
-        python: python!("(shape: Shape, current: int | None = None, /) -> Shape"),
-        example: "(2,(3,4))",
+        doc: native!(
+            "The strides of the compact layout whose first mode varies fastest, from `current` on."
+        ),
+        python: native!("(shape: Shape, current: int | None = None, /) -> Shape"),
+        example: native!("(2,(3,4))"),
         counts: (1, 2),
         run: |call| from(call, &call.shape(0)?.compact_col_major()?),
     },
     Function {
         name: "compact_row_major",
         arguments: "shape[, current]",
-        doc: "The strides of the compact layout whose last mode varies fastest, from `current` on.",
-        python: python!("(shape: Shape, current: int | None = None, /) -> Shape"),
-        example: "(2,(3,4))",
+        doc: native!(
+            "The strides of the compact layout whose last mode varies fastest, from `current` on."
+        ),
+        python: native!("(shape: Shape, current: int | None = None, /) -> Shape"),
+        example: native!("(2,(3,4))"),
         counts: (1, 2),
         run: |call| from(call, &call.shape(0)?.compact_row_major()?),
     },
     Function {
         name: "compact_order",
         arguments: "shape, order",
-        doc: "The strides of the compact layout whose parts vary in the given order, smallest first.",
-        python: python!("(shape: Shape, order: Shape, /) -> Shape"),
-        example: "(2,3,4), (2,0,1)",
+        doc: native!(
+            "The strides of the compact layout whose parts vary in the given order, smallest first."
+        ),
+        python: native!("(shape: Shape, order: Shape, /) -> Shape"),
+        example: native!("(2,3,4), (2,0,1)"),
         counts: (2, 2),
         run: |call| Ok(Form::Tuple(call.shape(0)?.compact_order(&call.tuple(1)?)?)),
     },

@@ -10,9 +10,11 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "crd2idx",
         arguments: "coord, L or shape[, stride]",
-        doc: "The offset of a coordinate; in a shape, its colexicographic index; under basis strides, a coordinate.",
-        python: python!("(coord: Coord, layout: Any, stride: Shape | None = None, /) -> Any"),
-        example: "(1,2), (4,8):(8,1)",
+        doc: native!(
+            "The offset of a coordinate; in a shape, its colexicographic index; under basis strides, a coordinate."
+        ),
+        python: native!("(coord: Coord, layout: Any, stride: Shape | None = None, /) -> Any"),
+        example: native!("(1,2), (4,8):(8,1)"),
         counts: (2, 3),
         run: |call| match call.form(1)? {
             Form::Tuple(shape) if call.count() == 2 => integer(shape.crd2idx(&call.tuple(0)?)?),
@@ -23,9 +25,9 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "idx2crd",
         arguments: "i, shape[, stride]",
-        doc: "The coordinate of a colexicographic index; with strides, as get_hier_coord.",
-        python: python!("(index: int, shape: Shape, stride: Shape | None = None, /) -> Any"),
-        example: "13, (4,8)",
+        doc: native!("The coordinate of a colexicographic index; with strides, as get_hier_coord."),
+        python: native!("(index: int, shape: Shape, stride: Shape | None = None, /) -> Any"),
+        example: native!("13, (4,8)"),
         counts: (2, 3),
         run: |call| match call.count() {
             2 => Ok(Form::Tuple(call.shape(1)?.idx2crd(call.integer(0)?)?)),
@@ -35,27 +37,31 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "get_hier_coord",
         arguments: "L, offset",
-        doc: "The coordinate at an offset of a compact layout, with the brackets of L.",
-        python: python!("(layout: LayoutLike, offset: int, /) -> Any"),
-        example: "(4,(2,4)):(8,(4,1)), 14",
+        doc: native!("The coordinate at an offset of a compact layout, with the brackets of L."),
+        python: native!("(layout: LayoutLike, offset: int, /) -> Any"),
+        example: native!("(4,(2,4)):(8,(4,1)), 14"),
         counts: (2, 2),
         run: |call| Ok(Form::Tuple(hierarchical(&call.layout(0)?, call.integer(1)?)?)),
     },
     Function {
         name: "get_flat_coord",
         arguments: "L, offset",
-        doc: "The coordinate at an offset of a compact layout, with an integer for each axis; for one axis, the integer.",
-        python: python!("(layout: LayoutLike, offset: int, /) -> Any"),
-        example: "(4,(2,4)):(8,(4,1)), 14",
+        doc: native!(
+            "The coordinate at an offset of a compact layout, with an integer for each axis; for one axis, the integer."
+        ),
+        python: native!("(layout: LayoutLike, offset: int, /) -> Any"),
+        example: native!("(4,(2,4)):(8,(4,1)), 14"),
         counts: (2, 2),
         run: |call| Ok(Form::Tuple(flat_coord(&call.layout(0)?, call.integer(1)?)?)),
     },
     Function {
         name: "get_1d_coord",
         arguments: "L, offset",
-        doc: "The colexicographic index of the coordinate at an offset of a compact layout.",
-        python: python!("(layout: LayoutLike, offset: int, /) -> int"),
-        example: "(4,(2,4)):(8,(4,1)), 14",
+        doc: native!(
+            "The colexicographic index of the coordinate at an offset of a compact layout."
+        ),
+        python: native!("(layout: LayoutLike, offset: int, /) -> int"),
+        example: native!("(4,(2,4)):(8,(4,1)), 14"),
         counts: (2, 2),
         run: |call| {
             let layout = call.layout(0)?;
@@ -65,18 +71,22 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "crd2crd",
         arguments: "coord, from, to",
-        doc: "Converts a coordinate of one shape to the coordinate of another with the same index: part by part for tuples, else as a whole.",
-        python: python!("(coord: Coord, from_: Shape, to: Shape, /) -> Any"),
-        example: "(1,2), (4,8), (8,4)",
+        doc: native!(
+            "Converts a coordinate of one shape to the coordinate of another with the same index: part by part for tuples, else as a whole."
+        ),
+        python: native!("(coord: Coord, from_: Shape, to: Shape, /) -> Any"),
+        example: native!("(1,2), (4,8), (8,4)"),
         counts: (3, 3),
         run: |call| Ok(Form::Tuple(call.shape(1)?.crd2crd(&call.tuple(0)?, &call.shape(2)?)?)),
     },
     Function {
         name: "crd2offset",
         arguments: "coord, shape, stride",
-        doc: "The sum of coordinate times stride over the leaves of a shape (TLA's crd2offset).",
-        python: python!("(coord: Coord, shape: Shape, stride: Shape, /) -> int"),
-        example: "(1,2), (4,8), (8,1)",
+        doc: native!(
+            "The sum of coordinate times stride over the leaves of a shape (TLA's crd2offset)."
+        ),
+        python: native!("(coord: Coord, shape: Shape, stride: Shape, /) -> int"),
+        example: native!("(1,2), (4,8), (8,1)"),
         counts: (3, 3),
         run: |call| {
             integer(IntTuple::crd2offset(&call.tuple(0)?, &call.tuple(1)?, &call.tuple(2)?)?)
@@ -85,54 +95,58 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "offset",
         arguments: "SPEC, coord",
-        doc: "The offset in elements of a coordinate; an integer counts colexicographically in a bare layout, in row-major order in any other array.",
-        python: python!(""),
-        example: "\"f32[3,5]{1,0:T(2,2)}\", (2,3)",
+        doc: native!(
+            "The offset in elements of a coordinate; an integer counts colexicographically in a bare layout, in row-major order in any other array."
+        ),
+        python: native!(""),
+        example: native!("\"f32[3,5]{1,0:T(2,2)}\", (2,3)"),
         counts: (2, 2),
         run: |call| integer(offset(call)?),
     },
     Function {
         name: "coord",
         arguments: "SPEC, offset",
-        doc: "The coordinate stored at an offset, or `padding`.",
-        python: python!(""),
-        example: "\"f32[3,5]{1,0:T(2,2)}\", 17",
+        doc: native!("The coordinate stored at an offset, or `padding`."),
+        python: native!(""),
+        example: native!("\"f32[3,5]{1,0:T(2,2)}\", 17"),
         counts: (2, 2),
         run: coord,
     },
     Function {
         name: "slice",
         arguments: "coord, L",
-        doc: "The parts of L where the coordinate is `_`, the others fixed at 0; for a tuple, a tuple.",
-        python: python!("(coord: Slicer, layout: LayoutLike, /) -> Any"),
-        example: "(_,1), (4,8):(8,1)",
+        doc: native!(
+            "The parts of L where the coordinate is `_`, the others fixed at 0; for a tuple, a tuple."
+        ),
+        python: native!("(coord: Slicer, layout: LayoutLike, /) -> Any"),
+        example: native!("(_,1), (4,8):(8,1)"),
         counts: (2, 2),
         run: |call| kept(call, call.layout(1)?.slice(&call.slicer(0)?)?),
     },
     Function {
         name: "dice",
         arguments: "coord, L",
-        doc: "The parts of L where the coordinate is not `_`; for a tuple, a tuple.",
-        python: python!("(coord: Slicer, layout: LayoutLike, /) -> Any"),
-        example: "(_,1), (4,8):(8,1)",
+        doc: native!("The parts of L where the coordinate is not `_`; for a tuple, a tuple."),
+        python: native!("(coord: Slicer, layout: LayoutLike, /) -> Any"),
+        example: native!("(_,1), (4,8):(8,1)"),
         counts: (2, 2),
         run: |call| kept(call, call.layout(1)?.dice(&call.slicer(0)?)?),
     },
     Function {
         name: "slice_and_offset",
         arguments: "coord, L",
-        doc: "The parts of L at `_`, from the offset of the coordinate on: layout+offset.",
-        python: python!("(coord: Slicer, layout: LayoutLike, /) -> Layout"),
-        example: "(2,_), (4,8):(8,1)",
+        doc: native!("The parts of L at `_`, from the offset of the coordinate on: layout+offset."),
+        python: native!("(coord: Slicer, layout: LayoutLike, /) -> Layout"),
+        example: native!("(2,_), (4,8):(8,1)"),
         counts: (2, 2),
         run: |call| Ok(Form::Cut(Box::new(call.layout(1)?.slice_and_offset(&call.slicer(0)?)?))),
     },
     Function {
         name: "domain_offset",
         arguments: "coord, L",
-        doc: "The rest of L from a coordinate on.",
-        python: python!("(coord: Coord, layout: LayoutLike, /) -> Layout"),
-        example: "(1,1), (4,8):(8,1)",
+        doc: native!("The rest of L from a coordinate on."),
+        python: native!("(coord: Coord, layout: LayoutLike, /) -> Layout"),
+        example: native!("(1,1), (4,8):(8,1)"),
         counts: (2, 2),
         run: |call| layout(call.layout(1)?.domain_offset(&call.tuple(0)?)?),
     },

@@ -1,7 +1,7 @@
 //! The functions of expressions: a table with name, arguments, description and code. Each file has one group.
 
-/// Returns the declaration of a function in Python; empty on the page, which has no Python.
-macro_rules! python {
+/// Returns a text of the list of functions, which only the program and Python print; empty on the page.
+macro_rules! native {
     ($text:literal) => {
         if cfg!(target_family = "wasm") { "" } else { $text }
     };

@@ -9,45 +9,49 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "size",
         arguments: "x[, i, j, …]",
-        doc: "The number of coordinates, or of the part at a path of positions, if one is given.",
-        python: python!("(x: Any, /, *path: int) -> int"),
-        example: "((4,2),3):((1,12),4)",
+        doc: native!(
+            "The number of coordinates, or of the part at a path of positions, if one is given."
+        ),
+        python: native!("(x: Any, /, *path: int) -> int"),
+        example: native!("((4,2),3):((1,12),4)"),
         counts: (1, usize::MAX),
         run: |call| integer(part(call)?.product()?),
     },
     Function {
         name: "rank",
         arguments: "x[, i, j, …]",
-        doc: "The number of top-level positions; 1 for an integer.",
-        python: python!("(x: Any, /, *path: int) -> int"),
-        example: "((4,2),3):((1,12),4)",
+        doc: native!("The number of top-level positions; 1 for an integer."),
+        python: native!("(x: Any, /, *path: int) -> int"),
+        example: native!("((4,2),3):((1,12),4)"),
         counts: (1, usize::MAX),
         run: |call| integer(part(call)?.rank() as i64),
     },
     Function {
         name: "depth",
         arguments: "x[, i, j, …]",
-        doc: "The depth of nested brackets; 0 for an integer.",
-        python: python!("(x: Any, /, *path: int) -> int"),
-        example: "((4,2),3):((1,12),4)",
+        doc: native!("The depth of nested brackets; 0 for an integer."),
+        python: native!("(x: Any, /, *path: int) -> int"),
+        example: native!("((4,2),3):((1,12),4)"),
         counts: (1, usize::MAX),
         run: |call| integer(part(call)?.depth() as i64),
     },
     Function {
         name: "shape",
         arguments: "x[, i, j, …]",
-        doc: "The extents, bracketed as the layout is; a tuple is its own shape.",
-        python: python!("(x: Any, /, *path: int) -> Shape"),
-        example: "((4,2),3):((1,12),4)",
+        doc: native!("The extents, bracketed as the layout is; a tuple is its own shape."),
+        python: native!("(x: Any, /, *path: int) -> Shape"),
+        example: native!("((4,2),3):((1,12),4)"),
         counts: (1, usize::MAX),
         run: |call| Ok(Form::Tuple(part(call)?)),
     },
     Function {
         name: "stride",
         arguments: "x[, i, j, …]",
-        doc: "The strides in elements, bracketed as the layout is; for a tuple, those of its compact layout.",
-        python: python!("(x: Any, /, *path: int) -> Shape"),
-        example: "((4,2),3):((1,12),4)",
+        doc: native!(
+            "The strides in elements, bracketed as the layout is; for a tuple, those of its compact layout."
+        ),
+        python: native!("(x: Any, /, *path: int) -> Shape"),
+        example: native!("((4,2),3):((1,12),4)"),
         counts: (1, usize::MAX),
         run: |call| match call.form(0)? {
             Form::Basis(map) if call.count() == 1 => Ok(Form::Strides(Strides::of(map))),
@@ -57,9 +61,11 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "cosize",
         arguments: "L[, i, j, …]",
-        doc: "1 + the largest offset reached, by the part at a path where one is given; 0 of an empty layout.",
-        python: python!("(layout: LayoutLike, /, *path: int) -> int"),
-        example: "(4,8):(16,1)",
+        doc: native!(
+            "1 + the largest offset reached, by the part at a path where one is given; 0 of an empty layout."
+        ),
+        python: native!("(layout: LayoutLike, /, *path: int) -> int"),
+        example: native!("(4,8):(16,1)"),
         counts: (1, usize::MAX),
         run: |call| match call.count() {
             1 => integer(call.layout(0)?.cosize()),
@@ -69,9 +75,9 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "coshape",
         arguments: "L",
-        doc: "The shape of the smallest box of the values: of a layout its cosize.",
-        python: python!("(layout: LayoutLike | Value, /) -> Shape"),
-        example: "make_identity_layout((2,3))",
+        doc: native!("The shape of the smallest box of the values: of a layout its cosize."),
+        python: native!("(layout: LayoutLike | Value, /) -> Shape"),
+        example: native!("make_identity_layout((2,3))"),
         counts: (1, 1),
         run: |call| match call.form(0)? {
             Form::Basis(map) => Ok(Form::Tuple(basis::coshape(map)?)),
@@ -81,9 +87,9 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "coprofile",
         arguments: "L",
-        doc: "The brackets of the values, with 0 for each integer: of a layout 0.",
-        python: python!("(layout: LayoutLike | Value, /) -> Shape"),
-        example: "make_identity_layout((2,3))",
+        doc: native!("The brackets of the values, with 0 for each integer: of a layout 0."),
+        python: native!("(layout: LayoutLike | Value, /) -> Shape"),
+        example: native!("make_identity_layout((2,3))"),
         counts: (1, 1),
         run: |call| match call.form(0)? {
             Form::Basis(map) => Ok(Form::Tuple(map.coord_at(&IntTuple::integer(0))?)),
@@ -93,9 +99,9 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "span",
         arguments: "L",
-        doc: "The largest offset less the smallest, plus 1.",
-        python: python!("(layout: LayoutLike, /) -> int"),
-        example: "(3,2):(-1,3)",
+        doc: native!("The largest offset less the smallest, plus 1."),
+        python: native!("(layout: LayoutLike, /) -> int"),
+        example: native!("(3,2):(-1,3)"),
         counts: (1, 1),
         run: |call| {
             let span = call.layout(0)?.span();
@@ -107,9 +113,9 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "injective",
         arguments: "L",
-        doc: "Returns whether no two coordinates share an offset.",
-        python: python!("(layout: LayoutLike, /) -> bool"),
-        example: "(4,8):(16,1)",
+        doc: native!("Returns whether no two coordinates share an offset."),
+        python: native!("(layout: LayoutLike, /) -> bool"),
+        example: native!("(4,8):(16,1)"),
         counts: (1, 1),
         run: |call| match call.form(0)? {
             Form::Linear(map) => Ok(Form::Boolean(map.is_injective())),
@@ -119,18 +125,18 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "offsets",
         arguments: "L",
-        doc: "A list of the offsets of all coordinates, in colexicographic order.",
-        python: python!("(layout: LayoutLike, /) -> list[int]"),
-        example: "(2,3):(3,1)",
+        doc: native!("A list of the offsets of all coordinates, in colexicographic order."),
+        python: native!("(layout: LayoutLike, /) -> list[int]"),
+        example: native!("(2,3):(3,1)"),
         counts: (1, 1),
         run: |call| list(call.layout(0)?),
     },
     Function {
         name: "swizzle",
         arguments: "Sw<b,m,s>, n",
-        doc: "A list of the images of 0 … n - 1 under a swizzle.",
-        python: python!("(swizzle: Swizzle | str, n: int, /) -> list[int]"),
-        example: "Sw<1,0,1>, 4",
+        doc: native!("A list of the images of 0 … n - 1 under a swizzle."),
+        python: native!("(swizzle: Swizzle | str, n: int, /) -> list[int]"),
+        example: native!("Sw<1,0,1>, 4"),
         counts: (2, 2),
         run: |call| {
             let (swizzle, n) = (call.swizzle(0)?, call.natural(1)?);

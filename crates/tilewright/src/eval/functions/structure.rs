@@ -9,9 +9,11 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "get",
         arguments: "x, i, …",
-        doc: "The part at a path of positions: a layout of a layout, a tuple or integer of a tuple.",
-        python: python!("(x: Any, /, *path: int) -> Any"),
-        example: "((4,2),3):((1,12),4), 0, 1",
+        doc: native!(
+            "The part at a path of positions: a layout of a layout, a tuple or integer of a tuple."
+        ),
+        python: native!("(x: Any, /, *path: int) -> Any"),
+        example: native!("((4,2),3):((1,12),4), 0, 1"),
         counts: (2, usize::MAX),
         run: |call| match call.form(0)? {
             Form::Tuple(tuple) => Ok(Form::Tuple(tuple.get(&call.path(1)?)?)),
@@ -21,9 +23,9 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "flatten",
         arguments: "x",
-        doc: "All modes side by side, without their brackets; for a tuple, its integers.",
-        python: python!("(x: LayoutLike, /) -> Any"),
-        example: "((4,2),3):((1,12),4)",
+        doc: native!("All modes side by side, without their brackets; for a tuple, its integers."),
+        python: native!("(x: LayoutLike, /) -> Any"),
+        example: native!("((4,2),3):((1,12),4)"),
         counts: (1, 1),
         run: |call| match call.form(0)? {
             Form::Tuple(tuple) if tuple.as_integer().is_some() => Ok(Form::Tuple(tuple.clone())),
@@ -34,9 +36,9 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "select",
         arguments: "x, i, …",
-        doc: "The axes named, in that order; for a tuple, a tuple.",
-        python: python!("(x: LayoutLike, /, *axes: int) -> Any"),
-        example: "(2,3,4):(12,4,1), 2, 0",
+        doc: native!("The axes named, in that order; for a tuple, a tuple."),
+        python: native!("(x: LayoutLike, /, *axes: int) -> Any"),
+        example: native!("(2,3,4):(12,4,1), 2, 0"),
         counts: (2, usize::MAX),
         run: |call| match parts(call)? {
             Some(parts) => of(call.path(1)?.iter().map(|&i| at(&parts, i))),
@@ -46,9 +48,9 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "take",
         arguments: "x, from, to",
-        doc: "The axes from … to - 1; for a tuple, a tuple.",
-        python: python!("(x: LayoutLike, start: int, stop: int, /) -> Any"),
-        example: "(2,3,4):(12,4,1), 1, 3",
+        doc: native!("The axes from … to - 1; for a tuple, a tuple."),
+        python: native!("(x: LayoutLike, start: int, stop: int, /) -> Any"),
+        example: native!("(2,3,4):(12,4,1), 1, 3"),
         counts: (3, 3),
         run: |call| match (parts(call)?, call.position(1)?, call.position(2)?) {
             (Some(parts), from, to) => of(range(&parts, from, to)?.iter().map(Ok)),
@@ -58,18 +60,18 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "group",
         arguments: "x, from, to",
-        doc: "The axes from … to - 1 as one axis; for a tuple, a tuple.",
-        python: python!("(x: LayoutLike, start: int, stop: int, /) -> Any"),
-        example: "(2,3,4):(12,4,1), 0, 2",
+        doc: native!("The axes from … to - 1 as one axis; for a tuple, a tuple."),
+        python: native!("(x: LayoutLike, start: int, stop: int, /) -> Any"),
+        example: native!("(2,3,4):(12,4,1), 0, 2"),
         counts: (3, 3),
         run: grouped,
     },
     Function {
         name: "append",
         arguments: "A, B",
-        doc: "A with B appended as one more axis; for tuples, a tuple.",
-        python: python!("(a: LayoutLike, b: LayoutLike, /) -> Any"),
-        example: "2:1, 3:4",
+        doc: native!("A with B appended as one more axis; for tuples, a tuple."),
+        python: native!("(a: LayoutLike, b: LayoutLike, /) -> Any"),
+        example: native!("2:1, 3:4"),
         counts: (2, 2),
         run: |call| match (parts(call)?, call.form(1)?) {
             (Some(parts), Form::Tuple(one)) => of(parts.iter().chain([one]).map(Ok)),
@@ -79,9 +81,9 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "prepend",
         arguments: "A, B",
-        doc: "A with B prepended as one more axis; for tuples, a tuple.",
-        python: python!("(a: LayoutLike, b: LayoutLike, /) -> Any"),
-        example: "2:1, 3:4",
+        doc: native!("A with B prepended as one more axis; for tuples, a tuple."),
+        python: native!("(a: LayoutLike, b: LayoutLike, /) -> Any"),
+        example: native!("2:1, 3:4"),
         counts: (2, 2),
         run: |call| match (parts(call)?, call.form(1)?) {
             (Some(parts), Form::Tuple(one)) => of([one].into_iter().chain(&parts).map(Ok)),
@@ -91,27 +93,31 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "append_to",
         arguments: "A, n[, B]",
-        doc: "A with B (1:0 unless given) appended until there are n axes; for tuples, a tuple.",
-        python: python!("(a: LayoutLike, n: int, b: LayoutLike | None = None, /) -> Any"),
-        example: "(2,3):(3,1), 4",
+        doc: native!(
+            "A with B (1:0 unless given) appended until there are n axes; for tuples, a tuple."
+        ),
+        python: native!("(a: LayoutLike, n: int, b: LayoutLike | None = None, /) -> Any"),
+        example: native!("(2,3):(3,1), 4"),
         counts: (2, 3),
         run: |call| grown(call, false),
     },
     Function {
         name: "prepend_to",
         arguments: "A, n[, B]",
-        doc: "A with B (1:0 unless given) prepended until there are n axes; for tuples, a tuple.",
-        python: python!("(a: LayoutLike, n: int, b: LayoutLike | None = None, /) -> Any"),
-        example: "(2,3):(3,1), 4",
+        doc: native!(
+            "A with B (1:0 unless given) prepended until there are n axes; for tuples, a tuple."
+        ),
+        python: native!("(a: LayoutLike, n: int, b: LayoutLike | None = None, /) -> Any"),
+        example: native!("(2,3):(3,1), 4"),
         counts: (2, 3),
         run: |call| grown(call, true),
     },
     Function {
         name: "replace",
         arguments: "A, i, B",
-        doc: "A with B in place of axis i; for tuples, a tuple.",
-        python: python!("(a: LayoutLike, axis: int, b: LayoutLike, /) -> Any"),
-        example: "(2,3,4):(12,4,1), 1, 5:1",
+        doc: native!("A with B in place of axis i; for tuples, a tuple."),
+        python: native!("(a: LayoutLike, axis: int, b: LayoutLike, /) -> Any"),
+        example: native!("(2,3,4):(12,4,1), 1, 5:1"),
         counts: (3, 3),
         run: |call| match (parts(call)?, call.position(1)?, call.form(2)?) {
             (Some(parts), axis, Form::Tuple(one)) => {
@@ -128,9 +134,11 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "make_layout",
         arguments: "shape[, stride] or A, B, …",
-        doc: "The layout of a shape, compact if no strides are given; or several layouts side by side, one axis for each.",
-        python: python!("(*parts: LayoutLike | Shape) -> Layout"),
-        example: "(4,2), (1,4)",
+        doc: native!(
+            "The layout of a shape, compact if no strides are given; or several layouts side by side, one axis for each."
+        ),
+        python: native!("(*parts: LayoutLike | Shape) -> Layout"),
+        example: native!("(4,2), (1,4)"),
         counts: (1, usize::MAX),
         run: made,
     },
