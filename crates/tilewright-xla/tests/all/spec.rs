@@ -141,7 +141,7 @@ fn invalid_texts_are_errors_at_their_span() {
         ("f32[2]{0:L(0)}", (11, 12), "alignment of 0"),
         ("f32[2]{0:T(0)}", (11, 12), "extent 0"),
         ("f32[2]{0:T(0,8)}", (11, 12), "extent 0"),
-        ("f32[2]{0:T()}", (10, 12), "without dims"),
+        ("f32[2]{0:T()}", (10, 12), "has no dims"),
         ("f32[2]{0:T(2,*)}", (13, 14), "`*` is the last"),
         ("f32[2]{0:T}", (10, 11), "expected a tile"),
         ("f32[2,2]{0,0}", (11, 12), "named twice"),
