@@ -1,6 +1,6 @@
 //! The text of a realigned transpose.
 //!
-//! A square consists of the elements of one vector of a row, in as many rows as a vector has elements; a thread moves a
+//! A square consists of the elements of one vector of a row, in N rows if a vector has N elements; a thread moves a
 //! few squares. Cell `(c, t)` of the tile is the vector of column `c` and rows `t·N` to `t·N + N`, with N elements in a
 //! vector. The xor of `t` with the square's column distributes eight columns of squares over different banks.
 

@@ -3,7 +3,7 @@
 //! stay in registers.
 //!
 //! Law: each vector of the destination is written once, with the bytes that the area defines. Accesses to shared memory
-//! have no bank conflicts.
+//! are free of bank conflicts.
 
 mod exchange;
 mod order;

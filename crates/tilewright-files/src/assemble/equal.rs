@@ -101,7 +101,7 @@ pub(crate) fn check<'c>(
     (means, threads): (&Means<'_>, usize),
 ) -> Result<(), Error> {
     let quiet = Quiet(means.watch);
-    let crew = Workers::new(&quiet, &means.budget, threads);
+    let workers = Workers::new(&quiet, &means.budget, threads);
     for equality in all {
         let name = equality.equal.why.as_str();
         let moved = |whole: &Whole| {
@@ -113,7 +113,7 @@ pub(crate) fn check<'c>(
         let whole = &equality.sides[0];
         let (len, unit) = (whole.units.saturating_mul(whole.width), whole.width.max(1));
         let each = sides.each_ref().map(|side| (Bytes::Made(side), 0));
-        if let Some(at) = compare::unequal(each, (len, unit), crew)? {
+        if let Some(at) = compare::unequal(each, (len, unit), workers)? {
             let mut bytes = [[0; 16]; 2];
             for (side, bytes) in sides.iter().zip(&mut bytes) {
                 side.read(bytes.get_mut(..unit.min(16) as usize).unwrap_or_default(), at)?;

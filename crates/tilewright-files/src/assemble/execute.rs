@@ -110,8 +110,8 @@ impl Assembling<'_> {
         };
         let all = target.sections.iter().map(len).fold(0, u64::saturating_add);
         disk::extend(file, all).map_err(failed)?;
-        let crew = Workers::new(means.watch, &means.budget, self.frame.request.threads);
-        let (threads, limit) = (crew.members(u64::MAX), means.budget.limit());
+        let workers = Workers::new(means.watch, &means.budget, self.frame.request.threads);
+        let (threads, limit) = (workers.members(u64::MAX), means.budget.limit());
         // A thread has two buffers of a stage, one of a tile's source, and one of a result.
         let most = (limit / threads as u64 / 4).max(1);
         let (mut at, mut each) = (0, Vec::new());
@@ -139,7 +139,7 @@ impl Assembling<'_> {
                 Ok(None::<()>)
             })
         };
-        crew.first(threads, each, (size, tells, tells), join).map(drop)
+        workers.first(threads, each, (size, tells, tells), join).map(drop)
     }
 
     /// Returns the tensors that are read, each with its place.
@@ -274,8 +274,8 @@ impl Filling for Filled<'_, '_> {
                 Error::corrupt(&job.frame.out, format!("verification failed: {said}"))
             };
             let out = verify::opened_again(self.conversion, done, means.watch)?.map_err(wrong)?;
-            let crew = Workers::new(means.watch, &means.budget, job.frame.request.threads);
-            if let Some(found) = Remade::new(&out, job.source, &job.assembly).difference(crew)? {
+            let workers = Workers::new(means.watch, &means.budget, job.frame.request.threads);
+            if let Some(found) = Remade::new(&out, job.source, &job.assembly).difference(workers)? {
                 return Err(wrong(found.to_string()));
             }
             bytes = Some(out.tensors().iter().map(|tensor| tensor.len).sum());

@@ -63,7 +63,7 @@ const TRIED: usize = 4096;
 /// Returns the lengths, in ascending order, of ranges that cut no region: ranges of such a length begin at regions.
 fn starts(plan: &Plan) -> Vec<u64> {
     let ends = |region: &Region| {
-        let reach = region.loops.iter().map(|turn| (turn.extent as i64 - 1) * turn.dst);
+        let reach = region.loops.iter().map(|level| (level.extent as i64 - 1) * level.dst);
         (region.dst as u64, region.dst as u64 + reach.sum::<i64>() as u64)
     };
     let regions = plan.program().regions().unwrap_or_default();

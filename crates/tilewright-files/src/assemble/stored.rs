@@ -100,12 +100,12 @@ impl<'c> Stored<'c> {
     pub(crate) fn misread(
         &self,
         (input, tensor): (&Input, &Tensor),
-        crew: Workers<'_>,
+        workers: Workers<'_>,
     ) -> Result<Option<Difference>, Error> {
         let own = self.held(&tensor.held)?;
         let to = side_at((Origin::Made(self), 0, self.len), &tensor.name, &own, (0, false))?;
         let from = side((input, None), tensor, &tensor.held, Fill::Unspecified)?;
-        compare::tensors(&to, &from, crew)
+        compare::tensors(&to, &from, workers)
     }
 }
 

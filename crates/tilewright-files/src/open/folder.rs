@@ -240,12 +240,12 @@ pub(crate) fn difference(
     out: &Place,
     against: &Input,
     chosen: &dyn Fn(&mut Companions) -> Result<(), Error>,
-    crew: Workers<'_>,
+    workers: Workers<'_>,
 ) -> Result<Option<String>, Error> {
     let Some(own) = against.folder.as_ref().filter(|_| is_folder(out)) else { return Ok(None) };
     let mut companions = Companions::of(own, against)?;
     chosen(&mut companions)?;
-    companions.difference(&out.path, crew)
+    companions.difference(&out.path, workers)
 }
 
 /// The files in a folder beside its checkpoint.
@@ -324,7 +324,7 @@ impl Companions {
     pub(crate) fn difference(
         &self,
         folder: &Path,
-        crew: Workers<'_>,
+        workers: Workers<'_>,
     ) -> Result<Option<String>, Error> {
         for path in &self.taken {
             let other = folder.join(path.file_name().unwrap_or_default());
@@ -337,7 +337,7 @@ impl Companions {
             let is = Source::open(&other)?;
             let said = match path.file_name().and_then(|name| self.changed.get(name)) {
                 Some(bytes) => is_other(&is, bytes)?,
-                None => differs(&is, &Source::open(path)?, crew)?,
+                None => differs(&is, &Source::open(path)?, workers)?,
             };
             if let Some(said) = said {
                 return Ok(Some(format!("{:?}, which must be copied, {said}", shown(path))));
@@ -389,15 +389,15 @@ fn is_other(is: &Source, bytes: &[u8]) -> Result<Option<String>, Error> {
 }
 
 /// Compares a file with another one. It is an error if one of them changes meanwhile.
-fn differs(is: &Source, was: &Source, crew: Workers<'_>) -> Result<Option<String>, Error> {
+fn differs(is: &Source, was: &Source, workers: Workers<'_>) -> Result<Option<String>, Error> {
     if is.len() != was.len() {
         return Ok(Some(format!("has {} bytes, had {}", is.len(), was.len())));
     }
-    let piece = (crew.budget().limit() / 2).clamp(1, PIECE);
-    let (mut one, mut other) = (crew.budget().buffer(piece)?, crew.budget().buffer(piece)?);
+    let piece = (workers.budget().limit() / 2).clamp(1, PIECE);
+    let (mut one, mut other) = (workers.budget().buffer(piece)?, workers.budget().buffer(piece)?);
     let mut at = 0;
     while at < is.len() {
-        go_on(crew.watch())?;
+        go_on(workers.watch())?;
         let step = (is.len() - at).min(piece) as usize;
         let (one, other) = (&mut one[..step], &mut other[..step]);
         is.read(one, at)?;

@@ -149,8 +149,8 @@ impl Filling for Moved<'_> {
         if !self.conversion.request.verify {
             return Ok(None);
         }
-        let crew = Workers::new(means.watch, &means.budget, self.conversion.request.threads);
-        verify::written(self.conversion, done, data, crew).map(Some)
+        let workers = Workers::new(means.watch, &means.budget, self.conversion.request.threads);
+        verify::written(self.conversion, done, data, workers).map(Some)
     }
 }
 

@@ -140,8 +140,8 @@ pub fn verify_recorded(
             input.check_sums(watch)?;
             let tensors = input.tensors().len();
             let budget = Budget::new(budget::beside(request.memory, tensors, tensors)?);
-            let crew = Workers::new(watch, &budget, request.threads);
-            compared(&input, &meant.recorded, watch, crew)?
+            let workers = Workers::new(watch, &budget, request.threads);
+            compared(&input, &meant.recorded, watch, workers)?
         }
     };
     input.check_unchanged()?;
@@ -206,11 +206,11 @@ fn compared(
     input: &Input,
     recorded: &[(&Tensor, Fingerprint)],
     watch: &dyn Watch,
-    crew: Workers<'_>,
+    workers: Workers<'_>,
 ) -> Result<Verdict, Error> {
     let mut bytes = 0;
     for (tensor, data) in recorded {
-        if let Some(found) = difference(input, tensor, &[*data], watch, crew)? {
+        if let Some(found) = difference(input, tensor, &[*data], watch, workers)? {
             return Ok(Verdict::Differs(found));
         }
         bytes += tensor.len;
@@ -224,9 +224,9 @@ pub(crate) fn of_result(
     out: &Input,
     tensor: &Tensor,
     recorded: &[Fingerprint],
-    crew: Workers<'_>,
+    workers: Workers<'_>,
 ) -> Result<Option<Difference>, Error> {
-    difference(out, tensor, recorded, &Quiet(crew.watch()), crew)
+    difference(out, tensor, recorded, &Quiet(workers.watch()), workers)
 }
 
 /// Returns a difference if the data of a tensor do not have one of these fingerprints.
@@ -235,12 +235,12 @@ fn difference(
     tensor: &Tensor,
     recorded: &[Fingerprint],
     watch: &dyn Watch,
-    crew: Workers<'_>,
+    workers: Workers<'_>,
 ) -> Result<Option<Difference>, Error> {
     if recorded.is_empty() {
         return Ok(None);
     }
-    let is = Data::of(input, tensor)?.by(crew)?.fingerprint(&Key::default(), watch)?;
+    let is = Data::of(input, tensor)?.by(workers)?.fingerprint(&Key::default(), watch)?;
     let wrong = recorded.iter().copied().find(|recorded| *recorded != is);
     let found = |recorded| Difference::Record { tensor: tensor.name.clone(), is, recorded };
     Ok(wrong.map(found))

@@ -30,7 +30,7 @@ const MOST: u64 = 256 << 10;
 pub(crate) fn tensors(
     to: &FileSide<'_>,
     from: &FileSide<'_>,
-    crew: Workers<'_>,
+    workers: Workers<'_>,
 ) -> Result<Option<Difference>, Error> {
     check(to)?;
     check(from)?;
@@ -38,20 +38,20 @@ pub(crate) fn tensors(
         && (to.held.bits, to.held.order) == (from.held.bits, from.held.order);
     // If another fill is expected, the padding of the original is irrelevant.
     let filled = to.promised && !(from.promised && from.fill == to.fill);
-    if alike && (!filled || to.held.layout().padding() == 0) && same_bytes(to, from, crew)? {
-        crew.watch().advance(to.len);
+    if alike && (!filled || to.held.layout().padding() == 0) && same_bytes(to, from, workers)? {
+        workers.watch().advance(to.len);
         return Ok(None);
     }
     let found = match to.held.layout().size() {
         0 => None,
-        _ => elements(to, from, crew)?,
+        _ => elements(to, from, workers)?,
     };
     let found = match found {
-        None => padding::difference(to, crew.watch(), crew.budget())?,
+        None => padding::difference(to, workers.watch(), workers.budget())?,
         found => found,
     };
     if to.held.layout().size() == 0 {
-        crew.watch().advance(to.len);
+        workers.watch().advance(to.len);
     }
     Ok(found)
 }
@@ -75,11 +75,11 @@ fn check(side: &FileSide<'_>) -> Result<(), Error> {
     }
 }
 
-fn same_bytes(to: &FileSide<'_>, from: &FileSide<'_>, crew: Workers<'_>) -> Result<bool, Error> {
+fn same_bytes(to: &FileSide<'_>, from: &FileSide<'_>, workers: Workers<'_>) -> Result<bool, Error> {
     // The pieces are whole elements.
     let unit = u64::from(to.held.bits / 8).max(1);
     let sides = [(to.source, to.at), (from.source, from.at)];
-    Ok(to.len == from.len && unequal(sides, (to.len, unit), crew)?.is_none())
+    Ok(to.len == from.len && unequal(sides, (to.len, unit), workers)?.is_none())
 }
 
 /// Returns the position of the first of `len` bytes that differs in two sources, each read from its position on in whole units of
@@ -87,9 +87,9 @@ fn same_bytes(to: &FileSide<'_>, from: &FileSide<'_>, crew: Workers<'_>) -> Resu
 pub(crate) fn unequal(
     sides: [(Origin<'_>, u64); 2],
     (len, unit): (u64, u64),
-    crew: Workers<'_>,
+    workers: Workers<'_>,
 ) -> Result<Option<u64>, Error> {
-    let (budget, members) = (crew.budget(), crew.members(len));
+    let (budget, members) = (workers.budget(), workers.members(len));
     let step = len.min(budget.limit() / 2 / members as u64).clamp(1, MOST);
     let step = (step / unit * unit).max(unit);
     let pieces = (0..len.div_ceil(step)).map(|i| i * step..len.min((i + 1) * step));
@@ -106,18 +106,18 @@ pub(crate) fn unequal(
             Ok((a != b).then(|| piece.start + first() / unit * unit))
         })
     };
-    crew.first(members, pieces, (|_: &_| 1, 1, 0), join)
+    workers.first(members, pieces, (|_: &_| 1, 1, 0), join)
 }
 
 /// Returns the first element that differs, box by box.
 fn elements(
     to: &FileSide<'_>,
     from: &FileSide<'_>,
-    crew: Workers<'_>,
+    workers: Workers<'_>,
 ) -> Result<Option<Difference>, Error> {
     // Of the memory of each thread, the ranges of a row get one eighth, the list of either side one sixteenth or what it needs,
     // and the bytes of both sides the rest.
-    let (budget, members) = (crew.budget(), crew.members(to.len));
+    let (budget, members) = (workers.budget(), workers.members(to.len));
     let limit = budget.limit() / members as u64;
     let list = (limit / 16).clamp(patch::LEAST, MOST);
     let room = ((limit - limit / 8).saturating_sub(2 * list) / 2).min(MOST);
@@ -140,7 +140,7 @@ fn elements(
     };
     let widest = u64::from(to.held.bits.max(from.held.bits));
     let pieces = Boxes::new([a, b], (room * 8 / widest).max(1)).map_err(comparing)?;
-    crew.first(members, pieces, (boxes::size, a.size(), to.len), join)
+    workers.first(members, pieces, (boxes::size, a.size(), to.len), join)
 }
 
 /// Both sides of a box during the comparison of elements.
@@ -416,11 +416,11 @@ pub(crate) fn side_at<'a>(
 pub(crate) fn padding(
     out: &Input,
     tensor: &Tensor,
-    crew: Workers<'_>,
+    workers: Workers<'_>,
 ) -> Result<Option<Difference>, Error> {
     let fill = tensor.held.named.fill();
     let to = side((out, None), tensor, &tensor.held, fill)?;
-    match padding::difference(&to, &Quiet(crew.watch()), crew.budget())? {
+    match padding::difference(&to, &Quiet(workers.watch()), workers.budget())? {
         None => unfilled(out, tensor, fill),
         found => Ok(found),
     }

@@ -136,9 +136,9 @@ impl<'a> Data<'a> {
     }
 
     /// Returns the data, read by these workers within their memory.
-    pub(crate) fn by(&self, crew: Workers<'_>) -> Result<Data<'a>, Error> {
-        let threads = crew.members(self.len);
-        let window = WINDOW.min(crew.budget().limit() / threads as u64);
+    pub(crate) fn by(&self, workers: Workers<'_>) -> Result<Data<'a>, Error> {
+        let threads = workers.members(self.len);
+        let window = WINDOW.min(workers.budget().limit() / threads as u64);
         Ok(Data { window, threads, ..self.clone() })
     }
 

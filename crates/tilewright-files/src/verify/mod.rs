@@ -103,12 +103,14 @@ pub fn verify(
     };
     let tensors = against.tensors().len() + out.tensors().len();
     let budget = Budget::new(budget::beside(request.memory, against.tensors().len(), tensors)?);
-    let crew = Workers::new(watch, &budget, request.threads);
-    let found = match compared(&out, (&against, &[]), &pairs, request.fill, crew)? {
-        Verdict::Same { bytes } => match folder::difference(&place, &against, &|_| Ok(()), crew)? {
-            None => return Ok(Verdict::Same { bytes }),
-            Some(said) => Difference::said(said),
-        },
+    let workers = Workers::new(watch, &budget, request.threads);
+    let found = match compared(&out, (&against, &[]), &pairs, request.fill, workers)? {
+        Verdict::Same { bytes } => {
+            match folder::difference(&place, &against, &|_| Ok(()), workers)? {
+                None => return Ok(Verdict::Same { bytes }),
+                Some(said) => Difference::said(said),
+            }
+        }
         // A file that is not read by its note is reported with the reason.
         Verdict::Differs(found) => found.and(out.changed()),
     };
@@ -255,9 +257,9 @@ fn compared(
     (against, arrays): (&Input, &[&[u8]]),
     pairs: &[TensorPair<'_>],
     fill: Option<Fill>,
-    crew: Workers<'_>,
+    workers: Workers<'_>,
 ) -> Result<Verdict, Error> {
-    let verdict = compared_once(out, (against, arrays), pairs, fill, crew)?;
+    let verdict = compared_once(out, (against, arrays), pairs, fill, workers)?;
     against.check_unchanged()?;
     out.check_unchanged()?;
     Ok(verdict)
@@ -268,10 +270,10 @@ fn compared_once(
     (against, arrays): (&Input, &[&[u8]]),
     pairs: &[TensorPair<'_>],
     fill: Option<Fill>,
-    crew: Workers<'_>,
+    workers: Workers<'_>,
 ) -> Result<Verdict, Error> {
-    against.check_sums(crew.watch())?;
-    out.check_sums(crew.watch())?;
+    against.check_sums(workers.watch())?;
+    out.check_sums(workers.watch())?;
     if let Some(said) = metadata::difference(out, against) {
         return Ok(Verdict::Differs(Difference::said(said)));
     }
@@ -284,8 +286,8 @@ fn compared_once(
         if let Some(text) = said {
             return Ok(Verdict::Differs(of_tensor(pair, text)));
         }
-        let found = match different_bytes(out, (against, arrays), pair, fill, crew)? {
-            None => different_data(out, pair, crew)?,
+        let found = match different_bytes(out, (against, arrays), pair, fill, workers)? {
+            None => different_data(out, pair, workers)?,
             found => found,
         };
         if let Some(found) = found {
@@ -306,7 +308,7 @@ fn different_bytes(
     (against, arrays): (&Input, &[&[u8]]),
     pair: &TensorPair<'_>,
     fill: Option<Fill>,
-    crew: Workers<'_>,
+    workers: Workers<'_>,
 ) -> Result<Option<Difference>, Error> {
     let (noted, from) = (pair.out.fill(), &pair.expected.from);
     let fill = match &pair.expected.to {
@@ -321,7 +323,7 @@ fn different_bytes(
     }
     let bytes = arrays.get(pair.expected.tensor).copied();
     let from = side((against, bytes), pair.against, from, from.named.fill())?;
-    match compare::tensors(&to, &from, crew)? {
+    match compare::tensors(&to, &from, workers)? {
         None => unfilled(out, pair.out, fill),
         found => Ok(found),
     }
@@ -331,10 +333,10 @@ fn different_bytes(
 fn different_data(
     out: &Input,
     pair: &TensorPair<'_>,
-    crew: Workers<'_>,
+    workers: Workers<'_>,
 ) -> Result<Option<Difference>, Error> {
     let recorded = [pair.out.recorded(), pair.expected.data].into_iter().flatten();
-    by_record::of_result(out, pair.out, &recorded.collect::<Vec<_>>(), crew)
+    by_record::of_result(out, pair.out, &recorded.collect::<Vec<_>>(), workers)
 }
 
 /// Compares the facts about a tensor except its layout.
@@ -376,14 +378,15 @@ pub(crate) fn written(
     conversion: &Conversion<'_>,
     done: &[Temporary],
     data: &BTreeMap<usize, Fingerprint>,
-    crew: Workers<'_>,
+    workers: Workers<'_>,
 ) -> Result<u64, Error> {
     let wrong =
         |said: &str| Error::corrupt(&conversion.out, format!("verification failed: {said}"));
     let expected = all_expected(conversion, data);
-    let out = reopened(conversion, done, &expected, crew.watch())?.map_err(|said| wrong(&said))?;
+    let out =
+        reopened(conversion, done, &expected, workers.watch())?.map_err(|said| wrong(&said))?;
     let pairs = paired(&out, conversion.input, &expected).map_err(|said| wrong(&said))?;
-    match compared(&out, (conversion.input, conversion.arrays), &pairs, None, crew)? {
+    match compared(&out, (conversion.input, conversion.arrays), &pairs, None, workers)? {
         Verdict::Same { bytes } => Ok(bytes),
         Verdict::Differs(found) => Err(wrong(&found.to_string())),
     }

@@ -120,9 +120,9 @@ mod tests {
         for members in 1..5 {
             for wrong in [vec![], vec![0], vec![99], vec![98, 40, 41, 42, 77], vec![7, 8]] {
                 let watch = Counter::default();
-                let crew = Workers::new(&watch, &budget, members);
+                let workers = Workers::new(&watch, &budget, members);
                 let join = || Ok(|piece: &u64| Ok(wrong.contains(piece).then_some(*piece)));
-                let found = crew.first(members, 0..100, (|_: &u64| 1, 100, 1000), join).unwrap();
+                let found = workers.first(members, 0..100, (|_: &u64| 1, 100, 1000), join).unwrap();
                 assert_eq!(found, wrong.iter().min().copied());
                 assert!(found.is_some() || watch.told.get() == 1000);
             }
@@ -137,16 +137,16 @@ mod tests {
             _ => Ok(None::<u64>),
         };
         for members in 1..4 {
-            let crew = Workers::new(&(), &budget, members);
-            let found = crew.first(members, 0..100, (|_: &u64| 1, 100, 100), || Ok(error));
+            let workers = Workers::new(&(), &budget, members);
+            let found = workers.first(members, 0..100, (|_: &u64| 1, 100, 100), || Ok(error));
             assert!(found.unwrap_err().to_string().contains("fifty"));
             let none = || Err::<fn(&u64) -> Result<Option<u64>, Error>, _>(Error::usage("none"));
-            assert!(crew.first(members, 0..9, (|_: &u64| 1, 9, 9), none).is_err());
+            assert!(workers.first(members, 0..9, (|_: &u64| 1, 9, 9), none).is_err());
             let watch = Counter { most: Some(0), ..Counter::default() };
-            let crew = Workers::new(&watch, &budget, members);
+            let workers = Workers::new(&watch, &budget, members);
             let join = || Ok(|_: &u64| Ok(None::<u64>));
             assert!(
-                crew.first(members, 0.., (|_: &u64| 1, 9, 9), join).unwrap_err().is_cancelled()
+                workers.first(members, 0.., (|_: &u64| 1, 9, 9), join).unwrap_err().is_cancelled()
             );
         }
     }

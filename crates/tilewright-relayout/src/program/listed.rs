@@ -73,7 +73,7 @@ impl Program {
         let (src, dst) = row(count)
             .and_then(|src| Ok((src, sides?)))
             .map_err(|error| Error::of("regions", &error))?;
-        // Without padding there are no gaps; else everything is filled before the elements.
+        // Gaps exist only with padding; then everything is filled before the elements.
         let gaps = OnceLock::from((moved == capacity).then(Vec::new));
         let part = Part::array(&[moved]);
         Ok(Program {
@@ -94,16 +94,16 @@ impl Program {
 
     /// Returns the cells of the regions, in bytes, on the side with this first position and these strides.
     pub(super) fn cells(&self, first: fn(&Region) -> i64, stride: fn(&Loop) -> i64) -> Vec<Cells> {
-        let turn = |turn: &Loop| {
-            let stride = stride(turn).unsigned_abs();
-            (stride > 0).then_some(GapLoop { extent: turn.extent, stride })
+        let level = |level: &Loop| {
+            let stride = stride(level).unsigned_abs();
+            (stride > 0).then_some(GapLoop { extent: level.extent, stride })
         };
         let cells = |region: &Region| {
             let back =
-                region.loops.iter().map(|turn| (turn.extent as i64 - 1) * stride(turn).min(0));
+                region.loops.iter().map(|level| (level.extent as i64 - 1) * stride(level).min(0));
             let at = (first(region) + back.sum::<i64>()) as u64;
-            let mut loops: Vec<GapLoop> = region.loops.iter().filter_map(turn).collect();
-            tilewright_core::sort_short(&mut loops, |turn| Reverse(turn.stride));
+            let mut loops: Vec<GapLoop> = region.loops.iter().filter_map(level).collect();
+            tilewright_core::sort_short(&mut loops, |level| Reverse(level.stride));
             let mut cells = Cells { at, run: region.run, loops };
             cells.merge();
             cells
@@ -114,8 +114,8 @@ impl Program {
 
 /// Returns the region with its loops sorted by the destination, and merged.
 fn listed(mut region: Region) -> Region {
-    region.loops.retain(|turn| turn.extent > 1);
-    tilewright_core::sort_short(&mut region.loops, |turn| Reverse(turn.dst));
+    region.loops.retain(|level| level.extent > 1);
+    tilewright_core::sort_short(&mut region.loops, |level| Reverse(level.dst));
     region.merge();
     region
 }
@@ -146,12 +146,12 @@ mod tests {
         {
             let (src, dst) = (steps(from, width), steps(to, 2 * width));
             let region = |number: i64| {
-                let turn = |digit: usize| Loop {
+                let level = |digit: usize| Loop {
                     extent: [3, 4, 5][digit],
                     src: if number == 1 && digit == 1 { 0 } else { src[digit] },
                     dst: dst[digit],
                 };
-                let loops = [0, 1, 2].map(turn).to_vec();
+                let loops = [0, 1, 2].map(level).to_vec();
                 let (src, dst) = (number * 60 * width, number * width);
                 Region { packed: false, src, dst, run: width as u64, loops }
             };

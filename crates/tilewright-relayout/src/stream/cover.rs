@@ -1,9 +1,9 @@
 //! The reads of a range of the destination: a few long ranges of the source bytes of a box, and the same box over a
 //! buffer that holds exactly those bytes.
 //!
-//! Laws: the boxes that [`cover`] yields contain the positions of `clip`, and at most twice as many. The reads of a
-//! [`BoxReads`] hold at most twice the units of its box, or 64 times if they would be shorter than 64 bytes. So a range
-//! reads at most four times the bytes that it needs if these are contiguous by 64 bytes or more. Packed elements need
+//! Laws: the boxes that [`cover`] yields contain the positions of `clip`, and at most twice that number of positions. The
+//! reads of a [`BoxReads`] hold at most twice the units of its box, or 64 times if they would be shorter than 64 bytes. So a
+//! range reads at most four times the bytes that it needs if these are contiguous by 64 bytes or more. Packed elements need
 //! up to two bytes more for each read.
 
 use crate::{

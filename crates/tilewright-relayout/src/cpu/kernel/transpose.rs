@@ -342,8 +342,8 @@ impl<const G: usize> BlockReading<G> {
     ) {
         let gather = &run.transpose.steps.gather;
         // SAFETY: `# Safety` of `BlockReading::step`: `step` is one of the reading steps of a block. `later` is one of them,
-        // too: `ahead` is at most their number, and `level` is their number less `ahead`. What the step reads is in the
-        // source, and `scratch` holds a block.
+        // too: `ahead` is at most their number, and `level` is their number less `ahead`. The step reads bytes of
+        // the source, and `scratch` holds a block.
         unsafe {
             if self.far {
                 let (block, later) = if step < self.level {
