@@ -158,6 +158,7 @@ fn two_layouts() {
                 let _ = (ask(a.append(b)), ask(a.prepend(b)), ask(a.replace(0, b)));
                 let _ = (ask(Layout::from_layouts(&[a, b])), ask(a.max_common_layout(b)));
                 ask(a.max_common_vector(b));
+                black_box(a.max_alignment());
                 if let Some(tv) = ask(LayoutTv::new(a, b)) {
                     black_box((tv.tile(), tv.layout()));
                 }

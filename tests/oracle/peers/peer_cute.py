@@ -33,6 +33,18 @@ template <> struct truth<bool> : std::true_type {};
 template <class T> void show(T const& value) {
   if constexpr (truth<T>::value) printf("%s", bool(value) ? "true" : "false"); else print(value);
 }
+// `local_tile` and `local_partition` of a layout: the layout of the part and the offset of its first element.
+template <class L> struct Cut { L layout; long offset; };
+template <class L> void show(Cut<L> const& cut) { print(cut.layout); printf("+%ld", cut.offset); }
+static char memory[1];
+template <class T> auto cut(T const& part) { return Cut<decltype(part.layout())>{part.layout(), long(part.data() - memory)}; }
+template <class S, class D> auto tensor_of(Layout<S, D> const& whole) { return make_tensor(&memory[0], whole); }
+template <class S, class D, class... A> auto local_tile(Layout<S, D> const& whole, A const&... by) {
+  return cut(cute::local_tile(tensor_of(whole), by...));
+}
+template <class S, class D, class... A> auto local_partition(Layout<S, D> const& whole, A const&... by) {
+  return cut(cute::local_partition(tensor_of(whole), by...));
+}
 template <class F> void ask(int number, F answer) {
   if (fork() == 0) { printf("%d\\t", number); answer(); printf("\\n"); fflush(stdout); _exit(0); }
   wait(nullptr);
@@ -186,6 +198,44 @@ def part(by: Draw) -> Drawn:
     elif by.source.random() < 0.2:
         call = by.one_of(["layout<1>", "layout<1,0>", "stride<1>", "stride<1,1>", "cosize<1>", "cosize", "depth", "rank", "size", "shape", "stride"])
     return only(f"{call}({whole})")
+
+
+def placed(by: Draw) -> Drawn:
+    """Functions that put parts of tuples elsewhere."""
+    tree, at = by.tree(), by.one_of([0, 0, 1, 1, 2])
+    one = by.tuple_of(by.one_of([4, 7, (2, 3), (5,)]))
+    name = by.one_of(["front", "back", "insert", "remove", "repeat", "unflatten", "unflatten"])
+    if name == "repeat":
+        return only(f"repeat<{by.one_of([1, 2, 3])}>({one})")
+    if name == "unflatten":
+        flat = by.like(tuple(run.flat(tree)), (2, 3, 4))
+        return only(f"unflatten({by.one_of([by.tuple_of(flat), by.layout(flat)[0]])}, {by.tuple_of(tree)})")
+    if name in ("front", "back"):
+        return only(f"{name}({by.tuple_of(tree)})")
+    at = min(at, len(tree) - (name == "remove"))
+    return only(f"{name}<{at}>({by.tuple_of(tree)}{', ' + one if name == 'insert' else ''})")
+
+
+def tiles(by: Draw) -> Drawn:
+    """The tile of a block of threads, and the part of a thread."""
+    extents = by.one_of([(8, 16), (16, 8), (8, (2, 8)), ((4, 2), 16)])
+    whole = by.layout(extents)[0]
+    if by.source.random() < 0.25:
+        threads = by.one_of([(2, 4), (4, 2), (4, 4), (2, 2)])
+        index = by.source.randrange(run.size(threads))
+        return only(f"local_partition({whole}, {by.layout(threads, ('left', 'right'))[0]}, {index})")
+    sizes = [by.one_of([2, 4]) for _ in extents]
+    rests = [run.size(extent) // size for extent, size in zip(extents, sizes)]
+    coord = [by.one_of(["_", str(by.source.randrange(rest))]) for rest in rests]
+    step = ["_1", "_1"]
+    if by.source.random() < 0.7:
+        at = by.source.randrange(3)
+        sizes.insert(at, by.one_of([2, 3, 8]))
+        coord.insert(at, by.one_of(["_", "0", "5"]))
+        step.insert(at, "X")
+    tiler = f"{by.one_of(['make_tile', 'make_shape'])}({', '.join(map(by.integer, sizes))})"
+    more = f", Step<{','.join(step)}>{{}}" if len(step) > 2 or by.source.random() < 0.2 else ""
+    return only(f"local_tile({whole}, {tiler}, make_coord({', '.join(coord)}){more})")
 
 
 def numbers(by: Draw) -> Drawn:
@@ -385,7 +435,7 @@ def cast(by: Draw) -> Drawn:
 
 def under_swizzles(by: Draw) -> Drawn:
     a, b = by.swizzled()
-    name = by.one_of(["", "cosize", "size", "composition", "shape", "rank", "logical_product"])
+    name = by.one_of(["", "cosize", "size", "composition", "shape", "rank", "logical_product", "max_alignment"])
     if not name:
         return only(a)
     if name == "composition":
@@ -428,6 +478,7 @@ KINDS: dict[str, Callable[[Draw], Drawn]] = {
     "parts": part, "numbers": numbers, "ceil_div …": divided, "orders": orders, "congruent …": compared, "build": built,
     "coalesce": coalesced, "composition": composed, "complement": complemented, "inverse": inverted, "max_common": common,
     "divide": quotient, "product": product, "tile_to_shape": filled, "coordinates": coordinates, "slices": sliced, "cast": cast,
+    "places": placed, "tiles": tiles, "alignment": one("max_alignment", None, ("left", "right", "mixed", "gaps", "any")),
     "swizzles": under_swizzles, "bases": bases, "arithmetic": arithmetic,
     "filter": one("filter", "filter", ("any", "left", "gaps")), "filter_zeros": one("filter_zeros", None, ("any", "left")),
     "nullspace": one("nullspace", "nullspace", ("any", "left")), "flatten": one("flatten"), "cosize": one("coshape"),

@@ -1,5 +1,6 @@
 //! The layout algebra: one file per operation or family; its header states the law.
 
+mod alignment;
 pub(crate) mod build;
 mod by_mode;
 mod cast;

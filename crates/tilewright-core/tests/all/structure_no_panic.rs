@@ -90,6 +90,7 @@ proptest! {
     fn two_layouts(a in layout(), b in layout(), n in extent()) {
         let _ = (a.append(&b), a.prepend(&b), a.replace(0, &b), a.replace(n as usize, &b));
         let _ = (Layout::from_layouts(&[&a, &b]), a.max_common_layout(&b), a.max_common_vector(&b));
+        let _ = a.max_alignment();
         let _ = (a.logical_divide(&b), a.zipped_divide(&b), a.tiled_divide(&b), a.flat_divide(&b));
         let by = [Tiler::Layout(&b), Tiler::Extent(n), Tiler::Keep];
         for by in [&by[..1], &by[1..], &by[..]] {

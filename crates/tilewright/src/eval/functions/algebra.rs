@@ -143,6 +143,20 @@ pub(super) static FUNCTIONS: &[Function] = &[
             super::observe::integer(common as i64)
         },
     },
+    Function {
+        name: "max_alignment",
+        arguments: "L",
+        doc: native!(
+            "The length of the aligned runs of elements that L consists of; of a swizzle, that of the runs that it keeps."
+        ),
+        python: native!("(layout: LayoutLike, /) -> int"),
+        example: native!("(8,4):(1,12)"),
+        counts: (1, 1),
+        run: |call| match call.form(0)? {
+            Form::Swizzle(swizzle) => super::observe::integer(1 << swizzle.base()),
+            _ => super::observe::integer(call.layout(0)?.max_alignment() as i64),
+        },
+    },
 ];
 
 /// Returns the number of coordinates of an integer or shape.

@@ -104,6 +104,14 @@ impl<'a> Call<'a> {
         Call { name, arguments, span }
     }
 
+    /// Returns this call with other arguments.
+    pub(super) fn with<'b>(&self, arguments: &'b [Argument]) -> Call<'b>
+    where
+        'a: 'b,
+    {
+        Call { arguments, ..*self }
+    }
+
     /// Returns the number of arguments.
     pub(super) fn count(&self) -> usize {
         self.arguments.len()
@@ -114,6 +122,11 @@ impl<'a> Call<'a> {
             let message = format!("{}: argument {} is missing", self.name, i + 1);
             Refusal::Argument(Error::at("arguments", self.span, message))
         })
+    }
+
+    /// Returns an argument with its span.
+    pub(super) fn placed(&self, i: usize) -> Result<Argument, Refusal> {
+        self.argument(i).cloned()
     }
 
     pub(super) fn form(&self, i: usize) -> Result<&'a Form, Refusal> {

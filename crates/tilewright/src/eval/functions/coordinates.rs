@@ -3,7 +3,7 @@
 use tilewright_core::{Coord, IntTuple, Layout, Mode, Place, TensorLayout};
 use tilewright_notation::Named;
 
-use super::{Answer, Call, Function, Refusal, observe::integer, structure::layout};
+use super::{Answer, Call, Function, Refusal, divide::diced, observe::integer, structure::layout};
 use crate::eval::value::{Form, Value};
 
 pub(super) static FUNCTIONS: &[Function] = &[
@@ -126,11 +126,16 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "dice",
         arguments: "coord, L",
-        doc: native!("The parts of L where the coordinate is not `_`; for a tuple, a tuple."),
-        python: native!("(coord: Slicer, layout: LayoutLike, /) -> Any"),
+        doc: native!(
+            "The parts of L where the coordinate is not `_`; for a tuple, a tuple, and for a tiler, a tiler."
+        ),
+        python: native!("(coord: Slicer, layout: TilerLike, /) -> Any"),
         example: native!("(_,1), (4,8):(8,1)"),
         counts: (2, 2),
-        run: |call| kept(call, call.layout(1)?.dice(&call.slicer(0)?)?),
+        run: |call| match call.form(1)? {
+            Form::Tiler(_) => Ok(diced(call, 1, 0)?.form),
+            _ => kept(call, call.layout(1)?.dice(&call.slicer(0)?)?),
+        },
     },
     Function {
         name: "slice_and_offset",

@@ -3,7 +3,8 @@
 use tilewright_core::{Error, Layout, Tiler};
 
 use super::{
-    Answer, Call, Function, Refusal, arguments::By, coordinates::flat_coord, structure::layout,
+    Answer, Argument, Call, Function, Refusal, arguments::By, coordinates::flat_coord,
+    structure::layout,
 };
 use crate::eval::{items::Items, part::with_tilers, value::Form};
 
@@ -46,14 +47,19 @@ pub(super) static FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "local_tile",
-        arguments: "L, tiler, coord",
+        arguments: "L, tiler, coord[, step]",
         doc: native!(
-            "The tile at a coordinate of the rest of zipped_divide(L, tiler): layout+offset; parts of the rest at `_` stay."
+            "The tile at a coordinate of the rest of zipped_divide(L, tiler): layout+offset; parts of the rest at `_` stay. A step leaves out the parts of tiler and coordinate where it has `_`."
         ),
-        python: native!("(layout: LayoutLike, tiler: TilerLike, coord: Slicer, /) -> Layout"),
+        python: native!(
+            "(layout: LayoutLike, tiler: TilerLike, coord: Slicer, step: Slicer | None = None, /) -> Layout"
+        ),
         example: native!("(8,8):(8,1), <2,4>, (1,1)"),
-        counts: (3, 3),
-        run: local_tile,
+        counts: (3, 4),
+        run: |call| match call.count() {
+            4 => local_tile(&call.with(&[call.placed(0)?, diced(call, 1, 3)?, diced(call, 2, 3)?])),
+            _ => local_tile(call),
+        },
     },
     Function {
         name: "local_partition",
@@ -72,6 +78,30 @@ fn local_tile(call: &Call<'_>) -> Answer {
     let divided = by_layout_or_mode(call, Layout::zipped_divide, Layout::zipped_divide_tiler)?;
     let Form::Layout(tiled) = divided else { return Ok(divided) };
     cut(&tiled, [kept(&tiled, 0)?, filled(call.items(2)?, &tiled, 1)?])
+}
+
+/// Returns argument `i` without the parts where the step has `_`, as CuTe's `dice` does.
+pub(super) fn diced(call: &Call<'_>, i: usize, step: usize) -> Result<Argument, Refusal> {
+    let step = call.items(step)?.split();
+    let is_kept = |at: usize| step.get(at).is_some_and(|part| *part != Items::leaf(None));
+    let (rank, form) = match call.form(i)? {
+        Form::Tiler(parts) => (parts.len(), Form::Tiler(chosen(parts, is_kept))),
+        _ => {
+            let parts = call.items(i)?.split();
+            let items = Items::tuple(chosen(&parts, is_kept))?;
+            (parts.len(), items.integers()?.map_or(Form::Slicer(items), Form::Tuple))
+        }
+    };
+    if rank == step.len() {
+        return Ok(Argument { form, ..call.placed(i)? });
+    }
+    let message = format!("a step of {} parts for {rank}; give one part for each", step.len());
+    Err(Refusal::Message("mismatch", message))
+}
+
+/// Returns the items at the kept positions.
+fn chosen<T: Clone>(items: &[T], is_kept: impl Fn(usize) -> bool) -> Vec<T> {
+    items.iter().enumerate().filter(|(at, _)| is_kept(*at)).map(|(_, item)| item.clone()).collect()
 }
 
 fn local_partition(call: &Call<'_>) -> Answer {

@@ -196,7 +196,19 @@ const REFUSED: [(&[&str], &str); 4] = [
         "is a layout of registers, which the compiler chooses; write make_layout_like(L)",
     ),
     (
-        &["transform", "transform_leaf", "transform_apply", "fold", "for_each", "any_of", "all_of"],
+        &[
+            "transform",
+            "transform_leaf",
+            "transform_apply",
+            "fold",
+            "for_each",
+            "any_of",
+            "all_of",
+            "none_of",
+            "find_if",
+            "filter_tuple",
+            "iscan",
+        ],
         "takes a function of C++, which is not evaluated; write the tuple that it returns",
     ),
     (

@@ -132,6 +132,47 @@ pub(super) static FUNCTIONS: &[Function] = &[
         },
     },
     Function {
+        name: "insert",
+        arguments: "t, i, x",
+        doc: native!("The tuple with x before its part i."),
+        python: native!("(t: Shape, i: int, x: Shape, /) -> Any"),
+        example: native!("(2,(3,4)), 1, 7"),
+        counts: (3, 3),
+        run: |call| {
+            let (mut parts, i) = (parts_of(&call.tuple(0)?)?, call.position(1)?);
+            if i != parts.len() {
+                at(&parts, i)?;
+            }
+            parts.insert(i, call.tuple(2)?);
+            of(parts.iter().map(Ok))
+        },
+    },
+    Function {
+        name: "remove",
+        arguments: "t, i",
+        doc: native!("The tuple without its part i."),
+        python: native!("(t: Shape, i: int, /) -> Any"),
+        example: native!("(2,(3,4)), 1"),
+        counts: (2, 2),
+        run: |call| {
+            let (mut parts, i) = (parts_of(&call.tuple(0)?)?, call.position(1)?);
+            at(&parts, i)?;
+            let _ = parts.remove(i);
+            of(parts.iter().map(Ok))
+        },
+    },
+    Function {
+        name: "unflatten",
+        arguments: "x, profile",
+        doc: native!(
+            "The modes of a layout, or the parts of a tuple, in the brackets of the profile."
+        ),
+        python: native!("(x: LayoutLike, profile: Shape, /) -> Any"),
+        example: native!("(2,3,4):(12,4,1), (1,(1,1))"),
+        counts: (2, 2),
+        run: unflattened,
+    },
+    Function {
         name: "make_layout",
         arguments: "shape[, stride] or A, B, …",
         doc: native!(
@@ -232,6 +273,36 @@ fn grouped(call: &Call<'_>) -> Answer {
     }
     let inner = IntTuple::of(&inner)?;
     of(parts[..from].iter().chain([&inner]).chain(&parts[to..]).map(Ok))
+}
+
+fn unflattened(call: &Call<'_>) -> Answer {
+    let profile = call.profile(1)?;
+    let Some(parts) = parts(call)? else {
+        let whole = call.layout(0)?;
+        let layout_of =
+            Layout::new(whole.modes(), profile.profile(), whole.offset(), whole.swizzle());
+        return layout(layout_of?);
+    };
+    if parts.len() != profile.values().len() {
+        let (own, wanted) = (parts.len(), profile.values().len());
+        let message =
+            format!("{own} parts for the {wanted} places of {profile}; give one for each");
+        return Err(Refusal::Message("mismatch", message));
+    }
+    bracketed(&profile, &mut parts.into_iter()).map(Form::Tuple)
+}
+
+/// Returns the next parts in the brackets of the profile.
+fn bracketed(
+    profile: &IntTuple,
+    parts: &mut impl Iterator<Item = IntTuple>,
+) -> Result<IntTuple, Refusal> {
+    if profile.as_integer().is_some() {
+        return Ok(parts.next().unwrap_or_else(|| profile.clone()));
+    }
+    let inner: Result<Vec<IntTuple>, Refusal> =
+        parts_of(profile)?.iter().map(|part| bracketed(part, parts)).collect();
+    Ok(IntTuple::of(&inner?.iter().collect::<Vec<_>>())?)
 }
 
 fn made(call: &Call<'_>) -> Answer {

@@ -3,9 +3,13 @@
 //! Laws: `inner_product(c, stride(L))` is `crd2idx(c, L)` for a coordinate with the brackets of L;
 //! `round_up(a, b)` is `ceil_div(a, b)` times `b`, part by part; `zip(zip(a, b))` is `(a,b)`.
 
-use tilewright_core::IntTuple;
+use tilewright_core::{IntTuple, MAX_MODES};
 
-use super::{Answer, Call, Function, Refusal, observe::integer, structure::parts_of};
+use super::{
+    Answer, Call, Function, Refusal,
+    observe::integer,
+    structure::{layout, parts_of},
+};
 use crate::eval::value::Form;
 
 pub(super) static FUNCTIONS: &[Function] = &[
@@ -132,6 +136,37 @@ pub(super) static FUNCTIONS: &[Function] = &[
         run: zip,
     },
     Function {
+        name: "front",
+        arguments: "a",
+        doc: native!("The first integer of a tuple; a layout itself, as in CuTe."),
+        python: native!("(a: LayoutLike, /) -> Any"),
+        example: native!("((3,4),2)"),
+        counts: (1, 1),
+        run: |call| end(call, |values| values.first()),
+    },
+    Function {
+        name: "back",
+        arguments: "a",
+        doc: native!("The last integer of a tuple; a layout itself, as in CuTe."),
+        python: native!("(a: LayoutLike, /) -> Any"),
+        example: native!("(2,(3,4))"),
+        counts: (1, 1),
+        run: |call| end(call, |values| values.last()),
+    },
+    Function {
+        name: "repeat",
+        arguments: "x, n",
+        doc: native!("A tuple of n times x; for n = 1, x itself, as in CuTe."),
+        python: native!("(x: Shape, n: int, /) -> Any"),
+        example: native!("(2,3), 2"),
+        counts: (2, 2),
+        run: |call| match (call.tuple(0)?, call.position(1)?) {
+            (one, 1) => Ok(tuple(one)),
+            // A tuple of more parts is refused.
+            (one, n) => joined(&vec![one; n.min(MAX_MODES + 1)]).map(tuple),
+        },
+    },
+    Function {
         name: "repeat_like",
         arguments: "a, x",
         doc: native!("x in place of each integer of a."),
@@ -186,6 +221,16 @@ pub(super) static FUNCTIONS: &[Function] = &[
 
 fn tuple(tuple: IntTuple) -> Form {
     Form::Tuple(tuple)
+}
+
+/// Returns an integer at an end of a tuple. CuTe does not take layouts apart here.
+fn end(call: &Call<'_>, of: fn(&[i64]) -> Option<&i64>) -> Answer {
+    let Form::Tuple(whole) = call.form(0)? else { return layout(call.layout(0)?) };
+    integer(*of(whole.values()).ok_or_else(without_integers)?)
+}
+
+fn without_integers() -> Refusal {
+    Refusal::Message("illegal", "a tuple without integers; give at least one".to_owned())
 }
 
 /// Returns argument 0, with an integer as a tuple of one.
@@ -323,9 +368,7 @@ fn natural(value: i64) -> Result<i64, Refusal> {
 fn reduced(call: &Call<'_>, join: fn(i64, i64) -> Result<i64, Refusal>) -> Answer {
     let tuples = tuples(call)?;
     let mut values = tuples.iter().flat_map(|tuple| tuple.values()).copied();
-    let first = values.next().ok_or_else(|| {
-        Refusal::Message("illegal", "a tuple without integers; give at least one".to_owned())
-    })?;
+    let first = values.next().ok_or_else(without_integers)?;
     integer(values.try_fold(first, join)?)
 }
 

@@ -9,6 +9,7 @@
 //!           | 'Swizzle' '<' integer ',' integer ',' integer '>'
 //!           | ('Shape' | 'Stride' | 'Coord' | 'Step' | 'tuple') '<' types '>' '(' list ')'                a tuple
 //!           | 'E' '<' integer { ',' integer } '>'                 a stride that names a basis: `E<0,1>` is `1@1@0`
+//!           | 'X'                                                   `_`, in the steps of `local_tile`
 //!           | 'Layout' '<' shape [ ',' (stride | order) ] '>'
 //!           | ('make_composed_layout' | 'composition') '(' a ',' integer ',' b ')' | 'ComposedLayout' '<' a ',' integer ',' b '>'
 //!           | 'make_layout' '(' shape ',' order ')'
@@ -29,9 +30,9 @@ use super::{Error, Expr, Node, Parser, Word};
 const MOST: i64 = tilewright_core::MAX_MODES as i64 - 1;
 
 /// The functions that take integers between `<` and `>`: `size<0>(L)` is `size(L, 0)`.
-const TEMPLATES: [&str; 16] = [
+const TEMPLATES: [&str; 19] = [
     "size", "rank", "depth", "shape", "stride", "get", "layout", "select", "take", "group",
-    "replace", "upcast", "downcast", "cosize", "append", "prepend",
+    "replace", "upcast", "downcast", "cosize", "append", "prepend", "insert", "remove", "repeat",
 ];
 
 /// Returns the text of a position within the path of a stride.
@@ -106,6 +107,7 @@ impl<'a> Parser<'a> {
                 }
             }
             ("E", Word::Sign('<')) => self.unit()?,
+            ("X", next) if !matches!(next, Word::Sign('(' | '<')) => Node::Keep,
             ("make_composed_layout", Word::Sign('(')) => self.composed(('(', ')'))?,
             ("ComposedLayout", Word::Sign('<')) => self.composed(('<', '>'))?,
             ("composition", Word::Sign('(')) => self.composed(('(', ')'))?,
@@ -436,6 +438,15 @@ mod tests {
                 "(2,4,2):(8,1,4)+16",
             ),
             ("local_tile((8,8):(8,1), make_tile(_2{},_4{}), 3)", "(2,4):(8,1)+48"),
+            (
+                "local_tile((8,16), make_tile(_2{},_3{},_4{}), make_coord(1,2,_), Step<_1,X,_1>{})",
+                "(2,4,4):(1,8,32)+2",
+            ),
+            (
+                "local_tile((8,16), make_shape(_2{},_4{},_3{}), make_coord(_,2,_), Step<_1,_1,X>{})",
+                "(2,4,4):(1,8,2)+64",
+            ),
+            ("dice(Step<_1,X,_1>{}, make_tile(_2{},_3{},_4{}))", "<2,4>"),
             ("local_partition((8,8):(8,1), Layout<Shape<_2,_4>>{}, 3)", "(4,2):(16,4)+9"),
             ("local_partition((8,8):(8,1), (2,4):(4,1), 3)", "(4,2):(16,4)+3"),
         ] {
