@@ -33,6 +33,7 @@ const fn classes() -> [Class; 256] {
     classes[b'"' as usize] = Class::Quote;
     classes[b'/' as usize] = Class::Slash;
     classes[b'\n' as usize] = Class::Newline;
+    classes[b'\r' as usize] = Class::Newline;
     classes
 }
 
@@ -127,6 +128,21 @@ impl<'a> Scan<'a> {
         let mut ahead = Scan { at: self.at, ..Scan::new(self.text) };
         let Ok(name) = ahead.name("") else { return false };
         name == "ENTRY" || (name != "HloModule" && ahead.peek() == Some(b'{'))
+    }
+
+    /// Returns whether an instruction comes next: a name and `=`, or a shape and a name and `(`.
+    pub(super) fn is_instruction(&mut self) -> bool {
+        let named = self.is_named();
+        let mut ahead = Scan { at: self.at, ..Scan::new(self.text) };
+        named || ahead.shape().is_ok() && ahead.is_call()
+    }
+
+    /// Returns whether the name of an instruction and `=` come next.
+    pub(super) fn is_named(&mut self) -> bool {
+        self.peek();
+        let mut ahead = Scan { at: self.at, ..Scan::new(self.text) };
+        let is_root = ahead.name("") == Ok("ROOT");
+        (!is_root || ahead.name("").is_ok()) && ahead.at > self.at && ahead.eat(b'=')
     }
 
     /// Passes over the rest of the line, and returns a reader of what follows the name of an attribute and `=` there.

@@ -1,14 +1,18 @@
 //! Reads a module from its text.
 //!
 //! ```text
-//! module      := [ 'HloModule' name { ',' attribute } ] { table | computation }
+//! module      := [ 'HloModule' name { ',' attribute } ] { table | computation } | single
 //! table       := ('FileNames' | 'FunctionNames' | 'FileLocations' | 'StackFrames') { INT … }
 //! computation := [ 'ENTRY' ] name [ '(' … ')' '->' shape ] '{' { instruction } '}' { ',' attribute }
 //! instruction := [ 'ROOT' ] name '=' [ shape ] opcode '(' … ')' { ',' attribute }
+//! single      := [ [ 'ROOT' ] name '=' ] shape opcode '(' { shape name ',' } ')' { ',' attribute }
 //! ```
 //!
 //! If no computation is marked, the last one is the entry, as in XLA. An omitted shape is not inferred. Without the line of
 //! `HloModule` the text begins with `ENTRY` or with `name {`, and the module has the name of its entry.
+//!
+//! A single instruction is an entry that has it as the root and its operands as parameters, as in XLA. Without a name it is
+//! called `_`.
 //!
 //! Parameters and the root of the entry have the layouts that the attribute `entry_computation_layout` states, where its shapes
 //! fit them.
@@ -16,6 +20,8 @@
 //! A name may have a `%` before it. The parts `…` and attributes are skipped, with balanced brackets, strings and
 //! comments. The attributes of an instruction end with the line on which all brackets are closed, unless a comma continues
 //! them. Only shapes are read recursively.
+
+use std::collections::HashSet;
 
 use tilewright_core::ParseError;
 
@@ -47,6 +53,9 @@ impl HloModule {
 }
 
 fn module(scan: &mut Scan<'_>) -> Result<HloModule, ParseError> {
+    if scan.is_instruction() {
+        return single(scan);
+    }
     let (mut name, mut stated) = (None, None);
     if !scan.is_computation() {
         let expected = scan.error("expected `HloModule`");
@@ -166,22 +175,82 @@ fn instruction(
     scan: &mut Scan<'_>,
     shapes: &mut Shapes,
 ) -> Result<(HloInstruction, bool), ParseError> {
+    let (name, root) = left_side(scan)?;
+    Ok((right_side(scan, shapes, name, None)?, root))
+}
+
+/// Reads the name of an instruction and `=`; returns it and whether the instruction is the root.
+fn left_side<'a>(scan: &mut Scan<'a>) -> Result<(&'a str, bool), ParseError> {
     let mut name = scan.name("expected an instruction, or `}` at the end of the computation")?;
     let root = name == "ROOT";
     if root {
         name = scan.name("expected the name of the root")?;
     }
     scan.expect(b'=', "expected `=` and the instruction's shape")?;
+    Ok((name, root))
+}
+
+/// Reads the rest of an instruction. Its operands are passed over, or become parameters.
+fn right_side(
+    scan: &mut Scan<'_>,
+    shapes: &mut Shapes,
+    name: &str,
+    parameters: Option<&mut Vec<HloInstruction>>,
+) -> Result<HloInstruction, ParseError> {
     let mut shape = if scan.is_call() { None } else { Some(scan.shape()?) };
     shape.iter_mut().for_each(Shape::fill_scalar_layouts);
     let opcode = scan.name("expected an opcode, such as `add`")?;
     scan.expect(b'(', "expected `(` and the operands")?;
     let parameter = if opcode == "parameter" { Some(scan.integer()?) } else { None };
-    scan.pass_group("the instruction's operands do not end; expected `)`")?;
+    match parameters {
+        // The operand of a constant is a literal, and that of a parameter is its number.
+        Some(list) if !["constant", "parameter"].contains(&opcode) => operands(scan, shapes, list)?,
+        _ => scan.pass_group("the instruction's operands do not end; expected `)`")?,
+    }
     if scan.eat(b',') {
         scan.pass_line();
     }
     let shape = shape.map(|shape| shapes.share(shape));
-    let (name, opcode) = (name.to_owned(), opcode.to_owned());
-    Ok((HloInstruction { name, opcode, shape, parameter }, root))
+    Ok(HloInstruction { name: name.to_owned(), opcode: opcode.to_owned(), shape, parameter })
+}
+
+/// Reads operands with their shapes as parameters, each name once.
+fn operands(
+    scan: &mut Scan<'_>,
+    shapes: &mut Shapes,
+    parameters: &mut Vec<HloInstruction>,
+) -> Result<(), ParseError> {
+    let mut names = HashSet::new();
+    while !scan.eat(b')') {
+        let bare =
+            scan.error("an operand without a shape; a single instruction states the shape of each");
+        let mut shape = scan.shape().map_err(|_| bare)?;
+        shape.fill_scalar_layouts();
+        let name = scan.name("expected the name of the operand")?;
+        if names.insert(name) {
+            let (shape, parameter) = (Some(shapes.share(shape)), Some(parameters.len() as u64));
+            let (name, opcode) = (name.to_owned(), "parameter".to_owned());
+            parameters.push(HloInstruction { name, opcode, shape, parameter });
+        }
+        if !scan.eat(b',') && scan.peek() != Some(b')') {
+            return Err(scan.error("expected `,` or `)` after the operand"));
+        }
+    }
+    Ok(())
+}
+
+/// Reads a text of a single instruction.
+fn single(scan: &mut Scan<'_>) -> Result<HloModule, ParseError> {
+    let (mut shapes, mut instructions) = (Shapes::default(), Vec::new());
+    let name = if scan.is_named() { left_side(scan)?.0 } else { "_" };
+    let root = right_side(scan, &mut shapes, name, Some(&mut instructions))?;
+    if scan.peek().is_some() {
+        return Err(scan.error(
+            "text after a single instruction; put several into a computation: `ENTRY main {`",
+        ));
+    }
+    instructions.push(root);
+    let root = Some(instructions.len() - 1);
+    let entry = HloComputation { name: name.to_owned(), entry: true, instructions, root };
+    Ok(HloModule { name: name.to_owned(), computations: vec![entry] })
 }

@@ -207,8 +207,63 @@ fn hlo_text_may_lack_its_first_line() {
         assert_eq!((module.name.as_str(), module.entry().unwrap().name.as_str()), ("e", "e"));
         assert_eq!(HloModule::from_bytes(text.as_bytes()).unwrap(), module);
     }
-    for text in ["", "e", "x = f32[2] parameter(0)", "e (x: f32[2]) -> f32[2] {\n}\n"] {
+    for text in ["", "e", "f32[2] x", "add(f32[2] x)", "e (x: f32[2]) -> f32[2] {\n}\n"] {
         assert!(HloModule::parse(text).unwrap_err().to_string().contains("`HloModule`"), "{text}");
+    }
+}
+
+/// As in XLA: the operands are the parameters of an entry whose root is the instruction.
+#[test]
+fn hlo_text_may_be_a_single_instruction() {
+    for (text, name, all) in [
+        (
+            "%m = f32[2,4]{1,0} multiply(f32[2,4]{1,0} %b, f32[2,4]{0,1} %x)",
+            "m",
+            &["b parameter f32[2,4]{1,0}", "x parameter f32[2,4]{0,1}", "m multiply f32[2,4]{1,0}"]
+                [..],
+        ),
+        (
+            "f32[10] fusion(s8[] p, /*index=1*/(f32[2], u8[]) %t), kind=kLoop, calls={\n  \
+             %a = f32[10] parameter(0)\n  ROOT %b = f32[10] negate(%a)\n}\n",
+            "_",
+            &["p parameter s8[]", "t parameter (f32[2], u8[])", "_ fusion f32[10]"],
+        ),
+        (
+            "ROOT %d = f32[3,3] dot(f32[3,3] %x, f32[3,3] %x), lhs_contracting_dims={1}",
+            "d",
+            &["x parameter f32[3,3]", "d dot f32[3,3]"],
+        ),
+        ("c = s32[2] constant({1, 2}) // two", "c", &["c constant s32[2]"]),
+        ("x = f32[2] parameter(0)", "x", &["x parameter f32[2]"]),
+        ("i = s32[8] iota(), iota_dimension=0", "i", &["i iota s32[8]"]),
+    ] {
+        let module = HloModule::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        let entry = module.entry().unwrap();
+        assert_eq!((module.name.as_str(), entry.name.as_str()), (name, name));
+        assert_eq!(names(entry), all, "{text}");
+        assert_eq!(entry.root, Some(all.len() - 1));
+        assert_eq!(HloModule::from_bytes(text.as_bytes()).unwrap(), module);
+    }
+    for (text, column, why) in [
+        ("m = f32[2] add(%x, %x)", 16, "an operand without a shape"),
+        ("m = f32[2] add(f32[2] %x f32[2] %y)", 26, "expected `,` or `)`"),
+        ("m = f32[2] negate(f32[2] %x) n = f32[2] negate(f32[2] %x)", 30, "text after a single"),
+        ("m = f32[2] negate(f32[2]", 25, "expected the name of the operand"),
+    ] {
+        let error = HloModule::parse(text).unwrap_err();
+        assert!(error.to_string().contains(why), "{text}: {error}");
+        assert_eq!((error.line(), error.column()), (1, column), "{text}: {error}");
+    }
+}
+
+#[test]
+fn hlo_lines_end_with_any_white_space_of_theirs() {
+    let text = "HloModule m, is_scheduled=true\n\nENTRY e {\n  a = f32[2] parameter(0), sharding={\n  replicated}\n  \
+        ROOT x = f32[2] negate(a),\n    metadata={op_name=\"a\"}\n}\n";
+    let module = HloModule::parse(text).unwrap();
+    assert_eq!(module.entry().unwrap().instructions.len(), 2);
+    for end in ["\r\n", "\r"] {
+        assert_eq!(HloModule::parse(&text.replace('\n', end)).unwrap(), module, "{end:?}");
     }
 }
 
@@ -339,9 +394,22 @@ fn hlo_text_at_fault_is_told_with_its_line() {
 
 #[test]
 fn hlo_hostile_texts_are_read_in_linear_time() {
-    for part in
-        ["(", "{", "[", "\"", "\\", "/*", "//", ",\n", "\n,", "\n \n", "\"\\é", "ENTRY a {}"]
-    {
+    for part in [
+        "(",
+        "{",
+        "[",
+        "\"",
+        "\\",
+        "/*",
+        "//",
+        ",\n",
+        "\n,",
+        "\n \n",
+        "\"\\é",
+        "ENTRY a {}",
+        "(a",
+        "\r",
+    ] {
         let many = part.repeat(400_000);
         for text in [
             format!("HloModule m{many}"),

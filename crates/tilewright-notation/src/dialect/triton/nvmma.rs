@@ -76,8 +76,7 @@ impl Nvmma {
             false => (rank - 1, (0..rank - 1).rev().collect()),
         };
         if self.width == 0 && self.transposed && rank > 2 {
-            let message =
-                "nvmma_shared of batches, transposed and without a swizzle, is not supported";
+            let message = "nvmma_shared of batches, transposed and without a swizzle: Triton gives several offsets to an element; set swizzlingByteWidth to 32, 64 or 128";
             return unsupported(message.to_owned());
         }
         let extent = |dim: usize| part[dim].min(BOX);
