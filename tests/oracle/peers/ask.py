@@ -56,6 +56,12 @@ def plain(answer: str) -> str:
     return answer.replace(" ", "").replace(",)", ")")
 
 
+def short(answer: str | None) -> str:
+    """The beginning of a long answer, such as a list of offsets."""
+    answer = str(answer)
+    return answer if len(answer) <= 160 else f"{answer[:150]} … ({len(answer)} characters)"
+
+
 def outcome(case: Case, ours: str | None) -> str:
     theirs = case.theirs
     if theirs is None or ours is None:
@@ -93,7 +99,7 @@ def ask(program: str, peer: str, source: random.Random, count: int) -> bool:
         if found in (SAME, NEITHER) or found == SAME_MAP and not reason:
             continue
         case, ours = min(list_of, key=lambda pair: len(pair[0].expression))
-        print(f"{found} ({len(list_of)}), {kind}: {case.expression}\n    {peer}: {case.theirs}\n    Tilewright: {ours} {reason}")
+        print(f"{found} ({len(list_of)}), {kind}: {case.expression}\n    {peer}: {short(case.theirs)}\n    Tilewright: {short(ours)} {reason}")
     wrong = [key for key in examples if key[1] in (OURS, OPEN) and (peer, *key) not in LISTED]
     return not wrong
 
