@@ -117,8 +117,9 @@ impl Function {
     pub(super) fn call(&self, arguments: &[Argument], span: (usize, usize)) -> Result<Form, Error> {
         let (least, most) = self.counts;
         if arguments.len() < least || arguments.len() > most {
-            let message =
-                format!("{} arguments for {}({})", arguments.len(), self.name, self.arguments);
+            let plural = if arguments.len() == 1 { "" } else { "s" };
+            let (given, name, wanted) = (arguments.len(), self.name, self.arguments);
+            let message = format!("{given} argument{plural} for {name}({wanted})");
             return Err(Error::at("arguments", span, message));
         }
         basis::by_parts(self.name, arguments, span, self.run)
