@@ -36,6 +36,7 @@ __all__ = [
     "append",
     "append_to",
     "apply",
+    "back",
     "blocked_product",
     "ceil_div",
     "coalesce",
@@ -82,6 +83,7 @@ __all__ = [
     "flatten_outs",
     "flatten_to_tuple",
     "free_bits",
+    "front",
     "gcd",
     "get",
     "get_1d_coord",
@@ -92,6 +94,7 @@ __all__ = [
     "idx2crd",
     "injective",
     "inner_product",
+    "insert",
     "inverse",
     "invert_and_compose",
     "invertible",
@@ -115,6 +118,7 @@ __all__ = [
     "make_layout_like",
     "make_layout_tv",
     "make_ordered_layout",
+    "max_alignment",
     "max_common_layout",
     "max_common_vector",
     "nullspace",
@@ -129,9 +133,11 @@ __all__ = [
     "raked_product",
     "rank",
     "recast",
+    "remove",
     "remove_zeros",
     "rename_ins",
     "rename_outs",
+    "repeat",
     "repeat_like",
     "replace",
     "reshape_ins",
@@ -160,6 +166,7 @@ __all__ = [
     "tiled_product",
     "transpose_ins",
     "transpose_outs",
+    "unflatten",
     "unwrap",
     "upcast",
     "weakly_congruent",
@@ -381,6 +388,33 @@ def replace(a: LayoutLike, axis: int, b: LayoutLike, /) -> Any:
     return operation("replace", a, axis, b)
 
 
+def insert(t: Shape, i: int, x: Shape, /) -> Any:
+    """The tuple with x before its part i.
+
+    >>> insert((2, (3, 4)), 1, 7)
+    (2, 7, (3, 4))
+    """
+    return operation("insert", t, i, x)
+
+
+def remove(t: Shape, i: int, /) -> Any:
+    """The tuple without its part i.
+
+    >>> remove((2, (3, 4)), 1)
+    (2,)
+    """
+    return operation("remove", t, i)
+
+
+def unflatten(x: LayoutLike, profile: Shape, /) -> Any:
+    """The modes of a layout, or the parts of a tuple, in the brackets of the profile.
+
+    >>> unflatten("(2,3,4):(12,4,1)", (1, (1, 1)))
+    Layout('(2,(3,4)):(12,(4,1))')
+    """
+    return operation("unflatten", x, profile)
+
+
 def make_layout(*parts: LayoutLike | Shape) -> Layout:
     """The layout of a shape, compact if no strides are given; or several layouts side by side, one axis for each.
 
@@ -511,6 +545,16 @@ def max_common_vector(a: LayoutLike, b: LayoutLike, /) -> int:
     return result
 
 
+def max_alignment(layout: LayoutLike, /) -> int:
+    """The length of the aligned runs of elements that L consists of; of a swizzle, that of the runs that it keeps.
+
+    >>> max_alignment("(8,4):(1,12)")
+    4
+    """
+    result: int = operation("max_alignment", layout)
+    return result
+
+
 def logical_divide(a: LayoutLike, b: TilerLike, /) -> Layout:
     """A by tiles B: (tile, rest); with a tiler, in each axis.
 
@@ -551,13 +595,13 @@ def flat_divide(a: LayoutLike, b: TilerLike, /) -> Layout:
     return result
 
 
-def local_tile(layout: LayoutLike, tiler: TilerLike, coord: Slicer, /) -> Layout:
-    """The tile at a coordinate of the rest of zipped_divide(L, tiler): layout+offset; parts of the rest at `_` stay.
+def local_tile(layout: LayoutLike, tiler: TilerLike, coord: Slicer, step: Slicer | None = None, /) -> Layout:
+    """The tile at a coordinate of the rest of zipped_divide(L, tiler): layout+offset; parts of the rest at `_` stay. A step leaves out the parts of tiler and coordinate where it has `_`.
 
     >>> local_tile("(8,8):(8,1)", "<2,4>", (1, 1))
     Layout('(2,4):(8,1)+20')
     """
-    result: Layout = operation("local_tile", layout, tiler, coord)
+    result: Layout = _call("local_tile", layout, tiler, coord, step)
     return result
 
 
@@ -815,8 +859,8 @@ def slice(coord: Slicer, layout: LayoutLike, /) -> Any:
     return operation("slice", coord, layout)
 
 
-def dice(coord: Slicer, layout: LayoutLike, /) -> Any:
-    """The parts of L where the coordinate is not `_`; for a tuple, a tuple.
+def dice(coord: Slicer, layout: TilerLike, /) -> Any:
+    """The parts of L where the coordinate is not `_`; for a tuple, a tuple, and for a tiler, a tiler.
 
     >>> dice((None, 1), "(4,8):(8,1)")
     Layout('(8):(1)')
@@ -1167,6 +1211,33 @@ def zip(*tuples: Shape) -> Any:
     ((2, 4), (3, 5))
     """
     return operation("zip", *tuples)
+
+
+def front(a: LayoutLike, /) -> Any:
+    """The first integer of a tuple; a layout itself, as in CuTe.
+
+    >>> front(((3, 4), 2))
+    3
+    """
+    return operation("front", a)
+
+
+def back(a: LayoutLike, /) -> Any:
+    """The last integer of a tuple; a layout itself, as in CuTe.
+
+    >>> back((2, (3, 4)))
+    4
+    """
+    return operation("back", a)
+
+
+def repeat(x: Shape, n: int, /) -> Any:
+    """A tuple of n times x; for n = 1, x itself, as in CuTe.
+
+    >>> repeat((2, 3), 2)
+    ((2, 3), (2, 3))
+    """
+    return operation("repeat", x, n)
 
 
 def repeat_like(a: Shape, x: Shape, /) -> Any:
