@@ -2,7 +2,8 @@
 //! …, and its strides are unknowns in linear equations, one for each offset that has an index. Used by `left_inverse` if the
 //! strides are not a chain of divisors.
 //!
-//! Law: the result R has `R(L(i)) = i` for all i, and is `None` only if no layout has that. With the cuts up to p given,
+//! Law: the result R has `R(L(i)) = i` for all i, and is `None` only if no layout has that. Under a swizzle R has no index
+//! below 0, not even at a hole. With the cuts up to p given,
 //! offsets below the next cut p·r have the same digits for every r that includes them. Equations are therefore added in the
 //! order of offsets, and a contradiction excludes all longer digits at once. Chains of cuts are tried shortest first, and
 //! among equal lengths with small cuts first.
@@ -50,8 +51,11 @@ pub(super) const fn inverse(
         most: 1,
         longer: true,
         left: EQUATIONS,
+        origin: indexed.origin,
+        over: Swizzle::IDENTITY,
+        negative: false,
     };
-    if let Some(found) = tri!(search.any(indexed.origin)) {
+    if let Some(found) = tri!(search.any()) {
         return Ok(Some(found));
     }
     if swizzle.is_identity() {
@@ -59,14 +63,15 @@ pub(super) const fn inverse(
     }
     let mut family = Family::new(width(largest(&indices, indexed.origin)), MAX_BITS);
     while let Some(over) = family.next() {
-        let zero = over.apply(indexed.origin as u64) as i64;
         (search.digits, search.most, search.longer) = (1, 1, true);
         search.indices = turned(&indices, indexed.origin, &over);
-        if let Some(found) = tri!(search.any(zero)) {
-            return Ok(Some(tri!(found.with_swizzle(over))));
+        search.origin = over.apply(indexed.origin as u64) as i64;
+        search.over = over;
+        if let Some(found) = tri!(search.any()) {
+            return Ok(Some(found));
         }
     }
-    Ok(None)
+    if search.negative { Err(undecided_sign()) } else { Ok(None) }
 }
 
 /// Returns the last offset that has an index.
@@ -141,35 +146,45 @@ struct StrideSearch {
     longer: bool,
     /// The number of equations that may still be added.
     left: u32,
+    /// The index at offset 0, before the swizzle.
+    origin: i64,
+    /// The swizzle of the result, which acts on indices of 0 and more only.
+    over: Swizzle,
+    /// Set if strides were passed over because of negative indices, and other strides for the same cuts exist.
+    negative: bool,
 }
 
 impl StrideSearch {
-    /// Returns the layout of the fewest digits with these indices and this offset.
-    const fn any(&mut self, origin: i64) -> Result<Option<Layout>, Error> {
+    /// Returns the layout of the fewest digits with these indices.
+    const fn any(&mut self) -> Result<Option<Layout>, Error> {
         while self.longer && self.most <= DIGITS {
             self.longer = false;
-            if let Some((cuts, strides)) = tri!(self.from(&[1; DIGITS], &Solved::ANY)) {
-                return Ok(Some(tri!(self.layout(&cuts, &strides, origin))));
+            if let Some(found) = tri!(self.from(&[1; DIGITS], &Solved::ANY)) {
+                return Ok(Some(found));
             }
             self.most += 1;
         }
         Ok(None)
     }
 
-    /// Returns the cuts and strides that begin with `cuts`, whose last cut begins an unbounded digit.
+    /// Returns the layout whose cuts begin with `cuts`, of which the last begins an unbounded digit.
     const fn from(
         &mut self,
         cuts: &[usize; DIGITS],
         below: &Solved,
-    ) -> Result<Option<([usize; DIGITS], StrideVector)>, Error> {
+    ) -> Result<Option<Layout>, Error> {
         let last = cuts[self.digits - 1];
         let mut solved = below.with_unknown(self.digits - 1);
         let mut end = last;
         while end < self.span && tri!(self.extend(&mut solved, cuts, end)) {
             end += last;
         }
-        if end >= self.span {
-            return Ok(Some((*cuts, solved.point)));
+        if end >= self.span && self.digits == self.most {
+            let found = tri!(self.layout(cuts, &solved.point));
+            if let Ok(found) = found.with_swizzle(self.over) {
+                return Ok(Some(found));
+            }
+            self.negative |= solved.count > 0;
         }
         if self.digits == self.most {
             self.longer |= end > last && self.digits < DIGITS;
@@ -237,7 +252,6 @@ impl StrideSearch {
         &self,
         cuts: &[usize; DIGITS],
         strides: &StrideVector,
-        origin: i64,
     ) -> Result<Layout, Error> {
         let (mut chain, mut at) = (Chain::new(), 0);
         while at + 1 < self.most {
@@ -245,7 +259,7 @@ impl StrideSearch {
             at += 1;
         }
         tri!(chain.push(self.span.div_ceil(cuts[at]) as u64, strides[at] as i128));
-        chain.layout(origin)
+        chain.layout(self.origin)
     }
 }
 
@@ -342,6 +356,14 @@ const fn add_times(
         at += 1;
     }
     Ok(())
+}
+
+const fn undecided_sign() -> Error {
+    Error::undecided(
+        "undecided whether a layout with a swizzle is the left inverse: strides with indices below {} were passed over",
+        [0],
+        "invert through a table of the offsets, or search with `locate`",
+    )
 }
 
 const fn too_large() -> Error {

@@ -235,6 +235,25 @@ impl<'a> Call<'a> {
         }
     }
 
+    /// Returns argument `i` without the parts where the step has `_`, as CuTe's `dice` does.
+    pub(super) fn diced(&self, i: usize, step: usize) -> Result<Argument, Refusal> {
+        let step = self.items(step)?.split();
+        let is_kept = |at: usize| step.get(at).is_some_and(|part| *part != Items::leaf(None));
+        let (rank, form) = match self.form(i)? {
+            Form::Tiler(parts) => (parts.len(), Form::Tiler(chosen(parts, is_kept))),
+            _ => {
+                let parts = self.items(i)?.split();
+                let items = Items::tuple(chosen(&parts, is_kept))?;
+                (parts.len(), items.integers()?.map_or(Form::Slicer(items), Form::Tuple))
+            }
+        };
+        if rank == step.len() {
+            return Ok(Argument { form, ..self.placed(i)? });
+        }
+        let message = format!("a step of {} parts for {rank}; give one part for each", step.len());
+        Err(Refusal::Message("mismatch", message))
+    }
+
     /// Reads a tuple as a tiler, with one part for each axis.
     fn modes(&self, i: usize, items: &Items) -> Result<By, Refusal> {
         match items.parts() {
@@ -254,4 +273,9 @@ impl<'a> Call<'a> {
             _ => Ok(By::Layout(self.layout(i)?)),
         }
     }
+}
+
+/// Returns the items at the kept positions.
+fn chosen<T: Clone>(items: &[T], is_kept: impl Fn(usize) -> bool) -> Vec<T> {
+    items.iter().enumerate().filter(|(at, _)| is_kept(*at)).map(|(_, item)| item.clone()).collect()
 }

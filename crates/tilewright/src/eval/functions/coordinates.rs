@@ -3,7 +3,7 @@
 use tilewright_core::{Coord, IntTuple, Layout, Mode, Place, TensorLayout};
 use tilewright_notation::Named;
 
-use super::{Answer, Call, Function, Refusal, divide::diced, observe::integer, structure::layout};
+use super::{Answer, Call, Function, Refusal, observe::integer, structure::layout};
 use crate::eval::value::{Form, Value};
 
 pub(super) static FUNCTIONS: &[Function] = &[
@@ -133,7 +133,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         example: native!("(_,1), (4,8):(8,1)"),
         counts: (2, 2),
         run: |call| match call.form(1)? {
-            Form::Tiler(_) => Ok(diced(call, 1, 0)?.form),
+            Form::Tiler(_) => Ok(call.diced(1, 0)?.form),
             _ => kept(call, call.layout(1)?.dice(&call.slicer(0)?)?),
         },
     },

@@ -3,8 +3,7 @@
 use tilewright_core::{Error, Layout, Tiler};
 
 use super::{
-    Answer, Argument, Call, Function, Refusal, arguments::By, coordinates::flat_coord,
-    structure::layout,
+    Answer, Call, Function, Refusal, arguments::By, coordinates::flat_coord, structure::layout,
 };
 use crate::eval::{items::Items, part::with_tilers, value::Form};
 
@@ -57,7 +56,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         example: native!("(8,8):(8,1), <2,4>, (1,1)"),
         counts: (3, 4),
         run: |call| match call.count() {
-            4 => local_tile(&call.with(&[call.placed(0)?, diced(call, 1, 3)?, diced(call, 2, 3)?])),
+            4 => local_tile(&call.with(&[call.placed(0)?, call.diced(1, 3)?, call.diced(2, 3)?])),
             _ => local_tile(call),
         },
     },
@@ -78,30 +77,6 @@ fn local_tile(call: &Call<'_>) -> Answer {
     let divided = by_layout_or_mode(call, Layout::zipped_divide, Layout::zipped_divide_tiler)?;
     let Form::Layout(tiled) = divided else { return Ok(divided) };
     cut(&tiled, [kept(&tiled, 0)?, filled(call.items(2)?, &tiled, 1)?])
-}
-
-/// Returns argument `i` without the parts where the step has `_`, as CuTe's `dice` does.
-pub(super) fn diced(call: &Call<'_>, i: usize, step: usize) -> Result<Argument, Refusal> {
-    let step = call.items(step)?.split();
-    let is_kept = |at: usize| step.get(at).is_some_and(|part| *part != Items::leaf(None));
-    let (rank, form) = match call.form(i)? {
-        Form::Tiler(parts) => (parts.len(), Form::Tiler(chosen(parts, is_kept))),
-        _ => {
-            let parts = call.items(i)?.split();
-            let items = Items::tuple(chosen(&parts, is_kept))?;
-            (parts.len(), items.integers()?.map_or(Form::Slicer(items), Form::Tuple))
-        }
-    };
-    if rank == step.len() {
-        return Ok(Argument { form, ..call.placed(i)? });
-    }
-    let message = format!("a step of {} parts for {rank}; give one part for each", step.len());
-    Err(Refusal::Message("mismatch", message))
-}
-
-/// Returns the items at the kept positions.
-fn chosen<T: Clone>(items: &[T], is_kept: impl Fn(usize) -> bool) -> Vec<T> {
-    items.iter().enumerate().filter(|(at, _)| is_kept(*at)).map(|(_, item)| item.clone()).collect()
 }
 
 fn local_partition(call: &Call<'_>) -> Answer {
