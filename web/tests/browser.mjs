@@ -59,6 +59,8 @@ export async function launch() {
 /** A page at an address, ready; `faults` fills with whatever it complains about. */
 export async function open(context, address) {
   const page = await context.newPage();
+  // Other work may take the processors: slow is not wrong.
+  page.setDefaultTimeout(120_000);
   const faults = [];
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && faults.push(`${message.text()} (${message.location().url})`));
   page.on("pageerror", (error) => faults.push(String(error)));

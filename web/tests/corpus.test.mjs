@@ -13,10 +13,17 @@ const lines = corpus.trimEnd().split("\n").filter((line) => !/^\{"ask":"bank_con
 /** Integers beyond what a number holds stay what they are: as text. */
 const parsed = (text) => JSON.parse(text.replace(/([[,:]\s*)(-?\d{16,})(?=\s*[,\]}])/g, '$1"$2"'));
 
+/** All questions, but every fourth of which names a layout has, the slowest; all of these where TILEWRIGHT_LAWS is set. */
+function asked(lines) {
+  const every = process.env["TILEWRIGHT_LAWS"] === undefined ? 4 : 1;
+  let names = 0;
+  return lines.filter((line) => !line.startsWith('{"ask":"recognise"') || names++ % every === 0);
+}
+
 test("every recorded question has its recorded answer", () => {
   const kinds = new Map();
   const wrong = [];
-  for (const line of lines) {
+  for (const line of asked(lines)) {
     const { answer: recorded, ask: kind } = parsed(line);
     const answer = parsed(ask(line));
     // The page also says which field is at fault, and what is wrong in words, which the file does not.
@@ -28,7 +35,7 @@ test("every recorded question has its recorded answer", () => {
       wrong.push(`${line}\n  now ${JSON.stringify(answer)}`);
     }
   }
-  console.log(`${lines.length} questions:`, Object.fromEntries(kinds));
+  console.log(`of ${lines.length} questions:`, Object.fromEntries(kinds));
   assert.equal(wrong.length, 0, `${wrong.length} answers differ:\n${wrong.slice(0, 5).join("\n")}`);
   assert.ok(lines.length > 15_000);
 });

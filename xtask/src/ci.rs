@@ -1,21 +1,19 @@
 //! `cargo xtask ci`: everything that decides whether a change lands. It begins nothing more after the first failure.
 //!
-//! Two sequences of steps run at once, since most steps leave a processor idle: the tests, which cargo builds for debugging, and
-//! everything else, most of which cargo builds for release. They take about equally long. The other debug builds come last, when
-//! the tests have been compiled, so that neither sequence waits for a build folder.
+//! The workspace is compiled once for the lints and once for all that runs: the program and the library of the Python package
+//! are those that the tests are compiled with. `cargo xtask oracles released` tests the published builds.
+//!
+//! When that is compiled, two sequences of steps run at once, since most steps leave a processor idle: the tests with the other
+//! builds of sources, and whatever runs the program, the Python package or the page. They take about equally long, and neither
+//! waits for a build folder.
 //!
 //! Steps whose tools are missing and cannot be fetched are named and left out; with `CI=true` in the
 //! environment that is a failure.
 
-use std::{
-    env,
-    path::{Path, PathBuf},
-};
+use std::{env, path::Path};
 
 use crate::{
-    algebra, conformance, pictures,
-    program::{self, Build},
-    python, release,
+    algebra, conformance, pictures, program, python, release,
     shell::{Outcome, command, run as sh, target},
     site,
     steps::Steps,
@@ -36,10 +34,10 @@ pub(crate) fn run(root: &Path) -> Outcome {
     }
     let steps = Steps::new(root);
     let record = target(root)?.join("ci-other-steps.txt");
-    let outcome = look(root, &steps).and_then(|()| {
+    let outcome = look(root, &steps).and_then(|()| compiled(root, &steps)).and_then(|()| {
         println!("    the other steps run at the same time; their output: {}", record.display());
-        let others = || released(root, &steps).and_then(|()| features(root, &steps));
-        Steps::both(&record, || tests(root, &steps), others)
+        let first = || tests(root, &steps).and_then(|()| features(root, &steps));
+        Steps::both(&record, first, || used(root, &steps))
     });
     let strict = env::var_os("CI").is_some_and(|value| value == "true");
     steps.summary(strict).and(outcome)
@@ -52,6 +50,12 @@ pub(crate) fn look(root: &Path, steps: &Steps) -> Outcome {
     let clippy = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
     steps.step("clippy", || sh(&mut cargo(&clippy)))?;
     steps.step("tidy", || tidy::run(root))
+}
+
+/// All that the tests run, the program and the library of the Python package among it.
+fn compiled(root: &Path, steps: &Steps) -> Outcome {
+    let mut build = command(root, &["cargo", "test", "--workspace", "--no-run", "--quiet"]);
+    steps.step("compiled tests", || sh(&mut build))
 }
 
 /// The tests of all crates, with the examples of their documentation.
@@ -67,21 +71,15 @@ fn features(root: &Path, steps: &Steps) -> Outcome {
     steps.step("documentation", || sh(doc.env("RUSTDOCFLAGS", "-D warnings")))
 }
 
-/// The program and what is made from it, the Python package, and the page.
-fn released(root: &Path, steps: &Steps) -> Outcome {
-    let mut program = PathBuf::new();
-    let build = || program::build(root, Build::Release).map(|built| program = built);
-    steps.step("program", build)?;
+/// What is made from the program, the Python package, and the page.
+fn used(root: &Path, steps: &Steps) -> Outcome {
+    let program = program::tested(root)?;
     steps.step("algebra", || algebra::run(root, true, Some(&program)))?;
     steps.step("pictures", || pictures::run(root, true, Some(&program)))?;
     steps.step_with(&[Tool::Python], "python", || reference(root, &program))?;
     steps.step_with(&[Tool::Python], "conformance", || conformance::ours(root, &program))?;
     steps.step_with(&[Tool::Python], "site", || site::build(root, &program, None))?;
-    let mut wheel = None;
-    let built = || wheel::build(root).map(|made| wheel = Some(made));
-    steps.step_with(&[Tool::Python], "wheel", built)?;
-    let tested = || wheel.map_or(Ok(()), |wheel| wheel::test(root, &wheel));
-    steps.step_with(&[Tool::Python], "python package", tested)?;
+    steps.step_with(&[Tool::Python], "python package", || wheel::test_compiled(root))?;
     let page = [Tool::Node, Tool::Wasm];
     steps.step_with(&page, "page", || web::build(root))?;
     let tools = [&page[..], &[Tool::Browser]].concat();
@@ -89,7 +87,7 @@ fn released(root: &Path, steps: &Steps) -> Outcome {
 }
 
 /// Lets the reference Python libraries read what the program wrote.
-fn reference(root: &Path, program: &Path) -> Outcome {
+pub(crate) fn reference(root: &Path, program: &Path) -> Outcome {
     let target = target(root)?;
     let python =
         python::venv(root, &target.join("ci-venv"), &root.join("tests/python/requirements.txt"))?;

@@ -19,6 +19,7 @@ use crate::{
     program::{self, Build},
     python,
     shell::{Outcome, command, output, run as sh, target, works},
+    tools::Tool,
     wheel,
 };
 
@@ -69,10 +70,18 @@ fn verdict(outcome: Outcome) -> Verdict {
     outcome.map_or_else(Verdict::Failed, |()| Verdict::Passed)
 }
 
-/// Runs all tests, with every case.
+/// Runs all tests, with every case; those of the page where their tools are.
 fn laws(root: &Path) -> Verdict {
     let mut test = command(root, &["cargo", "test", "--workspace"]);
-    verdict(sh(test.env("TILEWRIGHT_LAWS", "all")))
+    let mut page = command(root, &["cargo", "xtask", "web", "--test"]);
+    let tested = sh(test.env("TILEWRIGHT_LAWS", "all"));
+    match Tool::missing(&[Tool::Node, Tool::Wasm, Tool::Browser], root) {
+        Some(why) => {
+            println!("    the page: not asked, {why}");
+            verdict(tested)
+        }
+        None => verdict(tested.and_then(|()| sh(page.env("TILEWRIGHT_LAWS", "all")))),
+    }
 }
 
 /// Runs the Python check; torch also reads the results if it can be installed.

@@ -40,3 +40,8 @@ pub(crate) fn build(root: &Path, build: Build) -> Outcome<PathBuf> {
     run(cargo.args(["--profile", profile]).args(packages))?;
     Ok(target(root)?.join(folder).join(format!("tilewright{}", env::consts::EXE_SUFFIX)))
 }
+
+/// Returns the path of the program that `cargo test --workspace` compiles.
+pub(crate) fn tested(root: &Path) -> Outcome<PathBuf> {
+    Ok(target(root)?.join("debug").join(format!("tilewright{}", env::consts::EXE_SUFFIX)))
+}

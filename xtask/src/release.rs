@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, env, fs, path::Path, process::Command};
 
 use crate::{
     python,
-    shell::{Outcome, command, output, run as sh, target, works},
+    shell::{Outcome, command, output, run as sh, target, without_warnings, works},
 };
 
 /// Members that are not published on a registry of crates.
@@ -56,22 +56,24 @@ pub(crate) fn packages(root: &Path, build: bool) -> Outcome {
     sh(&mut pack)
 }
 
-/// Lints the facade and its tests without features and with each, and finds broken links in its documentation; also
+/// Checks the facade and its tests without features and with each, and finds broken links in its documentation; also
 /// XLA's model and the notations without features. Runs the examples of the documentation, and counts the crates
 /// without features. Checks the program with its own features, without those of the Python package.
+///
+/// The documentation needs the same checks of other crates, so these are made once. Lints are for all features at once.
 pub(crate) fn features(root: &Path) -> Outcome {
     let facade = ["--package", "tilewright", "--no-default-features"];
-    let lint = |targets: &str, package: &str, feature: &str| {
+    let check = |targets: &str, package: &str, feature: &str| {
         let words = ["--package", package, "--no-default-features", "--features", feature];
-        let mut lint = command(root, &[&["cargo", "clippy", targets], &words[..]].concat());
-        sh(lint.args(["--", "-D", "warnings"]))?;
-        let mut links = command(root, &[&["cargo", "doc", "--no-deps"], &words[..]].concat());
-        sh(links.env("RUSTDOCFLAGS", "-D warnings"))
+        let check = [&["cargo", "check", "--quiet", targets], &words[..]].concat();
+        without_warnings(&mut command(root, &check))?;
+        let links = [&["cargo", "doc", "--quiet", "--no-deps"], &words[..]].concat();
+        sh(command(root, &links).env("RUSTDOCFLAGS", "-D warnings"))
     };
-    sh(&mut command(root, &["cargo", "check", "--package", "tilewright-cli"]))?;
-    lint("--lib", "tilewright-xla", "")?;
-    lint("--lib", "tilewright-notation", "")?;
-    let each = |feature: &&str| lint("--all-targets", "tilewright", feature);
+    without_warnings(&mut command(root, &["cargo", "check", "--package", "tilewright-cli"]))?;
+    check("--lib", "tilewright-xla", "")?;
+    check("--lib", "tilewright-notation", "")?;
+    let each = |feature: &&str| check("--all-targets", "tilewright", feature);
     [""].iter().chain(&FEATURES).try_for_each(each)?;
     // The examples are short, so a debug build saves more time than it costs.
     let examples = ["cargo", "test", "--doc", "--quiet", "--profile", "dev"];

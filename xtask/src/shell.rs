@@ -76,6 +76,19 @@ pub(crate) fn output(command: &mut Command) -> Outcome<String> {
     String::from_utf8(output.stdout).map_err(|_| format!("{} printed no UTF-8", shown(command)))
 }
 
+/// Runs a command of cargo, shows what it says, and returns an error where that is a warning.
+pub(crate) fn without_warnings(command: &mut Command) -> Outcome {
+    let output =
+        command.output().map_err(|error| format!("{} did not start: {error}", shown(command)))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    said.lines().for_each(say);
+    succeeded(command, output.status)?;
+    match said.lines().any(|line| line.starts_with("warning")) {
+        true => Err(format!("{} warns", shown(command))),
+        false => Ok(()),
+    }
+}
+
 /// Runs a command without showing its output, and returns whether it succeeded.
 pub(crate) fn works(command: &mut Command) -> bool {
     let quiet = command.stdout(Stdio::null()).stderr(Stdio::null());
@@ -141,6 +154,17 @@ mod tests {
         let text = std::fs::read_to_string(&path).unwrap();
         std::fs::remove_file(&path).unwrap();
         assert_eq!((outcome, text.as_str()), (Ok(()), "first\nsecond\nthird\n"));
+    }
+
+    #[test]
+    fn a_warning_is_an_error() {
+        let says = |text: &str| {
+            let script = format!("echo '{text}' >&2");
+            without_warnings(&mut command(&env::temp_dir(), &["sh", "-c", &script]))
+        };
+        assert_eq!(says("checked, no warning: none"), Ok(()));
+        let message = says("warning: unused variable").unwrap_err();
+        assert!(message.ends_with(" warns"), "{message}");
     }
 
     #[test]

@@ -98,7 +98,7 @@ fn newest(path: &Path) -> Option<SystemTime> {
 }
 
 /// Copies a folder with its contents.
-fn copy(from: &Path, to: &Path) -> Outcome {
+pub(crate) fn copy(from: &Path, to: &Path) -> Outcome {
     let failed = |error| format!("{}: {error}", from.display());
     fs::create_dir_all(to).map_err(failed)?;
     for entry in fs::read_dir(from).map_err(failed)?.flatten() {

@@ -2,7 +2,7 @@
 //! for other machines too.
 
 use std::{
-    fs,
+    env, fs,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -10,7 +10,8 @@ use std::{
 use crate::{
     emulated::Emulated,
     platforms, python,
-    shell::{Outcome, command, run as sh, say, target},
+    shell::{Outcome, command, output, run as sh, say, target},
+    site,
 };
 
 /// The crate of the package.
@@ -54,10 +55,10 @@ impl Maturin {
         let mut maturin = command(root, &[&[&*python, "-m", "maturin"], words].concat());
         maturin.args(["--quiet", "--manifest-path", &manifest, "--out"]).arg(&self.out);
         // Zig is beside this interpreter.
-        let path = std::env::var_os("PATH").unwrap_or_default();
+        let path = env::var_os("PATH").unwrap_or_default();
         let own = self.python.parent().map(Path::to_path_buf);
-        let all = own.into_iter().chain(std::env::split_paths(&path));
-        let path = std::env::join_paths(all).map_err(|error| format!("PATH: {error}"))?;
+        let all = own.into_iter().chain(env::split_paths(&path));
+        let path = env::join_paths(all).map_err(|error| format!("PATH: {error}"))?;
         sh(maturin.env("PATH", path))
     }
 
@@ -122,6 +123,25 @@ pub(crate) fn test_all(root: &Path) -> Outcome {
 pub(crate) fn test(root: &Path, wheel: &Path) -> Outcome {
     let python = fresh(root, &target(root)?.join("python/fresh"))?;
     sh(python::pip(root, &python).arg(wheel))?;
+    sh(&mut tests(root, &python, &[]))
+}
+
+/// Installs the package with the library that `cargo test --workspace` compiles, and runs the package's tests. The
+/// environment stays: what the tests need is installed once.
+pub(crate) fn test_compiled(root: &Path) -> Outcome {
+    let target = target(root)?;
+    let python = python::venv(root, &target.join("python/compiled"), &pins(root))?;
+    let find = "import sysconfig; print(sysconfig.get_path('platlib'))";
+    let packages = output(&mut command(root, &[&text(&python), "-c", find]))?;
+    let package = Path::new(packages.trim()).join("tilewright");
+    let failed = |error| format!("{}: {error}", package.display());
+    if package.exists() {
+        fs::remove_dir_all(&package).map_err(failed)?;
+    }
+    site::copy(&root.join(CRATE).join("python/tilewright"), &package)?;
+    let library = format!("{}_tilewright{}", env::consts::DLL_PREFIX, env::consts::DLL_SUFFIX);
+    let native = package.join("_tilewright.abi3.so");
+    fs::copy(target.join("debug/deps").join(library), native).map_err(failed)?;
     sh(&mut tests(root, &python, &[]))
 }
 

@@ -3,7 +3,11 @@
 use std::path::Path;
 
 use super::{Verdict, verdict};
-use crate::{platforms, python, release, wheel};
+use crate::{
+    ci, conformance, platforms,
+    program::{self, Build},
+    python, release, wheel,
+};
 
 /// Checks the licences, versions and sources of all dependencies.
 pub(super) fn licences(root: &Path) -> Verdict {
@@ -62,6 +66,18 @@ pub(super) fn platforms(root: &Path) -> Verdict {
     } else {
         Verdict::Skipped("there is no standard library of another system".into())
     }
+}
+
+/// Builds program and wheel as published: the checks of the program, and the package's tests where nothing else is installed.
+pub(super) fn released(root: &Path) -> Verdict {
+    if let Err(why) = python::system(root) {
+        return Verdict::Skipped(why);
+    }
+    let program = program::build(root, Build::Release).and_then(|program| {
+        ci::reference(root, &program)?;
+        conformance::ours(root, &program)
+    });
+    verdict(program.and_then(|()| wheel::build(root)).and_then(|wheel| wheel::test(root, &wheel)))
 }
 
 /// Installs and uses the wheels of all machines and the source distribution.

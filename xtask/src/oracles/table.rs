@@ -6,7 +6,7 @@ use super::{
     relayout, sanitized_package, sanitizer, torch, transformers,
 };
 
-pub(super) const TABLE: [(&str, &str, Run); 39] = [
+pub(super) const TABLE: [(&str, &str, Run); 40] = [
     (
         "laws",
         "all tests, with every case of the laws of which `cargo test` checks a part",
@@ -159,6 +159,11 @@ pub(super) const TABLE: [(&str, &str, Run); 39] = [
     ("platforms", "`cargo check` for ARM Linux, macOS and Windows", |root, _| {
         handed_out::platforms(root)
     }),
+    (
+        "released",
+        "program and wheel built as published: the checks and tests that `ci` runs on its own build",
+        |root, _| handed_out::released(root),
+    ),
     ("wheels", "all wheels and the source distribution built, installed and used", |root, _| {
         handed_out::wheels(root)
     }),

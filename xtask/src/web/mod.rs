@@ -88,8 +88,8 @@ pub(crate) fn has_browser(root: &Path) -> Outcome {
 
 /// Asks the page what the corpus holds, in Node, and uses it in a browser.
 pub(crate) fn test(root: &Path) -> Outcome {
-    // One file after another, so that no file slows down the times that another prints.
-    let mut tests = browsing(root, &["node", "--test", "--test-concurrency=1"])?;
+    // Two files at a time: a test waits for the frames of its browser longer than it works.
+    let mut tests = browsing(root, &["node", "--test", "--test-concurrency=2"])?;
     run(tests.arg("--test-reporter=spec").args(test_files(&root.join("web/tests"))?))
 }
 

@@ -28,6 +28,8 @@ fn change(path: &Path, name: &str, element: u64) -> Vec<u64> {
 #[test]
 fn results_are_verified_by_the_recipe_that_they_record_and_a_changed_element_is_found() {
     let mut changed = 0;
+    // Of five tensors, the first two are changed, or one.
+    let of_five = crate::cases(2, 1);
     for entry in fs::read_dir(corpus()).unwrap() {
         let family = entry.unwrap().path();
         if !family.is_dir() {
@@ -62,7 +64,7 @@ fn results_are_verified_by_the_recipe_that_they_record_and_a_changed_element_is_
                 names.iter().enumerate().filter(|(_, (_, size))| *size > 0)
             {
                 // Some tensors of each kind of a family, not every tensor.
-                if number % 5 > 1 && names.len() > 12 {
+                if number % 5 >= of_five && names.len() > 12 / (3 - of_five) {
                     continue;
                 }
                 let element = [0, size / 2, size - 1][number % 3];
@@ -82,7 +84,7 @@ fn results_are_verified_by_the_recipe_that_they_record_and_a_changed_element_is_
             }
         }
     }
-    assert!(changed > 200, "{changed}");
+    assert!(changed > 100 * of_five, "{changed}");
 }
 
 #[test]

@@ -524,15 +524,18 @@ mod tests {
         ];
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
+        // Every third box and layout, others for each layout in the file; or all, as `cargo xtask oracles laws` asks.
+        let every = if std::env::var_os("TILEWRIGHT_LAWS").is_some() { 1 } else { 3 };
         let mut checked = 0;
         for (dtype, bits) in [("BF16", 16), ("F4", 4)] {
             let data: Vec<u8> =
                 (0..40 * 52 * bits / 8).map(|i: u64| (i * 7 + i / 251) as u8).collect();
             file(&at("whole.safetensors"), dtype, &[40, 52], &data);
-            for text in texts {
+            for (number, text) in texts.into_iter().enumerate() {
                 convert(&at("whole.safetensors"), &at("held.safetensors"), text);
                 let input = open(at("held.safetensors"), &Reading::default()).unwrap();
-                for (area, to) in boxes.iter().flat_map(|area| texts.map(|to| (area, to))) {
+                let pairs = boxes.iter().flat_map(|area| texts.map(|to| (area, to)));
+                for (area, to) in pairs.skip(number % every).step_by(every) {
                     let dims = [area[0].end - area[0].start, area[1].end - area[1].start];
                     let spec = Spec::parse(to).unwrap();
                     if spec.is_concrete() && dims != [40, 52] {
@@ -560,6 +563,6 @@ mod tests {
                 }
             }
         }
-        assert!(checked > 2000, "{checked}");
+        assert!(checked > 2000 / every, "{checked}");
     }
 }
