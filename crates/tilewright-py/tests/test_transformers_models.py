@@ -6,12 +6,14 @@ import json
 import pathlib
 import subprocess
 import sys
+from collections import Counter
 from typing import Any
 
 import pytest
 
 import tilewright as tw
 import tilewright.transformers as tt
+from tilewright._transformers import files
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -122,6 +124,47 @@ def test_square_experts_come_back_as_they_were_published(tmp_path: pathlib.Path,
     tt.load(cls, path, dtype=torch.float32).save_pretrained(tmp_path / "turned")
     assert tt.restore(tmp_path / "turned", tmp_path / "again2", path) == []
     assert tw.same_data(path, tmp_path / "again2")
+
+
+def test_headers_are_read_once_however_much_is_carried(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cls, config, tensors = llama(tie_word_embeddings=False)
+    more = {f"mtp.{at}.weight": torch.full((2,), float(at)) for at in range(40)}
+    path = write(tmp_path / "published", tensors | more, config)
+    tuned, counts = saved(cls, path, tmp_path / "tuned"), Counter[str]()
+    header = files._header
+
+    def counted(file: pathlib.Path) -> Any:
+        counts[f"{file.parent.name}/{file.name}"] += 1
+        return header(file)
+
+    monkeypatch.setattr(files, "_header", counted)
+    assert len(tt.restore(tuned, tmp_path / "again", path)) == 40
+    # The result is read once more after the last tensor was carried: it must be what was published.
+    assert counts.pop("out/model.safetensors") == 1 and set(counts.values()) == {1}
+    assert tw.same_data(path, tmp_path / "again")
+
+
+def test_one_expert_is_a_list(tmp_path: pathlib.Path) -> None:
+    cls, config, tensors = small("MixtralForCausalLM", **(SIZES | {"num_local_experts": 1, "num_experts_per_tok": 1}))
+    path = write(tmp_path / "published", tensors, config)
+    want, got = cls.from_pretrained(path, dtype=torch.float32), tt.load(cls, path, dtype=torch.float32)
+    assert all(torch.equal(got.state_dict()[name], one) for name, one in want.state_dict().items())
+    assert not tt.audit(path).loses
+    assert tt.restore(saved(cls, path, tmp_path / "tuned"), tmp_path / "again", path) == []
+    assert tw.same_data(path, tmp_path / "again")
+    late = {name.replace("experts.0.", "experts.1."): one for name, one in tensors.items()}
+    found = [one for one in tt.audit(write(tmp_path / "late", late, config)).findings if one.kind == "hole"]
+    assert len(found) == 1 and found[0].loses and "the numbers [0] are missing" in found[0].message
+
+
+def test_a_configuration_may_be_given_to_load(tmp_path: pathlib.Path) -> None:
+    cls, config, tensors = llama(tie_word_embeddings=False)
+    path = write(tmp_path / "published", tensors, config)
+    (path / "config.json").unlink()
+    with pytest.raises(tw.FileError, match="there is no config.json"):
+        tt.load(cls, path)
+    model = tt.load(cls, path, config=config, dtype=torch.float32)
+    assert torch.equal(model.lm_head.weight, tensors["lm_head.weight"])
 
 
 def test_trained_square_experts_are_refused_unless_the_caller_says_how_they_were_loaded(tmp_path: pathlib.Path) -> None:

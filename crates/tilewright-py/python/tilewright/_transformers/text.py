@@ -186,7 +186,7 @@ def _unique(rules: list[Rule], names: set[str]) -> list[Written]:
         own[written] = {name for name in names if any(pattern.match(name) for pattern in patterns)}
         for name in own[written]:
             takers[name].add(written)
-    mine = {written: _taken(instances) for written, instances in same.items()}
+    mine = {written: {name for rule in instances for name in rule.taken()} for written, instances in same.items()}
     clash = {one for takers_of in takers.values() if len(takers_of) > 1 for one in takers_of}
     clash |= {written for written in same if own[written] - mine[written]}
     out: dict[Written, None] = {}
@@ -196,16 +196,6 @@ def _unique(rules: list[Rule], names: set[str]) -> list[Written]:
         else:
             out[written] = None
     return list(out)
-
-
-def _taken(rules: list[Rule]) -> set[str]:
-    """The names that rules were made of."""
-    names = set()
-    for rule in rules:
-        for piece in rule.sources:
-            numbers = range(rule.start, rule.start + rule.count) if HOLE in piece.name else [0]
-            names |= {piece.name.replace(HOLE, str(number)) for number in numbers}
-    return names
 
 
 def _pattern(name: str) -> re.Pattern[str]:
