@@ -21,7 +21,7 @@ import tilewright.transformers as tt
 from tilewright import _tilewright
 from tilewright._transformers import auditing, files, generating, loader, program, rules, text
 from tilewright._transformers.axes import Axis, Product, Space, Sum
-from tilewright._transformers.files import Head, heads, unfiled
+from tilewright._transformers.files import Head, heads, indexed
 from tilewright._transformers.library import Library
 from tilewright._transformers.prefixes import Leaf, few
 from tilewright._transformers.published import Published
@@ -92,9 +92,23 @@ def test_axes_are_refined_everywhere_at_once() -> None:
 
 
 def test_numbers_with_holes_are_found() -> None:
-    assert rules.holes([0, 1, 3, 5]) == [2, 4]
-    assert rules.holes([2, 3]) == [0, 1]
-    assert rules.holes([4, 5], 4) == []
+    assert rules.holes([0, 1, 3, 5]) == "2, 4"
+    assert rules.holes([2, 3]) == "0 to 1"
+    assert rules.holes([4, 5], 4) == ""
+    assert rules.holes([0, 10**15]) == f"1 to {10**15 - 1}"
+
+
+def test_numbers_of_any_length_are_read() -> None:
+    long = "9" * 5000
+    model, published = moe([0, 1])
+    odd = {name.replace("experts.1.", f"experts.{long}."): head for name, head in published.items()}
+    audit = audited(lib_of(MOE), model, odd | {f"other.{long}": Head((1,), "F32"), "other.1": Head((1,), "F32")})
+    assert audit.loses
+    with pytest.raises(tw.UnsupportedError, match="without numbers of up to 18 digits"):
+        generated(lib_of(MOE), model, odd)
+    plain = Model({"new.a": Tensor(2), f"new.{long}": Tensor(2)})
+    with pytest.raises(tw.UnsupportedError, match="a reference has more than 4096 bytes"):
+        generated(lib_of([Renaming("^old", "new")]), plain, {"old.a": Head((2,), "F32"), f"old.{long}": Head((2,), "F32")})
 
 
 # Headers.
@@ -172,9 +186,9 @@ def test_a_folder_is_read_in_the_order_of_transformers(tmp_path: pathlib.Path) -
     index = tmp_path / "model.safetensors.index.json"
     index.write_text(json.dumps({"weight_map": {"a": "a.safetensors", "b": "b.safetensors", "z": "b.safetensors"}}))
     assert list(heads(tmp_path)) == ["a", "b"]
-    assert unfiled(tmp_path, heads(tmp_path)) == unfiled(index, ["a", "b"]) == ["z"]
+    assert indexed(tmp_path) == indexed(index) == ["a", "b", "z"]
     write(tmp_path / "model.safetensors", {"single": ("F32", [1])})
-    assert list(heads(tmp_path)) == ["single"] and unfiled(tmp_path, ["single"]) == []
+    assert list(heads(tmp_path)) == ["single"] and indexed(tmp_path) == []
     model, published = moe([0, 1])
     gone = audited(lib_of(MOE, {name: Tensor(*head.shape) for name, head in published.items()}), model, published, ("z",))
     assert kinds(gone) == {"index": True} and "'z'" in str(gone)
@@ -417,7 +431,7 @@ def test_a_list_that_starts_late_is_named_and_refused() -> None:
     for numbers in ([1, 2, 3], [2]):
         model, published = moe(numbers)
         audit = audited(lib_of(MOE), model, published)
-        assert kinds(audit)["hole"] and f"the numbers {list(range(numbers[0]))} are missing" in str(audit)
+        assert kinds(audit)["hole"] and f"the numbers [{rules.holes([*numbers])}] are missing" in str(audit)
         with pytest.raises(tw.UnsupportedError, match="are missing; transformers would close the gap"):
             generated(lib_of(MOE), model, published)
 

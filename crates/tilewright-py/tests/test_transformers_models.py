@@ -133,9 +133,9 @@ def test_headers_are_read_once_however_much_is_carried(tmp_path: pathlib.Path, m
     tuned, counts = saved(cls, path, tmp_path / "tuned"), Counter[str]()
     header = files._header
 
-    def counted(file: pathlib.Path) -> Any:
+    def counted(file: pathlib.Path, shared: Any) -> Any:
         counts[f"{file.parent.name}/{file.name}"] += 1
-        return header(file)
+        return header(file, shared)
 
     monkeypatch.setattr(files, "_header", counted)
     assert len(tt.restore(tuned, tmp_path / "again", path)) == 40

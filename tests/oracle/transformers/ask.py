@@ -146,6 +146,7 @@ def asked(name: str, work: pathlib.Path) -> dict[str, Any]:
     row |= {"before": len(before), "after": len(after), "pure": pure(before, after)}
     row |= compared(meta(cls, config), (folder, before), (write(after, work / "after", config), after), work)
     row["load"] = loaded_by_recipe(cls, folder, config, got) if row["state"] == "exact" else ""
+    row["shipped"] = shipped((folder, before), (work / "after", after), work)
     row["audit"] = sorted({one.kind for one in tt.audit(meta(cls, config), folder).findings})
     return row
 
@@ -213,6 +214,26 @@ def compared(model: Any, one: tuple[Any, Any], other: tuple[Any, Any], work: pat
     return found | ({"state": "differs", "why": f"recorded inverse: {wrong[:3]}"} if wrong else {})
 
 
+def shipped(one: tuple[Any, Any], other: tuple[Any, Any], work: pathlib.Path) -> list[str]:
+    """The shipped recipes that are offered for the checkpoint and give what transformers makes of it, both ways."""
+    found = []
+    for name in [fit["name"] for fit in tw.guess_recipe(one[0])["recipes"] if not fit["inverse"]]:
+        sides = [(one[0], other[1]), (other[0], one[1])]
+        if not any(differs(name, bool(inverse), side, work / f"{name}{inverse}") for inverse, side in enumerate(sides)):
+            found.append(name)
+    return found
+
+
+def differs(name: str, inverse: bool, side: tuple[Any, Any], out: pathlib.Path) -> bool:
+    """True if a shipped recipe makes other tensors than expected, or does not fit."""
+    try:
+        tw.convert_recipe(side[0], out, name, inverse=inverse)
+    except tw.Error:
+        return True
+    made = load_file(out / "model.safetensors") if out.is_dir() else {}
+    return bool(differing(made, side[1]))
+
+
 def table(rows: list[dict[str, Any]]) -> str:
     """All rows as a table, with their counts."""
     count = lambda state: sum(row["state"] == state for row in rows)  # noqa: E731
@@ -236,14 +257,16 @@ def table(rows: list[dict[str, Any]]) -> str:
         "*Pure* types only move elements. The audit finds what transformers would write differently or lose of this checkpoint,",
         "in which nothing was trained or left out.",
         "",
-        "| type | class | tensors | operations | pure | recipe | rules | audit |",
-        "|---|---|---|---|---|---|---|---|",
+        "*Shipped* names the [shipped recipe](recipes.md#shipped-recipes) that gives the same tensors without Python, both ways.",
+        "",
+        "| type | class | tensors | operations | pure | recipe | rules | shipped | audit |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     for row in rows:
         if row["state"] in ("not built", "not loaded"):
             continue
         cells = [f"`{row['type']}`", f"`{row['class']}`", f"{row['before']} → {row['after']}", ", ".join(row["ops"]) or "names",
-                 "yes" if row["pure"] else "no", row["state"], str(row.get("rules", "")), ", ".join(row["audit"])]
+                 "yes" if row["pure"] else "no", row["state"], str(row.get("rules", "")), ", ".join(f"`{one}`" for one in row.get("shipped", [])), ", ".join(row["audit"])]
         lines.append("| " + " | ".join(cells) + " |")
     gone = [f"`{row['type']}`" for row in rows if row["state"] in ("not built", "not loaded")]
     lines += ["", f"Not built from a small configuration: {', '.join(gone)}." if gone else ""]

@@ -163,9 +163,9 @@ def _holes(found: Loaded) -> Iterator[Finding]:
                 continue
             gone = holes(numbers)
             if gone:
-                missing[f"{gone}"] += names
+                missing[gone] += names
     for numbers_text, names in missing.items():
-        message = f"the numbers {numbers_text} are missing, and the others would be counted from 0 again: {{names}}"
+        message = f"the numbers [{numbers_text}] are missing, and the others would be counted from 0 again: {{names}}"
         yield from finding("hole", message, names, loses=True)
 
 
@@ -249,6 +249,9 @@ def _types(published: Published, found: Loaded) -> Iterator[Finding]:
 
 # Saving.
 
+#: Dims by name.
+_Extents = Mapping[str, tuple[int, ...]]
+
 
 def saved(published: Published, found: Loaded) -> Iterator[Finding]:
     """Gives the findings about the names, dims and parameters of what is saved."""
@@ -258,15 +261,15 @@ def saved(published: Published, found: Loaded) -> Iterator[Finding]:
     with _conversions(model, [copy.deepcopy(one) for one in found.used]) as used:
         patterns = [list(one._original_source_patterns) for one in used]
         try:
-            first = loading.revert_weight_conversion(model, dict(state))
+            first = _extents(loading.revert_weight_conversion(model, dict(state)))
             changed = [one for one, own in zip(used, patterns) if list(one._original_source_patterns) != own]
-            second = loading.revert_weight_conversion(model, dict(state)) if changed else first
+            second = _extents(loading.revert_weight_conversion(model, dict(state))) if changed else first
         except Exception as error:  # noqa: BLE001  (any error of the library is the answer)
             yield Finding("operation", f"saving fails: {type(error).__name__}: {error}", (), True)
             return
     names = list(_names(published, found, first))
     yield from names
-    if names or _extents(first) != _extents(second):
+    if names or first != second:
         message = "saving changes the mapping of the loaded model, so that a second save may differ: {names}"
         yield from finding("mapping", message, sorted({type(one).__name__ for one in changed}), loses=False)
     yield from _again(published, found, first)
@@ -288,11 +291,11 @@ def _conversions(model: Any, used: list[Any]) -> Iterator[list[Any]]:
             model._weight_conversions = before
 
 
-def _extents(state: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+def _extents(state: Mapping[str, Any]) -> _Extents:
     return {name: tuple(tensor.shape) for name, tensor in state.items()}
 
 
-def _names(published: Published, found: Loaded, state: Mapping[str, Any]) -> Iterator[Finding]:
+def _names(published: Published, found: Loaded, state: _Extents) -> Iterator[Finding]:
     """Published names that are not written again, and tensors with other dims."""
     excused = {*found.ignored, *found.quantised, *(second for _, second in found.tied)}
     gone = [name for name in published.heads if name not in state and name not in excused]
@@ -303,12 +306,12 @@ def _names(published: Published, found: Loaded, state: Mapping[str, Any]) -> Ite
     else:
         yield from finding("absent", f"{len(gone)} tensors are not written again: {{names}}", gone, loses=True)
     same = [name for name in published.heads if name in state and name not in excused]
-    other = [name for name in same if tuple(state[name].shape) != published.heads[name].shape]
+    other = [name for name in same if state[name] != published.heads[name].shape]
     message = f"{len(other)} tensors are written with other dims than the published ones: {{names}}"
     yield from finding("reshaped", message, other, loses=True)
 
 
-def _again(published: Published, found: Loaded, state: Mapping[str, Any]) -> Iterator[Finding]:
+def _again(published: Published, found: Loaded, state: _Extents) -> Iterator[Finding]:
     """Parameters that get no tensor when what was saved is read again."""
     try:
         again = loaded(published.lib, published.model, state)
@@ -319,7 +322,7 @@ def _again(published: Published, found: Loaded, state: Mapping[str, Any]) -> Ite
     yield from finding("random", message, again.missing, loses=True)
 
 
-def _base(published: Published, state: Mapping[str, Any]) -> Iterator[Finding]:
+def _base(published: Published, state: _Extents) -> Iterator[Finding]:
     """Parameters of the base class that the checkpoint, or what was saved of it, does not fill."""
     for part in _parts(published.model):
         before, after = (loaded(published.lib, part, names).missing for names in (published.heads, state))

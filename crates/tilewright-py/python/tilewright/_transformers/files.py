@@ -15,13 +15,13 @@ import pathlib
 import struct
 import sys
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from tilewright._errors import FileError
 
-__all__ = ["Head", "Place", "carry", "files", "heads", "listed", "replace", "same_values", "unfiled"]
+__all__ = ["Head", "Place", "carry", "files", "heads", "indexed", "listed", "replace", "same_values"]
 
 #: The longest header that is read, in bytes.
 LONGEST = 100 << 20
@@ -59,7 +59,8 @@ class Head:
     #: The file that holds it; empty if the caller gave names and shapes.
     file: str = ""
     #: The first byte in the file, and the number of bytes.
-    span: tuple[int, int] = field(default=(0, 0), compare=False)
+    start: int = field(default=0, compare=False)
+    size: int = field(default=0, compare=False)
 
     @property
     def elements(self) -> int:
@@ -98,21 +99,18 @@ def _weight_map(path: pathlib.Path) -> dict[str, str]:
         raise FileError(f"{path}: {error.strerror}") from error
     if not isinstance(names, dict) or not all(_is_plain(name) for name in names.values()):
         raise FileError(f"{path}: `weight_map` must map tensors to names of files beside it")
-    return names
+    return {name: sys.intern(file) for name, file in names.items()}
 
 
-def unfiled(checkpoint: str | os.PathLike[str] | Mapping[str, Any], known: Container[str]) -> list[str]:
-    """Gives the names of an index that no file has.
-
-    :param known: the names that the files have
-    """
+def indexed(checkpoint: str | os.PathLike[str] | Mapping[str, Any]) -> list[str]:
+    """Gives the names that the index of a checkpoint has; none without an index."""
     if isinstance(checkpoint, Mapping):
         return []
     path = pathlib.Path(checkpoint)
     index = path / INDEX if path.is_dir() and not (path / SINGLE).exists() else path
     if not index.name.endswith(".json") or not index.exists():
         return []
-    return sorted(name for name in _weight_map(index) if name not in known)
+    return sorted(_weight_map(index))
 
 
 def _is_plain(name: Any) -> bool:
@@ -127,8 +125,9 @@ def heads(checkpoint: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, H
     if isinstance(checkpoint, Mapping):
         return {name: _given(value) for name, value in checkpoint.items()}
     found: dict[str, Head] = {}
+    shared: _Shared = {}
     for path in files(checkpoint):
-        for name, head in _header(path).items():
+        for name, head in _header(path, shared).items():
             if name in found:
                 raise FileError(f"tensor {name!r} is in {found[name].file} and in {path.name}; remove one of the files")
             found[name] = head
@@ -164,18 +163,23 @@ def _json(text: bytes, path: pathlib.Path) -> dict[str, Any]:
     return value
 
 
-def _head(entry: dict[str, Any], file: str, start: int) -> Head:
+#: Dims and sizes by themselves: thousands of experts have the same, and share one value.
+_Shared = dict[Any, Any]
+
+
+def _head(entry: dict[str, Any], file: tuple[str, int], shared: _Shared) -> Head:
     first, end = entry["data_offsets"]
     shape, dtype = entry["shape"], entry["dtype"]
     if not isinstance(shape, list) or not isinstance(dtype, str) or not all(type(one) is int and one >= 0 for one in (*shape, first, end)):
         raise TypeError
-    head = Head(tuple(shape), sys.intern(dtype), file, (start + first, end - first))
+    dims, size = tuple(shape), end - first
+    head = Head(shared.setdefault(dims, dims), sys.intern(dtype), file[0], file[1] + first, shared.setdefault(size, size))
     if end < first or head.elements * _BITS.get(dtype, 0) not in (0, 8 * (end - first)):
         raise ValueError
     return head
 
 
-def _header(path: pathlib.Path) -> dict[str, Head]:
+def _header(path: pathlib.Path, shared: _Shared) -> dict[str, Head]:
     try:
         with open(path, "rb") as file:
             start = file.read(8)
@@ -188,10 +192,10 @@ def _header(path: pathlib.Path) -> dict[str, Head]:
         raise FileError(f"{path}: {error.strerror}") from error
     header.pop("__metadata__", None)
     try:
-        found = {name: _head(entry, path.name, 8 + length) for name, entry in header.items()}
+        found = {name: _head(entry, (path.name, 8 + length), shared) for name, entry in header.items()}
     except (KeyError, TypeError, ValueError):
         raise FileError(f"{path}: a tensor without a right `shape`, `dtype` or `data_offsets`; the file is corrupt") from None
-    need, there = max((sum(head.span) for head in found.values()), default=0) - 8 - length, size - 8 - length
+    need, there = max((head.start + head.size for head in found.values()), default=0) - 8 - length, size - 8 - length
     if need > there:
         raise FileError(f"{path}: the file is cut off: its tensors need {need} bytes, and {there} are there")
     return found
@@ -230,7 +234,7 @@ class Place:
 
 def _blocks(place: Place, size: int = _BLOCK) -> Iterator[bytes]:
     """The bytes of a tensor, in blocks of this size."""
-    at, left = place.head.span
+    at, left = place.head.start, place.head.size
     with open(place.path, "rb") as file:
         file.seek(at)
         while left:
@@ -274,7 +278,7 @@ def _elements(place: Place, count: int) -> Iterator[Any]:
     elements = place.head.elements
     if not elements:
         return
-    size = place.head.span[1] // elements
+    size = place.head.size // elements
     for block in _blocks(place, count * size):
         yield np.frombuffer(block, f"<u{size}")
 
@@ -314,10 +318,10 @@ def replace(place: Place, own: Place) -> None:
 
     :raises FileError: if it has other dims or another element type
     """
-    if (place.head.dtype, place.head.shape, place.head.span[1]) != (own.head.dtype, own.head.shape, own.head.span[1]):
+    if (place.head.dtype, place.head.shape, place.head.size) != (own.head.dtype, own.head.shape, own.head.size):
         raise FileError(f"{own.path}: {own.name!r} has other dims or another element type than the published tensor")
     with open(own.path, "r+b") as file:
-        file.seek(own.head.span[0])
+        file.seek(own.head.start)
         for block in _blocks(place):
             file.write(block)
 
@@ -344,7 +348,7 @@ def _write(source: pathlib.Path, tensors: Mapping[str, Head], path: pathlib.Path
     places = {name: Place(source, name, head) for name, head in tensors.items()}
     at = 0
     for name, head in tensors.items():
-        length = head.span[1]
+        length = head.size
         header[name] = {"dtype": head.dtype, "shape": list(head.shape), "data_offsets": [at, at + length]}
         at += length
     text = json.dumps(header).encode()

@@ -13,9 +13,13 @@ from typing import Any
 
 from tilewright._transformers.library import Library
 
-__all__ = ["EXPRESSIBLE", "Group", "Loaded", "Types", "change", "fits", "loaded", "targets"]
+__all__ = ["EXPRESSIBLE", "LONGEST", "Group", "Loaded", "Types", "change", "fits", "loaded", "targets"]
 
 _NUMBER = re.compile(r"\d+")
+#: The most digits of a number in a name that is read as a number.
+LONGEST = 18
+#: Numbers at the ends of parts of a name.
+_ENDS = re.compile(r"[0-9]+(?=\.|\Z)")
 
 
 @dataclass
@@ -70,7 +74,7 @@ def loaded(lib: Library, model: Any, names: Iterable[str], apart: Container[str]
         found: tuple[str, str | None] = loading.rename_source_key(name, renamings, converters, model.base_model_prefix, meta)
         return found
 
-    for name in sorted(names, key=loading.dot_natural_key):
+    for name in sorted(names, key=_natural):
         target, pattern = renamed(name)
         if target not in meta and name in meta:
             target, pattern = loading.rename_source_key(name, [], [], model.base_model_prefix, meta)
@@ -94,11 +98,16 @@ def loaded(lib: Library, model: Any, names: Iterable[str], apart: Container[str]
     return Loaded(kept, ignored, missing, used, tied)
 
 
+def _natural(name: str) -> str:
+    """A key that sorts names as the loader does: numbers at the ends of parts by value. It takes less memory than the loader's."""
+    return _ENDS.sub(lambda match: match[0].zfill(12), name).replace(".", "\0")
+
+
 def _number_singles(group: Group, renamed: Callable[[str], tuple[str, str | None]]) -> None:
     """Finds the number of a list with one name: another number there goes to the same target."""
     for pattern, names in group.sources.items() if group.converter is not None else ():
         for at, match in enumerate(_NUMBER.finditer(names[0])) if len(names) == 1 and "*" in pattern else ():
-            other = f"{names[0][: match.start()]}{int(match[0]) + 1}{names[0][match.end() :]}"
+            other = f"{names[0][: match.start()]}{int(match[0][-LONGEST:]) + 1}{names[0][match.end() :]}"
             if renamed(other) == renamed(names[0]):
                 group.single[pattern] = at
 

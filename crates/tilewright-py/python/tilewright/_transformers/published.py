@@ -17,7 +17,7 @@ from typing import Any
 
 from tilewright import _tilewright
 from tilewright._errors import FileError
-from tilewright._transformers.files import Head, heads, unfiled
+from tilewright._transformers.files import Head, heads, indexed
 from tilewright._transformers.library import Library, config_of, model_of
 from tilewright._transformers.loader import Loaded, loaded
 
@@ -88,8 +88,11 @@ def published_of(lib: Library, model_or_config: Any, checkpoint: Any, cls: Any =
     :param checkpoint: a folder or a file of safetensors, or a mapping of names to tensors or shapes
     :param cls: the class, or its name; the one that the configuration names unless given
     """
+    # The index is read before the headers: both together are the most memory that an audit of its own needs.
+    names = indexed(checkpoint)
     known = heads(checkpoint)
-    gone = tuple(unfiled(checkpoint, known))
+    gone = tuple(name for name in names if name not in known)
+    del names
     if not isinstance(model_or_config, (str, os.PathLike)):
         model = model_of(lib, model_or_config, known, cls)
         return Published(lib, model, known, dict(model.config.to_dict()), unfiled=gone)

@@ -12,7 +12,7 @@ from tilewright._errors import UnsupportedError
 from tilewright._transformers.axes import Axis, Expr, Space
 from tilewright._transformers.files import Head
 from tilewright._transformers.library import Library
-from tilewright._transformers.loader import Group, targets
+from tilewright._transformers.loader import LONGEST, Group, targets
 from tilewright._transformers.operations import Dims, Job, Stack, State, applied
 from tilewright._transformers.published import Published
 
@@ -161,7 +161,7 @@ def _stack(rule: Rule, one: _List, heads: Mapping[str, Head]) -> Stack:
     at, numbers = numbered(names, one.single)
     found = holes(numbers, one.start)
     if found:
-        raise UnsupportedError(f"{names[0]!r} and others: the numbers {found} are missing; transformers would close the gap")
+        raise UnsupportedError(f"{names[0]!r} and others: the numbers [{found}] are missing; transformers would close the gap")
     if rule.number is None:
         rule.number, rule.start, rule.count = rule.space.new(len(names)), numbers[0], len(names)
     elif (rule.start, rule.count) != (numbers[0], len(numbers)):
@@ -192,15 +192,19 @@ def numbered(names: list[str], single: int | None = None) -> tuple[int, list[int
     if len(names) > 1:
         places = range(min(map(len, found)))
         at = next((at for at in reversed(places) if len({one[at] for one in found}) == len(names)), None)
-    if at is None:
-        raise UnsupportedError(f"{names[0]!r} and others: a list without numbers")
+    if at is None or any(len(one[at]) > LONGEST for one in found):
+        raise UnsupportedError(f"{names[0]!r} and others: a list without numbers of up to {LONGEST} digits")
     return at, [int(one[at]) for one in found]
 
 
-def holes(numbers: list[int], start: int = 0) -> list[int]:
-    """The numbers that are missing from the first that must be there to the last that is."""
-    there = set(numbers)
-    return [number for number in range(start, max(numbers) + 1) if number not in there]
+def holes(numbers: list[int], start: int = 0) -> str:
+    """The numbers that are missing from the first that must be there to the last that is, as text; empty if none is."""
+    gaps = []
+    for number in sorted(numbers):
+        if number > start:
+            gaps.append(str(start) if number == start + 1 else f"{start} to {number - 1}")
+        start = number + 1
+    return ", ".join(gaps)
 
 
 def axes_of(expr: Expr) -> list[Axis]:
