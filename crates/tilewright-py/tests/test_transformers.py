@@ -447,6 +447,16 @@ def test_a_list_of_one_is_a_list() -> None:
     assert "hole" not in kinds(audited(lib_of(own), model, published))
 
 
+def test_a_list_of_two_may_be_cut_into_lists_of_one() -> None:
+    split = type("ErnieFuseAndSplitTextVisionExperts", (), {"stack_dim": 0, "concat_dim": 1})()
+    own = [Converter(["experts.*.w1"], ["text.w1", "vision.w1"], [split])]
+    model = Model({"layers.0.text.w1": Tensor(1, 3, 4), "layers.0.vision.w1": Tensor(1, 2, 4)})
+    published = {"layers.0.experts.0.w1": Head((3, 4), "F32"), "layers.0.experts.1.w1": Head((2, 4), "F32")}
+    recipe = generated(lib_of(own), model, published)
+    made, _ = _tilewright.solve_recipe(recipe, [(name, "f32", head.shape) for name, head in published.items()])
+    assert {head[0]: tuple(head[2]) for head, _ in made} == {name: one.shape for name, one in model.state.items()}
+
+
 def test_a_recipe_that_makes_a_tensor_of_another_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     names = ["a", "b"]
     model = Model({f"m.{name}": Tensor(2) for name in names})

@@ -126,7 +126,8 @@ def _rule(published: Published, part: _Part, kept: Container[str]) -> Rule:
         if not names:
             continue
         if stacks or len(names) > 1:
-            state[pattern] = _stack(rule, _List(names, part.start, part.group.single.get(pattern)), heads)
+            place, _ = numbered(part.group.sources[pattern], part.group.single.get(pattern))
+            state[pattern] = _stack(rule, _List(names, part.start, place), heads)
         else:
             dims: Dims = [rule.space.new(extent) for extent in heads[names[0]].shape]
             rule.sources.append(Piece(names[0], dims))
@@ -148,17 +149,17 @@ def _named(part: _Part, pattern: str) -> str:
 
 @dataclass(frozen=True)
 class _List:
-    """Tensors of one pattern, the number that the first of them must have, and the place of the number in a list of one."""
+    """Tensors of one pattern, the number that the first of them must have, and the place of the number among those of a name."""
 
     names: list[str]
     start: int
-    single: int | None
+    place: int
 
 
 def _stack(rule: Rule, one: _List, heads: Mapping[str, Head]) -> Stack:
     """A list of tensors by number, whose shapes may differ in one dimension."""
     names = one.names
-    at, numbers = numbered(names, one.single)
+    at, numbers = numbered(names, one.place)
     found = holes(numbers, one.start)
     if found:
         raise UnsupportedError(f"{names[0]!r} and others: the numbers [{found}] are missing; transformers would close the gap")
@@ -181,15 +182,15 @@ def _stack(rule: Rule, one: _List, heads: Mapping[str, Head]) -> Stack:
     return Stack(rule.number, dims, ragged[0] if ragged else None)
 
 
-def numbered(names: list[str], single: int | None = None) -> tuple[int, list[int]]:
+def numbered(names: list[str], place: int | None = None) -> tuple[int, list[int]]:
     """The place of the number in names that tells them apart, and the numbers.
 
-    :param single: the place in a list of one name, where no number differs
+    :param place: the place, if it is known: in a list of one name no number differs
     :raises UnsupportedError: if no number does
     """
     found = [_NUMBER.findall(name) for name in names]
-    at = single
-    if len(names) > 1:
+    at = place
+    if at is None and len(names) > 1:
         places = range(min(map(len, found)))
         at = next((at for at in reversed(places) if len({one[at] for one in found}) == len(names)), None)
     if at is None or any(len(one[at]) > LONGEST for one in found):
