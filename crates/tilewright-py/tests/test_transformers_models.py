@@ -322,6 +322,22 @@ def test_architectures_of_other_types_are_refused(tmp_path: pathlib.Path, names:
         tt.audit(path)
 
 
+def test_code_of_the_folder_is_not_run(tmp_path: pathlib.Path) -> None:
+    cls, config, tensors = llama(tie_word_embeddings=False)
+    path, ran = write(tmp_path / "published", tensors, config), tmp_path / "ran"
+    code = f"open({str(ran)!r}, 'w')\nfrom transformers import LlamaConfig as Own, LlamaForCausalLM as OwnModel\n"
+    (path / "own.py").write_text(code)
+    configured(path, auto_map={"AutoConfig": "own.Own", "AutoModelForCausalLM": "own.OwnModel"})
+    tuned = saved(cls, path, tmp_path / "tuned")
+    assert not tt.audit(path).loses and "pass" in tt.recipe(path, path)
+    assert torch.equal(tt.load(cls, path, dtype=torch.float32).lm_head.weight, tensors["lm_head.weight"])
+    assert tt.restore(tuned, tmp_path / "again", path) == []
+    configured(path, model_type="own")
+    with pytest.raises(tw.ArgumentError, match="cannot read the configuration"):
+        tt.audit(path)
+    assert not ran.exists()
+
+
 def test_a_kernel_that_config_json_names_is_not_used(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cls, config, tensors = llama(tie_word_embeddings=False)
     path = write(tmp_path / "published", tensors, config)
@@ -361,6 +377,9 @@ def test_the_program_converts_and_rounds_and_fails_without_a_traceback(tmp_path:
     assert done.returncode == 0 and torch.equal(norm, tensors["model.norm.weight"].bfloat16()), done.stderr
     done = run("recipe", "transformers", path, "-o", tmp_path / "missing" / "recipe.toml")
     assert done.returncode == 3 and done.stderr.startswith("error: ") and "missing" in done.stderr
+    done = run("recipe", "audit", path, "--class", "LlamaForCausalLM", "--json")
+    found = json.loads(done.stdout)
+    assert done.returncode == 1 and found["loses"] and [one["kind"] for one in found["findings"]] == ["ignored", "rounded"]
     configured(path, architectures={"a": 1})
     done = run("recipe", "audit", path)
     assert done.returncode == 2 and done.stderr.startswith("error: ")

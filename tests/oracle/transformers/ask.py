@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import pathlib
 import signal
 import sys
@@ -285,7 +286,9 @@ def main() -> int:
     """Asks about all types, or those that are named."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", type=pathlib.Path, help="the file of the table")
-    parser.add_argument("--rows", type=pathlib.Path, help="the file of the rows, which are kept and not asked again")
+    rows_file = os.environ.get("ROWS")
+    parser.add_argument("--rows", type=pathlib.Path, default=rows_file and pathlib.Path(rows_file),
+                        help="the file of the rows, which are kept and not asked again; default: the variable ROWS")
     parser.add_argument("types", nargs="*")
     options = parser.parse_args()
     transformers.utils.logging.set_verbosity_error()
