@@ -138,6 +138,14 @@ def test_heads_are_read_from_folders_indexes_and_mappings(tmp_path: pathlib.Path
     assert heads({"x": (2, 3)})["x"].elements == 6
 
 
+def test_heads_of_many_experts_share_dims(tmp_path: pathlib.Path) -> None:
+    for name in "ab":
+        write(tmp_path / f"{name}.safetensors", {f"{name}{at}": ("F32", [300, 2]) for at in range(2)})
+    found = list(heads(tmp_path).values())
+    assert len(found) == 4 and len({id(head.shape) for head in found}) == len({id(head.size) for head in found}) == 1
+    assert not hasattr(found[0], "__dict__")
+
+
 @pytest.mark.parametrize("data", [b"", b"123", struct.pack("<Q", 1 << 60), struct.pack("<Q", 2) + b"[]", struct.pack("<Q", 9) + b'{"x": {}}'])
 def test_broken_headers_are_refused(tmp_path: pathlib.Path, data: bytes) -> None:
     (tmp_path / "a.safetensors").write_bytes(data)

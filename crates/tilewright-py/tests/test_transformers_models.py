@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import pathlib
 import subprocess
@@ -13,11 +14,12 @@ import pytest
 
 import tilewright as tw
 import tilewright.transformers as tt
-from tilewright._transformers import files
+from tilewright._transformers import files, loader
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 safetensors = pytest.importorskip("safetensors.torch")
+core_model_loading = pytest.importorskip("transformers.core_model_loading")
 
 SIZES = {"hidden_size": 24, "num_hidden_layers": 1, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 8,
          "vocab_size": 33, "intermediate_size": 28}
@@ -292,6 +294,12 @@ def test_missing_last_experts_are_a_finding(tmp_path: pathlib.Path) -> None:
     found = [one for one in tt.audit(path).findings if one.kind == "shape"]
     assert len(found) == 1 and found[0].loses and len(found[0].names) == 2
     assert "(3, 40, 24) instead of (4, 40, 24)" in found[0].message or "(3, 24, 20) instead of (4, 24, 20)" in found[0].message
+
+
+def test_names_are_read_in_the_order_of_the_loader() -> None:
+    names = ["a.10.w", "a.9.w", "a.x.w", "a", "a-b.1", "b.shard_2", "b.shard_11", "b.shard", "10", "9.a", "a.9", "a.010.w"]
+    for some in itertools.permutations(names, 2):
+        assert sorted(some, key=loader._natural) == sorted(some, key=core_model_loading.dot_natural_key), some
 
 
 # What config.json may ask for.
