@@ -173,8 +173,7 @@ fn a_part_that_is_dropped_is_reported_and_comes_back_as_the_fill() {
 #[test]
 fn the_way_back_of_a_rounding_recipe_may_have_a_rule_for_the_rest() {
     let text = "[[map]]\nfrom = 'a'\nto = 'a'\nfrom_dtype = 'f32'\ndtype = 'bf16'\nround = true\n[[map]]\nfrom = 'old.{r:*}'\nto = 'new.{r:*}'\nrest = true\n";
-    let tensors: Vec<Tensor> =
-        ["a", "old.w"].map(|name| Tensor::new(name, Dtype::F32, [2])).into();
+    let tensors: Vec<Tensor> = ["a", "old.w"].map(|name| Tensor::new(name, Dtype::F32, [2])).into();
     let assembly = recipe(text).allowing(["round"]).unwrap().solve(&tensors, None, &Sizes::new());
     let assembly = assembly.unwrap();
     let made: Vec<Tensor> = assembly
