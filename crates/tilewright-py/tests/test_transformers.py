@@ -19,9 +19,9 @@ import pytest
 import tilewright as tw
 import tilewright.transformers as tt
 from tilewright import _tilewright
-from tilewright._transformers import auditing, copies, findings, generating, loader, program, rules, text
+from tilewright._transformers import auditing, files, generating, loader, program, rules, text
 from tilewright._transformers.axes import Axis, Product, Space, Sum
-from tilewright._transformers.heads import Head, heads, unfiled
+from tilewright._transformers.files import Head, heads, indexed
 from tilewright._transformers.library import Library
 from tilewright._transformers.prefixes import Leaf, few
 from tilewright._transformers.published import Published
@@ -92,8 +92,23 @@ def test_axes_are_refined_everywhere_at_once() -> None:
 
 
 def test_numbers_with_holes_are_found() -> None:
-    assert rules.holes([0, 1, 3, 5]) == [2, 4]
-    assert rules.holes([4, 5]) == []
+    assert rules.holes([0, 1, 3, 5]) == "2, 4"
+    assert rules.holes([2, 3]) == "0 to 1"
+    assert rules.holes([4, 5], 4) == ""
+    assert rules.holes([0, 10**15]) == f"1 to {10**15 - 1}"
+
+
+def test_numbers_of_any_length_are_read() -> None:
+    long = "9" * 5000
+    model, published = moe([0, 1])
+    odd = {name.replace("experts.1.", f"experts.{long}."): head for name, head in published.items()}
+    audit = audited(lib_of(MOE), model, odd | {f"other.{long}": Head((1,), "F32"), "other.1": Head((1,), "F32")})
+    assert audit.loses
+    with pytest.raises(tw.UnsupportedError, match="without numbers of up to 18 digits"):
+        generated(lib_of(MOE), model, odd)
+    plain = Model({"new.a": Tensor(2), f"new.{long}": Tensor(2)})
+    with pytest.raises(tw.UnsupportedError, match="a reference has more than 4096 bytes"):
+        generated(lib_of([Renaming("^old", "new")]), plain, {"old.a": Head((2,), "F32"), f"old.{long}": Head((2,), "F32")})
 
 
 # Headers.
@@ -121,6 +136,14 @@ def test_heads_are_read_from_folders_indexes_and_mappings(tmp_path: pathlib.Path
     (tmp_path / "model.safetensors.index.json").write_text(json.dumps(index))
     assert list(heads(tmp_path)) == ["x"]
     assert heads({"x": (2, 3)})["x"].elements == 6
+
+
+def test_heads_of_many_experts_share_dims(tmp_path: pathlib.Path) -> None:
+    for name in "ab":
+        write(tmp_path / f"{name}.safetensors", {f"{name}{at}": ("F32", [300, 2]) for at in range(2)})
+    found = list(heads(tmp_path).values())
+    assert len(found) == 4 and len({id(head.shape) for head in found}) == len({id(head.size) for head in found}) == 1
+    assert not hasattr(found[0], "__dict__")
 
 
 @pytest.mark.parametrize("data", [b"", b"123", struct.pack("<Q", 1 << 60), struct.pack("<Q", 2) + b"[]", struct.pack("<Q", 9) + b'{"x": {}}'])
@@ -171,9 +194,9 @@ def test_a_folder_is_read_in_the_order_of_transformers(tmp_path: pathlib.Path) -
     index = tmp_path / "model.safetensors.index.json"
     index.write_text(json.dumps({"weight_map": {"a": "a.safetensors", "b": "b.safetensors", "z": "b.safetensors"}}))
     assert list(heads(tmp_path)) == ["a", "b"]
-    assert unfiled(tmp_path, heads(tmp_path)) == unfiled(index, ["a", "b"]) == ["z"]
+    assert indexed(tmp_path) == indexed(index) == ["a", "b", "z"]
     write(tmp_path / "model.safetensors", {"single": ("F32", [1])})
-    assert list(heads(tmp_path)) == ["single"] and unfiled(tmp_path, ["single"]) == []
+    assert list(heads(tmp_path)) == ["single"] and indexed(tmp_path) == []
     model, published = moe([0, 1])
     gone = audited(lib_of(MOE, {name: Tensor(*head.shape) for name, head in published.items()}), model, published, ("z",))
     assert kinds(gone) == {"index": True} and "'z'" in str(gone)
@@ -194,22 +217,22 @@ def test_pickles_and_paths_out_of_the_folder_are_refused(tmp_path: pathlib.Path)
 
 
 def test_values_are_compared_as_an_element_type_and_in_exchanged_dims(tmp_path: pathlib.Path) -> None:
-    def place(name: str, dtype: str, shape: tuple[int, ...], words: list[int]) -> copies.Place:
+    def place(name: str, dtype: str, shape: tuple[int, ...], words: list[int]) -> files.Place:
         size = 4 if dtype == "F32" else 2
         data = b"".join(word.to_bytes(size, "little") for word in words)
         header = json.dumps({"x": {"dtype": dtype, "shape": shape, "data_offsets": [0, len(data)]}}).encode()
         (tmp_path / name).write_bytes(struct.pack("<Q", len(header)) + header + data)
-        return copies.Place(tmp_path / name, "x", heads(tmp_path / name)["x"])
+        return files.Place(tmp_path / name, "x", heads(tmp_path / name)["x"])
 
     wide = place("wide", "F32", (3,), [0x3F808001, 0x7F800001, 0x3F808000])
-    assert copies.same_values(wide, place("narrow", "BF16", (3,), [0x3F81, 0x7FC0, 0x3F80]), "BF16")
-    assert not copies.same_values(wide, place("other", "BF16", (3,), [0x3F81, 0x7FC0, 0x3F81]), "BF16")
-    assert copies.same_values(wide, place("half", "F16", (3,), [0x3C04, 0x7E00, 0x3C04]), "F16")
-    assert not copies.same_values(wide, wide, "F64")
+    assert files.same_values(wide, place("narrow", "BF16", (3,), [0x3F81, 0x7FC0, 0x3F80]), "BF16")
+    assert not files.same_values(wide, place("other", "BF16", (3,), [0x3F81, 0x7FC0, 0x3F81]), "BF16")
+    assert files.same_values(wide, place("half", "F16", (3,), [0x3C04, 0x7E00, 0x3C04]), "F16")
+    assert not files.same_values(wide, wide, "F64")
     one = place("one", "BF16", (2, 2, 2), [*range(8)])
-    assert copies.same_values(one, place("turned", "BF16", (2, 2, 2), [0, 2, 1, 3, 4, 6, 5, 7]), "BF16", (1, 2))
-    assert copies.same_values(one, place("first", "BF16", (2, 2, 2), [0, 1, 4, 5, 2, 3, 6, 7]), "BF16", (0, 1))
-    assert not copies.same_values(one, one, "BF16", (1, 2))
+    assert files.same_values(one, place("turned", "BF16", (2, 2, 2), [0, 2, 1, 3, 4, 6, 5, 7]), "BF16", (1, 2))
+    assert files.same_values(one, place("first", "BF16", (2, 2, 2), [0, 1, 4, 5, 2, 3, 6, 7]), "BF16", (0, 1))
+    assert not files.same_values(one, one, "BF16", (1, 2))
 
 
 # A library of the test's own.
@@ -345,7 +368,7 @@ def published_by(lib: Library, model: Model, heads: dict[str, Head]) -> Publishe
     return Published(lib, model, heads, dict(model.config.to_dict()))
 
 
-def audited(lib: Library, model: Model, heads: dict[str, Head], unfiled: tuple[str, ...] = ()) -> findings.Audit:
+def audited(lib: Library, model: Model, heads: dict[str, Head], unfiled: tuple[str, ...] = ()) -> auditing.Audit:
     """The audit of a checkpoint."""
     return auditing.audited(dataclasses.replace(published_by(lib, model, heads), unfiled=unfiled))
 
@@ -375,7 +398,7 @@ def test_recipes_refuse_what_computes_holes_and_collisions() -> None:
         generated(lib_of([*MOE, Renaming("^other_", "")]), model, twice)
 
 
-def kinds(audit: findings.Audit) -> dict[str, bool]:
+def kinds(audit: auditing.Audit) -> dict[str, bool]:
     """The kinds of findings, with whether something is lost."""
     return {one.kind: one.loses for one in audit.findings}
 
@@ -410,6 +433,56 @@ def test_the_audit_names_what_would_be_lost() -> None:
     wide = {name: Head(head.shape, "BF16") for name, head in published.items()}
     model.state["norm"] = Tensor(4, dtype="float32")
     assert kinds(audited(lib_of(MOE, same), model, wide)) == {"widened": False}
+
+
+def test_a_list_that_starts_late_is_named_and_refused() -> None:
+    for numbers in ([1, 2, 3], [2]):
+        model, published = moe(numbers)
+        audit = audited(lib_of(MOE), model, published)
+        assert kinds(audit)["hole"] and f"the numbers [{rules.holes([*numbers])}] are missing" in str(audit)
+        with pytest.raises(tw.UnsupportedError, match="are missing; transformers would close the gap"):
+            generated(lib_of(MOE), model, published)
+
+
+def test_a_list_of_one_is_a_list() -> None:
+    own = [Converter(["experts.*.w1"], ["experts.w1"], [MergeModulelist()])]
+    model = Model({f"layers.{layer}.experts.w1": Tensor(1, 3, 4) for layer in range(2)})
+    published = {f"layers.{layer}.experts.0.w1": Head((3, 4), "F32") for layer in range(2)}
+    recipe = generated(lib_of(own), model, published)
+    assert '"layers.{L0}.experts.{e}.w{L1} : a b"' in recipe
+    made, _ = _tilewright.solve_recipe(recipe, [(name, "f32", head.shape) for name, head in published.items()])
+    assert {head[0]: tuple(head[2]) for head, _ in made} == {name: one.shape for name, one in model.state.items()}
+    assert "hole" not in kinds(audited(lib_of(own), model, published))
+
+
+def test_a_list_of_two_may_be_cut_into_lists_of_one() -> None:
+    split = type("ErnieFuseAndSplitTextVisionExperts", (), {"stack_dim": 0, "concat_dim": 1})()
+    own = [Converter(["experts.*.w1"], ["text.w1", "vision.w1"], [split])]
+    model = Model({"layers.0.text.w1": Tensor(1, 3, 4), "layers.0.vision.w1": Tensor(1, 2, 4)})
+    published = {"layers.0.experts.0.w1": Head((3, 4), "F32"), "layers.0.experts.1.w1": Head((2, 4), "F32")}
+    recipe = generated(lib_of(own), model, published)
+    made, _ = _tilewright.solve_recipe(recipe, [(name, "f32", head.shape) for name, head in published.items()])
+    assert {head[0]: tuple(head[2]) for head, _ in made} == {name: one.shape for name, one in model.state.items()}
+
+
+def test_a_recipe_that_makes_a_tensor_of_another_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ["a", "b"]
+    model = Model({f"m.{name}": Tensor(2) for name in names})
+    published = {name: Head((2,), "F32") for name in names}
+    lib = lib_of([Renaming("^", "m.")])
+    assert "[[map]]" in generated(lib, model, published)
+    swapped = '[[map]]\nfrom = "a"\nto = "m.b"\n[[map]]\nfrom = "b"\nto = "m.a"\n'
+    monkeypatch.setattr(generating, "recipe", lambda *_, **__: swapped)
+    with pytest.raises(tw.UnsupportedError, match="the recipe makes 'm.a' of 'b', and transformers of 'a'"):
+        generated(lib, model, published)
+
+
+@pytest.mark.parametrize("name", ["*", "extra.*", "a{b}", "a b", "w : i", "\0", ""])
+def test_names_that_a_recipe_would_read_as_patterns_are_refused(name: str) -> None:
+    model, published = moe([0, 1])
+    with pytest.raises(tw.UnsupportedError, match=re.escape(f"cannot name the tensor {name!r}")):
+        generated(lib_of(MOE), model, published | {name: Head((1,), "F32")})
+    assert kinds(audited(lib_of(MOE), model, published | {name: Head((1,), "F32")}))["ignored"]
 
 
 def test_tensors_of_a_quantiser_are_named_and_not_judged() -> None:

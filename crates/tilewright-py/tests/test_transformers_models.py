@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import pathlib
 import subprocess
 import sys
+from collections import Counter
 from typing import Any
 
 import pytest
 
 import tilewright as tw
 import tilewright.transformers as tt
+from tilewright._transformers import files, loader
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 safetensors = pytest.importorskip("safetensors.torch")
+core_model_loading = pytest.importorskip("transformers.core_model_loading")
 
 SIZES = {"hidden_size": 24, "num_hidden_layers": 1, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 8,
          "vocab_size": 33, "intermediate_size": 28}
@@ -122,6 +126,47 @@ def test_square_experts_come_back_as_they_were_published(tmp_path: pathlib.Path,
     tt.load(cls, path, dtype=torch.float32).save_pretrained(tmp_path / "turned")
     assert tt.restore(tmp_path / "turned", tmp_path / "again2", path) == []
     assert tw.same_data(path, tmp_path / "again2")
+
+
+def test_headers_are_read_once_however_much_is_carried(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cls, config, tensors = llama(tie_word_embeddings=False)
+    more = {f"mtp.{at}.weight": torch.full((2,), float(at)) for at in range(40)}
+    path = write(tmp_path / "published", tensors | more, config)
+    tuned, counts = saved(cls, path, tmp_path / "tuned"), Counter[str]()
+    header = files._header
+
+    def counted(file: pathlib.Path, shared: Any) -> Any:
+        counts[f"{file.parent.name}/{file.name}"] += 1
+        return header(file, shared)
+
+    monkeypatch.setattr(files, "_header", counted)
+    assert len(tt.restore(tuned, tmp_path / "again", path)) == 40
+    # The result is read once more after the last tensor was carried: it must be what was published.
+    assert counts.pop("out/model.safetensors") == 1 and set(counts.values()) == {1}
+    assert tw.same_data(path, tmp_path / "again")
+
+
+def test_one_expert_is_a_list(tmp_path: pathlib.Path) -> None:
+    cls, config, tensors = small("MixtralForCausalLM", **(SIZES | {"num_local_experts": 1, "num_experts_per_tok": 1}))
+    path = write(tmp_path / "published", tensors, config)
+    want, got = cls.from_pretrained(path, dtype=torch.float32), tt.load(cls, path, dtype=torch.float32)
+    assert all(torch.equal(got.state_dict()[name], one) for name, one in want.state_dict().items())
+    assert not tt.audit(path).loses
+    assert tt.restore(saved(cls, path, tmp_path / "tuned"), tmp_path / "again", path) == []
+    assert tw.same_data(path, tmp_path / "again")
+    late = {name.replace("experts.0.", "experts.1."): one for name, one in tensors.items()}
+    found = [one for one in tt.audit(write(tmp_path / "late", late, config)).findings if one.kind == "hole"]
+    assert len(found) == 1 and found[0].loses and "the numbers [0] are missing" in found[0].message
+
+
+def test_a_configuration_may_be_given_to_load(tmp_path: pathlib.Path) -> None:
+    cls, config, tensors = llama(tie_word_embeddings=False)
+    path = write(tmp_path / "published", tensors, config)
+    (path / "config.json").unlink()
+    with pytest.raises(tw.FileError, match="there is no config.json"):
+        tt.load(cls, path)
+    model = tt.load(cls, path, config=config, dtype=torch.float32)
+    assert torch.equal(model.lm_head.weight, tensors["lm_head.weight"])
 
 
 def test_trained_square_experts_are_refused_unless_the_caller_says_how_they_were_loaded(tmp_path: pathlib.Path) -> None:
@@ -251,6 +296,12 @@ def test_missing_last_experts_are_a_finding(tmp_path: pathlib.Path) -> None:
     assert "(3, 40, 24) instead of (4, 40, 24)" in found[0].message or "(3, 24, 20) instead of (4, 24, 20)" in found[0].message
 
 
+def test_names_are_read_in_the_order_of_the_loader() -> None:
+    names = ["a.10.w", "a.9.w", "a.x.w", "a", "a-b.1", "b.shard_2", "b.shard_11", "b.shard", "10", "9.a", "a.9", "a.010.w"]
+    for some in itertools.permutations(names, 2):
+        assert sorted(some, key=loader._natural) == sorted(some, key=core_model_loading.dot_natural_key), some
+
+
 # What config.json may ask for.
 
 
@@ -277,6 +328,22 @@ def test_architectures_of_other_types_are_refused(tmp_path: pathlib.Path, names:
     path = configured(write(tmp_path / "published", tensors, config), architectures=names)
     with pytest.raises(tw.ArgumentError, match="architectures"):
         tt.audit(path)
+
+
+def test_code_of_the_folder_is_not_run(tmp_path: pathlib.Path) -> None:
+    cls, config, tensors = llama(tie_word_embeddings=False)
+    path, ran = write(tmp_path / "published", tensors, config), tmp_path / "ran"
+    code = f"open({str(ran)!r}, 'w')\nfrom transformers import LlamaConfig as Own, LlamaForCausalLM as OwnModel\n"
+    (path / "own.py").write_text(code)
+    configured(path, auto_map={"AutoConfig": "own.Own", "AutoModelForCausalLM": "own.OwnModel"})
+    tuned = saved(cls, path, tmp_path / "tuned")
+    assert not tt.audit(path).loses and "pass" in tt.recipe(path, path)
+    assert torch.equal(tt.load(cls, path, dtype=torch.float32).lm_head.weight, tensors["lm_head.weight"])
+    assert tt.restore(tuned, tmp_path / "again", path) == []
+    configured(path, model_type="own")
+    with pytest.raises(tw.ArgumentError, match="cannot read the configuration"):
+        tt.audit(path)
+    assert not ran.exists()
 
 
 def test_a_kernel_that_config_json_names_is_not_used(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -318,6 +385,9 @@ def test_the_program_converts_and_rounds_and_fails_without_a_traceback(tmp_path:
     assert done.returncode == 0 and torch.equal(norm, tensors["model.norm.weight"].bfloat16()), done.stderr
     done = run("recipe", "transformers", path, "-o", tmp_path / "missing" / "recipe.toml")
     assert done.returncode == 3 and done.stderr.startswith("error: ") and "missing" in done.stderr
+    done = run("recipe", "audit", path, "--class", "LlamaForCausalLM", "--json")
+    found = json.loads(done.stdout)
+    assert done.returncode == 1 and found["loses"] and [one["kind"] for one in found["findings"]] == ["ignored", "rounded"]
     configured(path, architectures={"a": 1})
     done = run("recipe", "audit", path)
     assert done.returncode == 2 and done.stderr.startswith("error: ")

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import pathlib
 import signal
 import sys
@@ -145,22 +146,32 @@ def asked(name: str, work: pathlib.Path) -> dict[str, Any]:
     after = untied(got)
     row |= {"before": len(before), "after": len(after), "pure": pure(before, after)}
     row |= compared(meta(cls, config), (folder, before), (write(after, work / "after", config), after), work)
-    row["load"] = loaded_by_recipe(cls, folder, got) if row["state"] == "exact" else ""
+    row["load"] = loaded_by_recipe(cls, folder, config, got) if row["state"] == "exact" else ""
+    row["shipped"] = shipped((folder, before), (work / "after", after), work)
     row["audit"] = sorted({one.kind for one in tt.audit(meta(cls, config), folder).findings})
     return row
 
 
-def loaded_by_recipe(cls: Any, folder: pathlib.Path, got: Any) -> str:
-    """Whether a model that the recipe fills is the one that transformers loads: `same`, or the reason if it was not asked."""
+def shapes(model: Any) -> dict[str, Any]:
+    """The dims of all tensors of a model."""
+    return {name: tensor.shape for name, tensor in model.state_dict().items()}
+
+
+def is_read_again(cls: Any, folder: pathlib.Path, got: Any) -> bool:
+    """True if config.json gives the configuration that was written: that of a part of a model may name the whole."""
     try:
-        config = transformers.AutoConfig.from_pretrained(folder)
-        meta(cls, config)
-    except Exception as error:  # noqa: BLE001  (a small configuration may not be one that can be read again)
-        return f"not asked: {type(error).__name__}"
-    shapes = lambda one: {name: tensor.shape for name, tensor in one.state_dict().items()}  # noqa: E731
-    if shapes(meta(cls, config)) != shapes(got):
-        return "not asked: the configuration is not read as it was written"
-    model = tt.load(cls, folder, dtype=torch.float32)
+        return shapes(meta(cls, transformers.AutoConfig.from_pretrained(folder))) == shapes(got)
+    except Exception:  # noqa: BLE001  (a small configuration may not be one that can be read again)
+        return False
+
+
+def loaded_by_recipe(cls: Any, folder: pathlib.Path, config: Any, got: Any) -> str:
+    """Whether a model that the recipe fills is the one that transformers loads: `same`, or the reason of the refusal."""
+    own = None if is_read_again(cls, folder, got) else config
+    try:
+        model = tt.load(cls, folder, config=own, dtype=torch.float32)
+    except tw.Error as error:
+        return str(error)
     wrong = differing(model.state_dict(), got.state_dict())
     if wrong:
         raise AssertionError(f"loading by the recipe differs in {len(wrong)} tensors: {wrong[:3]}")
@@ -204,6 +215,26 @@ def compared(model: Any, one: tuple[Any, Any], other: tuple[Any, Any], work: pat
     return found | ({"state": "differs", "why": f"recorded inverse: {wrong[:3]}"} if wrong else {})
 
 
+def shipped(one: tuple[Any, Any], other: tuple[Any, Any], work: pathlib.Path) -> list[str]:
+    """The shipped recipes that are offered for the checkpoint and give what transformers makes of it, both ways."""
+    found = []
+    for name in [fit["name"] for fit in tw.guess_recipe(one[0])["recipes"] if not fit["inverse"]]:
+        sides = [(one[0], other[1]), (other[0], one[1])]
+        if not any(differs(name, bool(inverse), side, work / f"{name}{inverse}") for inverse, side in enumerate(sides)):
+            found.append(name)
+    return found
+
+
+def differs(name: str, inverse: bool, side: tuple[Any, Any], out: pathlib.Path) -> bool:
+    """True if a shipped recipe makes other tensors than expected, or does not fit."""
+    try:
+        tw.convert_recipe(side[0], out, name, inverse=inverse)
+    except tw.Error:
+        return True
+    made = load_file(out / "model.safetensors") if out.is_dir() else {}
+    return bool(differing(made, side[1]))
+
+
 def table(rows: list[dict[str, Any]]) -> str:
     """All rows as a table, with their counts."""
     count = lambda state: sum(row["state"] == state for row in rows)  # noqa: E731
@@ -211,6 +242,7 @@ def table(rows: list[dict[str, Any]]) -> str:
     names = sorted(row["rules"] for row in built if not row["ops"] and row.get("rules") is not None)
     middle = names[len(names) // 2] if names else 0
     loads = sum(row.get("load") == "same" for row in rows)
+    unloaded = [f"- `{row['type']}`: {row['load']}" for row in rows if row.get("load") not in ("same", "", None)]
     lines = [
         "# Types of transformers",
         "",
@@ -220,25 +252,29 @@ def table(rows: list[dict[str, Any]]) -> str:
         "",
         f"Of {len(rows)} types and classes of the mapping, {len(built)} were built and loaded. The recipe of {count('exact')} is exact",
         f"both ways, {count('refused')} are refused with the reason, {count('fails') + count('differs')} are not exact. Recipes of types",
-        f"that only rename have {middle} rules at the median. {loads} models were also filled by `load`, with the tensors that",
-        "`from_pretrained` gives.",
+        f"that only rename have {middle} rules at the median. `load` fills {loads} of the exact ones with the tensors",
+        f"that `from_pretrained` gives{', and refuses the others with the reason' if unloaded else ''}. A shipped recipe, without Python, is",
+        f"exact both ways for {sum(bool(row.get('shipped')) for row in rows)} of them.",
         "",
         "*Pure* types only move elements. The audit finds what transformers would write differently or lose of this checkpoint,",
         "in which nothing was trained or left out.",
         "",
-        "| type | class | tensors | operations | pure | recipe | rules | audit |",
-        "|---|---|---|---|---|---|---|---|",
+        "*Shipped* names the [shipped recipe](recipes.md#shipped-recipes) that gives the same tensors without Python, both ways.",
+        "",
+        "| type | class | tensors | operations | pure | recipe | rules | shipped | audit |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     for row in rows:
         if row["state"] in ("not built", "not loaded"):
             continue
         cells = [f"`{row['type']}`", f"`{row['class']}`", f"{row['before']} → {row['after']}", ", ".join(row["ops"]) or "names",
-                 "yes" if row["pure"] else "no", row["state"], str(row.get("rules", "")), ", ".join(row["audit"])]
+                 "yes" if row["pure"] else "no", row["state"], str(row.get("rules", "")), ", ".join(f"`{one}`" for one in row.get("shipped", [])), ", ".join(row["audit"])]
         lines.append("| " + " | ".join(cells) + " |")
     gone = [f"`{row['type']}`" for row in rows if row["state"] in ("not built", "not loaded")]
     lines += ["", f"Not built from a small configuration: {', '.join(gone)}." if gone else ""]
     refused = [f"- `{row['type']}`: {row['why']}" for row in rows if row["state"] == "refused"]
     lines += ["", "Refused:", "", *refused] if refused else []
+    lines += ["", "Refused by `load`:", "", *unloaded] if unloaded else []
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -251,7 +287,9 @@ def main() -> int:
     """Asks about all types, or those that are named."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", type=pathlib.Path, help="the file of the table")
-    parser.add_argument("--rows", type=pathlib.Path, help="the file of the rows, which are kept and not asked again")
+    rows_file = os.environ.get("ROWS")
+    parser.add_argument("--rows", type=pathlib.Path, default=rows_file and pathlib.Path(rows_file),
+                        help="the file of the rows, which are kept and not asked again; default: the variable ROWS")
     parser.add_argument("types", nargs="*")
     options = parser.parse_args()
     transformers.utils.logging.set_verbosity_error()

@@ -25,7 +25,7 @@ from safetensors.torch import save_file
 
 import tilewright as tw
 import tilewright.transformers as tt
-from tilewright._transformers.heads import heads
+from tilewright._transformers.files import heads
 
 TEXT = {"hidden_size": 60, "num_hidden_layers": 3, "num_attention_heads": 6, "num_key_value_heads": 3, "head_dim": 10,
         "vocab_size": 83, "intermediate_size": 44}

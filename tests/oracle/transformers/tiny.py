@@ -218,6 +218,8 @@ MORE: dict[str, dict[str, Any]] = {
                                          indexer_compress_ratio=4, ple_layer_ids=[1], ple_embed_dim=8, ngram_vocab_size_base=20,
                                          make_ngram_vocab_size_divisible_by=4, split_ngram_parts=4, hc_lowrank=5,
                                          heads_per_ngram=2)},
+    # Saving cuts the joined convolutions in equal parts, so only equal ones are published as they were.
+    "olmo_hybrid": {"fix": everywhere(linear_num_key_heads=4, linear_key_head_dim=5)},
     "deepseek_v4": {"fix": everywhere(o_lora_rank=6, q_lora_rank=14)},
     "kimi_k25": {"fix": everywhere(pos_emb_height=6, pos_emb_width=6, projection_hidden_size=30)},
     "hrm_text": {"fix": everywhere(num_layers_per_stack=1)},

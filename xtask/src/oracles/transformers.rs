@@ -9,7 +9,8 @@ use super::{Verdict, command, has, libraries, sh};
 /// The page that the oracle writes.
 const PAGE: &str = "docs/reference/transformers.md";
 
-/// The table of types, the defects, and models that are loaded by recipes. `TYPES` names types that are asked about alone; then no page is written.
+/// The table of types, the defects, and models that are loaded by recipes. `TYPES` names types that are asked about alone; then no
+/// page is written. `ROWS` names a file that keeps the rows, so that a run that was stopped goes on.
 pub(super) fn transformers(root: &Path) -> Verdict {
     let python = match libraries(root) {
         Ok((python, true)) => python,

@@ -21,14 +21,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tilewright._errors import UnsupportedError
-from tilewright._transformers.auditing import audited
-from tilewright._transformers.findings import Audit, Finding
+from tilewright._transformers.auditing import Audit, Finding, audited
 from tilewright._transformers.generating import generated
 from tilewright._transformers.library import attention_of, library
+from tilewright._transformers.loader import Types, change
 from tilewright._transformers.published import published_of
 from tilewright._transformers.restoring import Way, restored
 from tilewright._transformers.streaming import made, refuse_lost_values, refuse_random, refuse_second_conversion
-from tilewright._transformers.types import Types, change
 
 __all__ = ["Audit", "Finding", "audit", "load", "recipe", "restore"]
 
@@ -87,6 +86,7 @@ def load(
     cls: Any,
     checkpoint: _Path,
     *,
+    config: Any = None,
     recipe: str | None = None,
     layout: Mapping[str, Any] | None = None,
     allow: Sequence[str] = (),
@@ -100,6 +100,7 @@ def load(
 
     :param cls: the class of the model, or its name
     :param checkpoint: a folder with ``config.json`` and safetensors files
+    :param config: a configuration of transformers; the one of ``config.json`` unless given
     :param recipe: the text of a recipe; the one of :func:`recipe` unless given
     :param layout: layouts by patterns of names, such as ``{"*.experts.down_proj": "col-major"}``. A parameter of torch has
         dims and strides, so a layout must be one that strides can say, as for :func:`tilewright.empty_like`. Saving and moving
@@ -113,7 +114,7 @@ def load(
     :raises Error: if the recipe does not fit
     """
     lib = library()
-    published = published_of(lib, checkpoint, checkpoint, cls)
+    published = published_of(lib, checkpoint if config is None else config, checkpoint, cls)
     # transformers gets both tensors of a tied pair: it ties them if their values are equal, and keeps both otherwise.
     published = published.with_apart(second for _, second in published.loaded().tied)
     text = generated(published, lambda _, before: before) if recipe is None else recipe

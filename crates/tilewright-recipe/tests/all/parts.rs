@@ -169,6 +169,22 @@ fn a_part_that_is_dropped_is_reported_and_comes_back_as_the_fill() {
     assert_eq!(fault(&ROWS.replace("drop = ['x']\n", ""), &[]).0, Kind::Terms);
 }
 
+/// A rule for the rest is checked by the inverse, and the inverse of the way back rounds.
+#[test]
+fn the_way_back_of_a_rounding_recipe_may_have_a_rule_for_the_rest() {
+    let text = "[[map]]\nfrom = 'a'\nto = 'a'\nfrom_dtype = 'f32'\ndtype = 'bf16'\nround = true\n[[map]]\nfrom = 'old.{r:*}'\nto = 'new.{r:*}'\nrest = true\n";
+    let tensors: Vec<Tensor> = ["a", "old.w"].map(|name| Tensor::new(name, Dtype::F32, [2])).into();
+    let assembly = recipe(text).allowing(["round"]).unwrap().solve(&tensors, None, &Sizes::new());
+    let assembly = assembly.unwrap();
+    let made: Vec<Tensor> = assembly
+        .made
+        .iter()
+        .map(|made| Tensor::new(&made.name, made.dtype, made.extents.clone()))
+        .collect();
+    let back = recipe(&assembly.metadata[0].1).solve(&made, None, &Sizes::new()).unwrap();
+    assert!(back.made.iter().all(|made| made.dtype == Dtype::F32) && back.rounded.is_empty());
+}
+
 #[test]
 fn f32_is_rounded_only_if_rule_and_caller_say_so() {
     let text = "pass = ['w']\n[[map]]\nfrom = '{p:name}.bias'\nto = '{p:name}.bias'\nfrom_dtype = 'f32'\ndtype = 'bf16'\nround = true\n";

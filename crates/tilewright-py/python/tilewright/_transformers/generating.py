@@ -7,18 +7,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container, Mapping
 from typing import Any
 
 from tilewright import _tilewright
 from tilewright._errors import Error, UnsupportedError
-from tilewright._transformers.loader import Loaded
-from tilewright._transformers.published import Published
+from tilewright._transformers.loader import EXPRESSIBLE, Loaded, change
+from tilewright._transformers.published import Made, Published
 from tilewright._transformers.rules import HOLE, Rule, rules
 from tilewright._transformers.text import Preamble, patterns_of, recipe
-from tilewright._transformers.types import EXPRESSIBLE, change
 
 __all__ = ["After", "generated"]
+
+#: Characters of patterns and dims in a recipe.
+_RESERVED = re.compile(r"[*{}\s\0]")
 
 #: The element type of a tensor of the model: from its name, and from the type in the checkpoint.
 After = Callable[[str, str], str]
@@ -42,10 +45,11 @@ def generated(
             f"config.json has `quantization_config` ({published.quantiser}): this quantiser of transformers computes weights, "
             "which a recipe cannot do; use a checkpoint that is not quantised"
         )
+    _refuse_names(published)
     found = published.loaded()
     if not found.groups:
         raise UnsupportedError(f"{published.name} takes no tensor of the checkpoint; name another class")
-    all_rules = list(rules(published.lib, published.model, published.heads, found, kept))
+    all_rules = list(rules(published, found.groups, kept))
     _state_types(published, all_rules, after)
     _state_sizes(published, all_rules)
     for rule in all_rules:
@@ -60,6 +64,13 @@ def generated(
         except Error as error:
             refused = error
     raise UnsupportedError(f"no recipe gives the tensors of {published.name} both ways: {refused}")
+
+
+def _refuse_names(published: Published) -> None:
+    """Refuses names that a recipe would read as patterns."""
+    name = next((name for name in published.heads if not name or _RESERVED.search(name)), None)
+    if name is not None:
+        raise UnsupportedError(f"a recipe cannot name the tensor {name!r}: stars, braces and spaces are for patterns; rename it, or remove it")
 
 
 def _state_types(published: Published, all_rules: list[Rule], after: After) -> None:
@@ -97,19 +108,31 @@ def _check(text: str, published: Published, all_rules: list[Rule]) -> None:
     """Refuses a recipe that makes other shapes than the model has, or whose inverse does not give the checkpoint back."""
     made, back = published.solve(text)
     shapes = {name: tuple(dims) for (name, _, dims), _ in made}
-    meta = published.model.state_dict()
+    meta = published.meta
     for name in (piece.name for rule in all_rules for piece in rule.targets):
         want = tuple(meta[name].shape) if name in meta else None
         if want is not None and shapes.get(name) != want:
             raise UnsupportedError(f"the recipe makes {name!r} of {shapes.get(name)}, and the model has {want}")
+    _check_sources(made, published, all_rules)
     again, _ = _tilewright.solve_recipe(back, [head for head, _ in made], None)
     # Tensors that the class ignores are dropped on purpose.
-    taken = {
-        piece.name.replace(HOLE, str(number))
-        for rule in all_rules
-        for piece in rule.sources
-        for number in range(rule.start, rule.start + max(rule.count, 1))
-    }
+    taken = {name for rule in all_rules for name in rule.taken()}
     lost = (set(published.heads) - {name for (name, _, _), _ in again}) & taken
     if lost:
         raise UnsupportedError(f"the inverse does not restore {min(lost)!r}")
+
+
+def _check_sources(made: list[Made], published: Published, all_rules: list[Rule]) -> None:
+    """Refuses a recipe that makes a tensor of others than its rule takes: a pattern of names may match those of another rule."""
+    names = list(published.heads)
+    parts_of = {name: {names[number] for number, *_ in parts if number is not None} for (name, _, _), parts in made}
+    for rule in all_rules:
+        want = set(rule.taken())
+        for piece in rule.targets:
+            more = parts_of.get(piece.name, set()) - want
+            if more:
+                raise UnsupportedError(f"the recipe makes {piece.name!r} of {min(more)!r}, and transformers of {min(want)!r}")
+        used = set().union(*(parts_of.get(piece.name, set()) for piece in rule.targets))
+        gone = {name for name in want - used if published.heads[name].elements}
+        if gone:
+            raise UnsupportedError(f"the recipe does not make {rule.targets[0].name!r} of {min(gone)!r}, as transformers does")

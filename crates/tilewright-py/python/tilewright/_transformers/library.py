@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tilewright._errors import ArgumentError, UnsupportedError
-from tilewright._transformers.heads import Head
+from tilewright._transformers.files import Head
 
 __all__ = ["Library", "attention_of", "class_of", "config_of", "library", "model_of"]
 

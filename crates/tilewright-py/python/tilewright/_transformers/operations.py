@@ -11,6 +11,7 @@ from typing import Any
 
 from tilewright._errors import UnsupportedError
 from tilewright._transformers.axes import Axis, Expr, Pieces, Product, Space, Sum
+from tilewright._transformers.published import Published
 
 __all__ = ["Job", "Stack", "State", "applied"]
 
@@ -37,7 +38,7 @@ class Job:
 
     space: Space
     converter: Any
-    model: Any
+    published: Published
     #: The name of the first target.
     target: str
     #: Targets of which two dims are equal, and which are not transposed.
@@ -46,11 +47,11 @@ class Job:
     @property
     def config(self) -> Any:
         """The configuration of the model."""
-        return self.model.config
+        return self.published.model.config
 
     def shape(self, name: str) -> list[int]:
         """The shape of a tensor of the model."""
-        tensor = self.model.state_dict().get(name)
+        tensor = self.published.meta.get(name)
         if tensor is None:
             raise UnsupportedError(f"the model has no tensor {name}")
         return list(tensor.shape)

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import pathlib
@@ -16,16 +17,16 @@ from typing import Any
 
 from tilewright import _tilewright
 from tilewright._errors import FileError
-from tilewright._transformers.heads import Head, heads, unfiled
+from tilewright._transformers.files import Head, heads, indexed
 from tilewright._transformers.library import Library, config_of, model_of
 from tilewright._transformers.loader import Loaded, loaded
 
-__all__ = ["Published", "Solved", "published_of"]
+__all__ = ["Made", "Published", "Solved", "published_of"]
 
 #: The head of a made tensor: its name, its element type, its dims. Then its parts.
-_Made = tuple[tuple[str, str, list[int]], list[Any]]
+Made = tuple[tuple[str, str, list[int]], list[Any]]
 #: The tensors that a recipe makes, and the recipe back.
-Solved = tuple[list[_Made], str]
+Solved = tuple[list[Made], str]
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,12 @@ class Published:
     def with_apart(self, names: Iterable[str]) -> Published:
         """The checkpoint, of which these second names of tied tensors have values of their own."""
         return replace(self, apart=frozenset(names))
+
+    @functools.cached_property
+    def meta(self) -> Mapping[str, Any]:
+        """The parameters and buffers of the model, without memory."""
+        found: Mapping[str, Any] = self.model.state_dict()
+        return found
 
     @property
     def name(self) -> str:
@@ -81,8 +88,11 @@ def published_of(lib: Library, model_or_config: Any, checkpoint: Any, cls: Any =
     :param checkpoint: a folder or a file of safetensors, or a mapping of names to tensors or shapes
     :param cls: the class, or its name; the one that the configuration names unless given
     """
+    # The index is read before the headers: both together are the most memory that an audit of its own needs.
+    names = indexed(checkpoint)
     known = heads(checkpoint)
-    gone = tuple(unfiled(checkpoint, known))
+    gone = tuple(name for name in names if name not in known)
+    del names
     if not isinstance(model_or_config, (str, os.PathLike)):
         model = model_of(lib, model_or_config, known, cls)
         return Published(lib, model, known, dict(model.config.to_dict()), unfiled=gone)

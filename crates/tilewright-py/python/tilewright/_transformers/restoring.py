@@ -22,10 +22,8 @@ from dataclasses import dataclass
 from tilewright import _tilewright
 from tilewright._errors import ArgumentError, FileExistsError, UnsupportedError  # noqa: A004
 from tilewright._recast import convert_recipe
-from tilewright._transformers.copies import Place, carry, replace, same_values
-from tilewright._transformers.findings import listed
+from tilewright._transformers.files import Head, Place, carry, heads, listed, replace, same_values
 from tilewright._transformers.generating import generated
-from tilewright._transformers.heads import Head, heads
 from tilewright._transformers.loader import Group, Loaded, targets
 from tilewright._transformers.published import Published, Solved
 from tilewright._transformers.streaming import safetensors_type
@@ -64,8 +62,8 @@ def restored(published: Published, way: Way, *, rounds: bool = False, squares: s
     published = _apart(published, way.published)
     with tempfile.TemporaryDirectory(dir=way.output.parent, prefix=".tilewright-") as work:
         folder = pathlib.Path(work)
-        native = _second_names(published, _native(published, way, folder), folder)
-        run = _Run(published, Way(native, folder / "out", way.published), rounds, squares)
+        native, own = _second_names(published, _native(published, way, folder), folder)
+        run = _Run(published, Way(native, folder / "out", way.published), own, rounds=rounds, squares=squares)
         lines = run.lines()
         (folder / "out").rename(way.output)
     return lines
@@ -82,22 +80,26 @@ def _same(one: Place, other: Place) -> bool:
     return one.head.dtype == other.head.dtype and same_values(one, other, one.head.dtype)
 
 
-def _native(published: Published, way: Way, folder: pathlib.Path) -> pathlib.Path:
+#: A folder and its tensors: headers are read once.
+_Read = tuple[pathlib.Path, dict[str, Head]]
+
+
+def _native(published: Published, way: Way, folder: pathlib.Path) -> _Read:
     """The saved tensors, in the names of the model."""
     tensors = heads(way.saved)
     model = published.model
-    state = model.state_dict()
+    state = published.meta
     if set(tensors) <= set(state):
-        return way.saved
+        return way.saved, tensors
     own = _apart(Published(published.lib, model, tensors, dict(model.config.to_dict())), way.saved)
     _refuse_more(published, way, [name for name in own.loaded().ignored if not _is_published(published, way, name, tensors)])
     # transformers does not transpose a tensor of which two dims are equal, neither when it loads nor when it saves.
     return _converted(way.saved, folder / "native", generated(own, lambda _, before: before, kept=state), ())
 
 
-def _second_names(published: Published, native: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
+def _second_names(published: Published, native: _Read, folder: pathlib.Path) -> _Read:
     """What was saved, with second names of tied tensors where the published checkpoint has no first ones."""
-    own = set(heads(native))
+    own = set(native[1])
     known = {name for group in published.loaded().groups for name in targets(group)}
     second = dict(getattr(published.model, "all_tied_weights_keys", None) or {})
     names = {first: name for name, first in second.items() if name in known - own and first in own - known}
@@ -105,7 +107,7 @@ def _second_names(published: Published, native: pathlib.Path, folder: pathlib.Pa
         return native
     maps = [f"[[map]]\nfrom = {json.dumps(first)}\nto = {json.dumps(name)}" for first, name in names.items()]
     text = "\n".join([f"pass = {json.dumps(sorted(own - set(names)))}", *maps])
-    return _converted(native, folder / "second", text, ())
+    return _converted(native[0], folder / "second", text, ())
 
 
 def _is_published(published: Published, way: Way, name: str, tensors: Mapping[str, Head]) -> bool:
@@ -123,22 +125,21 @@ def _refuse_more(published: Published, way: Way, names: Collection[str]) -> None
         )
 
 
-def _converted(source: pathlib.Path, out: pathlib.Path, text: str, allow: Sequence[str]) -> pathlib.Path:
+def _converted(source: pathlib.Path, out: pathlib.Path, text: str, allow: Sequence[str]) -> _Read:
     path = out.with_suffix(".toml")
     path.write_text(text, encoding="utf-8")
     with warnings.catch_warnings():
         # The sentences of the way back say what is carried and what is rounded, and config.json is the published one.
         warnings.simplefilter("ignore", UserWarning)
         convert_recipe(source, out, path, allow=allow)
-    return out
+    return out, heads(out)
 
 
 class _Run:
     """The way back from tensors in the names of the model."""
 
-    def __init__(self, published: Published, way: Way, rounds: bool, squares: str | None) -> None:
-        self.published, self.way, self.rounds, self.squares = published, way, rounds, squares
-        self.own = heads(way.saved)
+    def __init__(self, published: Published, way: Way, own: dict[str, Head], *, rounds: bool, squares: str | None) -> None:
+        self.published, self.way, self.own, self.rounds, self.squares = published, way, own, rounds, squares
         self.found = published.loaded()
 
     def lines(self) -> list[str]:
@@ -151,14 +152,13 @@ class _Run:
         back = _dropping(solved[1], dropped)
         expected = set(published.heads) - set(self.found.ignored)
         self._compare(expected, _solved_heads(back, self.own))
-        _converted(way.saved, way.output, back, ["round"] if self.rounds and "round = true" in back else [])
-        exact, trained = self._rounded(solved)
+        _, made = _converted(way.saved, way.output, back, ["round"] if self.rounds and "round = true" in back else [])
+        exact, trained = self._rounded(solved, made)
         shutil.copyfile(way.published / "config.json", way.output / "config.json")
-        made = heads(way.output)
-        carried = sorted(set(self.found.ignored) - set(made))
+        carried = {name: published.heads[name] for name in sorted(set(self.found.ignored) - set(made))}
         if carried:
-            carry(way.published, way.output, carried)
-        self._compare(published.heads, heads(way.output))
+            carry(way.published, carried, way.output, made)
+        self._compare(published.heads, heads(way.output) if carried else made)
         return [
             *(f"carried {name} from {way.published}" for name in carried),
             *(f"carried {name} from {way.published}: transformers had rounded it" for name in exact),
@@ -228,12 +228,12 @@ class _Run:
             message = f"of the published checkpoint {faults[0]}{more}"
             raise UnsupportedError(f"{message}; undo the change, such as resized embeddings or another element type, and save again")
 
-    def _rounded(self, solved: Solved) -> tuple[list[str], list[str]]:
+    def _rounded(self, solved: Solved, made: Mapping[str, Head]) -> tuple[list[str], list[str]]:
         """Published names of float32 that were saved in fewer bits: those that only were rounded, and those that were trained.
 
         The first are overwritten by the published tensors.
         """
-        names, made = list(self.published.heads), heads(self.way.output)
+        names = list(self.published.heads)
         narrow = {names[number]: self.own[target].dtype for (target, _, _), parts in solved[0]
                   if self.own[target].dtype in ("BF16", "F16") for number, *_ in parts if number is not None}
         exact, trained = [], []

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from tilewright._errors import UnsupportedError
 from tilewright._transformers.axes import Axis, Expr, Space
-from tilewright._transformers.heads import Head
+from tilewright._transformers.files import Head
 from tilewright._transformers.library import Library
-from tilewright._transformers.loader import Group, Loaded, targets
+from tilewright._transformers.loader import LONGEST, Group, targets
 from tilewright._transformers.operations import Dims, Job, Stack, State, applied
+from tilewright._transformers.published import Published
 
 __all__ = ["HOLE", "Piece", "Rule", "holes", "rules"]
 
@@ -51,16 +52,20 @@ class Rule:
     #: True if the inverse may round, with the caller's word.
     rounds: bool = False
 
+    def taken(self) -> Iterator[str]:
+        """The names of the tensors that the rule is made of."""
+        for piece in self.sources:
+            for number in range(self.start, self.start + self.count) if HOLE in piece.name else (0,):
+                yield piece.name.replace(HOLE, str(number))
 
-def rules(
-    lib: Library, model: Any, heads: Mapping[str, Head], found: Loaded, kept: Container[str] = ()
-) -> Iterator[Rule]:
+
+def rules(published: Published, groups: Iterable[Group], kept: Container[str] = ()) -> Iterator[Rule]:
     """Gives the rules with operations and those without, one for each group.
 
     :param kept: targets of which two dims are equal, and which are not transposed
     :raises UnsupportedError: for an operation that a recipe cannot say
     """
-    for group in found.groups:
+    for group in groups:
         if group.converter is None:
             yield Rule([Piece(_only(group), None)], [Piece(group.target, None)])
             continue
@@ -68,8 +73,8 @@ def rules(
         more = [name for pattern, names in group.sources.items() if pattern not in known for name in names]
         if more:
             raise UnsupportedError(f"{more[0]!r} exists beside the list that it is made of; remove one of them")
-        for part in _parts(lib, group):
-            yield _rule(model, heads, part, kept)
+        for part in _parts(published.lib, group):
+            yield _rule(published, part, kept)
 
 
 def _only(group: Group) -> str:
@@ -88,6 +93,8 @@ class _Part:
     sources: dict[str, list[str]]
     target: str
     is_part: bool = False
+    #: The number that its lists start from.
+    start: int = 0
 
 
 def _parts(lib: Library, group: Group) -> Iterator[_Part]:
@@ -106,10 +113,12 @@ def _parts(lib: Library, group: Group) -> Iterator[_Part]:
         operations = [loading.MergeModulelist(first.stack_dim)]
         operations += [loading.Concatenate(first.concat_dim)] if len(part) > 1 else []
         own = loading.WeightConverter(list(converter.source_patterns), [pattern], operations)
-        yield _Part(group, own, part, target, is_part=True)
+        start = at * max(math.ceil(len(names) / count) for names in group.sources.values())
+        yield _Part(group, own, part, target, is_part=True, start=start)
 
 
-def _rule(model: Any, heads: Mapping[str, Head], part: _Part, kept: Container[str]) -> Rule:
+def _rule(published: Published, part: _Part, kept: Container[str]) -> Rule:
+    heads = published.heads
     rule, state = Rule([], [], part=part.is_part), State()
     stacks = any(type(one).__name__ == "MergeModulelist" for one in part.converter.operations)
     for pattern in part.converter.source_patterns:
@@ -117,12 +126,13 @@ def _rule(model: Any, heads: Mapping[str, Head], part: _Part, kept: Container[st
         if not names:
             continue
         if stacks or len(names) > 1:
-            state[pattern] = _stack(rule, names, heads)
+            place, _ = numbered(part.group.sources[pattern], part.group.single.get(pattern))
+            state[pattern] = _stack(rule, _List(names, part.start, place), heads)
         else:
             dims: Dims = [rule.space.new(extent) for extent in heads[names[0]].shape]
             rule.sources.append(Piece(names[0], dims))
             state[pattern] = dims
-    job = Job(rule.space, part.converter, model, part.target, kept)
+    job = Job(rule.space, part.converter, published, part.target, kept)
     for pattern, done in applied(job, state).items():
         if isinstance(done, Stack):
             raise UnsupportedError(f"a list of tensors as a result ({part.target})")
@@ -137,12 +147,22 @@ def _named(part: _Part, pattern: str) -> str:
     return full if first is None else full.replace(first, pattern, 1)
 
 
-def _stack(rule: Rule, names: list[str], heads: Mapping[str, Head]) -> Stack:
+@dataclass(frozen=True)
+class _List:
+    """Tensors of one pattern, the number that the first of them must have, and the place of the number among those of a name."""
+
+    names: list[str]
+    start: int
+    place: int
+
+
+def _stack(rule: Rule, one: _List, heads: Mapping[str, Head]) -> Stack:
     """A list of tensors by number, whose shapes may differ in one dimension."""
-    at, numbers = numbered(names)
-    found = holes(numbers)
+    names = one.names
+    at, numbers = numbered(names, one.place)
+    found = holes(numbers, one.start)
     if found:
-        raise UnsupportedError(f"{names[0]!r} and others: the numbers {found} are missing; transformers would close the gap")
+        raise UnsupportedError(f"{names[0]!r} and others: the numbers [{found}] are missing; transformers would close the gap")
     if rule.number is None:
         rule.number, rule.start, rule.count = rule.space.new(len(names)), numbers[0], len(names)
     elif (rule.start, rule.count) != (numbers[0], len(numbers)):
@@ -162,23 +182,30 @@ def _stack(rule: Rule, names: list[str], heads: Mapping[str, Head]) -> Stack:
     return Stack(rule.number, dims, ragged[0] if ragged else None)
 
 
-def numbered(names: list[str]) -> tuple[int, list[int]]:
+def numbered(names: list[str], place: int | None = None) -> tuple[int, list[int]]:
     """The place of the number in names that tells them apart, and the numbers.
 
+    :param place: the place, if it is known: in a list of one name no number differs
     :raises UnsupportedError: if no number does
     """
     found = [_NUMBER.findall(name) for name in names]
-    places = range(min(map(len, found)))
-    at = next((at for at in reversed(places) if len({one[at] for one in found}) == len(names)), None)
-    if at is None:
-        raise UnsupportedError(f"{names[0]!r} and others: a list without numbers")
+    at = place
+    if at is None and len(names) > 1:
+        places = range(min(map(len, found)))
+        at = next((at for at in reversed(places) if len({one[at] for one in found}) == len(names)), None)
+    if at is None or any(len(one[at]) > LONGEST for one in found):
+        raise UnsupportedError(f"{names[0]!r} and others: a list without numbers of up to {LONGEST} digits")
     return at, [int(one[at]) for one in found]
 
 
-def holes(numbers: list[int]) -> list[int]:
-    """The numbers that are missing between the first and the last; and those before the first, if the list starts late."""
-    there = set(numbers)
-    return [number for number in range(min(numbers), max(numbers) + 1) if number not in there]
+def holes(numbers: list[int], start: int = 0) -> str:
+    """The numbers that are missing from the first that must be there to the last that is, as text; empty if none is."""
+    gaps = []
+    for number in sorted(numbers):
+        if number > start:
+            gaps.append(str(start) if number == start + 1 else f"{start} to {number - 1}")
+        start = number + 1
+    return ", ".join(gaps)
 
 
 def axes_of(expr: Expr) -> list[Axis]:

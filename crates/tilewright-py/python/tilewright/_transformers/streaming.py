@@ -15,13 +15,10 @@ from typing import Any
 from tilewright import _tilewright
 from tilewright._arrays import empty_like
 from tilewright._errors import ArgumentError, Error, UnsupportedError
-from tilewright._transformers.copies import Place, same_values
-from tilewright._transformers.findings import listed
-from tilewright._transformers.heads import SINGLE
+from tilewright._transformers.files import SINGLE, Place, listed, same_values
 from tilewright._transformers.library import Library
-from tilewright._transformers.loader import loaded
+from tilewright._transformers.loader import fits, loaded
 from tilewright._transformers.published import Published
-from tilewright._transformers.types import fits
 
 __all__ = ["Made", "made", "refuse_lost_values", "refuse_random", "refuse_second_conversion", "safetensors_type"]
 

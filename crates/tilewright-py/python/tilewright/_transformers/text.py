@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from tilewright._transformers.axes import Axis, Expr, Pieces, Product, Space
+from tilewright._transformers.loader import LONGEST
 from tilewright._transformers.prefixes import Leaf, few
 from tilewright._transformers.rules import HOLE, Piece, Rule
 
@@ -121,7 +122,7 @@ def _related(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
 def _fielded(patterns: tuple[str, str], found: list[_Numbers]) -> list[tuple[str, str]]:
     """The patterns of names of one form: one if their numbers are related in one way, two for even and odd numbers, or all."""
     for parity in (None, *range(len(found[0][0]))):
-        parts = [found] if parity is None else [[one for one in found if int(one[0][parity]) % 2 == odd] for odd in (0, 1)]
+        parts = [found] if parity is None else [[one for one in found if int(one[0][parity][-1]) % 2 == odd] for odd in (0, 1)]
         texts = [_with_fields(patterns, part) for part in parts if part]
         if all(text is not None for text in texts):
             return [text for text in texts if text is not None]
@@ -152,7 +153,7 @@ def _with_fields(patterns: tuple[str, str], found: list[_Numbers]) -> tuple[str,
 
 def _relation(olds: tuple[str, ...], news: tuple[str, ...]) -> tuple[str, str] | None:
     """Relation of the numbers in two names: equal, different by a constant, or doubled."""
-    if any(one != str(int(one)) for one in olds + news):
+    if any(len(one) > LONGEST or one != str(int(one)) for one in olds + news):
         return None
     pairs = [(int(old), int(new)) for old, new in zip(olds, news)]
     apart = {old - new for old, new in pairs}
@@ -186,7 +187,7 @@ def _unique(rules: list[Rule], names: set[str]) -> list[Written]:
         own[written] = {name for name in names if any(pattern.match(name) for pattern in patterns)}
         for name in own[written]:
             takers[name].add(written)
-    mine = {written: _taken(instances) for written, instances in same.items()}
+    mine = {written: {name for rule in instances for name in rule.taken()} for written, instances in same.items()}
     clash = {one for takers_of in takers.values() if len(takers_of) > 1 for one in takers_of}
     clash |= {written for written in same if own[written] - mine[written]}
     out: dict[Written, None] = {}
@@ -196,16 +197,6 @@ def _unique(rules: list[Rule], names: set[str]) -> list[Written]:
         else:
             out[written] = None
     return list(out)
-
-
-def _taken(rules: list[Rule]) -> set[str]:
-    """The names that rules were made of."""
-    names = set()
-    for rule in rules:
-        for piece in rule.sources:
-            numbers = range(rule.start, rule.start + rule.count) if HOLE in piece.name else [0]
-            names |= {piece.name.replace(HOLE, str(number)) for number in numbers}
-    return names
 
 
 def _pattern(name: str) -> re.Pattern[str]:
