@@ -11,6 +11,7 @@ use crate::{
     device::{Device, Devices},
     disk::Disk,
     error::{Error, Kind},
+    find,
     key::CodeKey,
     missing,
     modules::{Modules, lock},
@@ -182,13 +183,13 @@ impl Cuda {
     /// # }
     /// ```
     pub fn launch_many(&self, jobs: &[Job<'_>], stream: Stream) -> Result<(), Error> {
-        check::memory(jobs)?;
-        let jobs: Vec<Job<'_>> =
-            jobs.iter().copied().filter(|job| job.moved.dst_bytes() > 0).collect();
-        let Some(ordinal) = self.device_of(&jobs)? else { return Ok(()) };
+        let sides = check::memory(jobs)?;
+        let Some(ordinal) = find::device(jobs, &sides, &self.driver, &self.devices)? else {
+            return Ok(());
+        };
         let ready = jobs.iter().map(|job| job.moved.ready(job.src, job.dst));
         let ready: Vec<Arc<Ready>> = ready.collect::<Result<_, _>>()?;
-        let groups = groups(&jobs, &ready)?;
+        let groups = groups(jobs, &ready)?;
         let device = self.devices.device(ordinal)?;
         self.driver.within(device.context, || {
             self.own_stream(device, stream)?;
@@ -228,40 +229,6 @@ impl Cuda {
     /// Returns the device of this number. Its context stays retained as long as this value lives.
     pub(crate) fn device(&self, ordinal: i32) -> Result<Device, Error> {
         self.devices.device(ordinal)
-    }
-
-    /// Returns the one device of all these jobs; `None` without jobs.
-    fn device_of(&self, jobs: &[Job<'_>]) -> Result<Option<i32>, Error> {
-        let mut found: Option<(i32, String)> = None;
-        for (at, job) in jobs.iter().enumerate() {
-            let sides = [
-                ("source", job.src, job.moved.src_bytes()),
-                ("destination", job.dst, job.moved.dst_bytes()),
-            ];
-            for (side, memory, bytes) in sides.into_iter().filter(|side| side.2 > 0) {
-                let address = memory.address();
-                let name = if jobs.len() > 1 { format!("{side} of job {at}") } else { side.into() };
-                let any = || self.devices.device(0).map(|device| device.context);
-                let Some(own) = self.driver.device_of(address, any)? else {
-                    let says = format!(
-                        "the {name}, {bytes} bytes at address {address:#x}, is not in the memory of a CUDA device"
-                    );
-                    return Err(Error::new(Kind::Memory, says));
-                };
-                match &found {
-                    Some((other, first)) if *other != own => {
-                        let says = format!(
-                            "the {first} is on device {other} and the {name} on device {own}; a move takes place on one device, \
-                             so copy one of them first"
-                        );
-                        return Err(Error::new(Kind::Devices, says));
-                    }
-                    Some(_) => {}
-                    None => found = Some((own, name)),
-                }
-            }
-        }
-        Ok(found.map(|(ordinal, _)| ordinal))
     }
 
     /// Returns an error for a stream that does not belong to the device's primary context.
@@ -345,10 +312,13 @@ impl Cuda {
             count(&self.counts.launched);
             return code.launch(launch, stream);
         }
-        JobTable::all(group.launches.iter().copied(), code.shape()).iter().try_for_each(|table| {
+        let (mut table, mut rest) = (JobTable::new(code.shape()), group.launches.as_slice());
+        while !rest.is_empty() {
+            rest = table.fill(rest);
             count(&self.counts.launched);
-            code.launch_table(table, stream)
-        })
+            code.launch_table(&table, stream)?;
+        }
+        Ok(())
     }
 }
 
@@ -357,16 +327,22 @@ impl Cuda {
 fn groups<'a>(jobs: &[Job<'_>], ready: &'a [Arc<Ready>]) -> Result<Vec<JobGroup<'a>>, Error> {
     let mut groups: Vec<JobGroup<'a>> = Vec::new();
     let mut known = std::collections::HashMap::new();
+    // Jobs of one plan often follow each other, so the next kernel is likely that of the next group.
+    let mut likely = 0;
     for (job, ready) in jobs.iter().zip(ready) {
         for (key, kernel) in ready.kernels() {
             let launch = launch_of(kernel, job)?;
-            let at = *known.entry(*key).or_insert_with(|| {
-                groups.push(JobGroup { key: *key, kernel, launches: Vec::new() });
-                groups.len() - 1
-            });
+            let at = match groups.get(likely) {
+                Some(group) if group.key == *key => likely,
+                _ => *known.entry(*key).or_insert_with(|| {
+                    groups.push(JobGroup { key: *key, kernel, launches: Vec::new() });
+                    groups.len() - 1
+                }),
+            };
             if let Some(group) = groups.get_mut(at) {
                 group.launches.push(launch);
             }
+            likely = if at + 1 < groups.len() { at + 1 } else { 0 };
         }
     }
     groups.sort_by_key(|group| group.kernel.way() != Way::Fill);

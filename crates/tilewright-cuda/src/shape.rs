@@ -57,13 +57,19 @@ impl TextArguments {
     }
 
     /// Returns the most jobs of a table.
+    #[cfg(test)]
     pub(crate) fn jobs(self) -> usize {
         self.jobs
     }
 
     /// Returns the words of a table.
     pub(crate) fn table_words(self) -> usize {
-        self.jobs * (AHEAD + self.params)
+        self.jobs * self.job_words()
+    }
+
+    /// Returns the words of a job: source, destination, first block, and the numbers.
+    pub(crate) fn job_words(self) -> usize {
+        AHEAD + self.params
     }
 
     /// Returns the name of the entry for one array.
