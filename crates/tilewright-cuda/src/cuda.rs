@@ -169,8 +169,8 @@ impl Cuda {
     }
 
     /// Queues the moves of many arrays on a stream of the device that contains them. Kernels of one structure share a
-    /// launch, as far as its arguments can hold their numbers: 4 KiB, or 32 KiB with compiler and driver of CUDA 12.1
-    /// or newer.
+    /// launch, as far as its arguments can hold their numbers: 4 KiB. Where more than four such launches were necessary,
+    /// they hold 32 KiB, with compiler and driver of CUDA 12.1 or newer; this is other code, compiled on first use.
     ///
     /// # Errors
     /// As [`Cuda::launch`]; no destination may overlap the memory of another job.
@@ -250,19 +250,22 @@ impl Cuda {
         device: Device,
         captured: bool,
     ) -> Result<Arc<Loaded>, Error> {
-        let name = (device.ordinal, group.key);
-        let code = match self.modules.find(&name) {
+        let is_long = self.version >= LONG_ARGUMENTS
+            && TextArguments::needs_long(group.kernel, group.launches.len());
+        let name = |is_long| (device.ordinal, group.key, is_long);
+        let code = match self.modules.find(&name(is_long)) {
             Some(code) => code,
-            None if captured => {
+            // Code with tables of the other length makes the same moves, in more launches or longer ones.
+            None if captured => self.modules.find(&name(!is_long)).ok_or_else(|| {
                 let says = format!(
                     "the stream is captured, and the code of a kernel ({}) is not loaded on device {} yet, which a capture \
                      does not allow; move an array of this kind once before the capture",
                     group.kernel.way().name(),
                     device.ordinal
                 );
-                return Err(Error::new(Kind::Captured, says));
-            }
-            None => self.modules.find_or(&name, || self.load(group.kernel, device))?,
+                Error::new(Kind::Captured, says)
+            })?,
+            None => self.modules.find_or(&name(is_long), || self.load(group.kernel, device, is_long))?,
         };
         if captured {
             code.keep();
@@ -270,11 +273,10 @@ impl Cuda {
         Ok(code)
     }
 
-    /// Loads code from the disk, or compiles it.
-    fn load(&self, kernel: &Kernel, device: Device) -> Result<Loaded, Error> {
+    /// Loads code from the disk, or compiles it, with long tables if they are wanted and the compiler allows them.
+    fn load(&self, kernel: &Kernel, device: Device, is_long: bool) -> Result<Loaded, Error> {
         let compiler = self.compiler()?;
-        let long = compiler.version() >= (12, 1) && self.version >= LONG_ARGUMENTS;
-        let shape = TextArguments::of(kernel, long)?;
+        let shape = TextArguments::of(kernel, is_long && compiler.version() >= (12, 1))?;
         let text = kernel.source(Target::Cuda) + &shape.entry();
         let target = compiler.target(device.capability)?;
         let options = Compiler::options(target).join(" ");

@@ -255,6 +255,40 @@ fn arrays_in_many_allocations_are_looked_up_once() {
     assert_eq!(queries(&machine), (100, 9));
 }
 
+/// Few arrays take code with short tables, and many code with long ones. A capture takes what is loaded of either.
+#[test]
+fn many_arrays_have_code_with_long_tables() {
+    let machine = Emulated::new();
+    let cuda = machine.open();
+    let rows = TensorLayout::row_major(&[9, 5]).unwrap();
+    let columns = TensorLayout::col_major(&[9, 5]).unwrap();
+    let moved = Move::new(Program::new(&rows, &columns, Elements::same(24), 0).unwrap());
+    let held: Vec<_> = (0..500).map(|_| sides(&machine, moved.program(), (0, 0))).collect();
+    let jobs: Vec<Job<'_>> = held
+        .iter()
+        .map(|(src, dst, _)| Job { moved: &moved, src: src.given(), dst: dst.given() })
+        .collect();
+    let stream = machine.stream(0);
+    let launches = |count: usize| {
+        let before = cuda.counts().launched;
+        cuda.launch_many(&jobs[..count], stream).unwrap();
+        cuda.counts().launched - before
+    };
+    assert_eq!((launches(1), launches(5), cuda.counts().compiled), (1, 1, 1));
+    // During a capture, many launches with short tables.
+    machine.capture(stream, 1);
+    let captured = launches(500);
+    let graph = machine.captured(stream);
+    assert!(captured > 4 && cuda.counts().compiled == 1, "{captured}");
+    assert!(held[5..].iter().all(|(_, dst, _)| dst.is_untouched()));
+    machine.run(graph, stream);
+    assert!(held.iter().all(|(_, dst, expected)| dst.taken() == *expected));
+    held.iter().for_each(|(_, dst, _)| dst.mark());
+    let long = launches(500);
+    assert!(long < captured && cuda.counts().compiled == 2, "{long}");
+    assert!(held.iter().all(|(_, dst, expected)| dst.taken() == *expected));
+}
+
 #[test]
 fn different_structures_share_a_call() {
     let machine = Emulated::new();
