@@ -7,9 +7,18 @@ use crate::{
     error::{Error, Kind},
 };
 
-/// Returns an error for memory that is too short for its move, and for memory that overlaps. Empty sides overlap
-/// nothing.
-pub(crate) fn memory(jobs: &[Job<'_>]) -> Result<(), Error> {
+/// One side of a job: its bytes, whether they are written, and the number of the job.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Side {
+    pub(crate) begin: u64,
+    end: u64,
+    written: bool,
+    pub(crate) job: usize,
+}
+
+/// Returns the sides of all jobs in the order of their addresses, without empty ones; an error for memory that is too
+/// short for its move, and for memory that overlaps. Empty sides overlap nothing.
+pub(crate) fn memory(jobs: &[Job<'_>]) -> Result<Vec<Side>, Error> {
     for (at, job) in jobs.iter().enumerate() {
         let lengths = [
             ("source", job.src.bytes(), job.moved.src_bytes(), "reads"),
@@ -25,50 +34,56 @@ pub(crate) fn memory(jobs: &[Job<'_>]) -> Result<(), Error> {
             }
         }
     }
-    apart(jobs)
+    let sides = sides(jobs)?;
+    apart(&sides, jobs)?;
+    Ok(sides)
 }
 
-/// One range of bytes: its begin and end, whether it is written, and the number of its job.
-type Range = (u64, u64, bool, usize);
-
-fn apart(jobs: &[Job<'_>]) -> Result<(), Error> {
-    let mut ranges: Vec<Range> = Vec::with_capacity(2 * jobs.len());
-    for (at, job) in jobs.iter().enumerate() {
-        for (address, bytes, written) in [
-            (job.src.address(), job.moved.src_bytes(), false),
-            (job.dst.address(), job.moved.dst_bytes(), true),
-        ] {
-            let Some(end) = address.checked_add(bytes) else {
-                let says =
-                    format!("{bytes} bytes from address {address:#x} leave the address space");
+/// Returns the sides in the order of their addresses. All sources are listed before all destinations: both are often in
+/// order already, and sorting two such runs is a merge.
+fn sides(jobs: &[Job<'_>]) -> Result<Vec<Side>, Error> {
+    let mut sides = Vec::with_capacity(2 * jobs.len());
+    for written in [false, true] {
+        for (at, job) in jobs.iter().enumerate() {
+            let (begin, bytes) = match written {
+                false => (job.src.address(), job.moved.src_bytes()),
+                true => (job.dst.address(), job.moved.dst_bytes()),
+            };
+            let Some(end) = begin.checked_add(bytes) else {
+                let says = format!("{bytes} bytes from address {begin:#x} leave the address space");
                 return Err(Error::new(Kind::Buffer, says));
             };
-            ranges.extend((bytes > 0).then_some((address, end, written, at)));
+            sides.extend((bytes > 0).then_some(Side { begin, end, written, job: at }));
         }
     }
-    ranges.sort_unstable();
-    // The ranges before this one with the largest ends: of all, and of those that are written.
-    let (mut any, mut written): (Option<Range>, Option<Range>) = (None, None);
-    for range in ranges {
-        let before = if range.2 { any } else { written };
-        if let Some(before) = before.filter(|before| range.0 < before.1) {
-            return Err(overlap(before, range, jobs));
+    sides.sort_by_key(|side| side.begin);
+    Ok(sides)
+}
+
+/// Returns an error if two of these sides overlap, and one is written.
+fn apart(sides: &[Side], jobs: &[Job<'_>]) -> Result<(), Error> {
+    // The sides before this one with the largest ends: of all, and of those that are written.
+    let (mut any, mut written): (Option<Side>, Option<Side>) = (None, None);
+    for &side in sides {
+        let before = if side.written { any } else { written };
+        if let Some(before) = before.filter(|before| side.begin < before.end) {
+            return Err(overlap(before, side, jobs));
         }
-        let farther = |kept: Option<Range>| kept.filter(|kept| kept.1 >= range.1).or(Some(range));
+        let farther = |kept: Option<Side>| kept.filter(|kept| kept.end >= side.end).or(Some(side));
         any = farther(any);
-        if range.2 {
+        if side.written {
             written = farther(written);
         }
     }
     Ok(())
 }
 
-fn overlap(one: Range, other: Range, jobs: &[Job<'_>]) -> Error {
-    let side = |range: Range| {
-        let name = if range.2 { "destination" } else { "source" };
-        format!("the {name}{} at {:#x} to {:#x}", of(range.3, jobs), range.0, range.1)
+fn overlap(one: Side, other: Side, jobs: &[Job<'_>]) -> Error {
+    let named = |side: Side| {
+        let name = if side.written { "destination" } else { "source" };
+        format!("the {name}{} at {:#x} to {:#x}", of(side.job, jobs), side.begin, side.end)
     };
-    let says = format!("{} overlaps {}", side(one), side(other));
+    let says = format!("{} overlaps {}", named(one), named(other));
     Error::new(
         Kind::Buffer,
         format!("{says}; no other move may read or write the destination of a move"),

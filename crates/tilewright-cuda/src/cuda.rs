@@ -11,6 +11,7 @@ use crate::{
     device::{Device, Devices},
     disk::Disk,
     error::{Error, Kind},
+    find,
     key::CodeKey,
     missing,
     modules::{Modules, lock},
@@ -168,8 +169,8 @@ impl Cuda {
     }
 
     /// Queues the moves of many arrays on a stream of the device that contains them. Kernels of one structure share a
-    /// launch, as far as its arguments can hold their numbers: 4 KiB, or 32 KiB with compiler and driver of CUDA 12.1
-    /// or newer.
+    /// launch, as far as its arguments can hold their numbers: 4 KiB. Where more than four such launches were necessary,
+    /// they hold 32 KiB, with compiler and driver of CUDA 12.1 or newer; this is other code, compiled on first use.
     ///
     /// # Errors
     /// As [`Cuda::launch`]; no destination may overlap the memory of another job.
@@ -182,13 +183,13 @@ impl Cuda {
     /// # }
     /// ```
     pub fn launch_many(&self, jobs: &[Job<'_>], stream: Stream) -> Result<(), Error> {
-        check::memory(jobs)?;
-        let jobs: Vec<Job<'_>> =
-            jobs.iter().copied().filter(|job| job.moved.dst_bytes() > 0).collect();
-        let Some(ordinal) = self.device_of(&jobs)? else { return Ok(()) };
+        let sides = check::memory(jobs)?;
+        let Some(ordinal) = find::device(jobs, &sides, &self.driver, &self.devices)? else {
+            return Ok(());
+        };
         let ready = jobs.iter().map(|job| job.moved.ready(job.src, job.dst));
         let ready: Vec<Arc<Ready>> = ready.collect::<Result<_, _>>()?;
-        let groups = groups(&jobs, &ready)?;
+        let groups = groups(jobs, &ready)?;
         let device = self.devices.device(ordinal)?;
         self.driver.within(device.context, || {
             self.own_stream(device, stream)?;
@@ -230,40 +231,6 @@ impl Cuda {
         self.devices.device(ordinal)
     }
 
-    /// Returns the one device of all these jobs; `None` without jobs.
-    fn device_of(&self, jobs: &[Job<'_>]) -> Result<Option<i32>, Error> {
-        let mut found: Option<(i32, String)> = None;
-        for (at, job) in jobs.iter().enumerate() {
-            let sides = [
-                ("source", job.src, job.moved.src_bytes()),
-                ("destination", job.dst, job.moved.dst_bytes()),
-            ];
-            for (side, memory, bytes) in sides.into_iter().filter(|side| side.2 > 0) {
-                let address = memory.address();
-                let name = if jobs.len() > 1 { format!("{side} of job {at}") } else { side.into() };
-                let any = || self.devices.device(0).map(|device| device.context);
-                let Some(own) = self.driver.device_of(address, any)? else {
-                    let says = format!(
-                        "the {name}, {bytes} bytes at address {address:#x}, is not in the memory of a CUDA device"
-                    );
-                    return Err(Error::new(Kind::Memory, says));
-                };
-                match &found {
-                    Some((other, first)) if *other != own => {
-                        let says = format!(
-                            "the {first} is on device {other} and the {name} on device {own}; a move takes place on one device, \
-                             so copy one of them first"
-                        );
-                        return Err(Error::new(Kind::Devices, says));
-                    }
-                    Some(_) => {}
-                    None => found = Some((own, name)),
-                }
-            }
-        }
-        Ok(found.map(|(ordinal, _)| ordinal))
-    }
-
     /// Returns an error for a stream that does not belong to the device's primary context.
     fn own_stream(&self, device: Device, stream: Stream) -> Result<(), Error> {
         if stream.is_default() || self.driver.context_of(stream)? == device.context {
@@ -283,19 +250,22 @@ impl Cuda {
         device: Device,
         captured: bool,
     ) -> Result<Arc<Loaded>, Error> {
-        let name = (device.ordinal, group.key);
-        let code = match self.modules.find(&name) {
+        let is_long = self.version >= LONG_ARGUMENTS
+            && TextArguments::needs_long(group.kernel, group.launches.len());
+        let name = |is_long| (device.ordinal, group.key, is_long);
+        let code = match self.modules.find(&name(is_long)) {
             Some(code) => code,
-            None if captured => {
+            // Code with tables of the other length makes the same moves, in more launches or longer ones.
+            None if captured => self.modules.find(&name(!is_long)).ok_or_else(|| {
                 let says = format!(
                     "the stream is captured, and the code of a kernel ({}) is not loaded on device {} yet, which a capture \
                      does not allow; move an array of this kind once before the capture",
                     group.kernel.way().name(),
                     device.ordinal
                 );
-                return Err(Error::new(Kind::Captured, says));
-            }
-            None => self.modules.find_or(&name, || self.load(group.kernel, device))?,
+                Error::new(Kind::Captured, says)
+            })?,
+            None => self.modules.find_or(&name(is_long), || self.load(group.kernel, device, is_long))?,
         };
         if captured {
             code.keep();
@@ -303,11 +273,10 @@ impl Cuda {
         Ok(code)
     }
 
-    /// Loads code from the disk, or compiles it.
-    fn load(&self, kernel: &Kernel, device: Device) -> Result<Loaded, Error> {
+    /// Loads code from the disk, or compiles it, with long tables if they are wanted and the compiler allows them.
+    fn load(&self, kernel: &Kernel, device: Device, is_long: bool) -> Result<Loaded, Error> {
         let compiler = self.compiler()?;
-        let long = compiler.version() >= (12, 1) && self.version >= LONG_ARGUMENTS;
-        let shape = TextArguments::of(kernel, long)?;
+        let shape = TextArguments::of(kernel, is_long && compiler.version() >= (12, 1))?;
         let text = kernel.source(Target::Cuda) + &shape.entry();
         let target = compiler.target(device.capability)?;
         let options = Compiler::options(target).join(" ");
@@ -345,10 +314,13 @@ impl Cuda {
             count(&self.counts.launched);
             return code.launch(launch, stream);
         }
-        JobTable::all(group.launches.iter().copied(), code.shape()).iter().try_for_each(|table| {
+        let (mut table, mut rest) = (JobTable::new(code.shape()), group.launches.as_slice());
+        while !rest.is_empty() {
+            rest = table.fill(rest);
             count(&self.counts.launched);
-            code.launch_table(table, stream)
-        })
+            code.launch_table(&table, stream)?;
+        }
+        Ok(())
     }
 }
 
@@ -357,16 +329,22 @@ impl Cuda {
 fn groups<'a>(jobs: &[Job<'_>], ready: &'a [Arc<Ready>]) -> Result<Vec<JobGroup<'a>>, Error> {
     let mut groups: Vec<JobGroup<'a>> = Vec::new();
     let mut known = std::collections::HashMap::new();
+    // Jobs of one plan often follow each other, so the next kernel is likely that of the next group.
+    let mut likely = 0;
     for (job, ready) in jobs.iter().zip(ready) {
         for (key, kernel) in ready.kernels() {
             let launch = launch_of(kernel, job)?;
-            let at = *known.entry(*key).or_insert_with(|| {
-                groups.push(JobGroup { key: *key, kernel, launches: Vec::new() });
-                groups.len() - 1
-            });
+            let at = match groups.get(likely) {
+                Some(group) if group.key == *key => likely,
+                _ => *known.entry(*key).or_insert_with(|| {
+                    groups.push(JobGroup { key: *key, kernel, launches: Vec::new() });
+                    groups.len() - 1
+                }),
+            };
             if let Some(group) = groups.get_mut(at) {
                 group.launches.push(launch);
             }
+            likely = if at + 1 < groups.len() { at + 1 } else { 0 };
         }
     }
     groups.sort_by_key(|group| group.kernel.way() != Way::Fill);

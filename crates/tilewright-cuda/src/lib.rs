@@ -15,7 +15,7 @@
 //! | `shape`, `table` | the arguments of entries; many arrays in one launch |
 //! | `place`, `queue` | [`Place`], [`Memory`]: a device with memory that this process owns; [`Queue`]: work in order, timed by events |
 //! | `mark` | [`Mark`]: the end of the work that is queued on a stream |
-//! | `check` | checks for memory that is too short or overlaps |
+//! | `check`, `find` | checks for memory that is too short or overlaps; the device that contains it |
 //! | `raw` | the calls of both libraries, the only `unsafe` code |
 //!
 //! ```
@@ -40,6 +40,7 @@ mod cuda;
 mod device;
 mod disk;
 mod error;
+mod find;
 mod job;
 mod key;
 mod mark;

@@ -1,6 +1,6 @@
-//! Loaded code, kept in memory by device and text. Launches find their code here.
+//! Loaded code, kept in memory by device, text and length of its tables. Launches find their code here.
 //!
-//! Laws: a text is compiled once however many threads need it; at most the stated number of modules is loaded. No
+//! Laws: a text with its tables is compiled once however many threads need it; at most the stated number of modules is loaded. No
 //! module is unloaded before all are: a launch only queues, and the driver does not promise that unloading waits for
 //! queued work.
 
@@ -15,8 +15,8 @@ use crate::{
     raw::Loaded,
 };
 
-/// The name of a module: the device, and the key of the text.
-pub(crate) type Name = (i32, CodeKey);
+/// The name of a module: the device, the key of the text, and whether its tables are long.
+pub(crate) type Name = (i32, CodeKey, bool);
 
 /// The modules that are loaded.
 #[derive(Debug)]

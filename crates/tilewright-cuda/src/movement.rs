@@ -1,9 +1,6 @@
 //! A move of one array on a device: a program, and its kernels for pointers of each alignment.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex},
-};
+use std::sync::{Arc, Mutex};
 
 use tilewright_device::{Alignment, DevicePlan, Kernel, Options};
 use tilewright_relayout::Program;
@@ -34,7 +31,8 @@ use crate::{
 pub struct Move {
     program: Program,
     options: Options,
-    made: Mutex<HashMap<Alignment, Arc<Ready>>>,
+    /// At most 256, and rarely more than one.
+    made: Mutex<Vec<(Alignment, Arc<Ready>)>>,
 }
 
 /// Kernels with the keys of their texts.
@@ -130,8 +128,11 @@ impl Move {
     /// `unsupported` if no kernel supports the move; `limit` if the array is too large for one launch.
     pub(crate) fn ready(&self, src: DeviceBytes, dst: DeviceBytes) -> Result<Arc<Ready>, Error> {
         let alignment = Alignment::of_addresses(src.address(), dst.address());
-        if let Some(ready) = lock(&self.made).get(&alignment) {
-            return Ok(ready.clone());
+        let find = |made: &[(Alignment, Arc<Ready>)]| {
+            made.iter().find(|(own, _)| *own == alignment).map(|(_, ready)| ready.clone())
+        };
+        if let Some(ready) = find(&lock(&self.made)) {
+            return Ok(ready);
         }
         let plan = DevicePlan::with(&self.program, alignment, self.options).map_err(|error| {
             let kind = if error.is_overflow() { Kind::Limit } else { Kind::Unsupported };
@@ -139,7 +140,11 @@ impl Move {
         })?;
         let keys = plan.kernels().iter().map(|kernel| CodeKey::of(&[kernel.text()])).collect();
         let ready = Arc::new(Ready { plan, keys });
-        lock(&self.made).insert(alignment, ready.clone());
-        Ok(ready)
+        let mut made = lock(&self.made);
+        // Another thread may have made it in the meantime.
+        Ok(find(&made).unwrap_or_else(|| {
+            made.push((alignment, ready.clone()));
+            ready
+        }))
     }
 }

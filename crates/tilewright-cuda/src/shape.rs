@@ -11,6 +11,9 @@ use crate::error::{Error, Kind};
 const BYTES: usize = 4096;
 /// The bytes of arguments if compiler and driver are those of CUDA 12.1 or newer.
 const BYTES_12_1: usize = 32_764;
+/// The most launches with short tables before code with long ones is compiled. The driver copies all arguments of a
+/// launch, however few of their jobs are used, so a few arrays are launched sooner with short tables.
+const SHORT_TABLES: usize = 4;
 /// The bytes of arguments after the table: its count, with space to align it.
 const BEHIND: usize = 8;
 /// The words of a job before its numbers: source, destination, first block.
@@ -40,6 +43,12 @@ impl TextArguments {
         Ok(TextArguments { params, threads, jobs })
     }
 
+    /// Returns whether so many jobs of a kernel need long tables: more than [`SHORT_TABLES`] of the short ones.
+    pub(crate) fn needs_long(kernel: &Kernel, jobs: usize) -> bool {
+        let short = TextArguments::of(kernel, false).map_or(0, |shape| shape.jobs);
+        jobs > SHORT_TABLES * short
+    }
+
     /// Makes a shape for tables alone.
     #[cfg(test)]
     pub(crate) fn of_table(params: usize, jobs: usize) -> TextArguments {
@@ -56,14 +65,14 @@ impl TextArguments {
         self.threads
     }
 
-    /// Returns the most jobs of a table.
-    pub(crate) fn jobs(self) -> usize {
-        self.jobs
-    }
-
     /// Returns the words of a table.
     pub(crate) fn table_words(self) -> usize {
-        self.jobs * (AHEAD + self.params)
+        self.jobs * self.job_words()
+    }
+
+    /// Returns the words of a job: source, destination, first block, and the numbers.
+    pub(crate) fn job_words(self) -> usize {
+        AHEAD + self.params
     }
 
     /// Returns the name of the entry for one array.
@@ -117,8 +126,11 @@ mod tests {
                 let job = 8 * (AHEAD + shape.params());
                 assert!(8 * shape.table_words() + 4 <= bytes, "{shape:?}");
                 assert!(8 * shape.table_words() + job + 8 > bytes, "{shape:?}");
-                assert!(shape.entry().contains(&format!("jobs[{}]", shape.jobs())));
+                assert!(shape.entry().contains(&format!("jobs[{}]", shape.jobs)));
             }
+            let short = TextArguments::of(&plan.kernels()[0], false).unwrap().jobs;
+            let needs_long = |jobs| TextArguments::needs_long(&plan.kernels()[0], jobs);
+            assert!(!needs_long(SHORT_TABLES * short) && needs_long(SHORT_TABLES * short + 1));
         }
     }
 }

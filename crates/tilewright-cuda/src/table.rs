@@ -18,48 +18,35 @@ pub(crate) struct Launch<'a> {
     pub(crate) blocks: u32,
 }
 
-/// Some jobs as words.
+/// Some jobs as words. One value is filled again for each launch of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct JobTable {
     words: Vec<u64>,
+    shape: TextArguments,
     count: u32,
     blocks: u32,
 }
 
 impl JobTable {
-    /// Returns tables that contain these jobs in order, each with no more jobs and blocks than one launch allows.
-    pub(crate) fn all<'a>(
-        jobs: impl Iterator<Item = Launch<'a>>,
-        shape: TextArguments,
-    ) -> Vec<JobTable> {
-        let mut tables: Vec<JobTable> = Vec::new();
-        for job in jobs {
-            match tables.last_mut() {
-                Some(last) if last.takes(&job, shape) => last.push(&job),
-                _ => {
-                    let mut table = JobTable { words: Vec::new(), count: 0, blocks: 0 };
-                    table.push(&job);
-                    tables.push(table);
-                }
-            }
+    /// Makes an empty table for the entries of a text.
+    pub(crate) fn new(shape: TextArguments) -> JobTable {
+        JobTable { words: vec![0; shape.table_words()], shape, count: 0, blocks: 0 }
+    }
+
+    /// Replaces the jobs by the first of these, as many as one launch allows, and returns the others.
+    pub(crate) fn fill<'a, 'b>(&mut self, jobs: &'a [Launch<'b>]) -> &'a [Launch<'b>] {
+        (self.count, self.blocks) = (0, 0);
+        for (job, words) in jobs.iter().zip(self.words.chunks_exact_mut(self.shape.job_words())) {
+            let blocks = self.blocks.checked_add(job.blocks).filter(|blocks| *blocks <= BLOCKS);
+            let (Some(blocks), [src, dst, first, params @ ..]) = (blocks, words) else { break };
+            (*src, *dst, *first) = (job.src, job.dst, self.blocks.into());
+            params.iter_mut().zip(job.params).for_each(|(word, param)| *word = *param);
+            (self.count, self.blocks) = (self.count + 1, blocks);
         }
-        tables.iter_mut().for_each(|table| table.words.resize(shape.table_words(), 0));
-        tables
+        jobs.get(self.count as usize..).unwrap_or_default()
     }
 
-    fn takes(&self, job: &Launch<'_>, shape: TextArguments) -> bool {
-        let blocks = self.blocks.checked_add(job.blocks);
-        (self.count as usize) < shape.jobs() && blocks.is_some_and(|blocks| blocks <= BLOCKS)
-    }
-
-    fn push(&mut self, job: &Launch<'_>) {
-        self.words.extend([job.src, job.dst, u64::from(self.blocks)]);
-        self.words.extend(job.params);
-        self.count += 1;
-        self.blocks += job.blocks;
-    }
-
-    /// Returns the words, padded to the length of a table of this shape.
+    /// Returns the words of a table of this shape. Those after the last job mean nothing.
     pub(crate) fn words(&self) -> &[u64] {
         &self.words
     }
@@ -78,6 +65,16 @@ impl JobTable {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Returns tables that contain these jobs in order.
+    fn all(mut jobs: &[Launch<'_>], shape: TextArguments) -> Vec<JobTable> {
+        let (mut table, mut tables) = (JobTable::new(shape), Vec::new());
+        while !jobs.is_empty() {
+            jobs = table.fill(jobs);
+            tables.push(table.clone());
+        }
+        tables
+    }
 
     /// Returns the job of a block, and the block's number in it, by the search of the entry.
     fn found(table: &JobTable, width: usize, block: u64) -> (u64, u64) {
@@ -106,7 +103,7 @@ mod tests {
                     params: &numbers,
                     blocks,
                 });
-                let tables = JobTable::all(launches, shape);
+                let tables = all(&launches.collect::<Vec<_>>(), shape);
                 assert_eq!(tables.len(), blocks.len().div_ceil(jobs));
                 let run: Vec<(u64, u64)> = tables
                     .iter()
@@ -127,7 +124,7 @@ mod tests {
     fn a_launch_has_no_more_blocks_than_it_may() {
         let launch = |blocks| Launch { src: 0, dst: 0, params: &[1], blocks };
         let jobs = [launch(BLOCKS), launch(1), launch(BLOCKS - 1), launch(1)];
-        let tables = JobTable::all(jobs.into_iter(), TextArguments::of_table(1, 8));
+        let tables = all(&jobs, TextArguments::of_table(1, 8));
         let blocks: Vec<u32> = tables.iter().map(JobTable::blocks).collect();
         assert_eq!(blocks, [BLOCKS, BLOCKS, 1]);
     }

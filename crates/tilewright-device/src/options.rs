@@ -4,7 +4,7 @@
 ///
 /// ```
 /// use tilewright_device::Options;
-/// assert_eq!(Options::default().supertile(), 8);
+/// assert_eq!(Options::default().supertile(), 2);
 /// assert_eq!(Options::default().with_supertile(1).supertile(), 1);
 /// ```
 #[must_use]
@@ -15,7 +15,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { supertile: 8 }
+        Options { supertile: 2 }
     }
 }
 
@@ -35,7 +35,7 @@ impl Options {
     /// Returns the number of tiles across such a strip.
     ///
     /// ```
-    /// assert_eq!(tilewright_device::Options::default().supertile(), 8);
+    /// assert_eq!(tilewright_device::Options::default().supertile(), 2);
     /// ```
     pub fn supertile(self) -> u32 {
         self.supertile

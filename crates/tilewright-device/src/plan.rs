@@ -284,6 +284,9 @@ fn of_region(
             Err(Error::unsupported(format!("no kernel moves runs of {} bytes", area.run)))
         }));
     }
+    if let Some(kernels) = transpose::packed(region, program, pointers, (options, maps)) {
+        return Some(kernels);
+    }
     if maps.are_none()
         && let Some(kernels) = widths::take(region, program, pointers)
     {

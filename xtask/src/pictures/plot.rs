@@ -1,7 +1,8 @@
-//! The plot of speed: bars of GB/s for a few cases, next to torch, NumPy and memcpy.
+//! The plot of speed: bars of GB/s for a few cases, on a CPU next to torch, NumPy and memcpy, and on a CUDA device next to
+//! torch, Inductor and the device's own copy.
 //!
-//! All numbers are from one record. The bar of a library is its ratio to memcpy in its own process, times memcpy in
-//! Tilewright's process: ratios can be compared across processes, GB/s cannot.
+//! The numbers of a panel are from one record. On a CPU the bar of a library is its ratio to memcpy in its own process,
+//! times memcpy in Tilewright's process: ratios can be compared across processes, GB/s cannot.
 
 use std::{fmt::Write as _, fs, path::Path};
 
@@ -10,26 +11,69 @@ use serde_json::Value;
 use super::escaped;
 use crate::shell::Outcome;
 
-/// The record that is drawn.
-const RECORD: &str = "bench/record/amd-epyc-2-cores-2026-11-22-rivals.json";
+/// A panel: bars of four movers for some cases.
+struct Panel {
+    /// The record that is drawn.
+    record: &'static str,
+    title: &'static str,
+    /// The names in the legend, and the width of each with its square.
+    names: [(&'static str, f64); 4],
+    /// Cases of the record, and their titles.
+    cases: &'static [(&'static str, &'static str)],
+    /// Returns the numbers of a case.
+    numbers: fn(&Value, &str) -> Option<Numbers>,
+    /// The pixels for one GB/s.
+    scale: f64,
+    /// The digits after the point.
+    digits: usize,
+}
 
-/// Cases of the record, and their titles. The last two are the slowest for Tilewright, and behind other libraries.
-const CASES: [(&str, &str); 6] = [
-    ("row-to-zN-16bit/memory", "rows to Ascend NZ, 16-bit"),
-    ("row-to-T8x128-2x1-16bit/memory", "rows to TPU tiles, 16-bit"),
-    ("row-to-BA16a64b4a-s8/memory", "rows to oneDNN BA16a64b4a, 8-bit"),
-    ("nchw-to-nhwc-f32-256/memory", "NCHW to NHWC, 32-bit"),
-    ("transpose-u8-odd/memory", "transpose, odd extents, 8-bit: our slowest case"),
-    ("padded-to-row-f32/memory", "rows out of padding, 32-bit: torch and NumPy are faster"),
+const PANELS: [Panel; 2] = [
+    // The last two cases are the slowest for Tilewright, and behind other libraries.
+    Panel {
+        record: "bench/record/amd-epyc-2-cores-2026-11-22-rivals.json",
+        title: "GB/s read and written, one thread of a CPU, arrays beyond the caches",
+        names: [("Tilewright", 112.0), ("torch", 76.0), ("NumPy", 88.0), ("memcpy", 98.0)],
+        cases: &[
+            ("row-to-zN-16bit/memory", "rows to Ascend NZ, 16-bit"),
+            ("row-to-T8x128-2x1-16bit/memory", "rows to TPU tiles, 16-bit"),
+            ("row-to-BA16a64b4a-s8/memory", "rows to oneDNN BA16a64b4a, 8-bit"),
+            ("nchw-to-nhwc-f32-256/memory", "NCHW to NHWC, 32-bit"),
+            ("transpose-u8-odd/memory", "transpose, odd extents, 8-bit: our slowest case"),
+            ("padded-to-row-f32/memory", "rows out of padding, 32-bit: torch and NumPy are faster"),
+        ],
+        numbers: of_cpu,
+        scale: 13.6,
+        digits: 1,
+    },
+    Panel {
+        record: "bench/record/nvidia-h100-80gb-hbm3-2026-11-27.json",
+        title: "GB/s read and written, NVIDIA H100, in the memory of the device",
+        names: [
+            ("Tilewright", 112.0),
+            ("torch", 76.0),
+            ("Inductor", 98.0),
+            ("the device's copy", 150.0),
+        ],
+        cases: &[
+            ("row-to-zN-16bit/memory", "rows to Ascend NZ, 16-bit"),
+            ("row-to-T8x128-2x1-16bit/memory", "rows to TPU tiles, 16-bit"),
+            ("nchw-to-nhwc-f32-256/memory", "NCHW to NHWC, 32-bit"),
+            ("transpose-u8-odd/memory", "transpose, odd extents, 8-bit"),
+            ("row-to-zN-16bit-ragged/memory", "rows to Ascend NZ, ragged tiles, 16-bit"),
+            ("order-520413-f32/memory", "six dims in another order, 32-bit: Inductor is faster"),
+        ],
+        numbers: of_device,
+        scale: 0.17,
+        digits: 0,
+    },
 ];
 
-/// The number of threads of the cases: NumPy has one.
+/// The number of threads of the CPU's cases: NumPy has one.
 const THREADS: u64 = 1;
 
 const WIDTH: f64 = 640.0;
 const LEFT: f64 = 16.0;
-/// The pixels for one GB/s.
-const SCALE: f64 = 13.6;
 const BAR: f64 = 13.0;
 const TOP: f64 = 74.0;
 
@@ -39,7 +83,7 @@ struct Look {
     page: &'static str,
     text: &'static str,
     faint: &'static str,
-    /// The colours of Tilewright, torch, NumPy, memcpy.
+    /// The colours of the four movers.
     bars: [&'static str; 4],
 }
 
@@ -60,34 +104,35 @@ const LOOKS: [Look; 2] = [
     },
 ];
 
-/// The names in the legend, and the width of each with its square.
-const NAMES: [(&str, f64); 4] =
-    [("Tilewright", 112.0), ("torch", 76.0), ("NumPy", 88.0), ("memcpy", 98.0)];
-
-/// The numbers of a case in the plot.
-struct Row {
-    title: &'static str,
-    /// The GB/s of the four, in the order of the names.
-    speeds: [f64; 4],
-    /// The GB/s of a copy with streaming stores.
-    copy: f64,
+/// The GB/s of a case.
+#[derive(Debug, PartialEq)]
+struct Numbers {
+    /// Those of the four movers; `None` where one cannot move the case.
+    speeds: [Option<f64>; 4],
+    /// That of a copy with streaming stores.
+    copy: Option<f64>,
 }
 
 /// Returns the plot for light and for dark pages.
 pub(super) fn svgs(root: &Path) -> Outcome<[(&'static str, String); 2]> {
-    let text =
-        fs::read_to_string(root.join(RECORD)).map_err(|error| format!("{RECORD}: {error}"))?;
-    let record: Value =
-        serde_json::from_str(&text).map_err(|error| format!("{RECORD}: {error}"))?;
-    let rows = CASES.iter().map(|(name, title)| {
-        row(&record, name, title).ok_or_else(|| format!("{RECORD} lacks numbers of {name}"))
-    });
-    let rows = rows.collect::<Outcome<Vec<Row>>>()?;
-    Ok(LOOKS.map(|look| (look.name, svg(&rows, &look))))
+    let panels = PANELS.iter().map(|panel| Ok((panel, rows(root, panel)?)));
+    let panels = panels.collect::<Outcome<Vec<(&Panel, Vec<Numbers>)>>>()?;
+    Ok(LOOKS.map(|look| (look.name, svg(&panels, &look))))
 }
 
-/// Returns the numbers of a case: its own, and those of the libraries.
-fn row(record: &Value, name: &str, title: &'static str) -> Option<Row> {
+/// Returns the numbers of a panel's cases.
+fn rows(root: &Path, panel: &Panel) -> Outcome<Vec<Numbers>> {
+    let file = panel.record;
+    let text = fs::read_to_string(root.join(file)).map_err(|error| format!("{file}: {error}"))?;
+    let record: Value = serde_json::from_str(&text).map_err(|error| format!("{file}: {error}"))?;
+    let row = |(name, _): &(&str, &str)| {
+        (panel.numbers)(&record, name).ok_or_else(|| format!("{file} lacks numbers of {name}"))
+    };
+    panel.cases.iter().map(row).collect()
+}
+
+/// Returns the numbers of a case on a CPU: its own, and those of the libraries.
+fn of_cpu(record: &Value, name: &str) -> Option<Numbers> {
     let is_it = |entry: &&Value| entry["name"] == name && entry["threads"] == THREADS;
     let case = record["cases"].as_array()?.iter().find(is_it)?;
     let number = |key: &str| case[key].as_f64();
@@ -97,71 +142,100 @@ fn row(record: &Value, name: &str, title: &'static str) -> Option<Row> {
         let mut entries = rivals.iter().filter(|entry| entry["rival"] == rival);
         entries.find(is_it)?["ratio"].as_f64().map(|ratio| ratio * memcpy)
     };
-    let speeds = [number("gb_per_s")?, share("torch")?, share("numpy")?, memcpy];
-    Some(Row { title, speeds, copy: number("copy_gb_per_s")? })
+    let speeds = [number("gb_per_s")?, share("torch")?, share("numpy")?, memcpy].map(Some);
+    Some(Numbers { speeds, copy: Some(number("copy_gb_per_s")?) })
 }
 
-fn svg(rows: &[Row], look: &Look) -> String {
+/// Returns the numbers of a case on a device: all of one process, between the same buffers.
+fn of_device(record: &Value, name: &str) -> Option<Numbers> {
+    let rivals = record["rivals"].as_array()?;
+    let of = |rival: &str| {
+        let mut rows = rivals.iter().filter(|row| row["name"] == name && row["rival"] == rival);
+        rows.next()?["gb_per_s"].as_f64()
+    };
+    let speeds = [Some(of("tilewright")?), of("eager"), of("inductor"), Some(of("copy")?)];
+    Some(Numbers { speeds, copy: None })
+}
+
+fn svg(panels: &[(&Panel, Vec<Numbers>)], look: &Look) -> String {
     let group = 4.0 * BAR + 31.0;
-    let height = TOP + group * rows.len() as f64 + 6.0;
+    let height_of = |rows: usize| TOP + group * rows as f64 + 6.0;
+    let height: f64 = panels.iter().map(|(_, rows)| height_of(rows.len())).sum();
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" viewBox=\"0 0 {WIDTH} {height}\" \
          role=\"img\" font-family=\"system-ui,sans-serif\" font-size=\"15\">\n\
-         <title>GB/s of Tilewright, torch, NumPy and memcpy in six cases</title>\n\
+         <title>GB/s of Tilewright, torch, NumPy and memcpy on a CPU, and of Tilewright, torch, Inductor and the device's copy on a GPU</title>\n\
          <rect width=\"100%\" height=\"100%\" rx=\"6\" fill=\"{}\"/>\n",
         look.page
     );
-    legend(&mut svg, look);
-    for (at, row) in rows.iter().enumerate() {
-        drawn(&mut svg, row, TOP + group * at as f64, look);
+    let mut top = 0.0;
+    for (panel, rows) in panels {
+        legend(&mut svg, panel, rows, top, look);
+        for (at, (row, (_, title))) in rows.iter().zip(panel.cases).enumerate() {
+            drawn(&mut svg, (panel, title, row), top + TOP + group * at as f64, look);
+        }
+        top += height_of(rows.len());
     }
     svg + "</svg>\n"
 }
 
-fn legend(svg: &mut String, look: &Look) {
+fn legend(svg: &mut String, panel: &Panel, rows: &[Numbers], top: f64, look: &Look) {
     let (text, faint) = (look.text, look.faint);
-    let title = "GB/s read and written, one thread, arrays beyond the caches";
+    let (title, base, square) = (panel.title, top + 26.0, top + 40.0);
     _ = writeln!(
         svg,
-        "<text x=\"{LEFT}\" y=\"26\" fill=\"{text}\" font-weight=\"600\">{title}</text>"
+        "<text x=\"{LEFT}\" y=\"{base}\" fill=\"{text}\" font-weight=\"600\">{title}</text>"
     );
-    let mut x = LEFT;
-    for ((name, width), colour) in NAMES.iter().zip(look.bars) {
+    let (mut x, base) = (LEFT, top + 52.0);
+    for ((name, width), colour) in panel.names.iter().zip(look.bars) {
+        let after = x + 20.0;
         _ = writeln!(
             svg,
-            "<rect x=\"{x}\" y=\"40\" width=\"14\" height=\"14\" fill=\"{colour}\"/>"
+            "<rect x=\"{x}\" y=\"{square}\" width=\"14\" height=\"14\" fill=\"{colour}\"/>"
         );
-        _ = writeln!(svg, "<text x=\"{}\" y=\"52\" fill=\"{text}\">{name}</text>", x + 20.0);
+        _ = writeln!(svg, "<text x=\"{after}\" y=\"{base}\" fill=\"{text}\">{name}</text>");
         x += width;
     }
-    _ = writeln!(svg, "<path d=\"M{x} 40v14\" stroke=\"{faint}\" stroke-width=\"3\"/>");
-    _ = writeln!(
-        svg,
-        "<text x=\"{}\" y=\"52\" fill=\"{text}\">copy, streaming stores</text>",
-        x + 9.0
-    );
+    if rows.iter().any(|row| row.copy.is_some()) {
+        _ = writeln!(svg, "<path d=\"M{x} {square}v14\" stroke=\"{faint}\" stroke-width=\"3\"/>");
+        _ = writeln!(
+            svg,
+            "<text x=\"{}\" y=\"{base}\" fill=\"{text}\">copy, streaming stores</text>",
+            x + 9.0
+        );
+    }
 }
 
 /// Draws a group of bars with its title, each followed by its number.
-fn drawn(svg: &mut String, row: &Row, top: f64, look: &Look) {
+fn drawn(svg: &mut String, (panel, title, row): (&Panel, &str, &Numbers), top: f64, look: &Look) {
     let (text, faint) = (look.text, look.faint);
-    let title = escaped(row.title);
+    let (title, digits) = (escaped(title), panel.digits);
     _ = writeln!(svg, "<text x=\"{LEFT}\" y=\"{}\" fill=\"{text}\">{title}</text>", top + 15.0);
     let top = top + 22.0;
     for (at, (speed, colour)) in row.speeds.iter().zip(look.bars).enumerate() {
-        let (y, width) = (top + BAR * at as f64, (speed * SCALE).max(1.0));
-        let (end, base) = (LEFT + width + 5.0, y + 10.5);
+        let y = top + BAR * at as f64;
+        let base = y + 10.5;
+        let Some(speed) = speed else {
+            let says = format!("{} does not move it", panel.names[at].0);
+            _ = writeln!(
+                svg,
+                "<text x=\"{LEFT}\" y=\"{base}\" font-size=\"13\" fill=\"{faint}\">{says}</text>"
+            );
+            continue;
+        };
+        let width = (speed * panel.scale).max(1.0);
+        let end = LEFT + width + 5.0;
         _ = writeln!(
             svg,
             "<rect x=\"{LEFT}\" y=\"{y}\" width=\"{width:.1}\" height=\"11.5\" fill=\"{colour}\"/>"
         );
         _ = writeln!(
             svg,
-            "<text x=\"{end:.1}\" y=\"{base}\" font-size=\"13\" fill=\"{text}\">{speed:.1}</text>"
+            "<text x=\"{end:.1}\" y=\"{base}\" font-size=\"13\" fill=\"{text}\">{speed:.digits$}</text>"
         );
     }
-    let x = LEFT + row.copy * SCALE;
-    let down = 4.0 * BAR - 1.5;
+    let Some(copy) = row.copy else { return };
+    let (x, down) = (LEFT + copy * panel.scale, 4.0 * BAR - 1.5);
     _ = writeln!(svg, "<path d=\"M{x:.1} {top}v{down}\" stroke=\"{faint}\" stroke-width=\"3\"/>");
 }
 
@@ -183,9 +257,20 @@ mod tests {
                 {"rival": "numpy", "name": "a", "threads": 1, "ratio": 0.25}
             ]
         });
-        let row = row(&record, "a", "A").unwrap();
-        assert_eq!((row.speeds, row.copy), ([30.0, 10.0, 5.0, 20.0], 35.0));
-        assert!(super::row(&record, "b", "B").is_none());
+        let row = of_cpu(&record, "a").unwrap();
+        let speeds = [30.0, 10.0, 5.0, 20.0].map(Some);
+        assert_eq!(row, Numbers { speeds, copy: Some(35.0) });
+        assert!(of_cpu(&record, "b").is_none());
+    }
+
+    #[test]
+    fn a_device_has_the_numbers_of_one_process() {
+        let row = |rival: &str, speed: f64| json!({"name": "a", "rival": rival, "gb_per_s": speed});
+        let record =
+            json!({"rivals": [row("tilewright", 3.0), row("copy", 4.0), row("eager", 1.0)]});
+        let speeds = [Some(3.0), Some(1.0), None, Some(4.0)];
+        assert_eq!(of_device(&record, "a"), Some(Numbers { speeds, copy: None }));
+        assert!(of_device(&json!({ "rivals": [] }), "a").is_none());
     }
 
     /// Returns the least, the most and the geometric mean, as a text.

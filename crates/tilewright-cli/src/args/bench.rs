@@ -23,10 +23,10 @@ machine. --seed 7:12 continues at case 12 of seed 7, so --random 1 --seed 7:12
 measures that case again. --from row-major --to zN --dims 4096,4096
 --dtype bf16 measures any case.
 
---device measures on a CUDA device (experimental) instead of the CPU: the kernel
-and the device's own copy of the same bytes take turns, timed by events. The
-result is compared with the CPU's, byte by byte. Cases of size memory have 1 GB.
---check compares and times nothing.
+--device measures on a CUDA device instead of the CPU: the kernel and the
+device's own copy of the same bytes take turns, timed by events. The result is
+compared with the CPU's, byte by byte. Cases of size memory have 1 GB. --check
+compares and times nothing.
 
 Examples:
   tilewright bench --quick
@@ -94,7 +94,7 @@ pub(crate) struct Bench {
 /// On a device, and how.
 #[derive(Args, Debug)]
 pub(crate) struct OnDevice {
-    /// Measure on this CUDA device [default: 0] and compare with the CPU; experimental
+    /// Measure on this CUDA device [default: 0] and compare with the CPU
     #[arg(
         long,
         value_name = "N",

@@ -148,6 +148,7 @@ API int cuMemGetInfo_v2(size_t *free_bytes, size_t *total) {
 API int cuMemGetAddressRange_v2(uint64_t *base, size_t *bytes, uint64_t address) {
   CALL("cuMemGetAddressRange");
   Memory *own = memory_of(address);
+  if (!code && !current()) code = INVALID_CONTEXT;
   if (!code && !own) code = NOT_FOUND;
   if (!code && base) *base = own->address;
   if (!code && bytes) *bytes = own->bytes;

@@ -24,6 +24,7 @@ super::library::functions! {
         cuCtxPopCurrent_v2(*mut *mut c_void);
         cuCtxSynchronize();
         cuPointerGetAttribute(*mut c_void, c_int, u64);
+        cuMemGetAddressRange_v2(*mut u64, *mut usize, u64);
         cuStreamIsCapturing(*mut c_void, *mut c_int);
         cuStreamGetCtx(*mut c_void, *mut *mut c_void);
         cuThreadExchangeStreamCaptureMode(*mut c_int);
@@ -50,6 +51,20 @@ const RELAXED: c_int = 2;
 /// A context of the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Context(usize);
+
+/// An allocation of a device: its bytes are on no other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Allocation {
+    begin: u64,
+    bytes: u64,
+}
+
+impl Allocation {
+    /// Returns whether an address is in it.
+    pub(crate) fn contains(self, address: u64) -> bool {
+        address.wrapping_sub(self.begin) < self.bytes
+    }
+}
 
 /// The driver, initialised.
 #[derive(Debug)]
@@ -172,6 +187,21 @@ impl Driver {
             (INVALID_CONTEXT, _) => self.within(context()?, || self.found(self.ordinal(address))),
             answer => self.found(answer),
         }
+    }
+
+    /// Returns the device of an address as [`device_of`](Driver::device_of) does, while a context is the current one.
+    pub(crate) fn ordinal_of(&self, address: u64) -> Result<Option<i32>, Error> {
+        self.found(self.ordinal(address))
+    }
+
+    /// Returns the allocation around an address, or the mapping of one; `None` if the driver does not report it. A
+    /// context is the current one.
+    pub(crate) fn allocation_of(&self, address: u64) -> Option<Allocation> {
+        let (mut begin, mut bytes) = (0, 0);
+        // SAFETY: both numbers are written. The address is only looked up.
+        let code =
+            unsafe { (self.functions.cuMemGetAddressRange_v2)(&mut begin, &mut bytes, address) };
+        (code == 0).then_some(Allocation { begin, bytes: bytes as u64 })
     }
 
     fn ordinal(&self, address: u64) -> (i32, c_int) {

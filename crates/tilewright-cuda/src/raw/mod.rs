@@ -21,7 +21,7 @@ mod memory;
 mod nvrtc;
 mod own;
 
-pub(crate) use driver::{Context, Driver};
+pub(crate) use driver::{Allocation, Context, Driver};
 pub(crate) use event::{Event, Events};
 pub use given::{DeviceBytes, Stream};
 pub(crate) use graph::Graph;

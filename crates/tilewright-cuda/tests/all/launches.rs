@@ -200,6 +200,95 @@ fn arguments_of_4_kib_are_filled_and_not_exceeded() {
     assert!((2..20).contains(&launched), "{launched}");
 }
 
+/// Returns the numbers of queries for the device and for the allocation of an address since the last log.
+fn queries(machine: &Emulated) -> (usize, usize) {
+    let log = machine.log();
+    let count = |call| log.iter().filter(|line| line.split(' ').next() == Some(call)).count();
+    (count("cuPointerGetAttribute"), count("cuMemGetAddressRange"))
+}
+
+#[test]
+fn arrays_in_one_allocation_are_looked_up_together() {
+    let machine = Emulated::new();
+    machine.needs_context();
+    let cuda = machine.open();
+    let rows = TensorLayout::row_major(&[3, 2]).unwrap();
+    let columns = TensorLayout::col_major(&[3, 2]).unwrap();
+    let moved = Move::new(Program::new(&rows, &columns, Elements::same(8), 0).unwrap());
+    let (src, dst) = (machine.memory(0, 16_000), machine.memory(0, 16_000));
+    src.put(0, &b"abcdefghijklmnop".repeat(1000));
+    // In no order of addresses.
+    let at = |number: usize| 16 * (number * 617 % 1000);
+    let job = |number| {
+        let (src, dst) = (src.part(at(number), 6), dst.part(at(number), 6));
+        Job { moved: &moved, src, dst }
+    };
+    let jobs: Vec<Job<'_>> = (0..1000).map(job).collect();
+    for count in [2, 10, 1000] {
+        machine.log();
+        cuda.launch_many(&jobs[..count], machine.stream(0)).unwrap();
+        // The first address is asked for again in a context, which this driver needs.
+        assert_eq!(queries(&machine), (3, 2), "{count} jobs");
+    }
+    assert_eq!(dst.get(), b"acebdf\0\0\0\0\0\0\0\0\0\0".repeat(1000));
+    // If the bounds of an allocation are not known, its next address is looked up too.
+    machine.fail("cuMemGetAddressRange", 0);
+    cuda.launch_many(&jobs[..10], machine.stream(0)).unwrap();
+    assert!(!machine.still_to_fail());
+    assert_eq!(queries(&machine), (4, 3));
+}
+
+/// Where each array has its own allocation, bounds are of no use and are soon not asked for.
+#[test]
+fn arrays_in_many_allocations_are_looked_up_once() {
+    let machine = Emulated::new();
+    let cuda = machine.open();
+    let moved = Move::new(cases().remove(2).program);
+    let held: Vec<_> = (0..50).map(|_| sides(&machine, moved.program(), (0, 0))).collect();
+    let jobs: Vec<Job<'_>> = held
+        .iter()
+        .map(|(src, dst, _)| Job { moved: &moved, src: src.given(), dst: dst.given() })
+        .collect();
+    machine.log();
+    cuda.launch_many(&jobs, machine.stream(0)).unwrap();
+    assert!(held.iter().all(|(_, dst, expected)| dst.taken() == *expected));
+    assert_eq!(queries(&machine), (100, 9));
+}
+
+/// Few arrays take code with short tables, and many code with long ones. A capture takes what is loaded of either.
+#[test]
+fn many_arrays_have_code_with_long_tables() {
+    let machine = Emulated::new();
+    let cuda = machine.open();
+    let rows = TensorLayout::row_major(&[9, 5]).unwrap();
+    let columns = TensorLayout::col_major(&[9, 5]).unwrap();
+    let moved = Move::new(Program::new(&rows, &columns, Elements::same(24), 0).unwrap());
+    let held: Vec<_> = (0..500).map(|_| sides(&machine, moved.program(), (0, 0))).collect();
+    let jobs: Vec<Job<'_>> = held
+        .iter()
+        .map(|(src, dst, _)| Job { moved: &moved, src: src.given(), dst: dst.given() })
+        .collect();
+    let stream = machine.stream(0);
+    let launches = |count: usize| {
+        let before = cuda.counts().launched;
+        cuda.launch_many(&jobs[..count], stream).unwrap();
+        cuda.counts().launched - before
+    };
+    assert_eq!((launches(1), launches(5), cuda.counts().compiled), (1, 1, 1));
+    // During a capture, many launches with short tables.
+    machine.capture(stream, 1);
+    let captured = launches(500);
+    let graph = machine.captured(stream);
+    assert!(captured > 4 && cuda.counts().compiled == 1, "{captured}");
+    assert!(held[5..].iter().all(|(_, dst, _)| dst.is_untouched()));
+    machine.run(graph, stream);
+    assert!(held.iter().all(|(_, dst, expected)| dst.taken() == *expected));
+    held.iter().for_each(|(_, dst, _)| dst.mark());
+    let long = launches(500);
+    assert!(long < captured && cuda.counts().compiled == 2, "{long}");
+    assert!(held.iter().all(|(_, dst, expected)| dst.taken() == *expected));
+}
+
 #[test]
 fn different_structures_share_a_call() {
     let machine = Emulated::new();

@@ -250,6 +250,42 @@ fn memory_of_two_devices_or_of_none_is_told() {
     assert_eq!(cuda.counts().launched, 0);
 }
 
+/// Memory at fault among that of many jobs, whose addresses are between those of the others or beyond.
+#[test]
+fn one_wrong_memory_among_many_is_told() {
+    let machine = Emulated::new();
+    let cuda = machine.open();
+    let moved = transpose();
+    let bytes = moved.src_bytes() as usize;
+    let memory = machine.memory(0, 40 * bytes);
+    let part = |at: usize| memory.part(at * bytes, bytes);
+    let job = |at| Job { moved: &moved, src: part(at), dst: part(20 + at) };
+    let jobs: Vec<Job<'_>> = (0..20).map(job).collect();
+    // SAFETY: the memory is refused before it is used.
+    let host = unsafe { DeviceBytes::new(4096, moved.src_bytes()) };
+    let behind = memory.whole().address() + memory.whole().bytes();
+    // SAFETY: as above.
+    let behind = unsafe { DeviceBytes::new(behind, moved.src_bytes()) };
+    let other = machine.memory(1, bytes).whole();
+    for (wrong, kind, says) in [
+        (host, "memory", "the source of job 7, 1311 bytes at address 0x1000, is not in the memory"),
+        (behind, "memory", "the source of job 7, 1311 bytes at address"),
+        (
+            other,
+            "devices",
+            "the source of job 0 is on device 0 and the source of job 7 on device 1",
+        ),
+    ] {
+        let mut jobs = jobs.clone();
+        jobs[7].src = wrong;
+        let error = cuda.launch_many(&jobs, Stream::LEGACY).unwrap_err();
+        assert_eq!(error.kind(), kind, "{error}");
+        assert!(error.to_string().starts_with(says), "{error}");
+    }
+    assert_eq!((cuda.counts().launched, machine.depth()), (0, 0));
+    cuda.launch_many(&jobs, Stream::LEGACY).unwrap();
+}
+
 #[test]
 fn a_stream_of_another_context_is_told() {
     let machine = Emulated::new();

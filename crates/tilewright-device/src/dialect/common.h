@@ -34,6 +34,13 @@
 #define EXCHANGE2(m, a, b) PERMUTE4(m, a, b, 0x5410u, 0x7632u)
 #define EXCHANGE1(m, a, b) PERMUTE4(m, a, b, 0x6240u, 0x7351u)
 
+// The same for positions of less than a byte: by bits, the mask low has those whose bit is clear.
+#define TRADE(x, y, by, low) do { const u32 t_ = ((x) >> (by) ^ (y)) & (low); (y) ^= t_; (x) ^= t_ << (by); } while (0)
+#define EXCHANGE_BITS(m, a, b, by, low) do { TRADE(m[a], m[b], by, low); TRADE(m[(a) + 1], m[(b) + 1], by, low); \
+  TRADE(m[(a) + 2], m[(b) + 2], by, low); TRADE(m[(a) + 3], m[(b) + 3], by, low); } while (0)
+// Swaps the bits of a word in a mask with those at a distance above them.
+#define SWAP_BITS(x, by, mask) do { const u32 t_ = ((x) ^ (x) >> (by)) & (mask); (x) ^= t_ ^ t_ << (by); } while (0)
+
 // The 16 bytes from byte by (0 to 15) on, of two vectors.
 DEVICE u128 tw_joined(u128 a, u128 b, u32 by) {
   u32 w0 = a.x, w1 = a.y, w2 = a.z, w3 = a.w, w4 = b.x, w5 = b.y, w6 = b.z, w7 = b.w;

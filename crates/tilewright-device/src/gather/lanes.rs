@@ -13,6 +13,8 @@ pub(super) struct Lanes {
     pub(super) vector: u64,
     /// The first vector of a run begins at a multiple of this power of two, at or before the run.
     pub(super) together: u64,
+    /// The power of two, at most `together`, of which the offset of every run is a multiple.
+    pub(super) unit: u64,
     /// The number of vectors of a run, for any offset of the run.
     pub(super) vectors: u64,
     pub(super) runs: u64,
@@ -35,7 +37,7 @@ impl Lanes {
         let unit = together.min(step).min(phase);
         let each = group.unwrap_or(1);
         let vectors = (bytes + together - unit).div_ceil(vector).next_multiple_of(each);
-        Lanes { vector, together, vectors, runs: tile.elements() / elements, group }
+        Lanes { vector, together, unit, vectors, runs: tile.elements() / elements, group }
     }
 
     /// Returns the number of vectors of all runs.
@@ -100,7 +102,7 @@ mod tests {
         for (runs, groups) in (1..9).flat_map(|runs| (1..9).map(move |groups| (runs, groups))) {
             for group in [None, Some(2), Some(4), Some(8)] {
                 let vectors = groups * group.unwrap_or(1);
-                let lanes = Lanes { vector: 16, together: 16, vectors, runs, group };
+                let lanes = Lanes { vector: 16, together: 16, unit: 1, vectors, runs, group };
                 let mut all: Vec<_> = (0..lanes.all()).map(|i| lanes.of_number(i)).collect();
                 assert!(all.iter().all(|(v, run)| *v < vectors && *run < runs));
                 all.sort_unstable();

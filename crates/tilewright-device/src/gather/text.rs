@@ -43,13 +43,24 @@ pub(super) fn of(fetch: Fetch, grid: &Grid) -> (String, KernelText, Parameters) 
 /// A function that writes the lines of a loop's body.
 type LoopBody = fn(Fetch, &mut KernelText);
 
-/// Returns the tiles of all loops, the nearest in the destination first; `None` if there are too many.
+/// Returns the tiles of all loops, the nearest in the destination first; `None` if there are too many. If the nearest in
+/// the source is another one, both are walked in strips.
 pub(super) fn grid(job: &GatherJob, tile: &GatherTile) -> Option<Grid> {
     let mut grid = Grid::default();
-    let mut order: Vec<usize> = (0..job.loops.len()).collect();
+    let tiles = |at: usize| (format!("g{at}"), job.loops[at].extent.div_ceil(tile.take[at]));
+    let mut order: Vec<usize> =
+        (0..job.loops.len()).filter(|at| !tile.is_whole(job, *at)).collect();
     order.sort_by_key(|at| job.loops[*at].dst);
-    for at in order.into_iter().filter(|at| !tile.is_whole(job, *at)) {
-        grid.push(format!("g{at}"), job.loops[at].extent.div_ceil(tile.take[at]))?;
+    let near = tile.from.last().copied();
+    let near = order.iter().skip(1).position(|at| Some(*at) == near);
+    if let Some(near) = near {
+        let (first, near) = (order[0], order.remove(near + 1));
+        order.remove(0);
+        grid.push_strips(tiles(first), tiles(near))?;
+    }
+    for at in order {
+        let (name, count) = tiles(at);
+        grid.push(name, count)?;
     }
     Some(grid)
 }
@@ -170,12 +181,15 @@ fn vectors(fetch: Fetch, inner: LoopBody, text: &mut KernelText, numbers: &mut P
         |at: &usize| format!(" + (i64)c{at} * {}", numbers.signed(job.loops[*at].dst / per_byte));
     let at: String = index.iter().map(stride).collect();
     text.line(&format!("const i64 at = to{at};"));
-    text.line(&format!(
-        "const i32 x = (i32)(v * {}u) - (i32)(PHASE({}) + (u32)at & {}u);",
-        lanes.vector,
-        fetch.lies.other().array(),
-        lanes.together - 1
-    ));
+    // The compiler simplifies the positions of elements by the low bits of `x`, so only bits that vary are subtracted.
+    let before = match lanes.together - lanes.unit {
+        0 => String::new(),
+        varying => {
+            let array = fetch.lies.other().array();
+            format!(" - (i32)(PHASE({array}) + (u32)at & {varying}u)")
+        }
+    };
+    text.line(&format!("const i32 x = (i32)(v * {}u){before};", lanes.vector));
     let condition = if inside.is_empty() { inside } else { format!("{inside} && ") };
     text.line(&format!("if ({condition}x < row) {{"));
     home(fetch, &index, text);

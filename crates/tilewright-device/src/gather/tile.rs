@@ -9,13 +9,13 @@ use crate::access::SECTOR;
 use tilewright_relayout::Loop;
 
 /// The most bytes of a tile, gaps between runs included.
-pub(super) const MOST: u64 = 24 << 10;
+pub(super) const MOST: u64 = 44 << 10;
 
 /// The limit if only more iterations make runs begin at whole bytes.
 const LAST: u64 = 44 << 10;
 
 /// The bytes of a tile after which it does not grow further.
-const ENOUGH: u64 = 12 << 10;
+const ENOUGH: u64 = 24 << 10;
 
 /// The bytes of a run of the destination whose ends cost little.
 const LONG: u64 = 512;

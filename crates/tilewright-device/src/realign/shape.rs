@@ -8,9 +8,6 @@ use tilewright_relayout::Loop;
 /// The vectors of a row of a tile in the destination, including the one before its first.
 pub(super) const VECTORS: u64 = 16;
 
-/// The most adjacent blocks that read the same rows.
-const BESIDE: u64 = 8;
-
 /// The bytes of tiles that a multiprocessor must be able to hold: the smallest one has 100 KiB, and a block takes 1 KiB
 /// more.
 const TILES: u32 = 96 << 10;
@@ -117,47 +114,16 @@ impl TransposeShape {
         (self.row_bytes() + VECTOR - self.unit).div_ceil((VECTORS - 1) * VECTOR)
     }
 
-    /// Returns the grid of blocks: adjacent blocks read the same rows, and the next ones continue the writes, so that the
-    /// accesses on both sides are close together.
+    /// Returns the grid of blocks: adjacent blocks continue the writes of each other's rows, so that the vectors in which
+    /// these begin and end are written at about the same time. On an H100 this moves 0.83 to 0.89 of the device's copy;
+    /// with strips of eight blocks that read the same rows it was 0.79 to 0.85.
     pub(super) fn grid(&self) -> Option<Grid> {
-        let across = self.columns.extent.div_ceil(self.tile_columns());
-        let beside = beside(across);
         let mut grid = Grid::default();
-        grid.push("beside", beside)?;
-        grid.push("down", self.tiles_down())?;
-        grid.push("strip", across.div_ceil(beside))?;
+        let across = self.columns.extent.div_ceil(self.tile_columns());
+        grid.push_strips(("down".into(), self.tiles_down()), ("across".into(), across))?;
         for (i, level) in self.outer.iter().enumerate().rev() {
             grid.push(format!("o{i}"), level.extent)?;
         }
         Some(grid)
-    }
-
-    /// Returns the number of blocks in a strip.
-    pub(super) fn beside(&self) -> u64 {
-        beside(self.columns.extent.div_ceil(self.tile_columns()))
-    }
-}
-
-/// Returns the largest width of a strip, a power of two, with which at most an eighth of the blocks are idle.
-fn beside(across: u64) -> u64 {
-    let mut width = BESIDE;
-    while width > 1 && across.next_multiple_of(width) - across > across / 8 {
-        width /= 2;
-    }
-    width
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn strips_leave_few_blocks_without_work() {
-        let widths = [1, 2, 3, 4, 7, 8, 15, 16, 17, 71, 72].map(beside);
-        assert_eq!(widths, [1, 2, 1, 4, 1, 8, 8, 8, 2, 8, 8]);
-        for across in 1..2000u64 {
-            let idle = across.next_multiple_of(beside(across)) - across;
-            assert!(idle * 8 <= across);
-        }
     }
 }

@@ -89,8 +89,7 @@ fn shift(name: &str, unit: u64, words: [&str; 2], first: usize, funnels: &[Strin
 /// both sides.
 fn block(shape: &TransposeShape, area: &Area, text: &mut KernelText, numbers: &mut Parameters) {
     let (rows, columns) = (shape.rows, shape.columns);
-    let beside = numbers.short(shape.beside() as u32);
-    text.line(&format!("const u32 c0 = (strip * {beside} + beside) * {}u;", shape.tile_columns()));
+    text.line(&format!("const u32 c0 = across * {}u;", shape.tile_columns()));
     let lanes = shape.lanes();
     text.line("// The first row of the tile, below 0 in the first block of a row.");
     text.line(&format!("const i32 r0 = (i32)(down * {}u) - {lanes};", shape.tile_rows()));
@@ -99,7 +98,7 @@ fn block(shape: &TransposeShape, area: &Area, text: &mut KernelText, numbers: &m
     text.line(&format!("const u32 nr = {rows_all};"));
     let across = shape.tile_columns();
     text.line(&format!(
-        "const u32 nc = c0 >= {columns_all} ? 0u : {columns_all} - c0 < {across}u ? {columns_all} - c0 : {across}u;"
+        "const u32 nc = {columns_all} - c0 < {across}u ? {columns_all} - c0 : {across}u;"
     ));
     text.line(&format!(
         "const i64 pitch = {}, step = {};",

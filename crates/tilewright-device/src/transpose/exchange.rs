@@ -1,6 +1,8 @@
 //! Exchanges bits of the position in a vector for bits of the register's number, and reorders vectors.
 //!
-//! Laws: after the exchanges, byte `i` of the vector in registers `4 · r …` is the one with the position and register
+//! Positions of less than a byte are exchanged by shifts and masks first; then whole bytes are permuted.
+//!
+//! Laws: after the exchanges, element `i` of the vector in registers `4 · r …` is the one with the position and register
 //! that the tile's bits define; a vector from a cell becomes a vector of the destination.
 
 use super::tile::{Bit, TransposeTile};
@@ -12,40 +14,81 @@ use crate::text::KernelText;
 /// First the elements of each vector go to their own position, or to that of the elements for which they are exchanged:
 /// exchanges of four and eight bytes then only rename words, so they cost nothing.
 pub(crate) fn write(tile: &TransposeTile, m: &str, text: &mut KernelText) {
-    if let Some(elements) = placed(tile) {
-        for number in 0..1usize << tile.exchanged.len() {
-            reorder(&elements, tile.element as usize, m, 4 * number, text);
-        }
-    }
     let written = tile.written();
+    let wanted: Vec<Bit> = written.iter().map(|bit| before_exchange(tile, *bit)).collect();
+    // Bits that are not exchanged run backwards if their loop does.
+    let stays = |bit: Bit| tile.exchanged.iter().all(|(a, _)| *a != bit);
+    let is_backwards = |bit: Bit| stays(bit) && tile.is_reversed(bit.of);
+    for number in 0..1usize << tile.exchanged.len() {
+        rearrange((&tile.src, &wanted), is_backwards, tile.element, (m, 4 * number), text);
+    }
     for (j, (_, b)) in tile.exchanged.iter().enumerate() {
         let level = written.iter().position(|bit| bit == b).unwrap_or(0);
-        let bytes = tile.element << level;
+        let bits = tile.element << level;
         for low in (0..1usize << tile.exchanged.len()).filter(|number| number >> j & 1 == 0) {
-            let high = low | 1 << j;
-            text.line(&format!("EXCHANGE{bytes}({m}, {}, {});", 4 * low, 4 * high));
+            let (a, b) = (4 * low, 4 * (low | 1 << j));
+            text.line(&match bits {
+                8.. => format!("EXCHANGE{}({m}, {a}, {b});", bits / 8),
+                _ => format!("EXCHANGE_BITS({m}, {a}, {b}, {bits}, {:#x}u);", low_bits(bits)),
+            });
         }
     }
 }
 
 /// Writes the lines that put a vector from a cell, in the words `m`, into the order of the destination.
 pub(crate) fn write_held(tile: &TransposeTile, m: &str, text: &mut KernelText) {
-    if let Some(elements) = order(&tile.held(), &tile.dst, |_| false, tile.element) {
-        reorder(&elements, tile.element as usize, m, 0, text);
+    rearrange((&tile.held(), &tile.dst), |_| false, tile.element, (m, 0), text);
+}
+
+/// Returns the source's bit that is at the position of a bit of a written vector before the exchanges.
+fn before_exchange(tile: &TransposeTile, bit: Bit) -> Bit {
+    let pair = tile.exchanged.iter().find(|(_, b)| *b == bit);
+    pair.map_or(bit, |(a, _)| *a)
+}
+
+/// Returns the mask of the positions in a word whose bit number `bits`, a power of two below 32, is 0.
+fn low_bits(bits: u64) -> u32 {
+    (0..32).filter(|at| at & bits == 0).fold(0, |mask, at| mask | 1 << at)
+}
+
+/// Writes the lines that change the order of the bits of positions in the vector at word `first` of `m`, from the first
+/// order to the second.
+fn rearrange(
+    (now, wanted): (&[Bit], &[Bit]),
+    is_backwards: impl Fn(Bit) -> bool,
+    element: u64,
+    (m, first): (&str, usize),
+    text: &mut KernelText,
+) {
+    let mut now = now.to_vec();
+    let within = if element < 8 { (8 / element).trailing_zeros() as usize } else { 0 };
+    for (level, wanted) in wanted.iter().take(within).enumerate() {
+        let from = now.iter().position(|bit| bit == wanted).unwrap_or(level);
+        if from > level {
+            swap_levels((element << level, element << from), m, first, text);
+            now.swap(level, from);
+        }
+    }
+    let bytes = (element / 8).max(1);
+    if let Some(elements) = order(&now[within..], &wanted[within..], is_backwards, bytes) {
+        reorder(&elements, bytes as usize, m, first, text);
     }
 }
 
-/// Returns, for each element of a vector before the exchanges, the element of the source's vector.
-fn placed(tile: &TransposeTile) -> Option<Vec<usize>> {
-    let here = |bit: Bit| {
-        let pair = tile.exchanged.iter().find(|(_, b)| *b == bit);
-        pair.map_or(bit, |(a, _)| *a)
-    };
-    let wanted: Vec<Bit> = tile.written().into_iter().map(here).collect();
-    // Bits that are not exchanged run backwards if their loop does.
-    let stays = |bit: Bit| tile.exchanged.iter().all(|(a, _)| *a != bit);
-    let is_backwards = |bit: Bit| stays(bit) && tile.is_reversed(bit.of);
-    order(&tile.src, &wanted, is_backwards, tile.element)
+/// Writes the lines that swap two bits of the position in a vector: those that count `low` and `high` bits.
+fn swap_levels((low, high): (u64, u64), m: &str, first: usize, text: &mut KernelText) {
+    let mask = low_bits(low);
+    if high < 32 {
+        // The positions with the low bit set and the high bit clear, which trade places with those above them.
+        let (mask, by) = (!mask & low_bits(high), high - low);
+        let lines =
+            (first..first + 4).map(|word| format!("SWAP_BITS({m}[{word}], {by}, {mask:#x}u);"));
+        return lines.for_each(|line| text.line(&line));
+    }
+    let apart = (high / 32) as usize;
+    for word in (0..4).filter(|word| word & apart == 0).map(|word| first + word) {
+        text.line(&format!("TRADE({m}[{word}], {m}[{}], {low}, {mask:#x}u);", word + apart));
+    }
 }
 
 /// Returns, for each element of a vector with the bits `wanted`, its element in the vector with the same bits in the

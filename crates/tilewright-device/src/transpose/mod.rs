@@ -11,31 +11,69 @@ mod terms;
 mod tile;
 
 use crate::{
-    Error,
+    Alignment, Error, Options,
+    access::VECTOR,
     area::Area,
     kernel::{Kernel, Launch, Way},
+    swizzled::Maps,
     text::{KernelText, Parameters},
 };
 use terms::{beside, fields, iterations, rounds, xored};
-use tile::{Bit, TileSide, TransposeTile};
+use tile::{Bit, BitRegion, TileSide, TransposeTile};
+use tilewright_relayout::{Elements, Program, Region};
 
 /// Makes the kernel of an area whose vectors are whole on both sides.
 pub(crate) fn take(area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
-    let tile = TransposeTile::of(area).filter(|_| area.keeps_vectors())?;
-    Some(Transpose::new(area, tile).kernel().map(|kernel| vec![kernel]))
+    let arrays = Arrays {
+        bytes: area.bytes,
+        alignment: area.alignment,
+        options: area.options,
+        maps: &area.maps,
+    };
+    of_bits(&BitRegion::of_area(area)?, arrays)
+}
+
+/// Makes the kernel of a region of a program that counts elements narrower than a byte, whose vectors are whole on both
+/// sides.
+pub(crate) fn packed(
+    region: &Region,
+    program: &Program,
+    alignment: Alignment,
+    (options, maps): (Options, &Maps),
+) -> Option<Result<Vec<Kernel>, Error>> {
+    let Elements { src_bits, dst_bits, .. } = program.elements();
+    let bits = Some(src_bits).filter(|bits| *bits == dst_bits && bits.is_power_of_two())?;
+    let bytes = (program.src_bytes(), program.dst_bytes());
+    of_bits(&BitRegion::of_elements(region, bits)?, Arrays { bytes, alignment, options, maps })
+}
+
+fn of_bits(region: &BitRegion, arrays: Arrays<'_>) -> Option<Result<Vec<Kernel>, Error>> {
+    let keeps_vectors = arrays.maps.unit(arrays.alignment) == VECTOR;
+    let tile = TransposeTile::of(region, arrays.alignment).filter(|_| keeps_vectors)?;
+    Some(Transpose::new(arrays, tile).kernel().map(|kernel| vec![kernel]))
+}
+
+/// The arrays that a region belongs to.
+#[derive(Clone, Copy)]
+struct Arrays<'a> {
+    /// The bytes of both.
+    bytes: (u64, u64),
+    alignment: Alignment,
+    options: Options,
+    maps: &'a Maps,
 }
 
 /// A kernel that is being written.
 struct Transpose<'a> {
-    area: &'a Area,
+    arrays: Arrays<'a>,
     tile: TransposeTile,
     text: KernelText,
     numbers: Parameters,
 }
 
 impl<'a> Transpose<'a> {
-    fn new(area: &'a Area, tile: TransposeTile) -> Transpose<'a> {
-        Transpose { area, tile, text: KernelText::new(), numbers: Parameters::default() }
+    fn new(arrays: Arrays<'a>, tile: TransposeTile) -> Transpose<'a> {
+        Transpose { arrays, tile, text: KernelText::new(), numbers: Parameters::default() }
     }
 
     fn kernel(mut self) -> Result<Kernel, Error> {
@@ -44,7 +82,7 @@ impl<'a> Transpose<'a> {
         if launch.shared > 0 {
             self.text.line(&format!("SHARED(tile, {});", launch.shared));
         }
-        let supertile = self.area.options.supertile();
+        let supertile = self.arrays.options.supertile();
         order::write(&self.tile, supertile, &mut self.text, &mut self.numbers);
         self.bases();
         self.strides();
@@ -56,7 +94,7 @@ impl<'a> Transpose<'a> {
             self.straight();
         }
         let comment = self.comment();
-        let functions = self.area.maps.functions();
+        let functions = self.arrays.maps.functions();
         Kernel::new(launch, &comment, &functions, self.text, self.numbers)
     }
 
@@ -73,7 +111,7 @@ impl<'a> Transpose<'a> {
             blocks: (0..tile.loops.len())
                 .fold(1, |all: u128, of| all.saturating_mul(tile.tiles(of).into())),
             shared: if tile.is_in_order() { 0 } else { tile.bytes() as u32 },
-            bytes: self.area.bytes,
+            bytes: self.arrays.bytes,
         }
     }
 
@@ -86,11 +124,14 @@ impl<'a> Transpose<'a> {
         };
         let loops = (0..tile.loops.len()).map(|of| (1u64 << tile.bits[of]).to_string());
         format!(
-            "Transpose: tiles of {} iterations, {} bytes each. Bit i of the iteration of loop l is t<l>.<i>.\n\
+            "Transpose: tiles of {} iterations, {} each. Bit i of the iteration of loop l is t<l>.<i>.\n\
              A vector of the source holds   {}\nA vector of the destination    {}\n\
              Threads write to shared memory {}\nThreads read from it           {}",
             loops.collect::<Vec<_>>().join(" x "),
-            tile.element,
+            match tile.element {
+                bits @ ..8 => format!("{bits} bits"),
+                bits => format!("{} bytes", bits / 8),
+            },
             names(&tile.src),
             names(&tile.dst),
             names(&tile.writing),
@@ -100,15 +141,15 @@ impl<'a> Transpose<'a> {
 
     /// Writes the offsets of the block's tile on both sides, and the number of iterations of ragged loops in it.
     fn bases(&mut self) {
-        let (src, dst) = (self.area.src + self.tile.behind(), self.area.dst);
-        let (mut from, mut to) = (self.numbers.signed(src), self.numbers.signed(dst));
+        let (src, dst) = (self.tile.first.0 + self.tile.behind(), self.tile.first.1);
+        let (mut from, mut to) = (self.numbers.signed(src / 8), self.numbers.signed(dst / 8));
         for of in 0..self.tile.loops.len() {
             let level = self.tile.loops[of];
             let bits = self.tile.bits[of];
             if self.tile.tiles(of) > 1 {
                 let steps = (level.src.wrapping_shl(bits), level.dst.wrapping_shl(bits));
-                from.push_str(&format!(" + (i64)b{of} * {}", self.numbers.signed(steps.0)));
-                to.push_str(&format!(" + (i64)b{of} * {}", self.numbers.signed(steps.1)));
+                from.push_str(&format!(" + (i64)b{of} * {}", self.numbers.signed(steps.0 / 8)));
+                to.push_str(&format!(" + (i64)b{of} * {}", self.numbers.signed(steps.1 / 8)));
             }
             if !self.tile.is_ragged(of) {
                 continue;
@@ -134,8 +175,8 @@ impl<'a> Transpose<'a> {
         for (side, name) in [(TileSide::Src, "s"), (TileSide::Dst, "d")] {
             let word = self.word(side);
             for of in self.strided(side) {
-                let stride = side.of(&self.tile.loops[of]);
-                let number = self.numbers.signed(stride);
+                let stride = side.of(&self.tile.loops[of]) << self.tile.shift(side, of);
+                let number = self.numbers.signed(stride / 8);
                 self.text.line(&format!("const {word} {name}{of} = ({word}){number};"));
             }
         }
@@ -146,7 +187,7 @@ impl<'a> Transpose<'a> {
         let reach: u128 = (0..self.tile.loops.len())
             .map(|of| side.step(&self.tile.loops, Bit { of, at: self.tile.bits[of] }))
             .fold(0, u128::saturating_add);
-        if reach < 1 << 31 { "i32" } else { "i64" }
+        if reach / 8 < 1 << 31 { "i32" } else { "i64" }
     }
 
     /// Returns the loops with bits in the thread or register numbers of a side.
@@ -207,7 +248,12 @@ impl<'a> Transpose<'a> {
     fn pointer(&mut self, side: TileSide, lanes: &[Bit]) {
         let stride = if side == TileSide::Src { "s" } else { "d" };
         let terms = (0..self.tile.loops.len()).filter(|of| lanes.iter().any(|bit| bit.of == *of));
-        let terms: String = terms.map(|of| format!(" + (i64){stride}{of} * t{of}")).collect();
+        let count = |of: usize| match self.tile.shift(side, of) {
+            0 => format!("t{of}"),
+            shift => format!("(t{of} >> {shift})"),
+        };
+        let terms: String =
+            terms.map(|of| format!(" + (i64){stride}{of} * {}", count(of))).collect();
         let (kind, base, name) = match side {
             TileSide::Src => ("GSRC", "from", "p"),
             TileSide::Dst => ("GDST", "to", "q"),
@@ -218,13 +264,14 @@ impl<'a> Transpose<'a> {
     /// Returns the address of a thread's vector when `bits` are set in addition to those of its number.
     fn address(&self, side: TileSide, bits: &[Bit]) -> String {
         let (name, stride) = if side == TileSide::Src { ("p", "s") } else { ("q", "d") };
-        let terms = (0..self.tile.loops.len()).map(|of| (of, iterations(bits, of)));
+        let terms = (0..self.tile.loops.len())
+            .map(|of| (of, iterations(bits, of) >> self.tile.shift(side, of)));
         let terms = terms.filter(|(_, iterations)| *iterations > 0);
         let terms = terms.map(|(of, iterations)| format!(" + (i64){stride}{of} * {iterations}"));
         let address = format!("{name}{}", terms.collect::<String>());
         match side {
-            TileSide::Src => self.area.maps.from(&address),
-            TileSide::Dst => self.area.maps.to(&address),
+            TileSide::Src => self.arrays.maps.from(&address),
+            TileSide::Dst => self.arrays.maps.to(&address),
         }
     }
 

@@ -3,7 +3,10 @@
 //! Law: the blocks visit each tile once.
 
 use super::tile::TransposeTile;
-use crate::text::{KernelText, Parameters};
+use crate::{
+    grid::strips,
+    text::{KernelText, Parameters},
+};
 
 /// Returns the loops of more than one tile, the nearest in the destination first.
 pub(crate) fn outer(tile: &TransposeTile) -> Vec<usize> {
@@ -49,7 +52,9 @@ pub(crate) fn write(
                 "plane".to_string()
             }
         };
-        strips(tile, (first, second), supertile, &plane, (text, numbers));
+        let (x, y) = (format!("b{first}"), format!("b{second}"));
+        let counts = (tile.tiles(first) as u32, tile.tiles(second) as u32);
+        strips((&x, &y), counts, supertile, &plane, (text, numbers));
     }
     let Some(last) = outer.pop() else { return };
     for of in outer {
@@ -59,26 +64,4 @@ pub(crate) fn write(
         rest = format!("q{of}");
     }
     text.line(&format!("const u32 b{last} = {rest};"));
-}
-
-/// Writes strips of tiles along the first loop; the last strip has the remaining width. In a strip, blocks walk across
-/// before they continue along the second loop, so the blocks of a square are neighbours on both sides.
-fn strips(
-    tile: &TransposeTile,
-    (x, y): (usize, usize),
-    side: u32,
-    from: &str,
-    (text, numbers): (&mut KernelText, &mut Parameters),
-) {
-    let (across, down) = (tile.tiles(x) as u32, tile.tiles(y) as u32);
-    text.line(&format!("// Strips of {side} tiles."));
-    let (strip, by) = numbers.divisor(down.saturating_mul(side).min((1 << 31) - 1));
-    text.line(&format!("const u32 strip = DIV({from}, {strip});"));
-    text.line(&format!("const u32 inside = {from} - strip * {by};"));
-    let last = numbers.short((across - 1) / side);
-    let ((least, left), (most, whole)) =
-        (numbers.divisor((across - 1) % side + 1), numbers.divisor(side));
-    text.line(&format!("const u32 width = strip == {last} ? {left} : {whole};"));
-    text.line(&format!("const u32 b{y} = DIV(inside, strip == {last} ? {least} : {most});"));
-    text.line(&format!("const u32 b{x} = strip * {side}u + (inside - b{y} * width);"));
 }

@@ -1,5 +1,5 @@
-//! The bits of the iterations of an area's loops that form a tile, those that form the vectors of either side, and the
-//! positions of vectors in shared memory.
+//! The bits of the iterations of a region's loops that form a tile, those that form the vectors of either side, and the
+//! positions of vectors in shared memory. Elements may be narrower than a byte, so all distances are in bits.
 //!
 //! A tile is a choice of bits: the low bits of each loop's iteration. On either side, some of them are the element's
 //! position in a vector of 16 bytes. Bits of the source's vectors that the destination's do not have are exchanged in
@@ -16,10 +16,51 @@
 //! lanes that write halves, two to a bank; on either side, the bit that counts 16 bytes is a lane bit.
 
 use crate::{
+    Alignment,
     access::{SECTOR, VECTOR, common},
     area::Area,
 };
-use tilewright_relayout::Loop;
+use tilewright_relayout::{Loop, Region};
+
+/// The bits of a vector.
+pub(crate) const VECTOR_BITS: u64 = 8 * VECTOR;
+
+/// A region whose offsets, runs and strides are in bits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BitRegion {
+    /// The first bit in the source and in the destination.
+    pub(crate) src: i64,
+    pub(crate) dst: i64,
+    /// The bits of a run.
+    pub(crate) run: u64,
+    /// The loops around the runs.
+    pub(crate) loops: Vec<Loop>,
+}
+
+impl BitRegion {
+    /// Returns an area in bits; `None` if a distance exceeds 64 bits.
+    pub(crate) fn of_area(area: &Area) -> Option<BitRegion> {
+        BitRegion::scaled((area.src, area.dst), area.run, &area.loops, 8)
+    }
+
+    /// Returns a region of elements of `bits` bits.
+    pub(crate) fn of_elements(region: &Region, bits: u32) -> Option<BitRegion> {
+        BitRegion::scaled((region.src, region.dst), region.run, &region.loops, bits.into())
+    }
+
+    fn scaled(first: (i64, i64), run: u64, loops: &[Loop], by: u64) -> Option<BitRegion> {
+        let scale = |distance: i64| distance.checked_mul(by as i64);
+        let one = |level: &Loop| {
+            Some(Loop { extent: level.extent, src: scale(level.src)?, dst: scale(level.dst)? })
+        };
+        Some(BitRegion {
+            src: scale(first.0)?,
+            dst: scale(first.1)?,
+            run: run.checked_mul(by)?,
+            loops: loops.iter().map(one).collect::<Option<_>>()?,
+        })
+    }
+}
 
 /// A bit of the iteration of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -53,18 +94,20 @@ impl TileSide {
         }
     }
 
-    /// Returns the absolute value that a bit adds to the address.
+    /// Returns the absolute value that a bit adds to the address, in bits.
     pub(crate) fn step(self, loops: &[Loop], bit: Bit) -> u128 {
         u128::from(self.of(&loops[bit.of]).unsigned_abs()) << bit.at
     }
 }
 
-/// A tile of an area.
+/// A tile of a region.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TransposeTile {
-    /// The bytes of an element: a power of two up to 16.
+    /// The bits of an element: a power of two up to 128.
     pub(crate) element: u64,
-    /// The loops of the area, and one more if runs are several elements.
+    /// The first bit of the region in the source and in the destination.
+    pub(crate) first: (i64, i64),
+    /// The loops of the region, and one more if runs are several elements; strides are in bits.
     pub(crate) loops: Vec<Loop>,
     /// The number of bits of each loop's iteration.
     pub(crate) bits: Vec<u32>,
@@ -85,9 +128,9 @@ pub(crate) struct TransposeTile {
     pub(crate) cells: Vec<(Bit, u32)>,
 }
 
-/// Returns the contiguous bytes that are wanted on either side.
+/// Returns the contiguous bytes that are wanted on either side, for elements of some bits.
 fn line(element: u64) -> u64 {
-    if element == 1 { 128 } else { 256 }
+    if element <= 8 { 128 } else { 256 }
 }
 
 /// The bytes that are wanted in a tile.
@@ -99,18 +142,21 @@ const MOST: u64 = 32768;
 /// The most iterations of tiles for each iteration of the loops, if there is a choice.
 const PADDED: f64 = 1.25;
 
+/// The most pairs of bits that are exchanged: the vectors of a thread take 4 << 5 registers.
+const EXCHANGED: usize = 5;
+
 /// The bits of the number of a thread's vectors, if there are enough: with more vectors, its first instructions are
 /// amortized.
 const EACH: u32 = 4;
 
 impl TransposeTile {
-    /// Returns the tile of an area; `None` if vectors of either side are not whole, or not aligned.
-    pub(crate) fn of(area: &Area) -> Option<TransposeTile> {
-        let element = common(VECTOR, area.run);
-        let mut loops = area.loops.clone();
-        if area.run > element {
+    /// Returns the tile of a region; `None` if vectors of either side are not whole, or not aligned.
+    pub(crate) fn of(region: &BitRegion, alignment: Alignment) -> Option<TransposeTile> {
+        let element = common(VECTOR_BITS, region.run);
+        let mut loops = region.loops.clone();
+        if region.run > element {
             let step = element as i64;
-            loops.push(Loop { extent: area.run / element, src: step, dst: step });
+            loops.push(Loop { extent: region.run / element, src: step, dst: step });
         }
         let bits = chosen(&loops, element)?;
         let all: Vec<Bit> =
@@ -130,6 +176,7 @@ impl TransposeTile {
         let cells = cells(&writing.iter().filter(vectors).copied().collect::<Vec<_>>(), &reading);
         let tile = TransposeTile {
             element,
+            first: (region.src, region.dst),
             loops,
             bits,
             src,
@@ -140,13 +187,17 @@ impl TransposeTile {
             reading,
             cells,
         };
-        (tile.writing.len() >= 5 && tile.is_aligned(area) && tile.has_whole_vectors())
-            .then_some(tile)
+        let is_good = tile.writing.len() >= 5
+            && tile.exchanged.len() <= EXCHANGED
+            && tile.is_aligned(alignment)
+            && tile.has_whole_vectors()
+            && tile.keeps_order_within_bytes();
+        is_good.then_some(tile)
     }
 
     /// Returns the bytes of a tile.
     pub(crate) fn bytes(&self) -> u64 {
-        self.element << self.bits.iter().sum::<u32>()
+        (self.element << self.bits.iter().sum::<u32>()) / 8
     }
 
     /// Returns the bits of a thread's number: 32 to 256 threads.
@@ -189,11 +240,17 @@ impl TransposeTile {
         self.loops[of].src < 0
     }
 
-    /// Returns the distance in bytes from the beginning of a vector of the source to its first element in iteration
+    /// Returns the distance in bits from the beginning of a vector of the source to its first element in iteration
     /// order: vectors of reversed loops begin with their last iteration.
     pub(crate) fn behind(&self) -> i64 {
         let reversed = self.src.iter().filter(|bit| self.is_reversed(bit.of));
         reversed.map(|bit| self.loops[bit.of].src << bit.at).sum()
+    }
+
+    /// Returns the power of two of iterations of a loop that are whole bytes on a side: 0 unless its elements are
+    /// narrower than a byte.
+    pub(crate) fn shift(&self, side: TileSide, of: usize) -> u32 {
+        3 - side.of(&self.loops[of]).trailing_zeros().min(3)
     }
 
     /// Returns whether the loop's extent is not a multiple of the tile's.
@@ -207,25 +264,31 @@ impl TransposeTile {
     }
 
     /// Returns whether every vector of both sides begins at a multiple of 16 bytes.
-    fn is_aligned(&self, area: &Area) -> bool {
-        let (src, dst) = area.phases();
-        let begins = (src as i64).wrapping_add(self.behind()).rem_euclid(VECTOR as i64);
+    fn is_aligned(&self, alignment: Alignment) -> bool {
+        let phase = |first: i64, pointer: u8| {
+            first.wrapping_add(8 * i64::from(pointer)).rem_euclid(VECTOR_BITS as i64)
+        };
+        let src = phase(self.first.0.wrapping_add(self.behind()), alignment.src());
+        let dst = phase(self.first.1, alignment.dst());
         let whole = |side: TileSide, vector: &[Bit]| {
             self.loops.iter().enumerate().all(|(of, level)| {
                 let bits = (0..self.bits[of]).map(|at| Bit { of, at });
                 let mut others = bits.filter(|bit| !vector.contains(bit));
                 let step = |at: u32| {
-                    (u128::from(side.of(level).unsigned_abs()) << at) % u128::from(VECTOR)
+                    (u128::from(side.of(level).unsigned_abs()) << at) % u128::from(VECTOR_BITS)
                 };
                 // The steps of higher bits, and of the tiles, are multiples of these.
                 others.all(|bit| step(bit.at) == 0)
                     && (self.tiles(of) == 1 || step(self.bits[of]) == 0)
             })
         };
-        begins == 0
-            && dst == 0
-            && whole(TileSide::Src, &self.src)
-            && whole(TileSide::Dst, &self.dst)
+        src == 0 && dst == 0 && whole(TileSide::Src, &self.src) && whole(TileSide::Dst, &self.dst)
+    }
+
+    /// Returns whether no loop over elements within a byte of the source runs backwards.
+    fn keeps_order_within_bytes(&self) -> bool {
+        let within = |bit: &&Bit| TileSide::Src.step(&self.loops, **bit) < 8;
+        self.src.iter().filter(within).all(|bit| !self.is_reversed(bit.of))
     }
 
     /// Returns whether no vector of either side crosses the end of a loop.
@@ -239,12 +302,12 @@ impl TransposeTile {
 /// full. If extents just above powers of two would make that wasteful, lines are shorter.
 fn chosen(loops: &[Loop], element: u64) -> Option<Vec<u32>> {
     let chains = [chain(loops, element, TileSide::Src), chain(loops, element, TileSide::Dst)];
-    let size = |bits: &[u32]| u128::from(element) << bits.iter().sum::<u32>();
+    let size = |bits: &[u32]| (u128::from(element) << bits.iter().sum::<u32>()) / 8;
     let lines = (0..4).map(|less| line(element) >> less).filter(|line| *line >= SECTOR);
     let grown = lines.map(|line| {
         let mut bits = vec![0; loops.len()];
         for chain in &chains {
-            grow(loops, chain, (element, line), &mut bits);
+            grow(loops, chain, (element, 8 * line), &mut bits);
         }
         bits
     });
@@ -293,7 +356,7 @@ fn chain(loops: &[Loop], element: u64, side: TileSide) -> Vec<usize> {
     chain
 }
 
-/// Takes bits of the loops of a chain until a line is contiguous.
+/// Takes bits of the loops of a chain until a line is contiguous; element and line are in bits.
 fn grow(loops: &[Loop], chain: &[usize], (element, line): (u64, u64), bits: &mut [u32]) {
     let mut got = element;
     for &of in chain {
@@ -313,7 +376,7 @@ fn grow(loops: &[Loop], chain: &[usize], (element, line): (u64, u64), bits: &mut
 
 /// Returns the bits that are the positions in a vector of a side; `None` if there are not enough.
 fn vector(loops: &[Loop], all: &[Bit], element: u64, side: TileSide) -> Option<Vec<Bit>> {
-    let levels = (VECTOR / element).trailing_zeros();
+    let levels = (VECTOR_BITS / element).trailing_zeros();
     let mut vector: Vec<Bit> = Vec::new();
     for level in 0..levels {
         let step = u128::from(element) << level;
@@ -341,7 +404,7 @@ fn exchanged(src: &[Bit], dst: &[Bit]) -> Vec<(Bit, Bit)> {
 
 /// Returns whether a bit counts the vectors of a sector on a side.
 fn is_sector(loops: &[Loop], bit: Bit, side: TileSide) -> bool {
-    side.step(loops, bit) == u128::from(VECTOR)
+    side.step(loops, bit) == u128::from(VECTOR_BITS)
 }
 
 /// Returns bits sorted by the distance that they add to the address on a side; those that add nothing are last.

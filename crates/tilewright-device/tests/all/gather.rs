@@ -118,6 +118,25 @@ fn reversed_broadcast_sparse_and_padded() {
     check(&cases);
 }
 
+/// Tiles of 16 by 32 elements from rows of an odd length: blocks walk in strips along the destination.
+#[test]
+fn strips_of_tiles_of_ragged_rows() {
+    let mut strips = 0;
+    let mut cases = Vec::new();
+    for (m, n) in [(4160, 609), (9600, 1057)] {
+        let text = format!("((16,{}),(32,{})):((32,512),(1,{}))", m / 16, n / 32, 32 * m);
+        let (whole, n) = (n / 32 * 32, n);
+        let rows = of(&[m, whole], &format!("({m},{whole}):({n},1)"));
+        let tiles = of(&[m, whole], &text);
+        cases.push(Case::new(format!("{m} by {whole}"), moved(&rows, &tiles, 8)));
+        cases.push(Case::new(format!("{m} by {whole}, back"), moved(&tiles, &rows, 8)));
+    }
+    for plan in check(&cases) {
+        strips += usize::from(plan.kernels().iter().any(|one| one.text().contains("Strips of 64")));
+    }
+    assert!(strips > 0);
+}
+
 #[test]
 fn all_alignments() {
     let mut cases = Vec::new();

@@ -65,6 +65,17 @@ fn any_element_pitch_and_alignment() {
     check_some(cases);
 }
 
+/// Arrays of more than 64 tiles along a row of the destination: their blocks walk in strips.
+#[test]
+fn strips_of_long_rows() {
+    let cases = [(3000, 130), (1921, 200), (4100, 70)].map(|(m, n)| {
+        Case::new(format!("{m} by {n}"), transpose(m, n, n + 1, m + 1, 64)).by(Way::Realigned)
+    });
+    for plan in check(&cases) {
+        assert!(plan.kernels()[0].text().contains("Strips of 64 tiles"));
+    }
+}
+
 #[test]
 fn loops_around_and_rows_in_any_order() {
     let mut cases = Vec::new();

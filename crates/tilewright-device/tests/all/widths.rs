@@ -68,6 +68,42 @@ fn all_small_transposes_of_nibbles() {
     check(&cases);
 }
 
+/// Vectors of both sides are whole: bits of positions below a byte are exchanged in registers.
+#[test]
+fn whole_vectors_of_narrow_elements_are_transposed() {
+    let mut cases = Vec::new();
+    for bits in [1, 2, 4] {
+        for (m, n) in [(256, 512), (1024, 128), (640, 384)] {
+            let row = rows(&[m, n]);
+            for together in [2, 4, 8, 16] {
+                // Groups of adjacent rows are interleaved element by element.
+                let text = format!(
+                    "(({together},{}),{n}):((1,{}),{together})",
+                    m / together,
+                    together * n
+                );
+                let tiles = of(&[m, n], &text);
+                for (name, from, to) in [("in", &row, &tiles), ("out", &tiles, &row)] {
+                    let program = Program::new(from, to, Elements::same(bits), 0).unwrap();
+                    let name = format!("{m} by {n}, {bits} bits, {together} rows {name}");
+                    cases.push(Case::new(name, program));
+                }
+            }
+        }
+    }
+    let nibbles = |from: &TensorLayout, to: &TensorLayout, name: &str| {
+        Case::new(name, Program::new(from, to, Elements::same(4), 0).unwrap())
+    };
+    let (row, column) = (rows(&[256, 320]), columns(&[256, 320]));
+    cases.push(nibbles(&row, &column, "rows to columns"));
+    cases.push(nibbles(&column, &row, "columns to rows").at(0, 0));
+    let (dims, reverse) = (rows(&[64, 96, 64]), columns(&[64, 96, 64]));
+    cases.push(nibbles(&dims, &reverse, "three dims"));
+    for (case, plan) in check(&cases).iter().enumerate() {
+        assert_eq!(plan.kernels()[0].way(), Way::Transpose, "{}", cases[case].name);
+    }
+}
+
 #[test]
 fn all_alignments() {
     let mut cases = Vec::new();

@@ -1,7 +1,7 @@
 //! The laws of tiles, over all small choices of bits and many areas.
 
 use super::*;
-use crate::{Alignment, Options};
+use crate::Alignment;
 
 fn bits(count: usize) -> Vec<Bit> {
     (0..count).map(|of| Bit { of, at: 0 }).collect()
@@ -61,58 +61,55 @@ fn the_swizzle_is_a_bijection_without_conflicts_for_any_two_orders() {
     assert!(count > 3000, "{count}");
 }
 
-fn area(run: u64, loops: &[(u64, i64, i64)]) -> Area {
+/// Returns a region of runs of some bits; strides are in bits too.
+fn region(run: u64, loops: &[(u64, i64, i64)]) -> BitRegion {
     let loops = loops.iter().map(|&(extent, src, dst)| Loop { extent, src, dst }).collect();
-    Area {
-        src: 0,
-        dst: 0,
-        run,
-        loops,
-        element: run,
-        bytes: (1 << 40, 1 << 40),
-        alignment: Alignment::default(),
-        options: Options::default(),
-        maps: Default::default(),
-    }
+    BitRegion { src: 0, dst: 0, run, loops }
 }
 
-fn matrix(element: u64, m: u64, n: u64) -> Area {
+fn tile_of(region: &BitRegion) -> Option<TransposeTile> {
+    TransposeTile::of(region, Alignment::default())
+}
+
+fn matrix(element: u64, m: u64, n: u64) -> BitRegion {
     let (e, rows, columns) = (element as i64, m as i64, n as i64);
-    area(element, &[(n, e, rows * e), (m, columns * e, e)])
+    region(element, &[(n, e, rows * e), (m, columns * e, e)])
 }
 
 #[test]
 fn tiles_of_transposes_are_as_wide_as_said() {
-    let of = |element, m, n| TransposeTile::of(&matrix(element, m, n)).unwrap().bits;
-    assert_eq!(of(1, 4096, 4096), [7, 7]);
-    assert_eq!(of(2, 4096, 4096), [7, 7]);
-    assert_eq!(of(4, 4096, 4096), [6, 6]);
-    assert_eq!(of(8, 4096, 4096), [6, 5]);
-    assert_eq!(of(16, 4096, 4096), [6, 4]);
+    let of = |element, m, n| tile_of(&matrix(element, m, n)).unwrap().bits;
+    assert_eq!(of(8, 4096, 4096), [7, 7]);
+    assert_eq!(of(16, 4096, 4096), [7, 7]);
+    assert_eq!(of(32, 4096, 4096), [6, 6]);
+    assert_eq!(of(64, 4096, 4096), [6, 5]);
+    assert_eq!(of(128, 4096, 4096), [6, 4]);
+    // Nibbles: lines of 128 bytes.
+    assert_eq!(of(4, 4096, 4096), [8, 8]);
     // Extents need not be multiples of the tile's, only of a vector's.
-    assert_eq!(of(4, 1004, 772), [6, 6]);
-    assert!(TransposeTile::of(&matrix(4, 1003, 772)).is_none());
-    assert!(TransposeTile::of(&matrix(2, 1004, 1000)).is_none());
+    assert_eq!(of(32, 1004, 772), [6, 6]);
+    assert!(tile_of(&matrix(32, 1003, 772)).is_none());
+    assert!(tile_of(&matrix(16, 1004, 1000)).is_none());
 }
 
 #[test]
 fn extents_just_above_powers_of_two_have_shorter_lines() {
     // Four dims of 24 in reverse: lines of 256 bytes would need 2^16 elements, including those beyond the ends.
-    let e = 2;
+    let e = 16;
     let loops = [
         (24, e, 24 * 24 * 24 * e),
         (24, 24 * e, 24 * 24 * e),
         (24, 24 * 24 * e, 24 * e),
         (24, 24 * 24 * 24 * e, e),
     ];
-    let tile = TransposeTile::of(&area(2, &loops)).unwrap();
+    let tile = tile_of(&region(16, &loops)).unwrap();
     assert!(tile.bytes() <= MOST && tile.bytes() >= WANTED / 2, "{tile:?}");
 }
 
 #[test]
 fn every_bit_of_a_tile_is_of_one_kind_on_either_side() {
     let mut count = 0;
-    for element in [1, 2, 4, 8, 16] {
+    for element in [4, 8, 16, 32, 64, 128] {
         for (m, n) in
             [(16u64, 64u64), (64, 16), (64, 64), (48, 1000 * 16), (256, 272), (1 << 20, 1 << 22)]
         {
@@ -130,7 +127,7 @@ fn every_bit_of_a_tile_is_of_one_kind_on_either_side() {
                     ],
                 };
                 let loops: Vec<_> = loops.into_iter().filter(|level| level.0 > 1).collect();
-                let Some(tile) = TransposeTile::of(&area(element, &loops)) else { continue };
+                let Some(tile) = tile_of(&region(element, &loops)) else { continue };
                 count += 1;
                 let all = tile.bits.iter().sum::<u32>() as usize;
                 let pairs = tile.exchanged.len();
@@ -152,17 +149,20 @@ fn every_bit_of_a_tile_is_of_one_kind_on_either_side() {
 
 #[test]
 fn vectors_that_are_not_whole_or_begin_anywhere_are_left_to_others() {
-    let one = matrix(4, 64, 64);
-    assert!(TransposeTile::of(&one).is_some());
-    let moved = |src, dst| Area { src, dst, ..one.clone() };
-    assert!(TransposeTile::of(&moved(16, 32)).is_some());
-    assert!(TransposeTile::of(&moved(4, 0)).is_none() && TransposeTile::of(&moved(0, 8)).is_none());
-    let at = |src, dst| Area { alignment: Alignment::new(src, dst).unwrap(), ..moved(4, 8) };
-    assert!(TransposeTile::of(&at(12, 8)).is_some() && TransposeTile::of(&at(12, 0)).is_none());
+    let one = matrix(32, 64, 64);
+    assert!(tile_of(&one).is_some());
+    let moved = |src: i64, dst: i64| BitRegion { src: 8 * src, dst: 8 * dst, ..one.clone() };
+    assert!(tile_of(&moved(16, 32)).is_some());
+    assert!(tile_of(&moved(4, 0)).is_none() && tile_of(&moved(0, 8)).is_none());
+    let at = |src, dst| TransposeTile::of(&moved(4, 8), Alignment::new(src, dst).unwrap());
+    assert!(at(12, 8).is_some() && at(12, 0).is_none());
     // Backwards in the source: a vector begins with its last element.
-    let reversed = |src| Area { src, ..area(4, &[(64, -4, 256), (64, 256, 4)]) };
-    assert!(TransposeTile::of(&reversed(63 * 4)).is_some_and(|tile| tile.behind() == -12));
-    assert!(TransposeTile::of(&reversed(64 * 4)).is_none());
+    let reversed = |src| BitRegion { src, ..region(32, &[(64, -32, 2048), (64, 2048, 32)]) };
+    assert!(tile_of(&reversed(63 * 32)).is_some_and(|tile| tile.behind() == -96));
+    assert!(tile_of(&reversed(64 * 32)).is_none());
+    // Nibbles that run backwards within a byte.
+    let reversed = BitRegion { src: 255 * 4, ..region(4, &[(256, -4, 1024), (256, 1024, 4)]) };
+    assert!(tile_of(&reversed).is_none());
 }
 
 /// Checks the laws of a tile of contiguous arrays: the lanes of a sector are adjacent on either side, and banks are
@@ -193,8 +193,8 @@ fn check_sectors(tile: &TransposeTile) {
 #[test]
 fn sectors_are_of_neighbouring_lanes_for_all_permutations_of_bits() {
     let (mut count, mut halved) = (0, 0);
-    for element in [1u64, 2, 4, 8, 16] {
-        let levels = (VECTOR / element).trailing_zeros() as usize;
+    for element in [4u64, 8, 16, 32, 64, 128] {
+        let levels = (VECTOR_BITS / element).trailing_zeros() as usize;
         // The lowest bits of the destination are any of the lowest of the source, or of those far away.
         let near = levels + 1;
         let all = bits(near + 3);
@@ -206,13 +206,13 @@ fn sectors_are_of_neighbouring_lanes_for_all_permutations_of_bits() {
                 order.iter().enumerate().map(|(to, bit)| (2, step(bit.of), step(to))).collect();
             // Batches around them, in the same order on both sides.
             loops.push((64, step(near + 3), step(near + 3)));
-            let Some(tile) = TransposeTile::of(&area(element, &loops)) else { return };
+            let Some(tile) = tile_of(&region(element, &loops)) else { return };
             check_sectors(&tile);
             count += 1;
             halved += usize::from(tile.halved.is_some());
         });
     }
-    // 8 · 7 · 6 · 5 · 4 for bytes, and so on: no choice is left out.
-    assert_eq!(count, 6720 + 840 + 120 + 20 + 4);
+    // 9 · 8 · 7 · 6 · 5 · 4 for nibbles, and so on: no choice is left out.
+    assert_eq!(count, 60480 + 6720 + 840 + 120 + 20 + 4);
     assert!(halved * 5 > count, "{halved} of {count}");
 }
