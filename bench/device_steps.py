@@ -1,5 +1,6 @@
 """The steps of device.py: each takes the run, and returns what it found or raises an error."""
 
+import importlib
 import json
 import math
 import os
@@ -78,9 +79,7 @@ def facts(run):
     versions = {}
     for name in ("numpy", "torch", "jax", "cupy", "triton", "tilewright"):
         try:
-            from importlib import metadata
-
-            versions[name] = metadata.version(name)
+            versions[name] = importlib.import_module(name).__version__
         except Exception:
             versions[name] = None
     run.device["packages"] = versions
@@ -189,8 +188,9 @@ def judged(run):
         if not row["right"]:
             raise AssertionError(f"{row['name']}: {row['wrong']}")
         run.bound("share of copy", row["ratio"], least=LEAST, where=row["name"])
-    mean = math.exp(sum(math.log(row["ratio"]) for row in run.rows) / max(1, len(run.rows)))
-    run.bound("share of copy, geometric mean", mean, least=MEAN, where=f"{len(run.rows)} cases")
+    if run.rows:
+        mean = math.exp(sum(math.log(row["ratio"]) for row in run.rows) / len(run.rows))
+        run.bound("share of copy, geometric mean", mean, least=MEAN, where=f"{len(run.rows)} cases")
     run.tables["speed"] = (
         ["case", "way", "MB", "GB/s", "copy", "share", "spread", "first ms"],
         [

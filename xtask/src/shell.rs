@@ -76,7 +76,7 @@ pub(crate) fn output(command: &mut Command) -> Outcome<String> {
     String::from_utf8(output.stdout).map_err(|_| format!("{} printed no UTF-8", shown(command)))
 }
 
-/// Runs a command of cargo, shows what it says, and returns an error where that is a warning.
+/// Runs a command of cargo, shows what it says, and returns an error if it prints a warning.
 pub(crate) fn without_warnings(command: &mut Command) -> Outcome {
     let output =
         command.output().map_err(|error| format!("{} did not start: {error}", shown(command)))?;
@@ -84,7 +84,7 @@ pub(crate) fn without_warnings(command: &mut Command) -> Outcome {
     said.lines().for_each(say);
     succeeded(command, output.status)?;
     match said.lines().any(|line| line.starts_with("warning")) {
-        true => Err(format!("{} warns", shown(command))),
+        true => Err(format!("{} warns; remove the warnings above", shown(command))),
         false => Ok(()),
     }
 }
@@ -164,7 +164,7 @@ mod tests {
         };
         assert_eq!(says("checked, no warning: none"), Ok(()));
         let message = says("warning: unused variable").unwrap_err();
-        assert!(message.ends_with(" warns"), "{message}");
+        assert!(message.ends_with(" warns; remove the warnings above"), "{message}");
     }
 
     #[test]

@@ -25,6 +25,9 @@ use crate::{
 /// The version of CUDA from which arguments of kernels may be long, as the driver encodes it.
 const LONG_ARGUMENTS: i32 = 12_010;
 
+/// The version of the compiler from which texts may have such arguments.
+const LONG_TEXTS: (i32, i32) = (12, 1);
+
 /// CUDA on this machine: the driver, the compiler once it is needed, and the code that was loaded.
 ///
 /// A launch queues kernels on a stream and returns. It allocates no device memory, copies nothing and waits for
@@ -169,7 +172,7 @@ impl Cuda {
     }
 
     /// Queues the moves of many arrays on a stream of the device that contains them. Kernels of one structure share a
-    /// launch, as far as its arguments can hold their numbers: 4 KiB. Where more than four such launches were necessary,
+    /// launch, as far as its arguments can hold their numbers: 4 KiB. If a kernel would need more than four such launches,
     /// they hold 32 KiB, with compiler and driver of CUDA 12.1 or newer; this is other code, compiled on first use.
     ///
     /// # Errors
@@ -251,7 +254,8 @@ impl Cuda {
         captured: bool,
     ) -> Result<Arc<Loaded>, Error> {
         let is_long = self.version >= LONG_ARGUMENTS
-            && TextArguments::needs_long(group.kernel, group.launches.len());
+            && TextArguments::needs_long(group.kernel, group.launches.len())
+            && self.compiler().is_ok_and(|compiler| compiler.version() >= LONG_TEXTS);
         let name = |is_long| (device.ordinal, group.key, is_long);
         let code = match self.modules.find(&name(is_long)) {
             Some(code) => code,
@@ -273,10 +277,10 @@ impl Cuda {
         Ok(code)
     }
 
-    /// Loads code from the disk, or compiles it, with long tables if they are wanted and the compiler allows them.
+    /// Loads code from the disk, or compiles it, with long tables or short ones.
     fn load(&self, kernel: &Kernel, device: Device, is_long: bool) -> Result<Loaded, Error> {
         let compiler = self.compiler()?;
-        let shape = TextArguments::of(kernel, is_long && compiler.version() >= (12, 1))?;
+        let shape = TextArguments::of(kernel, is_long)?;
         let text = kernel.source(Target::Cuda) + &shape.entry();
         let target = compiler.target(device.capability)?;
         let options = Compiler::options(target).join(" ");

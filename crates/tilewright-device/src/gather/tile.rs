@@ -11,9 +11,6 @@ use tilewright_relayout::Loop;
 /// The most bytes of a tile, gaps between runs included.
 pub(super) const MOST: u64 = 44 << 10;
 
-/// The limit if only more iterations make runs begin at whole bytes.
-const LAST: u64 = 44 << 10;
-
 /// The bytes of a tile after which it does not grow further.
 const ENOUGH: u64 = 24 << 10;
 
@@ -58,8 +55,8 @@ impl GatherTile {
                 to: tile.run(&to, job),
                 take: tile.take.clone(),
             };
-            if tile.bytes(job) > LAST || runs.begins_at_bytes(job) {
-                return (tile.bytes(job) <= LAST).then_some(runs);
+            if tile.bytes(job) > MOST || runs.begins_at_bytes(job) {
+                return (tile.bytes(job) <= MOST).then_some(runs);
             }
             // If loops are taken completely, fewer runs begin within a byte.
             let at = *more.next()?;

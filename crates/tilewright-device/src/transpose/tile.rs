@@ -51,7 +51,11 @@ impl BitRegion {
     fn scaled(first: (i64, i64), run: u64, loops: &[Loop], by: u64) -> Option<BitRegion> {
         let scale = |distance: i64| distance.checked_mul(by as i64);
         let one = |level: &Loop| {
-            Some(Loop { extent: level.extent, src: scale(level.src)?, dst: scale(level.dst)? })
+            let loop_ =
+                Loop { extent: level.extent, src: scale(level.src)?, dst: scale(level.dst)? };
+            // A tile may reach beyond the end of a loop, to a power of two of iterations.
+            let reach = i64::try_from(level.extent.checked_next_power_of_two()?).ok()?;
+            loop_.src.checked_mul(reach).and(loop_.dst.checked_mul(reach)).map(|_| loop_)
         };
         Some(BitRegion {
             src: scale(first.0)?,

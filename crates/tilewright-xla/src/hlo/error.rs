@@ -34,10 +34,14 @@ impl HloError {
     pub(super) fn new(text: &str, error: ParseError) -> HloError {
         let (from, to) = error.span();
         let before = text.get(..from).unwrap_or(text);
-        let start = before.rfind('\n').map_or(0, |end| end + 1);
-        let line = 1 + before.bytes().filter(|&b| b == b'\n').count();
-        let end =
-            text.get(from..).and_then(|rest| rest.find('\n')).map_or(text.len(), |at| from + at);
+        // Lines end with `\n`, `\r\n` or `\r` alone.
+        let start = before.rfind(['\n', '\r']).map_or(0, |end| end + 1);
+        let pairs = before.matches("\r\n").count();
+        let line = 1 + before.bytes().filter(|b| matches!(b, b'\n' | b'\r')).count() - pairs;
+        let end = text
+            .get(from..)
+            .and_then(|rest| rest.find(['\n', '\r']))
+            .map_or(text.len(), |at| from + at);
         let left = boundary(text, from.saturating_sub(AROUND).max(start));
         let right = boundary(text, from.saturating_add(AROUND).min(end));
         let count =

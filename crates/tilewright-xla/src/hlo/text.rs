@@ -222,9 +222,12 @@ fn operands(
 ) -> Result<(), ParseError> {
     let mut names = HashSet::new();
     while !scan.eat(b')') {
-        let bare =
-            scan.error("an operand without a shape; a single instruction states the shape of each");
-        let mut shape = scan.shape().map_err(|_| bare)?;
+        if scan.peek() == Some(b'%') {
+            return Err(scan.error(
+                "an operand without a shape; a single instruction states the shape of each",
+            ));
+        }
+        let mut shape = scan.shape()?;
         shape.fill_scalar_layouts();
         let name = scan.name("expected the name of the operand")?;
         if names.insert(name) {

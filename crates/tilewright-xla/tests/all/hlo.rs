@@ -409,6 +409,7 @@ fn hlo_hostile_texts_are_read_in_linear_time() {
         "ENTRY a {}",
         "(a",
         "\r",
+        "f32[] a,",
     ] {
         let many = part.repeat(400_000);
         for text in [
@@ -417,6 +418,9 @@ fn hlo_hostile_texts_are_read_in_linear_time() {
             format!("HloModule m\na {{ x = f32[] add({many}"),
             format!("HloModule m\na {{ x = f32[] add(), y={many}"),
             format!("HloModule m\na {{ x = {many}"),
+            many.clone(),
+            format!("x = f32[] add({many}"),
+            format!("f32[] add({many}"),
         ] {
             if let Err(error) = HloModule::parse(&text) {
                 assert!(error.to_string().len() < 500);

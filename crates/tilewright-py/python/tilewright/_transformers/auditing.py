@@ -146,8 +146,8 @@ def _same_number(group: Group, names: list[str]) -> Iterator[Finding]:
         return
     try:
         numbered(names)
-    except Error:
-        message = f"tensors of one list of {group.target!r} have no number that distinguishes them: {{names}}"
+    except Error as why:
+        message = f"tensors of one list of {group.target!r} cannot be told apart by their numbers: {{names}} ({why})"
         yield from finding("collision", message, names, loses=True)
 
 
@@ -214,8 +214,8 @@ def _squares(published: Published, found: Loaded) -> Iterator[Finding]:
 def _ignored(published: Published, found: Loaded) -> Iterator[Finding]:
     gone = set(found.ignored)
     patterns = patterns_of(gone, [name for name in published.heads if name not in gone])
-    listed = ", ".join(patterns[:_LISTED]) + (" and more" if len(patterns) > _LISTED else "")
-    message = f"{published.name} ignores {len(gone)} tensors, and saving would drop them: {listed}"
+    shown = ", ".join(patterns[:_LISTED]) + (" and more" if len(patterns) > _LISTED else "")
+    message = f"{published.name} ignores {len(gone)} tensors, and saving would drop them: {shown}"
     yield from finding("ignored", message, found.ignored, loses=True)
 
 
@@ -318,7 +318,7 @@ def _again(published: Published, found: Loaded, state: _Extents) -> Iterator[Fin
     except Exception as error:  # noqa: BLE001
         yield Finding("operation", f"the saved files cannot be read again: {type(error).__name__}: {error}", (), True)
         return
-    message = "the saved files have no tensor for these parameters when it is read again: {names}"
+    message = "the saved files have no tensor for these parameters when they are read again: {names}"
     yield from finding("random", message, again.missing, loses=True)
 
 
