@@ -21,7 +21,7 @@
 //! comments. The attributes of an instruction end with the line on which all brackets are closed, unless a comma continues
 //! them. Only shapes are read recursively.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use tilewright_core::ParseError;
 
@@ -220,7 +220,7 @@ fn operands(
     shapes: &mut Shapes,
     parameters: &mut Vec<HloInstruction>,
 ) -> Result<(), ParseError> {
-    let mut names = HashSet::new();
+    let mut names = HashMap::new();
     while !scan.eat(b')') {
         if scan.peek() == Some(b'%') {
             return Err(scan.error(
@@ -230,10 +230,19 @@ fn operands(
         let mut shape = scan.shape()?;
         shape.fill_scalar_layouts();
         let name = scan.name("expected the name of the operand")?;
-        if names.insert(name) {
-            let (shape, parameter) = (Some(shapes.share(shape)), Some(parameters.len() as u64));
-            let (name, opcode) = (name.to_owned(), "parameter".to_owned());
-            parameters.push(HloInstruction { name, opcode, shape, parameter });
+        match names.get(name) {
+            Some(known) if *known != shape => {
+                return Err(
+                    scan.error("the operand has another shape than above; one name has one shape")
+                );
+            }
+            Some(_) => {}
+            None => {
+                names.insert(name, shape.clone());
+                let (shape, parameter) = (Some(shapes.share(shape)), Some(parameters.len() as u64));
+                let (name, opcode) = (name.to_owned(), "parameter".to_owned());
+                parameters.push(HloInstruction { name, opcode, shape, parameter });
+            }
         }
         if !scan.eat(b',') && scan.peek() != Some(b')') {
             return Err(scan.error("expected `,` or `)` after the operand"));

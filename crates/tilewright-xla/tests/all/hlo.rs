@@ -249,10 +249,22 @@ fn hlo_text_may_be_a_single_instruction() {
         ("m = f32[2] add(f32[2] %x f32[2] %y)", 26, "expected `,` or `)`"),
         ("m = f32[2] negate(f32[2] %x) n = f32[2] negate(f32[2] %x)", 30, "text after a single"),
         ("m = f32[2] negate(f32[2]", 25, "expected the name of the operand"),
+        ("m = f32[2] add(f33[2] %x)", 16, "f33"),
+        ("m = f32[2] add(f32[2] %x, f32[3] %x)", 36, "has another shape"),
     ] {
         let error = HloModule::parse(text).unwrap_err();
         assert!(error.to_string().contains(why), "{text}: {error}");
         assert_eq!((error.line(), error.column()), (1, column), "{text}: {error}");
+    }
+}
+
+#[test]
+fn hlo_errors_count_lines_of_any_end() {
+    for end in ["\n", "\r\n", "\r"] {
+        let text = format!("HloModule m{end}ENTRY e {{{end}  a = f33[2] parameter(0){end}}}{end}");
+        let error = HloModule::parse(&text).unwrap_err();
+        assert_eq!((error.line(), error.column()), (3, 7), "{end:?}: {error}");
+        assert!(error.to_string().contains("\n      a = f33[2] parameter(0)"), "{error}");
     }
 }
 

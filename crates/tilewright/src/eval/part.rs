@@ -15,6 +15,14 @@ pub(super) enum Part {
 }
 
 impl Part {
+    /// Returns the tilers of the modes within the axis, if that is what this is.
+    pub(super) fn modes(&self) -> Option<Vec<Part>> {
+        match self {
+            Part::Modes(parts) => Some(parts.clone()),
+            _ => None,
+        }
+    }
+
     /// Returns the text of a tiler of these parts.
     pub(super) fn text(parts: &[Part]) -> String {
         let part = |part: &Part| match part {

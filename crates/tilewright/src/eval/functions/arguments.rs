@@ -235,23 +235,20 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Returns argument `i` without the parts where the step has `_`, as CuTe's `dice` does.
+    /// Returns argument `i` without the parts where the step has `_`, at any depth, as CuTe's `dice` does: the rest is one
+    /// flat list.
     pub(super) fn diced(&self, i: usize, step: usize) -> Result<Argument, Refusal> {
-        let step = self.items(step)?.split();
-        let is_kept = |at: usize| step.get(at).is_some_and(|part| *part != Items::leaf(None));
-        let (rank, form) = match self.form(i)? {
-            Form::Tiler(parts) => (parts.len(), Form::Tiler(chosen(parts, is_kept))),
+        let step = self.items(step)?;
+        let form = match self.form(i)? {
+            Form::Tiler(parts) => Form::Tiler(diced(&step, parts, Part::modes)?),
             _ => {
                 let parts = self.items(i)?.split();
-                let items = Items::tuple(chosen(&parts, is_kept))?;
-                (parts.len(), items.integers()?.map_or(Form::Slicer(items), Form::Tuple))
+                let within = |item: &Items| (!item.is_leaf()).then(|| item.split());
+                let items = Items::tuple(diced(&step, &parts, within)?)?;
+                items.integers()?.map_or(Form::Slicer(items), Form::Tuple)
             }
         };
-        if rank == step.len() {
-            return Ok(Argument { form, ..self.placed(i)? });
-        }
-        let message = format!("a step of {} parts for {rank}; give one part for each", step.len());
-        Err(Refusal::Message("mismatch", message))
+        Ok(Argument { form, ..self.placed(i)? })
     }
 
     /// Reads a tuple as a tiler, with one part for each axis.
@@ -275,7 +272,30 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Returns the items at the kept positions.
-fn chosen<T: Clone>(items: &[T], is_kept: impl Fn(usize) -> bool) -> Vec<T> {
-    items.iter().enumerate().filter(|(at, _)| is_kept(*at)).map(|(_, item)| item.clone()).collect()
+/// Returns the parts where the step has no `_`; `within` returns the parts of a part.
+fn diced<T: Clone>(
+    step: &Items,
+    parts: &[T],
+    within: impl Fn(&T) -> Option<Vec<T>> + Copy,
+) -> Result<Vec<T>, Refusal> {
+    let steps = step.split();
+    let unlike = |steps: usize, parts: usize| {
+        let message = format!("a step of {steps} parts for {parts}; give one part for each");
+        Refusal::Message("mismatch", message)
+    };
+    if steps.len() != parts.len() {
+        return Err(unlike(steps.len(), parts.len()));
+    }
+    let mut kept = Vec::new();
+    for (step, part) in steps.iter().zip(parts) {
+        if *step == Items::leaf(None) {
+            continue;
+        }
+        match within(part) {
+            _ if step.is_leaf() => kept.push(part.clone()),
+            Some(parts) => kept.extend(diced(step, &parts, within)?),
+            None => return Err(unlike(step.split().len(), 1)),
+        }
+    }
+    Ok(kept)
 }
