@@ -264,7 +264,7 @@ fn hlo_errors_count_lines_of_any_end() {
         let text = format!("HloModule m{end}ENTRY e {{{end}  a = f33[2] parameter(0){end}}}{end}");
         let error = HloModule::parse(&text).unwrap_err();
         assert_eq!((error.line(), error.column()), (3, 7), "{end:?}: {error}");
-        assert!(error.to_string().contains("\n      a = f33[2] parameter(0)"), "{error}");
+        assert!(error.to_string().contains("\n    a = f33[2] parameter(0)"), "{error}");
     }
 }
 
