@@ -8,8 +8,8 @@ use crate::text::{KernelText, Parameters};
 /// The most tiles of a loop: the largest number that [`DIV`](crate::division) divides by.
 const MOST: u64 = (1 << 31) - 1;
 
-/// The number of blocks along the first of two counts in a strip: their writes are close together, and what they read
-/// twice at the borders of their tiles is still in the cache when the strip goes on.
+/// The number of blocks along the first of two counts in a strip. Their writes are close together, and the cache keeps
+/// the borders of their tiles until the strip continues.
 const STRIP: u32 = 64;
 
 /// Counts of tiles with the names of their variables.

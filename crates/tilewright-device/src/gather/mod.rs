@@ -67,7 +67,9 @@ fn kernel(job: &GatherJob, tile: &GatherTile) -> Option<Result<Vec<Kernel>, Erro
         tile,
         place,
     });
-    let better = to.filter(|to| to.place.cost(to.job, to.tile) < place.cost(job, tile));
+    let better = to
+        .filter(|to| to.place.fits())
+        .filter(|to| to.place.cost(to.job, to.tile) < place.cost(job, tile));
     let fetch = better.unwrap_or(from);
     let (before, body, numbers) = text::of(fetch, &grid);
     let launch = Launch {

@@ -9,7 +9,7 @@
 use super::{
     job::GatherJob,
     lanes::{self, Lanes},
-    tile::{GatherTile, MOST},
+    tile::GatherTile,
 };
 use crate::access::{VECTOR, common};
 
@@ -41,6 +41,9 @@ pub(crate) struct SharedTile {
     pub(crate) group: Option<u64>,
 }
 
+/// The most bytes of shared memory that a text may declare for a block.
+const SHARED: u64 = 48 << 10;
+
 impl SharedTile {
     /// Returns the positions with the fewest bank cycles for a tile.
     pub(crate) fn of(job: &GatherJob, tile: &GatherTile) -> SharedTile {
@@ -59,9 +62,8 @@ impl SharedTile {
             turned: None,
             group: None,
         };
-        let fits = |place: &SharedTile| place.shared() <= MOST + MOST / 2;
         let mut best = (plain.cost(job, tile), plain.clone());
-        for place in plain.others(job, tile).into_iter().filter(fits) {
+        for place in plain.others(job, tile).into_iter().filter(SharedTile::fits) {
             if best.0 <= GOOD {
                 break;
             }
@@ -102,6 +104,11 @@ impl SharedTile {
         let sizes: &[u64] = if job.dst.bits < 8 { &[8, 16] } else { &[8, 4, 2] };
         let fits = |group: &u64| vectors >= *group && runs >= LANES / group;
         [None].into_iter().chain(sizes.iter().copied().filter(fits).map(Some)).collect()
+    }
+
+    /// Returns whether a block may have its bytes of shared memory.
+    pub(crate) fn fits(&self) -> bool {
+        self.shared() <= SHARED
     }
 
     /// Returns the bytes of shared memory.

@@ -64,6 +64,13 @@ pub(crate) fn check(cases: &[Case]) -> Vec<DevicePlan> {
     let mut batch = Batch::default();
     let plans: Vec<DevicePlan> = cases.iter().map(Case::plan).collect();
     for (case, plan) in cases.iter().zip(&plans) {
+        // A text declares at most 48 KiB of shared memory, or it does not compile for a device.
+        let shared = plan.kernels().iter().map(|kernel| kernel.shared()).max();
+        assert!(
+            shared.unwrap_or(0) <= 48 << 10,
+            "{}: {shared:?} bytes of shared memory",
+            case.name
+        );
         batch.add_plan(&case.name, &case.program, case.alignment, plan);
     }
     if let Some(done) = batch.run() {
