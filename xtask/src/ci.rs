@@ -71,7 +71,7 @@ fn features(root: &Path, steps: &Steps) -> Outcome {
     steps.step("documentation", || sh(doc.env("RUSTDOCFLAGS", "-D warnings")))
 }
 
-/// What is made from the program, the Python package, and the page.
+/// Checks what is made from the program, the Python package, and the page.
 fn used(root: &Path, steps: &Steps) -> Outcome {
     let program = program::tested(root)?;
     steps.step("algebra", || algebra::run(root, true, Some(&program)))?;

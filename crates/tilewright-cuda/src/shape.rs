@@ -43,7 +43,7 @@ impl TextArguments {
         Ok(TextArguments { params, threads, jobs })
     }
 
-    /// Returns whether so many jobs of a kernel need long tables: more than [`SHORT_TABLES`] of the short ones.
+    /// Returns whether a number of jobs of a kernel fills more than [`SHORT_TABLES`] short tables.
     pub(crate) fn needs_long(kernel: &Kernel, jobs: usize) -> bool {
         let short = TextArguments::of(kernel, false).map_or(0, |shape| shape.jobs);
         jobs > SHORT_TABLES * short

@@ -33,7 +33,7 @@ impl JobTable {
         JobTable { words: vec![0; shape.table_words()], shape, count: 0, blocks: 0 }
     }
 
-    /// Replaces the jobs by the first of these, as many as one launch allows, and returns the others.
+    /// Fills the table with the first of some jobs, as many as one launch allows, and returns the others.
     pub(crate) fn fill<'a, 'b>(&mut self, jobs: &'a [Launch<'b>]) -> &'a [Launch<'b>] {
         (self.count, self.blocks) = (0, 0);
         for (job, words) in jobs.iter().zip(self.words.chunks_exact_mut(self.shape.job_words())) {

@@ -436,10 +436,11 @@ def test_the_audit_names_what_would_be_lost() -> None:
 
 
 def test_a_list_that_starts_late_is_named_and_refused() -> None:
-    for numbers in ([1, 2, 3], [2]):
+    for numbers, missing in (([1, 2, 3], "0"), ([2], "0 to 1")):
         model, published = moe(numbers)
         audit = audited(lib_of(MOE), model, published)
-        assert kinds(audit)["hole"] and f"the numbers [{rules.holes([*numbers])}] are missing" in str(audit)
+        assert kinds(audit)["hole"] is True
+        assert f"the numbers [{missing}] are missing" in str(audit)
         with pytest.raises(tw.UnsupportedError, match="are missing; transformers would close the gap"):
             generated(lib_of(MOE), model, published)
 

@@ -58,7 +58,7 @@ mod tests {
         small::{for_each_layout, image},
     };
 
-    /// Whether the offsets of each aligned block of `n` have equally many coordinates.
+    /// Returns whether the offsets of each aligned block of `n` have equally many coordinates.
     fn consists_of_runs(layout: &Layout, n: i64) -> bool {
         let swizzle = layout.swizzle();
         let moved = |offset: i64| {

@@ -25,7 +25,7 @@ pub(crate) fn check(
 ) {
     let heads: Vec<Tensor> =
         made.iter().map(|made| Tensor::new(&made.name, made.dtype, &*made.extents)).collect();
-    // Whether the inverse may round is asked when it is run.
+    // A run of the inverse asks for permission to round, so this check allows it.
     let back = &back.clone().rounding();
     let (sizes, dims) = (Sizes::new(), given::dims(back, &heads));
     let outside = Outside { config: None, dims: &dims, sizes: &sizes };
