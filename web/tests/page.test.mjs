@@ -125,12 +125,14 @@ test("a million elements: only what can be seen is drawn, however far one scroll
   });
 });
 
+// Every fourth example; all of them where TILEWRIGHT_LAWS is set.
 test("every example of the gallery opens without a complaint", async () => {
+  const every = process.env["TILEWRIGHT_LAWS"] === undefined ? 4 : 1;
   await visit("#gallery", async (page) => {
     await page.screenshot({ path: `${SCREENSHOTS}/gallery.png` });
     const hashes = await page.locator(".card").evaluateAll((cards) => cards.map((card) => card.getAttribute("href")));
     assert.ok(hashes.length > 100, `${hashes.length} cards`);
-    for (const hash of hashes) {
+    for (const hash of hashes.filter((_, number) => number % every === 0)) {
       await page.evaluate((hash) => (location.hash = hash), hash);
       await drawn(page);
       const wrong = await page.locator(".wrong, .stale").count();

@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Members that are not published on a registry of crates.
-const UNPUBLISHED: [&str; 3] = ["tilewright-py", "tilewright-web", "xtask"];
+const UNPUBLISHED: [&str; 4] = ["tilewright-py", "tilewright-testing", "tilewright-web", "xtask"];
 
 /// The features of the facade, each of which builds without the others.
 const FEATURES: [&str; 11] = [

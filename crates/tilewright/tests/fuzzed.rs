@@ -87,7 +87,11 @@ fn targets_hold_on_their_seeds_and_on_mutations() {
         println!("{name}: {verified} conversions of its seeds verified");
         // A target whose conversions all fail does not find anything.
         assert!(!is_file || 2 * verified >= seeds.len(), "{name}: {verified} of {}", seeds.len());
-        let count = number("TILEWRIGHT_MUTATIONS").unwrap_or(if is_file { FILES } else { TEXTS });
+        let count = number("TILEWRIGHT_MUTATIONS").unwrap_or(if is_file {
+            tilewright_testing::cases(FILES, FILES / 4)
+        } else {
+            tilewright_testing::cases(TEXTS, TEXTS / 4)
+        });
         for i in 0..count {
             let mut dice = Dice(seed ^ i.wrapping_mul(0xD6E8_FEB8_6659_FD93));
             let bytes = mutated(&mut dice, &seeds);

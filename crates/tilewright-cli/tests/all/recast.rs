@@ -86,7 +86,9 @@ fn all_pairs_become_one_another() {
         } else {
             &[]
         };
-        for memory in ["4096", "20000", "1G"] {
+        let memories = ["4096", "20000", "1G"];
+        let first = tilewright_testing::cases(0, families % memories.len());
+        for memory in memories.into_iter().skip(first).take(tilewright_testing::cases(3, 1)) {
             let run = ["--verify", "--memory", memory, "--threads", "2", "-q"];
             done(at, &[&["convert", "in", "out", "--recipe", text(&recipe)], &run[..]].concat());
             assert_eq!(tensors(&at.join("out")), tensors(&after), "{family:?}");

@@ -29,7 +29,7 @@ fn change(path: &Path, name: &str, element: u64) -> Vec<u64> {
 fn results_are_verified_by_the_recipe_that_they_record_and_a_changed_element_is_found() {
     let mut changed = 0;
     // Of five tensors, the first two are changed, or one.
-    let of_five = crate::cases(2, 1);
+    let of_five = tilewright_testing::cases(2, 1);
     for entry in fs::read_dir(corpus()).unwrap() {
         let family = entry.unwrap().path();
         if !family.is_dir() {

@@ -14,7 +14,10 @@ use crate::{
 };
 use dice::Dice;
 
-const PAIRS: u64 = 50;
+/// The number of random pairs.
+fn pairs() -> u64 {
+    tilewright_testing::cases(50, 12)
+}
 
 /// A move with its name, both sides, and the expected result.
 struct One {
@@ -77,7 +80,7 @@ fn run(machine: &Emulated, mut all: Vec<One>) -> usize {
 #[test]
 fn random_pairs_arrive_wherever_they_begin() {
     let machine = Emulated::new();
-    let all = (0..PAIRS).map(|index| {
+    let all = (0..pairs()).map(|index| {
         let mut dice = Dice::new(7 << 32 | index);
         let program = dice.program();
         let width = u64::from(program.elements().src_bits / 8).max(1);
@@ -86,5 +89,5 @@ fn random_pairs_arrive_wherever_they_begin() {
         One::new(&machine, format!("pair 7:{index}"), program, (ahead(), ahead()))
     });
     let arrived = run(&machine, all.collect());
-    assert!(arrived > PAIRS as usize / 2, "{arrived} of {PAIRS} pairs have kernels");
+    assert!(arrived > pairs() as usize / 2, "{arrived} of {} pairs have kernels", pairs());
 }

@@ -41,7 +41,7 @@ fn programs() -> Vec<(&'static str, Program)> {
         ("tiles", same(&rows(&[70_000, 40_000]), &tiles, 16)),
         ("words of 3 bytes", same(&rows(&[50_001, 50_003]), &columns(&[50_001, 50_003]), 24)),
     ];
-    programs.truncate(crate::cases(programs.len(), 3));
+    programs.truncate(tilewright_testing::cases(programs.len(), 3));
     programs
 }
 

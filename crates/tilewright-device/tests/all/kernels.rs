@@ -362,7 +362,7 @@ fn tiles_in_any_order() {
     let mut batch = Batch::default();
     let mut transposes = 0;
     let supertiles = [0, 3, 1000, 1, 2, 8, 64];
-    let supertiles = &supertiles[..crate::cases(supertiles.len(), 2)];
+    let supertiles = &supertiles[..tilewright_testing::cases(supertiles.len(), 2)];
     for &supertile in supertiles {
         let mut add = |name: &str, program: Program| {
             let options = Options::default().with_supertile(supertile);

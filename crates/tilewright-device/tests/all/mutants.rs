@@ -34,10 +34,10 @@ fn columns(extents: &[u64]) -> TensorLayout {
     TensorLayout::col_major(extents).unwrap()
 }
 
-/// Returns a kernel of every way, in launches that reach its edges; or every third of these.
+/// Returns a kernel of every way, in launches that reach its edges; or every seventh of these.
 fn batch() -> Batch {
     let mut batch = Batch::default();
-    let (mut number, step) = (0, crate::cases(1, 3));
+    let (mut number, step) = (0, tilewright_testing::cases(1, 7));
     let mut add = |name: &str, program: &Program, src: u8, dst: u8| {
         number += 1;
         if number % step != 0 {

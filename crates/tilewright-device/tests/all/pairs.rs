@@ -37,8 +37,10 @@ fn pair(seed: u64, index: u64) -> (Program, Alignment) {
 
 #[test]
 fn random_pairs_are_exact() {
-    let (seed, pairs) =
-        (number("TILEWRIGHT_SEED", 1), number("TILEWRIGHT_PAIRS", crate::cases(200, 40) as u64));
+    let (seed, pairs) = (
+        number("TILEWRIGHT_SEED", 1),
+        number("TILEWRIGHT_PAIRS", tilewright_testing::cases(200, 40) as u64),
+    );
     for from in (0..pairs).step_by(TOGETHER as usize) {
         let mut batch = Batch::default();
         for index in from..(from + TOGETHER).min(pairs) {

@@ -38,7 +38,7 @@ fn movers(plan: &DevicePlan) -> usize {
 /// Every swizzle, or every fourth, over small arrays of powers of two has one kernel, for any other side.
 #[test]
 fn one_kernel_moves_them() {
-    let (swizzles, step) = (family(), crate::cases(1, 4));
+    let (swizzles, step) = (family(), tilewright_testing::cases(1, 4));
     let mut pairs = 0;
     for (number, swizzle) in swizzles.iter().enumerate().step_by(step) {
         for (a, b) in [(0, 5), (2, 3), (4, 4), (6, 3), (3, 7)] {
@@ -71,7 +71,7 @@ fn small_arrays_are_exact() {
     let swizzles = family();
     let shapes = [[8, 16], [16, 64], [64, 8], [4, 128], [32, 32]];
     let mut batch = Batch::default();
-    for (number, swizzle) in swizzles.iter().enumerate().step_by(crate::cases(1, 4)) {
+    for (number, swizzle) in swizzles.iter().enumerate().step_by(tilewright_testing::cases(1, 4)) {
         let other = swizzles[(number * 31 + 11) % swizzles.len()];
         for (turn, bits) in [8, 16, 32].into_iter().enumerate() {
             let extents = shapes[(number + turn) % shapes.len()];
@@ -141,7 +141,7 @@ fn all_around_them_is_exact() {
         let (src, dst) = ats[number % ats.len()];
         Alignment::new(src, dst).unwrap()
     };
-    let maps = [&swizzle].into_iter().chain(&matrices).take(crate::cases(5, 2));
+    let maps = [&swizzle].into_iter().chain(&matrices).take(tilewright_testing::cases(5, 2));
     for (number, map) in maps.enumerate() {
         let tall = rows(&[100, 64]);
         let pitched = TensorLayout::of(&Layout::parse("(100,64):(72,1)").unwrap());
@@ -196,7 +196,7 @@ fn all_around_them_is_exact() {
 fn packed_elements_move() {
     let mut batch = Batch::default();
     let (plain, extents) = (rows(&[32, 64]), [32, 64]);
-    for swizzle in family().into_iter().step_by(crate::cases(1, 4)) {
+    for swizzle in family().into_iter().step_by(tilewright_testing::cases(1, 4)) {
         for turn in [plain.clone(), columns(&extents)] {
             let program = moved(&turn, &under(&plain, swizzle), 4);
             let _ = batch.add(&format!("to {swizzle}"), &program, Alignment::default());

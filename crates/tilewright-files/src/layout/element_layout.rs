@@ -170,6 +170,12 @@ impl ElementLayout {
         tables && Arc::ptr_eq(&self.named, &other.named)
     }
 
+    /// Returns whether both have the same SPEC. Equal layouts have it, which is found without a text.
+    pub(crate) fn has_spec_of(&self, other: &ElementLayout) -> bool {
+        let plain = self.tables.is_none() && other.tables.is_none();
+        self.is_value_of(other) || plain && self.named == other.named || self.spec() == other.spec()
+    }
+
     /// Returns one SPEC with all of the information.
     pub(crate) fn spec(&self) -> String {
         match self.tables() {

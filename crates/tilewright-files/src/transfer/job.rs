@@ -324,9 +324,7 @@ impl Job {
     /// Returns whether a note about the result differs from that of its file, even if only the wording for the same bytes
     /// differs.
     pub(crate) fn says_anew(&self, tensor: &Tensor) -> bool {
-        let (is, was) = (&self.to, &tensor.held);
-        let same = || is.is_value_of(was) || is.spec() == was.spec();
-        self.action == Action::Convert || !same()
+        self.action == Action::Convert || !self.to.has_spec_of(&tensor.held)
     }
 
     /// Returns whether the result is dense and row-major, as in a file without notes.
@@ -373,7 +371,7 @@ impl Job {
 /// Returns the record for the data of a tensor that is read and written in these layouts.
 fn recorded(tensor: &Tensor, from: &ElementLayout, to: &ElementLayout) -> Record {
     let own = tensor.recorded().filter(|_| tensor.held.has_data_of(from));
-    let unchanged = to.is_value_of(&tensor.held) || to.spec() == tensor.held.spec();
+    let unchanged = to.has_spec_of(&tensor.held);
     match own {
         Some(own) => Record::Checked(own),
         None if unchanged && tensor.noted.is_some() || !record::is_summed(from) => Record::None,

@@ -495,7 +495,7 @@ fn random_jobs_are_what_a_naive_loop_makes() {
     let number = |name: &str, otherwise: u64| {
         env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
     };
-    let usual = crate::cases(10_000, 2_500) as u64;
+    let usual = tilewright_testing::cases(10_000, 800) as u64;
     let (jobs, seed) = (number("TILEWRIGHT_JOBS", usual), number("TILEWRIGHT_SEED", SEED));
     let first = number("TILEWRIGHT_JOB", 0);
     let (folder, mut counts) = (folder(), Counts::new());

@@ -241,7 +241,12 @@ pub fn groups() -> Vec<Group> {
 /// assert!(catalogue().any(|format| format.name == "COL4_4R2_8C"));
 /// ```
 pub fn catalogue() -> impl Iterator<Item = &'static Format> + Clone {
-    known().flat_map(|rows| rows.formats).chain(own::formats())
+    built_in().chain(own::formats())
+}
+
+/// The named formats without those that a program adds.
+pub(crate) fn built_in() -> impl Iterator<Item = &'static Format> + Clone {
+    known().flat_map(|rows| rows.formats)
 }
 
 type Names = &'static [&'static str];

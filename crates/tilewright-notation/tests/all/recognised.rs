@@ -14,7 +14,7 @@ fn arrays(example: &Named) -> Vec<Vec<u64>> {
     let dims = example.layout().extents();
     let changed = |by: fn(u64) -> u64| dims.iter().map(|&dim| by(dim)).collect();
     let mut arrays = vec![changed(|dim| dim + 1), dims.to_vec(), changed(|dim| (dim / 2).max(1))];
-    arrays.truncate(crate::cases(arrays.len(), 1));
+    arrays.truncate(tilewright_testing::cases(arrays.len(), 1));
     arrays
 }
 
@@ -40,7 +40,7 @@ fn every_name_reads_as_the_layout_that_has_it() {
             seen += names.len();
         }
     }
-    assert!(seen > crate::cases(200, 60), "{seen}");
+    assert!(seen > tilewright_testing::cases(200, 60), "{seen}");
 }
 
 /// The names of two layouts of one array are apart, if the layouts are.
@@ -109,7 +109,7 @@ fn layouts_that_begin_elsewhere_have_none() {
 /// A name without parameters is that of a layout, whatever notation said it; of every format, or of every fifth.
 #[test]
 fn names_do_not_depend_on_the_notation() {
-    let (mut seen, step) = (0, crate::cases(1, 5));
+    let (mut seen, step) = (0, tilewright_testing::cases(1, 5));
     for format in catalogue().step_by(step) {
         let named = Spec::parse(format.example).unwrap().resolve(None, None).unwrap();
         let names = |named: &Named| -> Vec<String> {
@@ -134,7 +134,7 @@ fn names_do_not_depend_on_the_notation() {
 #[test]
 fn small_blocks_have_names() {
     let (mut seen, mut parameters) = (0, 0);
-    let most = crate::cases(5, 3);
+    let most = tilewright_testing::cases(5, 3);
     let (rows, columns) = (&[1, 2, 3, 5, 8][..most], &[1, 2, 3, 4, 7][..most]);
     for (name, units) in [
         ("PaddingRowMajor", &["BR", "BC"][..]),

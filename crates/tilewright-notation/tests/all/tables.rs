@@ -348,7 +348,7 @@ fn deep_and_long_texts_end() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 3000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: tilewright_testing::cases(3000, 600), ..ProptestConfig::default() })]
 
     #[test]
     fn any_text_ends(text in "(f16\\[[0-9,]{0,4}\\]|table\\(|[0-9]{1,2}|[-,;./@()]|tensor|\\.\\.| |zN|row-major){0,14}") {

@@ -163,7 +163,10 @@ fn folder() -> tempfile::TempDir {
 #[test]
 fn random_pairs_are_gathers() {
     let number = |name: &str| env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let (first, count) = (number("TILEWRIGHT_SEED"), number("TILEWRIGHT_PAIRS").unwrap_or(300));
+    let (first, count) = (
+        number("TILEWRIGHT_SEED"),
+        number("TILEWRIGHT_PAIRS").unwrap_or(tilewright_testing::cases(300, 90)),
+    );
     let (first, mut sums) = (first.unwrap_or(0), [0; 2]);
     for pair in first..first + count {
         let folder = folder();

@@ -457,7 +457,7 @@ impl Dice {
 #[test]
 fn texts_of_every_notation_are_printed_and_read_back() {
     let (mut dice, mut read, mut said) = (Dice(7), std::collections::BTreeMap::new(), 0);
-    let count = crate::cases(1000, 150);
+    let count = tilewright_testing::cases(1000, 60);
     for _ in 0..count {
         let (name, text) = dice.text();
         let sharded = match Sharded::parse(&text) {

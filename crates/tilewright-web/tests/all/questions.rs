@@ -184,7 +184,7 @@ fn the_recorded_questions_have_their_recorded_answers() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(crate::cases(256, 64) as u32))]
+    #![proptest_config(ProptestConfig::with_cases(tilewright_testing::cases(256, 64) as u32))]
     #[test]
     fn no_text_is_too_strange(question in ".{0,60}", spec in "[(){}0-9,:a-zA-Z <>_*-]{0,40}") {
         let _: Value = serde_json::from_str(&ask(&question)).unwrap();

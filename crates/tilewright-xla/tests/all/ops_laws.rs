@@ -236,7 +236,7 @@ fn factored(size: u64, rank: usize) -> Vec<Vec<u64>> {
 fn a_free_reshape_moves_nothing_and_another_something() {
     let (mut free, mut moving) = (0, 0);
     let sizes = [(0, 3), (1, 3), (2, 3), (4, 3), (6, 3), (2, 4), (8, 3)];
-    for (size, rank) in sizes.into_iter().take(crate::cases(7, 5)) {
+    for (size, rank) in sizes.into_iter().take(tilewright_testing::cases(7, 5)) {
         let mut shapes: Vec<ArrayShape> = Vec::new();
         for dims in factored(size, rank).into_iter().chain((size == 0).then(|| vec![2, 0])) {
             for order in orders(dims.len()) {
@@ -284,7 +284,9 @@ fn dims_that_do_not_divide_are_compared_too() {
 fn a_transpose_is_free_iff_no_element_moves() {
     let tiles = ["", ":T(2)", ":T(2,2)", ":T(*,2)", ":T(2,1)"];
     let more = [vec![2, 3], vec![3, 2], vec![2, 3, 2], vec![2, 1, 3, 2]];
-    for dims in dims(3, 1..3).into_iter().chain(more.into_iter().take(crate::cases(4, 3))) {
+    for dims in
+        dims(3, 1..3).into_iter().chain(more.into_iter().take(tilewright_testing::cases(4, 3)))
+    {
         let shapes = |dims: &[u64]| -> Vec<ArrayShape> {
             let layouts = orders(dims.len()).into_iter();
             layouts.flat_map(|order| tiles.map(|tiles| array(dims, tiled(&order, tiles)))).collect()

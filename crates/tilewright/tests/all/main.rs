@@ -23,9 +23,3 @@ mod infer;
 mod tuples;
 #[cfg(all(feature = "relayout", feature = "xla"))]
 mod xla_moves;
-
-/// Returns the number of cases of a test: all of them if `TILEWRIGHT_LAWS` is set, as `cargo xtask oracles laws` does.
-#[cfg(all(feature = "questions", feature = "xla"))]
-pub(crate) fn cases(all: usize, few: usize) -> usize {
-    if std::env::var_os("TILEWRIGHT_LAWS").is_some() { all } else { few }
-}

@@ -152,8 +152,9 @@ fn row_116_dense_transposes() {
 
 #[test]
 fn row_116_large_transposes() {
-    transposes(&[256, 256, 256], &[2, 1, 0], &[1]);
-    transposes(&[64, 224, 224, 3], &[3, 1, 2, 0], &[4]);
+    let side = tilewright_testing::cases(256, 96);
+    transposes(&[side, side, side], &[2, 1, 0], &[1]);
+    transposes(&[tilewright_testing::cases(64, 4), 224, 224, 3], &[3, 1, 2, 0], &[4]);
 }
 
 /// Returns an array of bytes in tiles of the last two dims, computed by the definition.
@@ -190,9 +191,9 @@ fn row_117_large_arrays_in_tiles() {
 
 #[test]
 fn row_117_large_matrices_in_ragged_tiles() {
-    let (rows, columns) = (129, 1_234_567);
+    let (rows, columns) = (129, tilewright_testing::cases(1_234_567, 123_457));
     let src = TensorLayout::row_major(&[rows, columns]).unwrap();
-    let dst = lower("u8[129,1234567]{1,0:T(8,128)}");
+    let dst = lower(&format!("u8[129,{columns}]{{1,0:T(8,128)}}"));
     let source = noise(src.capacity() as usize);
     let out = moved(&src, &dst, 1, &source, 2);
     let wanted =

@@ -45,7 +45,7 @@ impl Case {
 /// Compiles and runs some of the cases, the same in each run, or all of them as [`crate::cases`] decides. All are
 /// planned.
 pub(crate) fn check_some(cases: Vec<Case>) {
-    let few = crate::cases(cases.len(), simulator::IN_A_FILE);
+    let few = tilewright_testing::cases(cases.len(), simulator::IN_A_FILE);
     cases.iter().for_each(|case| drop(case.plan()));
     let mut some = cases;
     let all = some.len();

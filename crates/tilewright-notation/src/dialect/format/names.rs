@@ -1,8 +1,10 @@
 //! Names of formats: the lookup in the catalogue, and the errors for names that it lacks.
 
+use std::sync::LazyLock;
+
 use crate::{
-    Format, catalogue,
-    catalogue::refused,
+    Format,
+    catalogue::{self, catalogue, own, refused},
     error::{Error, Kind},
     scan::did_you_mean,
 };
@@ -16,9 +18,21 @@ fn names(format: &'static Format) -> impl Iterator<Item = &'static str> {
     std::iter::once(format.name).chain(format.aliases.iter().copied())
 }
 
+/// The built-in formats in the order of their names and aliases. Every text is looked up here, of any notation.
+static BUILT_IN: LazyLock<Vec<(&str, &Format)>> = LazyLock::new(|| {
+    let named = |format| names(format).map(move |name| (name, format));
+    let mut all: Vec<_> = catalogue::built_in().flat_map(named).collect();
+    all.sort_unstable_by_key(|(name, _)| *name);
+    all
+});
+
 /// The format of this name, which may be an alias.
 pub(super) fn find(name: &str) -> Option<&'static Format> {
-    catalogue().find(|format| names(format).any(|other| other == name))
+    let own = || own::formats().into_iter().find(|format| names(format).any(|other| other == name));
+    match BUILT_IN.binary_search_by_key(&name, |(name, _)| name) {
+        Ok(at) => Some(BUILT_IN[at].1),
+        Err(_) => own(),
+    }
 }
 
 /// Returns whether a name is a vendor's number, known or not: `acl:99`.
@@ -30,14 +44,12 @@ pub(super) fn is_number(name: &str) -> bool {
 
 /// The two readings of a name whose case is neither CATLASS's nor CANN's.
 pub(super) fn mixed_case(name: &str) -> Option<[&'static str; 2]> {
-    if find(name).is_some() {
-        return None;
-    }
-    match name.to_ascii_lowercase().as_str() {
-        "nz" => Some(["nZ", "NZ"]),
-        "zn" => Some(["zN", "FRACTAL_ZN"]),
-        _ => None,
-    }
+    let readings = match name {
+        name if name.eq_ignore_ascii_case("nz") => ["nZ", "NZ"],
+        name if name.eq_ignore_ascii_case("zn") => ["zN", "FRACTAL_ZN"],
+        _ => return None,
+    };
+    find(name).is_none().then_some(readings)
 }
 
 /// The error for a name that is not a format's.
