@@ -90,7 +90,8 @@ pub fn add_formats(text: &str) -> Result<Vec<&'static str>, Error> {
         return Err(Error::new(Kind::Limit, message));
     }
     let known = catalogue().flat_map(|format| format.aliases.iter().chain([&format.name]));
-    let mut taken: HashSet<String> = known.map(|name| (*name).to_owned()).collect();
+    let known = known.copied().chain(crate::catalogue::tabled::names());
+    let mut taken: HashSet<String> = known.map(str::to_owned).collect();
     let mut added: Vec<Format> = Vec::new();
     let mut examples = Vec::new();
     for row in file.format {

@@ -6,15 +6,17 @@
 use std::{borrow::Cow, fmt, sync::Arc};
 
 use tilewright_core::{Dtype, MAX_MODES};
-use tilewright_table::{Along, TABLES, TabledLayout};
+use tilewright_table::{Along, Block, MAX_ENTRIES, TABLES, TabledLayout};
 
 use crate::{
-    Lists, Named, dialect,
+    Lists, Named, TabledFormat,
+    catalogue::tabled::Found,
+    dialect,
     dtype::{in_order, stored_order},
     error::{Error, Kind},
     reading::{Given, Reading, Resolved},
     scan::Scanner,
-    tables::{EntrySource, Parts, WrittenTable},
+    tables::{Parts, WrittenTable},
 };
 
 /// The layout of an array that may have index tables, its name, and what is known of its elements.
@@ -34,6 +36,8 @@ pub struct ArrayLayout {
     stored: Named,
     /// The text of the layout of what is stored.
     rest: Arc<str>,
+    /// The name that stands for the tables and the layout.
+    name: Option<Arc<str>>,
 }
 
 impl ArrayLayout {
@@ -46,7 +50,7 @@ impl ArrayLayout {
     /// ```
     pub fn of(named: &Named) -> ArrayLayout {
         let layout = TabledLayout::of(named.layout());
-        ArrayLayout { layout, stored: named.clone(), rest: named.name().into() }
+        ArrayLayout { layout, stored: named.clone(), rest: named.name().into(), name: None }
     }
 
     /// The layout.
@@ -121,11 +125,12 @@ impl ArrayLayout {
             let order = stored_order(order, self.stored.element_bits());
             text = in_order(&text, order).unwrap_or(text);
         }
-        for along in self.layout.tables() {
+        let tables = self.layout.tables().iter().filter(|_| self.name.is_none());
+        for along in tables {
             text.push_str(&format!(" {along}"));
         }
         text.push(' ');
-        text.push_str(&self.rest);
+        text.push_str(self.name.as_ref().unwrap_or(&self.rest));
         text
     }
 }
@@ -170,6 +175,8 @@ pub(crate) struct WrittenArray {
     tables: Vec<WrittenTable>,
     /// The layout of what is stored.
     rest: Rest,
+    /// The format that the tables and the layout are, with its name and parameters.
+    named: Option<(&'static TabledFormat, Arc<str>)>,
     /// The text that spans count in.
     text: Arc<str>,
 }
@@ -201,11 +208,40 @@ impl WrittenArray {
             return Err(Error::parse((at, at + rest.len()), said));
         }
         let rest = read(rest).map_err(|error| error.shifted(at))?;
-        let written = WrittenArray { array, tables, rest, text: text.into() };
+        let written = WrittenArray { array, tables, rest, named: None, text: text.into() };
         if written.array.is_some()
             && written.tables.iter().all(WrittenTable::is_inline)
             && written.entries() <= CHECKED
         {
+            let _ = written.array(&Given::new(None, None), &())?;
+        }
+        Ok(written)
+    }
+
+    /// Reads a text in which a format's name stands for tables and a layout.
+    pub(crate) fn read_named(
+        text: &str,
+        found: &Found<'_>,
+        read: &dyn Fn(&str) -> Result<Rest, Error>,
+    ) -> Result<WrittenArray, Error> {
+        let (array, after) = found.around;
+        let layout = format!("{} {after}", found.text);
+        let parts = crate::tables::split(layout.trim_end()).transpose()?;
+        let Some(Parts { tables, rest: (rest, _), .. }) = parts else {
+            return Err(Error::unsupported(format!("`{}` has no index table", found.name)));
+        };
+        let array = match array {
+            "" => None,
+            array => Some(WrittenShape::read(array)?),
+        };
+        if let Some(array) = &array {
+            found.format.check_rank(array.dims.len())?;
+        }
+        // The place in the layout of the name is none in the text.
+        let rest = read(rest).map_err(|error| error.at((0, text.len())))?;
+        let named = Some((found.format, found.name.as_str().into()));
+        let written = WrittenArray { array, tables, rest, named, text: text.into() };
+        if written.array.is_some() && written.entries() <= CHECKED {
             let _ = written.array(&Given::new(None, None), &())?;
         }
         Ok(written)
@@ -218,6 +254,9 @@ impl WrittenArray {
             given.agree_dims(self, &own.dims)?;
         }
         let dims = own.map_or_else(|| given.need_dims(self), |own| Ok(&own.dims))?;
+        if let Some((format, _)) = &self.named {
+            format.check_rank(dims.len())?;
+        }
         let (mut now, mut tables) = (dims.to_vec(), Vec::new());
         for asked in &self.tables {
             let along = || {
@@ -229,20 +268,39 @@ impl WrittenArray {
             now = along.stored_extents().to_vec();
             tables.push(along);
         }
-        let stored = match own {
-            Some(WrittenShape { dtype, more, .. }) => {
-                let array = format!("{dtype}[{}]{more}", crate::scan::comma(&now));
-                self.rest.of_array(&array, given.dtype)?
-            }
-            None => self.rest.of_dims(&now, given.dtype)?,
-        };
+        let stored = self.stored(&now, given)?;
         let layout = TabledLayout::new(dims, tables, stored.layout())?;
-        Ok(ArrayLayout { layout, stored, rest: self.rest.texts().0.into() })
+        let name = self.named.as_ref().map(|(_, name)| self.behind(name).into());
+        Ok(ArrayLayout { layout, stored, rest: self.rest.texts().0.into(), name })
+    }
+
+    /// The layout of what the tables store, of these extents.
+    fn stored(&self, extents: &[u64], given: &Given<'_>) -> Result<Named, Error> {
+        let (dtype, more) = match (&self.array, &self.named) {
+            (Some(WrittenShape { dtype, more, .. }), _) => (dtype.clone(), more.as_str()),
+            (None, Some(_)) => (given.need_dtype(self, "its elements")?.name().to_owned(), ""),
+            (None, None) => return self.rest.of_dims(extents, given.dtype),
+        };
+        let width = match &self.named {
+            Some((format, _)) => format.bits.filter(|bits| *bits < 8 && !more.contains("E(")),
+            None => None,
+        };
+        let width = width.map_or(String::new(), |bits| format!("E({bits})"));
+        let array = format!("{dtype}[{}]{width}{more}", crate::scan::comma(extents));
+        let stored = self.rest.of_array(&array, given.dtype)?;
+        if let Some(((format, _), dtype)) = self.named.as_ref().zip(stored.dtype()) {
+            format.check_width(dtype)?;
+        }
+        Ok(stored)
     }
 
     /// The entries of all lists in the text.
     pub(crate) fn entries(&self) -> u64 {
-        self.tables.iter().map(WrittenTable::entries).fold(0, u64::saturating_add)
+        let dims = self.array.as_ref().map(|array| array.dims.iter());
+        let all = dims.map_or(MAX_ENTRIES, |mut dims| {
+            dims.try_fold(1u64, |all, dim| all.checked_mul(*dim)).unwrap_or(MAX_ENTRIES)
+        });
+        self.tables.iter().map(|table| table.entries(all)).fold(0, u64::saturating_add)
     }
 
     /// Sets the place of an error about a table, unless it has one.
@@ -266,12 +324,6 @@ impl WrittenArray {
         // The digits of the storage are those of another map now.
         resolved.storage = None;
         Ok(resolved)
-    }
-}
-
-impl WrittenTable {
-    fn is_inline(&self) -> bool {
-        matches!(self.list, EntrySource::Entries(_))
     }
 }
 
@@ -305,10 +357,15 @@ impl Reading for WrittenArray {
     fn fits(&self, rank: usize) -> bool {
         // Each table of several dims makes one of these, and one of what is left of each.
         let stored = self.tables.iter().try_fold(rank, |rank, asked| {
-            let left = asked.dims.iter().filter(|(_, by)| *by > 1).count();
-            let left = if asked.dims.len() == 1 { 0 } else { left };
+            let left = match asked.dims[..] {
+                [Block { of: None, .. }] => 0,
+                _ => asked.dims.iter().filter(|block| block.has_rest()).count(),
+            };
             (rank + left + 1).checked_sub(asked.dims.len())
         });
+        if self.named.as_ref().is_some_and(|(format, _)| format.check_rank(rank).is_err()) {
+            return false;
+        }
         let dims = self.array.as_ref().is_none_or(|array| array.dims.len() == rank);
         dims && stored.is_some_and(|rank| self.rest.fits(rank))
     }
@@ -335,10 +392,20 @@ impl WrittenArray {
         if let Some(WrittenShape { dtype, dims, more }) = &self.array {
             text = format!("{dtype}[{}]{more} ", crate::scan::comma(dims));
         }
+        if let Some((_, name)) = &self.named {
+            let is_plain = rest == self.rest.texts().1;
+            return text + &if is_plain { name.to_string() } else { self.behind(name) };
+        }
         for asked in &self.tables {
             text.push_str(&format!("{asked} "));
         }
         text + rest
+    }
+
+    /// A name of a format with the words of what is stored.
+    fn behind(&self, name: &str) -> String {
+        let (text, plain) = self.rest.texts();
+        name.to_owned() + text.strip_prefix(plain).unwrap_or_default()
     }
 
     /// The canonical text without words.

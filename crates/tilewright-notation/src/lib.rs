@@ -67,7 +67,8 @@ mod words;
 pub use add_formats::add_formats;
 pub use array_layout::ArrayLayout;
 pub use catalogue::{
-    Allowed, Constant, Format, Group, Preset, Quantised, Units, Width, catalogue, groups,
+    Allowed, Constant, Format, Group, Preset, Quantised, TabledFormat, Units, Width, catalogue,
+    groups, tabled_formats,
 };
 pub use dialect::{add_notation, notation, notations};
 pub use dtype::{dtype, dtype_in_order};
@@ -77,5 +78,5 @@ pub use named::Named;
 pub use notation::Notation;
 pub use recognise::{Recognised, recognise};
 pub use spec::{MAX_TABLED, MAX_TEXT, Spec};
-pub use tilewright_table::{Along, MAX_ENTRIES, TABLES, Table, TabledLayout};
+pub use tilewright_table::{Along, Block, MAX_ENTRIES, TABLES, Table, TabledLayout};
 pub use words::Words;

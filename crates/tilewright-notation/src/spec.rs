@@ -8,7 +8,7 @@ use tilewright_table::TABLES;
 use crate::{
     Named,
     array_layout::{Rest, WrittenArray},
-    dialect,
+    catalogue, dialect,
     dtype::{in_order, ordered_dims, stored_order},
     error::{Error, Kind},
     named::BIG_WORDS,
@@ -141,6 +141,14 @@ impl Spec {
             let stored =
                 |text: &str| -> Result<Rest, Error> { Ok(Arc::new(Spec::among(text, all)?)) };
             let written = parts.and_then(|parts| WrittenArray::read(trimmed, parts, &stored));
+            return written
+                .map(|written| Spec::of_tables(written, text))
+                .map_err(|error| tables::shown(error.shifted(start), text));
+        }
+        if TABLES && let Some(found) = catalogue::tabled::find(trimmed) {
+            let stored =
+                |text: &str| -> Result<Rest, Error> { Ok(Arc::new(Spec::among(text, all)?)) };
+            let written = found.and_then(|found| WrittenArray::read_named(trimmed, &found, &stored));
             return written
                 .map(|written| Spec::of_tables(written, text))
                 .map_err(|error| tables::shown(error.shifted(start), text));

@@ -3,12 +3,14 @@
 //! ```text
 //! tabled := [array] table {table} spec
 //! table  := 'table(' dim {',' dim} ';' list ')'
-//! dim    := int ['/' int]                        a dim, or its blocks of this length
-//! list   := entry {',' entry} | '@' path | 'tensor' name
+//! dim    := int ['/' int] ['%' int]              a dim, its blocks of this length, those of each group of so many blocks
+//! list   := entry {',' entry} | '..' | 'parts' int {',' int} | '@' path | 'tensor' name
 //! entry  := int | int '..' int | '-'             an index, indices from one to below another, a hole
 //! ```
 //!
-//! Place i of what is stored holds index `list[i]` of the array. A path or a name with `)` in it is quoted. The meaning of a
+//! Place i of what is stored holds index `list[i]` of the array. `..` lists all indices in order, which makes one dim of
+//! several. `parts 3,1,1` takes group after group of 3, 1 and 1 indices from an array of three parts: the rows of fused
+//! queries, keys and values of grouped heads. A path or a name with `)` in it is quoted. The meaning of a
 //! path or a name is up to the [`Lists`](crate::Lists) of the caller that resolves the SPEC.
 //!
 //! Law: the canonical text is read as the same tables.
@@ -19,12 +21,12 @@ use std::{
 };
 
 use tilewright_core::MAX_MODES;
-use tilewright_table::{MAX_ENTRIES, TABLES, Table};
+use tilewright_table::{Block, MAX_ENTRIES, TABLES, Table};
 
 use crate::{
     Lists,
     error::{Error, Kind},
-    scan::{Scanner, outside},
+    scan::{Scanner, comma, outside},
 };
 
 /// The array before a table is not longer, in bytes.
@@ -36,8 +38,8 @@ const WORD: &str = "table";
 /// A table as it is written.
 #[derive(Debug)]
 pub(crate) struct WrittenTable {
-    /// The dims with the lengths of their blocks.
-    pub(crate) dims: Vec<(usize, u64)>,
+    /// The dims with their blocks.
+    pub(crate) dims: Vec<Block>,
     pub(crate) list: EntrySource,
     /// Its place in the text.
     pub(crate) span: (usize, usize),
@@ -49,6 +51,8 @@ pub(crate) struct WrittenTable {
 #[derive(Debug)]
 pub(crate) enum EntrySource {
     Entries(Vec<ListEntry>),
+    /// The lengths of the groups of each part.
+    Parts(Vec<u64>),
     File(String),
     Tensor(String),
 }
@@ -152,6 +156,7 @@ impl WrittenTable {
             EntrySource::Entries(entries) => {
                 Table::new(count, entries.iter().flat_map(ListEntry::all))?
             }
+            EntrySource::Parts(lengths) => of_parts(count, lengths)?,
             EntrySource::File(path) => {
                 let numbers = lists.file(path)?;
                 of_numbers(count, &numbers)
@@ -165,7 +170,7 @@ impl WrittenTable {
             }
         };
         let table = Arc::new(table);
-        if matches!(self.list, EntrySource::Entries(_)) {
+        if self.is_inline() {
             // Another thread may have been first, with the same.
             let _ = self.known.set((count, Arc::clone(&table)));
         }
@@ -173,19 +178,25 @@ impl WrittenTable {
     }
 }
 
-fn dim(scan: &mut Scanner<'_>) -> Result<(usize, u64), Error> {
-    let dim = scan.integer()?;
+fn dim(scan: &mut Scanner<'_>) -> Result<Block, Error> {
+    let dim = usize::try_from(scan.integer()?).unwrap_or(usize::MAX);
     let by = if scan.eat("/") { scan.integer()? } else { 1 };
-    Ok((usize::try_from(dim).unwrap_or(usize::MAX), by))
+    Ok(if scan.eat("%") { (dim, by, scan.integer()?).into() } else { (dim, by).into() })
 }
 
 impl WrittenTable {
-    /// The entries of an inline list.
-    pub(crate) fn entries(&self) -> u64 {
+    /// Returns whether the text has the whole list.
+    pub(crate) fn is_inline(&self) -> bool {
+        matches!(self.list, EntrySource::Entries(_) | EntrySource::Parts(_))
+    }
+
+    /// The entries of an inline list, of an array of `all` elements where the text does not bound them.
+    pub(crate) fn entries(&self, all: u64) -> u64 {
         match &self.list {
             EntrySource::Entries(entries) => {
                 entries.iter().map(ListEntry::len).fold(0, u64::saturating_add)
             }
+            EntrySource::Parts(_) => all,
             EntrySource::File(_) | EntrySource::Tensor(_) => 0,
         }
     }
@@ -199,6 +210,12 @@ impl EntrySource {
         if scan.eat_word("tensor") {
             return name(scan, "the name of a tensor").map(EntrySource::Tensor);
         }
+        if scan.eat("..") {
+            return Ok(EntrySource::Parts(vec![1]));
+        }
+        if scan.eat_word("parts") {
+            return lengths(scan).map(EntrySource::Parts);
+        }
         let (mut entries, mut count) = (Vec::new(), 0u64);
         loop {
             let (entry, span) = entry(scan)?;
@@ -211,6 +228,24 @@ impl EntrySource {
             if !scan.eat(",") {
                 return Ok(EntrySource::Entries(entries));
             }
+        }
+    }
+}
+
+/// The lengths of the groups of parts.
+fn lengths(scan: &mut Scanner<'_>) -> Result<Vec<u64>, Error> {
+    let mut lengths = Vec::new();
+    loop {
+        scan.skip();
+        let from = scan.at();
+        let length = scan.integer()?;
+        if length == 0 || length > MAX_ENTRIES || lengths.len() == MAX_MODES {
+            let said = format!("a table has at most 32 parts, with groups of 1 to {MAX_ENTRIES}");
+            return Err(Error::parse((from, scan.at()), said));
+        }
+        lengths.push(length);
+        if !scan.eat(",") {
+            return Ok(lengths);
         }
     }
 }
@@ -232,7 +267,10 @@ fn entry(scan: &mut Scanner<'_>) -> Result<(ListEntry, (usize, usize)), Error> {
     }
     let first = match scan.peek() {
         Some(c) if c.is_ascii_digit() => scan.integer()?,
-        _ => return Err(scan.expected("an index, a range such as `0..8`, or `-` for a hole")),
+        _ => {
+            let said = "an index, a range such as `0..8`, `-` for a hole, or `..` for all in order";
+            return Err(scan.expected(said));
+        }
     };
     let end = if scan.eat("..") { scan.integer()? } else { first.saturating_add(1) };
     let span = (from, scan.at());
@@ -260,6 +298,30 @@ impl ListEntry {
         };
         indices.map(Some).chain(hole)
     }
+}
+
+/// The table of `count` indices in parts, which takes a group of each part in turn.
+fn of_parts(count: u64, lengths: &[u64]) -> Result<Table, Error> {
+    let whole: u64 = lengths.iter().sum();
+    if !count.is_multiple_of(whole) {
+        let said = format!("groups of {whole} do not divide {count} indices in {} parts", lengths.len());
+        return Err(Error::new(Kind::Mismatch, said));
+    }
+    if count > MAX_ENTRIES {
+        let said = format!("an index table has at most {MAX_ENTRIES} entries, and these parts {count}");
+        return Err(Error::new(Kind::Limit, said));
+    }
+    let groups = count / whole;
+    let begins = lengths.iter().scan(0, |begin, length| {
+        *begin += length * groups;
+        Some((*begin - length * groups, *length))
+    });
+    let group = |group: u64| {
+        begins.clone().flat_map(move |(begin, length)| {
+            (0..length).map(move |at| Some(begin + group * length + at))
+        })
+    };
+    Ok(Table::new(count, (0..groups).flat_map(group))?)
 }
 
 /// A list of numbers as a table; those below 0 are holes.
@@ -303,12 +365,9 @@ fn are_groups(groups: &[u64]) -> bool {
 impl fmt::Display for WrittenTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{WORD}(")?;
-        for (at, (dim, by)) in self.dims.iter().enumerate() {
+        for (at, block) in self.dims.iter().enumerate() {
             let comma = if at > 0 { "," } else { "" };
-            write!(f, "{comma}{dim}")?;
-            if *by > 1 {
-                write!(f, "/{by}")?;
-            }
+            write!(f, "{comma}{block}")?;
         }
         f.write_str("; ")?;
         let quoted = |name: &str| {
@@ -333,6 +392,8 @@ impl fmt::Display for WrittenTable {
                     }
                 }
             }
+            EntrySource::Parts(lengths) if lengths[..] == [1] => f.write_str("..")?,
+            EntrySource::Parts(lengths) => write!(f, "parts {}", comma(lengths))?,
             EntrySource::File(path) => write!(f, "@{}", quoted(path))?,
             EntrySource::Tensor(name) => write!(f, "tensor {}", quoted(name))?,
         }

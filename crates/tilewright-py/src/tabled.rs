@@ -100,11 +100,14 @@ impl PyTabledLayout {
         self.0.layout().padding()
     }
 
-    /// Each table, in the order of application: pairs of a dim and the length of its blocks, and the list.
+    /// Each table, in the order of application: pairs of a dim and the length of its blocks, and the list. Where blocks are
+    /// listed group by group, the pair is a triple that ends with the number of blocks of a group.
     #[getter]
     fn tables<'py>(&self, py: Python<'py>) -> PyResult<Vec<Table<'py>>> {
         let table = |along: &tilewright::notation::Along| {
-            let dims = along.dims().map(|(dim, by)| PyTuple::new(py, [dim as u64, by]));
+            let dims = along.blocks().iter().map(|block| {
+                PyTuple::new(py, [block.dim as u64, block.by].into_iter().chain(block.of).collect::<Vec<_>>())
+            });
             let dims = PyTuple::new(py, dims.collect::<PyResult<Vec<_>>>()?)?;
             let list = (0..along.table().stored()).map(|place| along.table().index(place));
             Ok((dims, list.collect()))

@@ -4,6 +4,9 @@
 //! row-major number of their blocks. The stored array then has one dim for that number, at the position of the first of
 //! them, followed by the indices inside the blocks that are longer than 1, in the order of the dims.
 //!
+//! A block of a dim may be one of a group of blocks: `1/8%2` is the number of the block of 8 within each pair of blocks.
+//! The table then permutes blocks within each group, and the rest of the dim counts the groups too.
+//!
 //! Law: `restore(store(c)) = c`, and `store(c)` is below the stored extents.
 
 use std::{fmt, sync::Arc};
@@ -35,12 +38,103 @@ pub struct Along {
     table: Arc<Table>,
 }
 
-/// A dim whose blocks are listed: their length, and their number.
+/// The blocks of a dim that a table lists: all of them, or those of each group.
+///
+/// A pair `(dim, by)` converts to all blocks of `by` indices, a triple `(dim, by, of)` to those of each group of `of`.
+///
+/// ```
+/// use tilewright_table::Block;
+/// let block = Block::from((1, 8, 2));
+/// assert_eq!((block.dim, block.by, block.of, block.to_string().as_str()), (1, 8, Some(2), "1/8%2"));
+/// // Index 27 is in block 3, the second of its pair, at position 3 of the second pair: 1 * 8 + 3.
+/// assert_eq!((block.number(27), block.rest(27), block.index(1, 11)), (1, 11, 27));
+/// ```
+#[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Block {
-    pub(crate) dim: usize,
-    pub(crate) by: u64,
-    pub(crate) count: u64,
+#[non_exhaustive]
+pub struct Block {
+    /// The dim.
+    pub dim: usize,
+    /// The length of a block, in indices.
+    pub by: u64,
+    /// The number of blocks of a group; `None` if all blocks are listed.
+    pub of: Option<u64>,
+}
+
+impl From<(usize, u64)> for Block {
+    fn from((dim, by): (usize, u64)) -> Block {
+        Block { dim, by, of: None }
+    }
+}
+
+impl From<(usize, u64, u64)> for Block {
+    fn from((dim, by, of): (usize, u64, u64)) -> Block {
+        Block { dim, by, of: Some(of) }
+    }
+}
+
+impl Block {
+    /// Returns the number of an index's block, within its group.
+    ///
+    /// ```
+    /// use tilewright_table::Block;
+    /// assert_eq!((Block::from((0, 4)).number(9), Block::from((0, 4, 2)).number(9)), (2, 0));
+    /// ```
+    pub fn number(&self, index: u64) -> u64 {
+        let number = index / self.by;
+        self.of.map_or(number, |of| number % of)
+    }
+
+    /// Returns the rest of an index: its position in its block and, for groups, the number of the group before it.
+    ///
+    /// ```
+    /// use tilewright_table::Block;
+    /// assert_eq!((Block::from((0, 4)).rest(9), Block::from((0, 4, 2)).rest(9)), (1, 5));
+    /// ```
+    pub fn rest(&self, index: u64) -> u64 {
+        let group = self.of.map_or(0, |of| index / self.by / of);
+        group * self.by + index % self.by
+    }
+
+    /// Returns the index with this number and this rest: the inverse of [`number`](Block::number) and
+    /// [`rest`](Block::rest).
+    ///
+    /// ```
+    /// use tilewright_table::Block;
+    /// let block = Block::from((0, 4, 2));
+    /// assert!((0..64).all(|index| block.index(block.number(index), block.rest(index)) == index));
+    /// ```
+    pub fn index(&self, number: u64, rest: u64) -> u64 {
+        let group = self.of.map_or(0, |of| rest / self.by * of);
+        (group + number) * self.by + rest % self.by
+    }
+
+    /// Returns whether a dim remains beside the number: of blocks longer than 1, and of groups.
+    ///
+    /// ```
+    /// use tilewright_table::Block;
+    /// let remains = [Block::from((0, 1)), Block::from((0, 4)), Block::from((0, 1, 2))].map(|block| block.has_rest());
+    /// assert_eq!(remains, [false, true, true]);
+    /// ```
+    pub fn has_rest(&self) -> bool {
+        self.by > 1 || self.of.is_some()
+    }
+
+    /// Returns the number of blocks that are listed, of a dim of this extent.
+    pub(crate) fn count(&self, extent: u64) -> u64 {
+        self.of.unwrap_or(extent / self.by)
+    }
+}
+
+/// Prints the blocks as in a SPEC: `1/8%2`.
+impl fmt::Display for Block {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.dim)?;
+        if self.by > 1 {
+            write!(f, "/{}", self.by)?;
+        }
+        self.of.map_or(Ok(()), |of| write!(f, "%{of}"))
+    }
 }
 
 /// The origin of a stored dim.
@@ -58,16 +152,16 @@ pub enum Axis {
     Dim(usize),
     /// The position in the list.
     Place,
-    /// The index inside the blocks of a dim.
+    /// The index inside the blocks of a dim, with the number of the group before it.
     Rest(usize),
 }
 
 impl Along {
-    /// Makes a table of the blocks of these dims of an array: pairs of a dim and the length of its blocks, 1 for single
-    /// indices.
+    /// Makes a table of the [blocks](Block) of these dims of an array: pairs of a dim and the length of its blocks, 1 for
+    /// single indices; or triples that end with the number of blocks of a group.
     ///
     /// # Errors
-    /// - [illegal](Error::is_illegal) for an empty list of dims, dims that do not ascend, and blocks of length 0;
+    /// - [illegal](Error::is_illegal) for an empty list of dims, dims that do not ascend, and blocks or groups of length 0;
     /// - [out of range](Error::is_out_of_range) for a dim that the array does not have;
     /// - [mismatch](Error::is_mismatch) for blocks that do not divide it, or a table with another number of blocks;
     /// - [limit](Error::is_limit) beyond [`MAX_MODES`] dims or [`MAX_ENTRIES`](crate::MAX_ENTRIES).
@@ -83,10 +177,23 @@ impl Along {
     /// assert!(wrong(&[(1, 16)], &[4, 40]).is_mismatch());
     /// assert!(wrong(&[(2, 1)], &[4, 2]).is_out_of_range());
     /// assert!(wrong(&[(1, 1), (0, 1)], &[4, 2]).is_illegal());
+    ///
+    /// // Every second row changes places with the next.
+    /// let table = Arc::new(Table::new(2, [1, 0].map(Some)).unwrap());
+    /// let pairs = Along::new(&[(0, 1, 2)], &[8, 3], table).unwrap();
+    /// assert_eq!((pairs.stored_extents(), pairs.store(&[5, 0])), (&[2, 4, 3][..], Some(vec![0, 2, 0])));
     /// ```
-    pub fn new(dims: &[(usize, u64)], extents: &[u64], table: Arc<Table>) -> Result<Along, Error> {
-        let blocks = blocks(dims, extents)?;
-        let count = Along::count(dims, extents)?;
+    pub fn new<B: Copy + Into<Block>>(
+        dims: &[B],
+        extents: &[u64],
+        table: Arc<Table>,
+    ) -> Result<Along, Error> {
+        let all: Vec<Block> = dims.iter().map(|block| (*block).into()).collect();
+        Along::of_blocks(all, extents, table)
+    }
+
+    fn of_blocks(blocks: Vec<Block>, extents: &[u64], table: Arc<Table>) -> Result<Along, Error> {
+        let count = Along::count(&blocks, extents)?;
         if count != table.extent() {
             return Err(Error::mismatch(
                 "an index table of {} indices for {}",
@@ -94,7 +201,7 @@ impl Along {
                 "a table lists each index of its dims once",
             ));
         }
-        if let [Block { dim, by, .. }] = blocks[..]
+        if let [Block { dim, by, of: None }] = blocks[..]
             && by > 1
         {
             // A table of the blocks of one dim becomes a table of its indices.
@@ -105,11 +212,12 @@ impl Along {
             let legal = "an array has at most 32 dims";
             return Err(Error::limit("{} stored dims", [axes.len() as i128], legal));
         }
-        let by = |dim| blocks.iter().find(|own| own.dim == dim).map_or(1, |own| own.by);
+        let whole = |dim: usize| extents.get(dim).copied().unwrap_or(1);
+        let rest = |own: &Block| own.of.map_or(own.by, |of| whole(own.dim) / of);
         let extent = |axis: &Axis| match *axis {
-            Axis::Dim(dim) => extents.get(dim).copied().unwrap_or(1),
+            Axis::Dim(dim) => whole(dim),
             Axis::Place => table.stored(),
-            Axis::Rest(dim) => by(dim),
+            Axis::Rest(dim) => blocks.iter().find(|own| own.dim == dim).map_or(1, rest),
         };
         let stored = axes.iter().map(extent).collect();
         Ok(Along { blocks, extents: extents.to_vec(), axes, stored, table })
@@ -125,23 +233,25 @@ impl Along {
     /// assert_eq!(Along::count(&[(0, 8), (1, 16)], &[16, 32]).unwrap(), 4);
     /// assert!(Along::count(&[(0, 8)], &[20]).unwrap_err().is_mismatch());
     /// ```
-    pub fn count(dims: &[(usize, u64)], extents: &[u64]) -> Result<u64, Error> {
-        let counts = blocks(dims, extents)?;
-        let all = counts.iter().try_fold(1u64, |all, block| all.checked_mul(block.count));
+    pub fn count<B: Copy + Into<Block>>(dims: &[B], extents: &[u64]) -> Result<u64, Error> {
+        let all: Vec<Block> = dims.iter().map(|block| (*block).into()).collect();
+        check(&all, extents)?;
+        let count = |block: &Block| block.count(extents.get(block.dim).copied().unwrap_or(0));
+        let all = all.iter().try_fold(1u64, |all, block| all.checked_mul(count(block)));
         all.ok_or_else(|| Error::overflow("an index table of {} dims", [dims.len() as i128], ""))
     }
 
-    /// Iterates over the dims, each with the length of its blocks.
+    /// Returns the blocks of the dims.
     ///
     /// ```
     /// use std::sync::Arc;
-    /// use tilewright_table::{Along, Table};
+    /// use tilewright_table::{Along, Block, Table};
     /// let table = Arc::new(Table::new(2, [1, 0].map(Some)).unwrap());
     /// let along = Along::new(&[(1, 1)], &[8, 2], table).unwrap();
-    /// assert_eq!(along.dims().collect::<Vec<_>>(), [(1, 1)]);
+    /// assert_eq!(along.blocks(), [Block::from((1, 1))]);
     /// ```
-    pub fn dims(&self) -> impl Iterator<Item = (usize, u64)> {
-        self.blocks.iter().map(|block| (block.dim, block.by))
+    pub fn blocks(&self) -> &[Block] {
+        &self.blocks
     }
 
     /// Returns the extents of the array.
@@ -204,18 +314,19 @@ impl Along {
     /// ```
     pub fn store(&self, coord: &[u64]) -> Option<Vec<u64>> {
         let mut number = 0;
-        for Block { dim, by, count } in &self.blocks {
-            let own = coord.get(*dim)? / by;
-            if own >= *count {
+        for block in &self.blocks {
+            let (index, extent) = (*coord.get(block.dim)?, *self.extents.get(block.dim)?);
+            if index >= extent {
                 return None;
             }
-            number = number * count + own;
+            number = number * block.count(extent) + block.number(index);
         }
         let place = self.table.place(number)?;
+        let block = |dim| self.blocks.iter().find(|own| own.dim == dim);
         let index = |axis: &Axis| match *axis {
             Axis::Dim(dim) => coord.get(dim).copied(),
             Axis::Place => Some(place),
-            Axis::Rest(dim) => Some(coord.get(dim)? % self.by(dim)),
+            Axis::Rest(dim) => Some(block(dim)?.rest(*coord.get(dim)?)),
         };
         self.axes.iter().map(index).collect()
     }
@@ -238,58 +349,69 @@ impl Along {
                 Axis::Place => number = self.table.index(*index)?,
             }
         }
-        for Block { dim, by, count } in self.blocks.iter().rev() {
-            *coord.get_mut(*dim)? += number % count * by;
+        for block in self.blocks.iter().rev() {
+            let count = block.count(*self.extents.get(block.dim)?);
+            let rest = coord.get_mut(block.dim)?;
+            *rest = block.index(number % count, *rest);
             number /= count;
         }
         Some(coord)
     }
-
-    fn by(&self, dim: usize) -> u64 {
-        self.blocks.iter().find(|own| own.dim == dim).map_or(1, |own| own.by)
-    }
 }
 
-fn blocks(dims: &[(usize, u64)], extents: &[u64]) -> Result<Vec<Block>, Error> {
-    if dims.is_empty() {
+/// Checks that these are blocks of the dims of an array.
+fn check(blocks: &[Block], extents: &[u64]) -> Result<(), Error> {
+    if blocks.is_empty() {
         return Err(Error::illegal(
             "an index table names no dim",
             [],
             "name one, as in table(0; 1,0)",
         ));
     }
-    for pair in dims.windows(2) {
-        if let [(first, _), (second, _)] = *pair
-            && first >= second
+    for pair in blocks.windows(2) {
+        if let [first, second] = pair
+            && first.dim >= second.dim
         {
-            let dims = [first as i128, second as i128];
+            let dims = [first.dim as i128, second.dim as i128];
             let legal = "name each dim once, in ascending order";
             return Err(Error::illegal("an index table names dim {} and then {}", dims, legal));
         }
     }
-    let block = |(dim, by): &(usize, u64)| {
-        let (dim, by) = (*dim, *by);
-        let extent = *extents.get(dim).ok_or_else(|| {
-            Error::out_of_range(
-                "an index table names dim {} of an array of {} dims",
-                [dim as i128, extents.len() as i128],
-                "dims count from 0",
-            )
-        })?;
-        if by == 0 {
-            let legal = "a block has at least 1 index";
-            return Err(Error::illegal("blocks of length 0 of dim {}", [dim as i128], legal));
+    blocks.iter().try_for_each(|block| check_block(block, extents))
+}
+
+fn check_block(block: &Block, extents: &[u64]) -> Result<(), Error> {
+    let Block { dim, by, of } = *block;
+    let extent = *extents.get(dim).ok_or_else(|| {
+        Error::out_of_range(
+            "an index table names dim {} of an array of {} dims",
+            [dim as i128, extents.len() as i128],
+            "dims count from 0",
+        )
+    })?;
+    if by == 0 {
+        let legal = "a block has at least 1 index";
+        return Err(Error::illegal("blocks of length 0 of dim {}", [dim as i128], legal));
+    }
+    if !extent.is_multiple_of(by) {
+        return Err(Error::mismatch(
+            "blocks of {} do not divide the {} indices of dim {}",
+            [by.into(), extent.into(), dim as i128],
+            "an index table needs whole blocks",
+        ));
+    }
+    match of {
+        Some(0) => {
+            let legal = "a group has at least 1 block";
+            Err(Error::illegal("groups of 0 blocks of dim {}", [dim as i128], legal))
         }
-        if !extent.is_multiple_of(by) {
-            return Err(Error::mismatch(
-                "blocks of {} do not divide the {} indices of dim {}",
-                [by.into(), extent.into(), dim as i128],
-                "an index table needs whole blocks",
-            ));
-        }
-        Ok(Block { dim, by, count: extent / by })
-    };
-    dims.iter().map(block).collect()
+        Some(of) if !(extent / by).is_multiple_of(of) => Err(Error::mismatch(
+            "groups of {} blocks of {} do not divide the {} indices of dim {}",
+            [of.into(), by.into(), extent.into(), dim as i128],
+            "an index table needs whole groups of blocks; pad the array",
+        )),
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// Returns the origins of the stored dims of an array of `rank` dims.
@@ -300,7 +422,7 @@ fn axes(blocks: &[Block], rank: usize) -> Vec<Axis> {
             None => axes.push(Axis::Dim(dim)),
             Some(0) => {
                 axes.push(Axis::Place);
-                axes.extend(blocks.iter().filter(|own| own.by > 1).map(|own| Axis::Rest(own.dim)));
+                axes.extend(blocks.iter().filter(|own| own.has_rest()).map(|own| Axis::Rest(own.dim)));
             }
             Some(_) => {}
         }
@@ -312,12 +434,9 @@ fn axes(blocks: &[Block], rank: usize) -> Vec<Axis> {
 impl fmt::Display for Along {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("table(")?;
-        for (at, Block { dim, by, .. }) in self.blocks.iter().enumerate() {
+        for (at, block) in self.blocks.iter().enumerate() {
             let comma = if at > 0 { "," } else { "" };
-            write!(f, "{comma}{dim}")?;
-            if *by > 1 {
-                write!(f, "/{by}")?;
-            }
+            write!(f, "{comma}{block}")?;
         }
         write!(f, "; {})", self.table)
     }

@@ -64,8 +64,8 @@ pub fn owners(rank: usize, tables: &[Along], mut bind: impl FnMut(usize, usize))
     let mut owners: Vec<usize> = (0..rank).collect();
     for along in tables {
         let own = |dim: usize| owners.get(dim).copied();
-        let Some(first) = along.dims().next().and_then(|(dim, _)| own(dim)) else { continue };
-        along.dims().filter_map(|(dim, _)| own(dim)).for_each(|dim| bind(first, dim));
+        let Some(first) = along.blocks().first().and_then(|block| own(block.dim)) else { continue };
+        along.blocks().iter().filter_map(|block| own(block.dim)).for_each(|dim| bind(first, dim));
         let owner = |axis: &Axis| match *axis {
             Axis::Dim(dim) | Axis::Rest(dim) => own(dim).unwrap_or(first),
             Axis::Place => first,

@@ -3,7 +3,7 @@
 //! | value | meaning |
 //! |---|---|
 //! | [`Table`] | a list: stored index i holds index `list[i]` of the array, or is a hole |
-//! | [`Along`] | a table and its dims: one dim, its blocks, or the product of several dims' blocks |
+//! | [`Along`] | a table and its dims: one dim, its [blocks](Block), or the product of several dims' blocks |
 //! | [`TabledLayout`] | an array, its tables, and the [`TensorLayout`](tilewright_core::TensorLayout) of the stored array |
 //!
 //! Law: a table is a bijection between the array's indices and the stored ones that are not holes. So each element has
@@ -40,7 +40,7 @@ mod layout;
 mod same;
 mod table;
 
-pub use along::{Along, Axis};
+pub use along::{Along, Axis, Block};
 pub use groups::owners;
 pub use layout::TabledLayout;
 pub use table::{MAX_ENTRIES, Table};

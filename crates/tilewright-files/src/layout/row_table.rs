@@ -10,7 +10,7 @@ use std::{cell::OnceCell, collections::HashMap};
 
 use tilewright_core::{Dtype, Remedy};
 use tilewright_notation::Named;
-use tilewright_table::TabledLayout;
+use tilewright_table::{Block, TabledLayout};
 
 use crate::{
     Error, Input, Tensor,
@@ -163,7 +163,7 @@ fn unsorted(
     table.origin.read(&mut bytes, table.at)?;
     let groups: Vec<i64> = bytes.chunks_exact(wide).map(number).collect();
     let mut rows: Vec<Option<usize>> = (0..groups.len()).map(Some).collect();
-    for along in sorted.tables().iter().filter(|along| along.dims().eq([(0, 1)])) {
+    for along in sorted.tables().iter().filter(|along| along.blocks() == [Block::from((0, 1))]) {
         let list = (0..along.table().stored()).map(|place| along.table().index(place));
         rows = list.map(|row| rows.get(usize::try_from(row?).ok()?).copied().flatten()).collect();
     }

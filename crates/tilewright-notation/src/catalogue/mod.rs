@@ -21,12 +21,14 @@ pub(crate) mod own;
 mod quantised;
 mod refused;
 mod rows;
+pub(crate) mod tabled;
 mod tiles;
 mod triton;
 
 use tilewright_core::Dtype;
 
 pub use quantised::{Allowed, Quantised};
+pub use tabled::{TabledFormat, tabled_formats};
 
 use crate::error::{Error, Kind};
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use tilewright_core::{Fractal, Layout, Step, TensorLayout};
 use tilewright_relayout::{Elements, Plan, Program};
-use tilewright_table::{Along, Table, TabledLayout};
+use tilewright_table::{Along, Block, Table, TabledLayout};
 
 /// Numbers that depend only on a seed.
 struct Numbers(u64);
@@ -55,16 +55,21 @@ fn stored(extents: &[u64], kind: u64) -> TensorLayout {
     }
 }
 
-/// A side of an array: up to two tables, of one dim or of the blocks of several.
+fn divisor(of: u64, numbers: &mut Numbers) -> u64 {
+    let all: Vec<u64> = (1..=of).filter(|by| of.is_multiple_of(*by)).collect();
+    all[numbers.below(all.len() as u64) as usize]
+}
+
+/// A side of an array: up to two tables, of one dim, or of the blocks of several, some of them in groups.
 fn side(extents: &[u64], numbers: &mut Numbers) -> TabledLayout {
     let (mut now, mut tables) = (extents.to_vec(), Vec::new());
     for _ in 0..numbers.below(3) {
-        let mut dims = Vec::new();
+        let mut dims: Vec<Block> = Vec::new();
         for (dim, extent) in now.iter().enumerate() {
-            let divisors: Vec<u64> =
-                (1..=*extent).filter(|by| extent.is_multiple_of(*by)).collect();
             if numbers.below(2) == 0 || (dims.is_empty() && dim + 1 == now.len()) {
-                dims.push((dim, divisors[numbers.below(divisors.len() as u64) as usize]));
+                let by = divisor(*extent, numbers);
+                let group = (numbers.below(3) == 0).then(|| divisor(extent / by, numbers));
+                dims.push(group.map_or((dim, by).into(), |of| (dim, by, of).into()));
             }
         }
         let all = Along::count(&dims, &now).unwrap();

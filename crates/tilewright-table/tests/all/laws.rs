@@ -4,10 +4,16 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use tilewright_core::{Fractal, Layout, Place, TensorLayout};
-use tilewright_table::{Along, Table, TabledLayout};
+use tilewright_table::{Along, Block, Table, TabledLayout};
 
-/// The dims of a table with the lengths of their blocks, and its list.
-type Step = (Vec<(usize, u64)>, Vec<Option<u64>>);
+/// The dims of a table with the lengths of their blocks and the blocks of a group, and its list.
+type Step = (Vec<Dim>, Vec<Option<u64>>);
+type Dim = (usize, u64, Option<u64>);
+
+/// The blocks of a dim, as the crate has them.
+fn block((dim, by, of): Dim) -> Block {
+    of.map_or(Block::from((dim, by)), |of| Block::from((dim, by, of)))
+}
 
 /// Iterates over all lists of `len` entries, each below `extent` or a hole.
 fn lists(extent: u64, len: u32) -> impl Iterator<Item = Vec<Option<u64>>> {
@@ -70,6 +76,15 @@ fn what_is_refused_says_why() {
     let error = Table::new(0, std::iter::repeat(None)).unwrap_err();
     assert!(error.is_limit(), "{error}");
     assert!(Table::new(u64::MAX, []).unwrap_err().is_limit());
+
+    let table = Arc::new(Table::new(2, [Some(1), Some(0)]).unwrap());
+    let groups = |of| Along::new(&[(0, 2, of)], &[12], Arc::clone(&table)).unwrap_err().to_string();
+    assert_eq!(
+        groups(4),
+        "groups of 4 blocks of 2 do not divide the 12 indices of dim 0; an index table needs whole groups of blocks; pad the array"
+    );
+    assert_eq!(groups(0), "groups of 0 blocks of dim 0; a group has at least 1 block");
+    assert!(groups(3).starts_with("an index table of 2 indices for 3"));
 }
 
 /// Sorted groups ascend, and so do the indices of one group.
@@ -87,27 +102,30 @@ fn sorting_keeps_the_order_of_a_group() {
 fn naive(layout: &TabledLayout, lists: &[Step], coord: &[u64]) -> i64 {
     let (mut coord, mut extents) = (coord.to_vec(), layout.extents().to_vec());
     for (dims, list) in lists {
-        let number =
-            dims.iter().fold(0, |all, (dim, by)| all * (extents[*dim] / by) + coord[*dim] / by);
+        let count = |&(dim, by, of): &Dim| of.unwrap_or(extents[dim] / by);
+        let number = dims
+            .iter()
+            .fold(0, |all, dim| all * count(dim) + coord[dim.0] / dim.1 % count(dim));
         let place = list.iter().position(|entry| *entry == Some(number)).unwrap() as u64;
         let (mut next, mut next_extents) = (Vec::new(), Vec::new());
         for dim in 0..coord.len() {
-            let own = dims.iter().position(|(own, _)| *own == dim);
+            let own = dims.iter().position(|(own, ..)| *own == dim);
             match own {
                 None => {
                     next.push(coord[dim]);
                     next_extents.push(extents[dim]);
                 }
-                Some(0) if dims.len() == 1 => {
+                Some(0) if dims.len() == 1 && dims[0].2.is_none() => {
                     next.push(place * dims[0].1 + coord[dim] % dims[0].1);
                     next_extents.push(list.len() as u64 * dims[0].1);
                 }
                 Some(0) => {
                     next.push(place);
                     next_extents.push(list.len() as u64);
-                    for (dim, by) in dims.iter().filter(|(_, by)| *by > 1) {
-                        next.push(coord[*dim] % by);
-                        next_extents.push(*by);
+                    for (dim, by, of) in dims.iter().filter(|(_, by, of)| *by > 1 || of.is_some()) {
+                        let group = of.map_or(0, |of| coord[*dim] / (by * of));
+                        next.push(group * by + coord[*dim] % by);
+                        next_extents.push(of.map_or(*by, |of| extents[*dim] / of));
                     }
                 }
                 Some(_) => {}
@@ -182,7 +200,7 @@ fn all_small_tables_of_one_dim() {
                     for stored in [TensorLayout::row_major(&stored).unwrap(), zn, swizzled] {
                         let layout =
                             TabledLayout::new(&extents, vec![along.clone()], &stored).unwrap();
-                        let lists = [(vec![(dim, 1)], list.clone())];
+                        let lists = [(vec![(dim, 1, None)], list.clone())];
                         *if check(&layout, &lists) { &mut folded } else { &mut kept } += 1;
                     }
                 }
@@ -225,7 +243,7 @@ fn permutations_of_digits_are_folded() {
             let stored = TensorLayout::row_major(&[all, 2]).unwrap();
             let layout = TabledLayout::new(&[all, 2], vec![along], &stored).unwrap();
             assert!(
-                check(&layout, &[(vec![(0, 1)], list.clone())]),
+                check(&layout, &[(vec![(0, 1, None)], list.clone())]),
                 "{shape:?} {order:?} {backwards:b}"
             );
             seen += 1;
@@ -262,20 +280,25 @@ fn arrays() -> impl Strategy<Value = (TabledLayout, Vec<Step>)> {
         for _ in 0..count {
             let mut dims = Vec::new();
             for (dim, extent) in now.iter().enumerate() {
-                let divisors: Vec<u64> =
-                    (1..=*extent).filter(|by| extent.is_multiple_of(*by)).collect();
+                let mut divisor = |of: u64| {
+                    let all: Vec<u64> = (1..=of).filter(|by| of.is_multiple_of(*by)).collect();
+                    all[next(all.len() as u64) as usize]
+                };
+                let by = divisor(*extent);
+                let of = divisor(extent / by);
                 if next(2) == 0 || (dims.is_empty() && dim + 1 == now.len()) {
-                    dims.push((dim, divisors[next(divisors.len() as u64) as usize]));
+                    dims.push((dim, by, (next(2) == 0).then_some(of)));
                 }
             }
-            let all = Along::count(&dims, &now).unwrap();
+            let blocks: Vec<Block> = dims.iter().copied().map(block).collect();
+            let all = Along::count(&blocks, &now).unwrap();
             let mut list: Vec<Option<u64>> =
                 (0..all).map(Some).chain((0..next(3)).map(|_| None)).collect();
             for i in (1..list.len()).rev() {
                 list.swap(i, next(i as u64 + 1) as usize);
             }
             let table = Arc::new(Table::new(all, list.iter().copied()).unwrap());
-            let along = Along::new(&dims, &now, table).unwrap();
+            let along = Along::new(&blocks, &now, table).unwrap();
             now = along.stored_extents().to_vec();
             tables.push(along);
             steps.push((dims, list));

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde_json::{Value, json};
-use tilewright_notation::{Along, ArrayLayout};
+use tilewright_notation::{Along, ArrayLayout, Block};
 
 use super::{
     Answer,
@@ -75,12 +75,11 @@ impl TabledExplanation {
 
 /// Describes a table.
 fn said(along: &Along) -> String {
-    let (table, dims): (_, Vec<(usize, u64)>) = (along.table(), along.dims().collect());
-    let (what, of) = match dims[..] {
-        [(dim, 1)] => (format!("dim {dim}"), "index"),
+    let (table, blocks) = (along.table(), along.blocks());
+    let (what, of) = match blocks {
+        [block] if !block.has_rest() => (format!("dim {}", block.dim), "index"),
         _ => {
-            let dims: Vec<String> =
-                dims.iter().map(|(dim, by)| format!("of {by} of dim {dim}")).collect();
+            let dims: Vec<String> = blocks.iter().map(listed).collect();
             (format!("blocks {}", dims.join(" and ")), "block")
         }
     };
@@ -95,6 +94,12 @@ fn said(along: &Along) -> String {
         many => format!(", {many} of them holes"),
     };
     format!("{what}: {things} stored at {}{holes}", counted(table.stored().into(), "place"))
+}
+
+/// Describes the blocks of a dim.
+fn listed(block: &Block) -> String {
+    let group = block.of.map_or(String::new(), |of| format!(", in groups of {of}"));
+    format!("of {} of dim {}{group}", block.by, block.dim)
 }
 
 impl fmt::Display for TabledExplanation {

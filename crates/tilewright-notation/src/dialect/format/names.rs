@@ -4,14 +4,14 @@ use std::sync::LazyLock;
 
 use crate::{
     Format,
-    catalogue::{self, catalogue, own, refused},
+    catalogue::{self, catalogue, own, refused, tabled},
     error::{Error, Kind},
     scan::did_you_mean,
 };
 
 /// Every name of the catalogue.
 pub(super) fn words() -> Vec<&'static str> {
-    catalogue().flat_map(names).collect()
+    catalogue().flat_map(names).chain(tabled::names()).collect()
 }
 
 fn names(format: &'static Format) -> impl Iterator<Item = &'static str> {
@@ -63,8 +63,9 @@ pub(super) fn no_format(name: &str) -> Error {
             ),
         );
     }
-    if let Some(why) = refused(name) {
-        return Error::new(Kind::Unsupported, format!("`{name}` is not a layout: {why}"));
+    if let Some((law, why)) = refused(name) {
+        let said = format!("`{name}` is not a layout: {why}; {law}");
+        return Error::new(Kind::Unsupported, said);
     }
     let nearest = did_you_mean(name, words());
     Error::parse((0, name.len()), format!("no format is called `{name}`{nearest}"))

@@ -8,7 +8,7 @@ use super::{
 use crate::program::{list::TableDirection, ops::Op, tabled::ProgramTables};
 use std::sync::Arc;
 use tilewright_core::TensorLayout;
-use tilewright_table::{Along, Axis as Stored, owners};
+use tilewright_table::{Along, Axis as Stored, Block, owners};
 
 impl Digits {
     /// Builds the digits of a whole array; the layouts place what the tables store.
@@ -69,44 +69,70 @@ impl Digits {
         let (group, register) = (number.group, number.register);
         let list = self.keep(TableDirection::Indices(Arc::clone(along.table())));
         self.all[group].ops.push(Op::Look { register, list });
-        let blocks: Vec<(usize, u64)> = along.dims().collect();
-        for (at, (dim, by)) in blocks.into_iter().enumerate().rev() {
+        for (at, block) in along.blocks().iter().enumerate().rev() {
+            let extent = extents[block.dim];
             // The block number of the first dim is what remains.
-            let block = if at == 0 { register } else { self.register(group) };
+            let own = if at == 0 { register } else { self.register(group) };
             if at > 0 {
-                let count = extents[dim] / by;
-                self.all[group].ops.push(Op::Split { from: register, by: count, to: block });
+                let count = numbers(block, extent);
+                self.all[group].ops.push(Op::Split { from: register, by: count, to: own });
             }
-            let whole = match axes[dim] {
-                Some(rest) if by > 1 => {
-                    let minor = rest.register;
-                    self.all[group].ops.push(Op::Merge { major: block, minor, extent: by });
-                    minor
-                }
-                _ => block,
-            };
-            axes[dim] = Some(WorkingAxis { group, register: whole, size: Size::all(extents[dim]) });
+            let rest = axes[block.dim].filter(|_| block.has_rest()).map(|rest| rest.register);
+            let whole = rest.map_or(own, |rest| self.unite(block, group, own, rest));
+            axes[block.dim] = Some(WorkingAxis { group, register: whole, size: Size::all(extent) });
         }
         axes.into_iter().flatten().collect()
+    }
+
+    /// Returns the register that gets the index of a block's number and its rest.
+    fn unite(&mut self, block: &Block, group: usize, number: usize, rest: usize) -> usize {
+        let (by, Some(of)) = (block.by, block.of) else {
+            let op = Op::Merge { major: number, minor: rest, extent: block.by };
+            self.all[group].ops.push(op);
+            return rest;
+        };
+        let within = self.register(group);
+        let ops = &mut self.all[group].ops;
+        ops.push(Op::Split { from: rest, by, to: within });
+        ops.push(Op::Merge { major: rest, minor: number, extent: of });
+        ops.push(Op::Merge { major: number, minor: within, extent: by });
+        within
+    }
+
+    /// Divides the register of a dim into a block's number and its rest, and returns the registers of both.
+    fn divide(&mut self, block: &Block, axis: &WorkingAxis) -> (usize, usize) {
+        let (group, from, by) = (axis.group, axis.register, block.by);
+        let rest = self.register(group);
+        self.all[group].ops.push(Op::Split { from, by, to: rest });
+        let Some(of) = block.of else { return (from, rest) };
+        let number = self.register(group);
+        let ops = &mut self.all[group].ops;
+        ops.push(Op::Split { from, by: of, to: number });
+        ops.push(Op::Merge { major: from, minor: rest, extent: by });
+        (number, rest)
     }
 
     /// Converts the axes before a table to the axes after it.
     fn store(&mut self, along: &Along, axes: &[WorkingAxis]) -> Vec<WorkingAxis> {
         let (mut rests, mut number) = (vec![None; axes.len()], None);
-        for (dim, by) in along.dims() {
-            let axis = axes[dim];
-            if by > 1 {
-                let to = self.register(axis.group);
-                self.all[axis.group].ops.push(Op::Split { from: axis.register, by, to });
-                rests[dim] = Some(WorkingAxis { register: to, size: Size::all(by), ..axis });
-            }
-            if let Some(major) = number.replace(axis.register) {
-                let extent = axis.size.extent / by;
-                let minor = axis.register;
-                self.all[axis.group].ops.push(Op::Merge { major, minor, extent });
+        for block in along.blocks() {
+            let axis = axes[block.dim];
+            let (own, extent) = (axis.register, axis.size.extent);
+            let own = if block.has_rest() {
+                let (own, register) = self.divide(block, &axis);
+                let size = Size::all(block.of.map_or(block.by, |of| extent / of));
+                rests[block.dim] = Some(WorkingAxis { register, size, ..axis });
+                own
+            } else {
+                own
+            };
+            if let Some(major) = number.replace(own) {
+                let extent = numbers(block, extent);
+                self.all[axis.group].ops.push(Op::Merge { major, minor: own, extent });
             }
         }
-        let Some((first, register)) = along.dims().next().map(|(dim, _)| axes[dim]).zip(number)
+        let Some((first, register)) =
+            along.blocks().first().map(|block| axes[block.dim]).zip(number)
         else {
             return axes.to_vec();
         };
@@ -120,4 +146,9 @@ impl Digits {
         };
         stored.filter_map(axis).collect()
     }
+}
+
+/// Returns the number of blocks that a table lists, of a dim of this extent.
+fn numbers(block: &Block, extent: u64) -> u64 {
+    block.of.unwrap_or(extent / block.by)
 }
