@@ -294,6 +294,12 @@ impl WrittenArray {
         Ok(stored)
     }
 
+    /// The dims of an array whose words have this shape, where the format's name gives them.
+    pub(crate) fn dims_of_words(&self, shape: &[u64]) -> Option<Vec<u64>> {
+        let (format, _) = self.named.as_ref()?;
+        format.of_words.and_then(|dims| dims(shape)).filter(|_| self.array.is_none())
+    }
+
     /// The entries of all lists in the text.
     pub(crate) fn entries(&self) -> u64 {
         let dims = self.array.as_ref().map(|array| array.dims.iter());

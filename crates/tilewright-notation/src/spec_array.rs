@@ -68,6 +68,20 @@ impl Spec {
         }
     }
 
+    /// The dims of an array that is given as words of this type and shape, where the text names a format with an index
+    /// table whose dims follow from them.
+    ///
+    /// ```
+    /// use tilewright_core::Dtype;
+    /// use tilewright_notation::Spec;
+    /// let dims = |text| Spec::parse(text).unwrap().dims_of_tabled_words(Dtype::S32, &[6, 5]);
+    /// assert_eq!((dims("GPTQ_3BIT"), dims("AWQ")), (Some(vec![64, 5, 3]), None));
+    /// ```
+    pub fn dims_of_tabled_words(&self, word: Dtype, shape: &[u64]) -> Option<Vec<u64>> {
+        let tables = self.tables.as_ref().filter(|_| TABLES && word.packed_bits() == Some(32));
+        tables?.dims_of_words(shape)
+    }
+
     /// The number of entries of the lists in the text, which bounds the memory for resolving it.
     ///
     /// ```

@@ -290,7 +290,8 @@ const fn repack(
 /// The dims of values of 3 bits along K, from words [K/32·3, N].
 fn three_bits(words: &[u64]) -> Option<Vec<u64>> {
     let [rows, columns] = *words else { return None };
-    rows.is_multiple_of(3).then(|| vec![rows / 3 * 32, columns, 3])
+    let values = (rows / 3).checked_mul(32)?;
+    rows.is_multiple_of(3).then(|| vec![values, columns, 3])
 }
 
 const GPTQ: &str = "AutoGPTQ, GPTQModel, qlinear: 3-bit values along K in int32, of which three words hold 32; two values of 32 straddle words";

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use tilewright_core::{Dtype, Place};
-use tilewright_notation::{ArrayLayout, Error, Lists, MAX_TEXT, Spec};
+use tilewright_notation::{ArrayLayout, Error, Lists, MAX_TEXT, Spec, tabled_formats};
 
 /// One tensor and one file of numbers.
 struct Numbers(Vec<i64>);
@@ -80,6 +80,13 @@ fn texts_are_read_and_printed() {
         ("table(1; tensor model.g_idx) MARLIN", None),
         ("table(0; @'a (b).npy') zN", Some("table(0; @\"a (b).npy\") zN")),
         ("table(0; @order.npy) zN", None),
+        ("f16[8,4] table(0/2%2; 1,0) row-major", None),
+        ("u1[64,5,3]E(1) table(0%32,2; ..) (p1 p0:32) k n -> k p1 n p0", None),
+        ("f16[2,4] table ( 0 , 1 ;.. ) row-major", Some("f16[2,4] table(0,1; ..) row-major")),
+        ("table(0/4; parts 3, 1,1) zN", Some("table(0/4; parts 3,1,1) zN")),
+        ("u1[64,5,3] GPTQ_3BIT_BITS as s32", Some("u1[64,5,3] GPTQ_3BIT as s32")),
+        ("u1[64,5,3]fill(0) format:GPTQ_3BIT", Some("u1[64,5,3]fill(0) GPTQ_3BIT")),
+        ("MEGATRON_QKV_GQA[ HEAD=4, Q = 3 ]", Some("MEGATRON_QKV[Q=3,HEAD=4]")),
     ] {
         let read = Spec::parse(text);
         if canonical == Some("refused") {
@@ -107,6 +114,85 @@ fn texts_are_read_and_printed() {
             };
             assert_eq!(facts(&again), facts(&tabled), "{text}");
         }
+    }
+}
+
+/// `..` makes one dim of several, `parts` takes a group of each part in turn, and `%` permutes within groups.
+#[test]
+fn lists_by_a_word() {
+    let merged = layout("f16[2,3] table(0,1; ..) (p1 p0:4) -> p0 p1");
+    let offsets = |of: &ArrayLayout, columns: u64| {
+        let at = |index| of.layout().offset(&[index / columns, index % columns]).unwrap();
+        let size = of.layout().size();
+        (0..size).map(at).collect::<Vec<_>>()
+    };
+    assert_eq!(offsets(&merged, 3), [0, 2, 4, 6, 1, 3]);
+    // Two groups: of 2, 1 and 1 of the parts 0..4, 4..6 and 6..8.
+    let parts = layout("f16[8,1] table(0; parts 2,1,1) row-major");
+    assert_eq!(offsets(&parts, 1), [0, 1, 4, 5, 2, 6, 3, 7]);
+    let groups = layout("f16[8,1] table(0/2%2,1; 1,0) row-major");
+    // Stored dims: the block of the pair, and the pair with the position in the block.
+    assert_eq!(offsets(&groups, 1), [4, 5, 0, 1, 6, 7, 2, 3]);
+    let error = |text: &str| {
+        let spec = Spec::parse(text)?;
+        spec.array_layout(None, None, &()).map(|array| array.to_spec())
+    };
+    let said = |text| error(text).unwrap_err().to_string();
+    assert_eq!(
+        said("f16[8] table(0; parts 2,1) row-major"),
+        "groups of 3 do not divide 8 indices in 2 parts"
+    );
+    assert!(said("f16[8] table(0; parts 0) row-major").starts_with("a table has at most 32 parts"));
+    assert!(said("f16[8] table(0%3; 0,1,2) row-major").starts_with("groups of 3 blocks of 1 do not divide"));
+    let large = format!("f16[{}] table(0; ..) row-major", 1u64 << 40);
+    assert!(error(&large).unwrap_err().is_limit());
+}
+
+/// Each name stands for its table and its layout, and reads back as itself.
+#[test]
+fn names_stand_for_tables() {
+    for format in tabled_formats() {
+        let spec = Spec::parse(format.example).unwrap_or_else(|e| panic!("{}", e.render()));
+        assert_eq!(spec.to_string(), format.example);
+        let named = spec.array_layout(None, None, &()).unwrap();
+        assert_eq!(layout(&named.to_spec()).layout(), named.layout(), "{}", format.name);
+        let (array, name) = format.example.split_once(' ').unwrap();
+        let numbers = name.split(|c: char| !c.is_ascii_digit()).filter(|part| !part.is_empty());
+        let values: Vec<u64> = match format.parameters.len() {
+            0 => Vec::new(),
+            _ => numbers.map(|part| part.parse().unwrap()).collect(),
+        };
+        let width = format.bits.filter(|bits| *bits < 8).map_or(String::new(), |bits| format!("E({bits})"));
+        let written = layout(&format!("{array}{width} {}", format.text(&values).unwrap()));
+        assert_eq!(written.layout(), named.layout(), "{}", format.name);
+        assert_eq!(written.stored().element_bits(), named.stored().element_bits());
+        let general = Spec::parse(name).unwrap();
+        let (dims, dtype) = (named.layout().extents(), named.stored().dtype());
+        let again = general.array_layout(Some(dims), dtype, &()).unwrap();
+        assert_eq!((again.layout(), again.to_spec()), (named.layout(), named.to_spec()));
+        for alias in format.aliases {
+            let alias = name.replacen(format.name, alias, 1);
+            assert_eq!(Spec::parse(&alias).unwrap().to_string(), name);
+        }
+        for by in [&dims[..1], &[dims, &[2, 2, 2]].concat()[..]] {
+            if format.dims.last() != Some(&"…") {
+                assert!(!general.fits(by.len()));
+                assert!(general.array_layout(Some(by), dtype, &()).unwrap_err().is_mismatch());
+            }
+        }
+    }
+    for (text, said) in [
+        ("u1[64,5] GPTQ_3BIT", "GPTQ_3BIT is for arrays of [K, N, bit], not of rank 2"),
+        ("u4[64,5,3] GPTQ_3BIT", "GPTQ_3BIT needs elements of 1 bits, such as u1, and they are u4"),
+        ("u1[60,5,3] GPTQ_3BIT", "groups of 32 blocks of 1 do not divide the 60 indices of dim 0"),
+        ("MEGATRON_QKV", "MEGATRON_QKV needs Q and HEAD, as in `MEGATRON_QKV[Q=4,HEAD=4]`"),
+        ("MEGATRON_QKV[R=2]", "MEGATRON_QKV does not take the parameter `R`; legal are Q, HEAD"),
+        ("MEGATRON_QKV[Q=2,Q=2]", "Q is set once, to 1 or more"),
+        ("SM90_MIXED_FP4^T", "SM90_MIXED_FP4 has no transposed form"),
+        ("GPTQ_3BITS", "did you mean `GPTQ_3BIT`"),
+    ] {
+        let error = Spec::parse(text).unwrap_err();
+        assert!(error.to_string().contains(said), "{text}: {error}");
     }
 }
 
@@ -258,7 +344,7 @@ fn what_is_refused_says_where() {
         (
             "f16[4] table(0; 0,x) row-major",
             "x",
-            "expected an index, a range such as `0..8`, or `-` for a hole, found `x`",
+            "expected an index, a range such as `0..8`, `-` for a hole, or `..` for all in order, found `x`",
         ),
         (
             "f16[4] table(0; 3..1) row-major",
