@@ -36,6 +36,8 @@ pub struct Notation {
     pub(crate) print: Print,
     /// True if a user added it, so that its texts mean nothing elsewhere.
     pub(crate) own: bool,
+    /// True if explanations list it.
+    pub(crate) listed: bool,
 }
 
 type ReadFn = fn(&str) -> Result<Arc<dyn Reading>, Error>;
@@ -68,7 +70,8 @@ impl Notation {
     ) -> Notation {
         let words: fn() -> Vec<&'static str> = Vec::new;
         let claims: fn(&str) -> bool = |_| false;
-        Notation { name, aliases: &[], about, claims, read, among: None, words, print, own: false }
+        let (own, listed, among, aliases): (_, _, _, &[&str]) = (false, true, None, &[]);
+        Notation { name, aliases, about, claims, read, among, words, print, own, listed }
     }
 
     /// Adds other names, each of them a prefix too.
@@ -124,6 +127,23 @@ impl Notation {
 }
 
 impl Notation {
+    /// Leaves it out of explanations.
+    #[cfg(feature = "axe")]
+    pub(crate) const fn unlisted(mut self) -> Notation {
+        self.listed = false;
+        self
+    }
+
+    /// Returns whether explanations of a layout print it in this notation.
+    ///
+    /// ```
+    /// use tilewright_notation::notation;
+    /// assert!(notation("numpy").unwrap().is_listed());
+    /// ```
+    pub fn is_listed(&self) -> bool {
+        self.listed
+    }
+
     /// Its name, which is also its prefix in a SPEC.
     ///
     /// ```

@@ -148,7 +148,8 @@ impl Spec {
         if TABLES && let Some(found) = catalogue::tabled::find(trimmed) {
             let stored =
                 |text: &str| -> Result<Rest, Error> { Ok(Arc::new(Spec::among(text, all)?)) };
-            let written = found.and_then(|found| WrittenArray::read_named(trimmed, &found, &stored));
+            let written =
+                found.and_then(|found| WrittenArray::read_named(trimmed, &found, &stored));
             return written
                 .map(|written| Spec::of_tables(written, text))
                 .map_err(|error| tables::shown(error.shifted(start), text));

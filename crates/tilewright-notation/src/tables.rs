@@ -304,11 +304,13 @@ impl ListEntry {
 fn of_parts(count: u64, lengths: &[u64]) -> Result<Table, Error> {
     let whole: u64 = lengths.iter().sum();
     if !count.is_multiple_of(whole) {
-        let said = format!("groups of {whole} do not divide {count} indices in {} parts", lengths.len());
+        let said =
+            format!("groups of {whole} do not divide {count} indices in {} parts", lengths.len());
         return Err(Error::new(Kind::Mismatch, said));
     }
     if count > MAX_ENTRIES {
-        let said = format!("an index table has at most {MAX_ENTRIES} entries, and these parts {count}");
+        let said =
+            format!("an index table has at most {MAX_ENTRIES} entries, and these parts {count}");
         return Err(Error::new(Kind::Limit, said));
     }
     let groups = count / whole;

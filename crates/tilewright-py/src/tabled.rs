@@ -106,7 +106,10 @@ impl PyTabledLayout {
     fn tables<'py>(&self, py: Python<'py>) -> PyResult<Vec<Table<'py>>> {
         let table = |along: &tilewright::notation::Along| {
             let dims = along.blocks().iter().map(|block| {
-                PyTuple::new(py, [block.dim as u64, block.by].into_iter().chain(block.of).collect::<Vec<_>>())
+                PyTuple::new(
+                    py,
+                    [block.dim as u64, block.by].into_iter().chain(block.of).collect::<Vec<_>>(),
+                )
             });
             let dims = PyTuple::new(py, dims.collect::<PyResult<Vec<_>>>()?)?;
             let list = (0..along.table().stored()).map(|place| along.table().index(place));

@@ -422,7 +422,9 @@ fn axes(blocks: &[Block], rank: usize) -> Vec<Axis> {
             None => axes.push(Axis::Dim(dim)),
             Some(0) => {
                 axes.push(Axis::Place);
-                axes.extend(blocks.iter().filter(|own| own.has_rest()).map(|own| Axis::Rest(own.dim)));
+                axes.extend(
+                    blocks.iter().filter(|own| own.has_rest()).map(|own| Axis::Rest(own.dim)),
+                );
             }
             Some(_) => {}
         }

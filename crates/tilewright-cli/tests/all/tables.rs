@@ -87,3 +87,86 @@ fn files_are_converted() {
     assert_eq!(code, Some(0), "{text}");
     assert_eq!(fs::read(path("c.bin")).unwrap(), data);
 }
+
+/// Words of 3-bit values as GPTQ has them: value (k,n) of `values` is in column n, 32 values of three words.
+fn gptq(values: &[u8], columns: usize) -> Vec<u8> {
+    let words = values.len() / columns / 32 * 3;
+    let mut bits = vec![0u32; words * columns];
+    for (at, value) in values.iter().enumerate() {
+        let (k, n) = (at / columns, at % columns);
+        for bit in (0..3).filter(|bit| value >> bit & 1 == 1) {
+            let place = k % 32 * 3 + bit;
+            bits[(k / 32 * 3 + place / 32) * columns + n] |= 1 << (place % 32);
+        }
+    }
+    bits.into_iter().flat_map(u32::to_le_bytes).collect()
+}
+
+/// Values of 3 bits that straddle words become bytes, and these the same words again.
+#[test]
+fn values_of_three_bits_are_converted_both_ways() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let values: Vec<u8> = (0..64 * 5).map(|at| (at * at / 3 + at) as u8 % 8).collect();
+    let words = gptq(&values, 5);
+    let header = r#"{"w":{"dtype":"I32","shape":[6,5],"data_offsets":[0,120]}}"#;
+    let file = [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &words].concat();
+    fs::write(path("gptq.safetensors"), file).unwrap();
+    let (gptq, bytes) = (path("gptq.safetensors"), path("bytes.safetensors"));
+    let to = "k n (b1 b0:8) -> k n b1 b0";
+    let (code, text) = run(&[
+        "convert",
+        &gptq,
+        &bytes,
+        "--from",
+        "GPTQ_3BIT",
+        "--dtype",
+        "u1",
+        "--to",
+        to,
+        "--store",
+        "u8",
+        "--verify",
+    ]);
+    assert_eq!(code, Some(0), "{text}");
+    let moved = fs::read(&bytes).unwrap();
+    assert!(moved.ends_with(&values), "{text}");
+    let back = path("back.safetensors");
+    let (code, text) =
+        run(&["convert", &bytes, &back, "--to", "GPTQ_3BIT", "--store", "s32", "--verify"]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(fs::read(&back).unwrap().ends_with(&words));
+    let (code, text) = run(&["info", &back]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("GPTQ_3BIT as s32[6,5]"), "{text}");
+    // Another type is refused with the width that the format has.
+    let (code, text) =
+        run(&["convert", &gptq, &back, "--from", "GPTQ_3BIT", "--to", to, "--force"]);
+    assert_eq!(code, Some(2), "{text}");
+    assert!(
+        text.contains("GPTQ_3BIT needs elements of 1 bits, such as u1, and they are s32"),
+        "{text}"
+    );
+}
+
+#[test]
+fn names_of_tables_are_listed_and_explained() {
+    let (code, text) = run(&["formats", "HopperMXValueLayout"]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(
+        text.contains("With index tables") && text.contains("HOPPER_MX_VALUE_MMA2_OLD"),
+        "{text}"
+    );
+    let (code, text) = run(&["explain", "u1[64,5,3] GPTQ_3BIT"]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(
+        text.contains("blocks of 1 of dim 0, in groups of 32 and of 1 of dim 2: 96 blocks"),
+        "{text}"
+    );
+    let (code, text) = run(&["index", "u1[256,128,4] HOPPER_MX_VALUE", "--coord", "0,0,3"]);
+    assert_eq!((code, text.as_str()), (Some(0), "15 (byte 1, bit 7)\n"));
+    let rows = "u1[3,40,3] CT_PACK_INT32_3BIT";
+    let (code, text) = run(&["index", rows, "--coord", "1,2,1"]);
+    assert_eq!(code, Some(0));
+    assert!(text.starts_with("135 "), "{text}");
+}

@@ -99,7 +99,8 @@ pub(crate) fn find(text: &str) -> Option<Result<Found<'_>, Error>> {
         let known = |format: &&TabledFormat| format.name == word || format.aliases.contains(&word);
         Some((at, tabled_formats().iter().find(known)?, word.len()))
     })?;
-    let (array, rest) = (text.get(..at).unwrap_or_default(), text.get(at + len..).unwrap_or_default());
+    let (array, rest) =
+        (text.get(..at).unwrap_or_default(), text.get(at + len..).unwrap_or_default());
     Some(format.read(rest).map_err(|error| error.shifted(at + len)).map(|(values, used)| Found {
         format,
         name: format.spelled(&values),
@@ -155,7 +156,10 @@ impl TabledFormat {
             return Ok(());
         }
         let (name, dims) = (self.name, self.dims.join(", "));
-        Err(Error::new(Kind::Mismatch, format!("{name} is for arrays of [{dims}], not of rank {rank}")))
+        Err(Error::new(
+            Kind::Mismatch,
+            format!("{name} is for arrays of [{dims}], not of rank {rank}"),
+        ))
     }
 
     /// Refuses elements of another width.
@@ -164,7 +168,8 @@ impl TabledFormat {
             return Ok(());
         };
         let name = self.name;
-        let said = format!("{name} needs elements of {bits} bits, such as u{bits}, and they are {dtype}");
+        let said =
+            format!("{name} needs elements of {bits} bits, such as u{bits}, and they are {dtype}");
         Err(Error::new(Kind::Mismatch, said))
     }
 
@@ -172,7 +177,11 @@ impl TabledFormat {
     fn spelled(&self, values: &[u64]) -> String {
         let set = self.parameters.iter().zip(values);
         let set: Vec<String> = set.map(|(name, value)| format!("{name}={value}")).collect();
-        if set.is_empty() { self.name.to_owned() } else { format!("{}[{}]", self.name, set.join(",")) }
+        if set.is_empty() {
+            self.name.to_owned()
+        } else {
+            format!("{}[{}]", self.name, set.join(","))
+        }
     }
 
     /// Reads the parameters behind a name, and returns the bytes that they take.
@@ -190,14 +199,22 @@ impl TabledFormat {
                 let at = self.parameters.iter().position(|own| *own == name);
                 match at.and_then(|at| values.get_mut(at)) {
                     Some(free) if free.is_none() && value > 0 => *free = Some(value),
-                    Some(_) => return Err(Error::parse(span, format!("{name} is set once, to 1 or more"))),
+                    Some(_) => {
+                        return Err(Error::parse(
+                            span,
+                            format!("{name} is set once, to 1 or more"),
+                        ));
+                    }
                     None => return Err(Error::parse(span, self.unknown(name))),
                 }
             }
         }
         let used = scan.at();
         if scan.eat("^T") {
-            let said = format!("{} has no transposed form; write its table and layout instead: {}", self.name, self.layout);
+            let said = format!(
+                "{} has no transposed form; write its table and layout instead: {}",
+                self.name, self.layout
+            );
             return Err(Error::parse((used, scan.at()), said));
         }
         let all: Option<Vec<u64>> = values.into_iter().collect();
@@ -255,7 +272,9 @@ fn q6_k(number: u64) -> u64 {
 }
 
 /// The bytes of one block of `ROWS` rows: `SCALE` bytes of the scale of each, then `VALUES` bytes of each in chunks.
-fn repacked<const ROWS: u64, const SCALE: u64, const VALUES: u64, const CHUNK: u64>(number: u64) -> u64 {
+fn repacked<const ROWS: u64, const SCALE: u64, const VALUES: u64, const CHUNK: u64>(
+    number: u64,
+) -> u64 {
     let (row, byte) = (number / (SCALE + VALUES), number % (SCALE + VALUES));
     match byte.checked_sub(SCALE) {
         None => row * SCALE + byte,
@@ -273,7 +292,19 @@ const fn row(
     example: &'static str,
 ) -> TabledFormat {
     let (parameters, of_words): (&[&str], _) = (&[], None);
-    TabledFormat { name, aliases, bits, dims, parameters, of_words, blocks, list, layout, source, example }
+    TabledFormat {
+        name,
+        aliases,
+        bits,
+        dims,
+        parameters,
+        of_words,
+        blocks,
+        list,
+        layout,
+        source,
+        example,
+    }
 }
 
 const fn repack(

@@ -10,6 +10,8 @@
 mod affine;
 mod array;
 mod arrow;
+#[cfg(feature = "axe")]
+mod axe;
 mod backwards;
 mod blocked;
 mod canonical;
@@ -82,6 +84,8 @@ pub(crate) static DIALECTS: All = &[
     triton::DIALECT,
     linear::DIALECT,
     shape::DIALECT,
+    #[cfg(feature = "axe")]
+    axe::DIALECT,
 ];
 
 pub(crate) use cute::spell as spell_cute;

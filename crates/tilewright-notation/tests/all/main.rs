@@ -1,5 +1,6 @@
 //! The tests of `tilewright-notation` from outside: one program, a module for each notion.
 
+mod axe;
 mod catalogue;
 mod contract;
 mod cutlass;

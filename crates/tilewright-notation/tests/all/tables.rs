@@ -143,7 +143,10 @@ fn lists_by_a_word() {
         "groups of 3 do not divide 8 indices in 2 parts"
     );
     assert!(said("f16[8] table(0; parts 0) row-major").starts_with("a table has at most 32 parts"));
-    assert!(said("f16[8] table(0%3; 0,1,2) row-major").starts_with("groups of 3 blocks of 1 do not divide"));
+    assert!(
+        said("f16[8] table(0%3; 0,1,2) row-major")
+            .starts_with("groups of 3 blocks of 1 do not divide")
+    );
     let large = format!("f16[{}] table(0; ..) row-major", 1u64 << 40);
     assert!(error(&large).unwrap_err().is_limit());
 }
@@ -162,7 +165,8 @@ fn names_stand_for_tables() {
             0 => Vec::new(),
             _ => numbers.map(|part| part.parse().unwrap()).collect(),
         };
-        let width = format.bits.filter(|bits| *bits < 8).map_or(String::new(), |bits| format!("E({bits})"));
+        let width =
+            format.bits.filter(|bits| *bits < 8).map_or(String::new(), |bits| format!("E({bits})"));
         let written = layout(&format!("{array}{width} {}", format.text(&values).unwrap()));
         assert_eq!(written.layout(), named.layout(), "{}", format.name);
         assert_eq!(written.stored().element_bits(), named.stored().element_bits());

@@ -12,6 +12,7 @@
 //! | `jax` | `P("dp", None, ("a", "b"))` | `jax.rs` |
 //! | `hlo` | `{devices=[2,1,4]<=[8] last_tile_dim_replicate}` | `hlo/` |
 //! | `shardy` | `sdy <mesh<["x"=2]>, [{"x"}, {}]>` | `shardy.rs` |
+//! | `axe` | `T.TileLayout(T.S[(2, 4):(1 @ Axis.x, 1)])` | `axe.rs` |
 //! | `megatron` | `column`, `gate_up`, `megatron:qkv(h=8,g=2,d=4)`, `vllm:vocab(pad=64)` | `megatron.rs` |
 //!
 //! A dialect prints candidates, and each is read again: its devices are compared with those of the sharding. So a text
@@ -25,6 +26,8 @@
 //! # Ok::<(), tilewright_sharded::Error>(())
 //! ```
 
+#[cfg(feature = "axe")]
+mod axe;
 mod axes;
 pub mod hlo;
 mod jax;
@@ -79,6 +82,16 @@ pub struct Dialect {
 /// The notations, in the order in which a text is offered to them.
 pub static DIALECTS: &[Dialect] =
     &[torch::DIALECT, jax::DIALECT, hlo::DIALECT, shardy::DIALECT, megatron::DIALECT];
+
+/// Notations that are read and printed where they are asked for, and that no explanation lists.
+#[cfg(feature = "axe")]
+static MORE: &[Dialect] = &[axe::DIALECT];
+#[cfg(not(feature = "axe"))]
+static MORE: &[Dialect] = &[];
+
+fn all() -> impl Iterator<Item = &'static Dialect> {
+    DIALECTS.iter().chain(MORE)
+}
 
 impl Dialect {
     /// Returns the name.
@@ -153,8 +166,8 @@ impl Dialect {
 /// # Ok::<(), tilewright_sharded::Error>(())
 /// ```
 pub fn dialect(name: &str) -> Result<&'static Dialect, Error> {
-    DIALECTS.iter().find(|dialect| dialect.name == name).ok_or_else(|| {
-        let names: Vec<&str> = DIALECTS.iter().map(Dialect::name).collect();
+    all().find(|dialect| dialect.name == name).ok_or_else(|| {
+        let names: Vec<&str> = all().map(Dialect::name).collect();
         let near = or_one_of(name, &names);
         Error::unsupported(format!("no notation of shardings is called `{name}`{near}"))
     })
@@ -169,7 +182,7 @@ pub(crate) fn sharding(
     let mesh = if scanner.eat("mesh(") { Some(mesh(scanner)?) } else { None };
     scanner.skip();
     let from = scanner.at();
-    let Some(dialect) = DIALECTS.iter().find(|dialect| (dialect.claims)(scanner.rest())) else {
+    let Some(dialect) = all().find(|dialect| (dialect.claims)(scanner.rest())) else {
         let forms = "`[Shard(0), …]`, `P(…)`, `{devices=…}`, `sdy <…>`, or a rule such as `column`";
         return Err(scanner.expected(&format!("a sharding: {forms}")));
     };

@@ -255,3 +255,82 @@ fn megatron_cuts_so() {
     }
     assert!(checked > 400, "{checked}");
 }
+
+/// The rows of Axe layouts with axes of devices.
+fn axe() -> Vec<Value> {
+    let path = format!("{}/../../corpus/vectors/axe.jsonl", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).unwrap();
+    let all = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    all.filter(|row| row["kind"] == "devices").collect()
+}
+
+/// The row-major numbers of the elements of a shard, in its order.
+fn elements(shard: &Shard, extents: &[u64]) -> Vec<u64> {
+    shard.dims().iter().zip(extents).fold(vec![0], |all, (list, extent)| {
+        let next = |at: u64| list.indices().map(move |index| at * extent + index);
+        all.into_iter().flat_map(next).collect()
+    })
+}
+
+/// What the replicas of an axis add to a coordinate.
+fn copies(row: &Value, axis: &str) -> Vec<u64> {
+    let own = row["copies"].as_array().unwrap().iter().filter(|copy| copy[2] == axis);
+    own.fold(vec![0], |all, copy| {
+        let [extent, stride] = [0, 1].map(|at| copy[at].as_u64().unwrap());
+        all.iter().flat_map(|at| (0..extent).map(move |copy| at + copy * stride)).collect()
+    })
+}
+
+#[test]
+fn tvm_cuts_so() {
+    let mut checked = 0;
+    for row in axe() {
+        let (said, dims) = (row["text"].as_str().unwrap(), numbers(&row["dims"]));
+        let axes = row["mesh"].as_object().unwrap();
+        let sizes: Vec<String> = axes.iter().map(|(name, size)| format!("{name}={size}")).collect();
+        let text = format!("f32[{}] @ mesh({}) {said}", comma(&dims), sizes.join(","));
+        let sharded = Sharded::parse(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        let local = numbers(&row["places"]["m"]);
+        for shard in sharded.shards() {
+            let coord = shard.coord();
+            let held = |index: &u64| {
+                axes.keys().zip(&coord).all(|(name, own)| {
+                    let at = row["places"].get(name).map_or(0, |all| numbers(all)[*index as usize]);
+                    copies(&row, name).iter().any(|more| at + more == *own)
+                })
+            };
+            let mut expected: Vec<u64> = (0..local.len() as u64).filter(held).collect();
+            expected.sort_by_key(|index| local[*index as usize]);
+            assert_eq!(elements(&shard, &dims), expected, "{text} {}", shard.position());
+            checked += 1;
+        }
+        let printed = dialect("axe").unwrap().print(&sharded).unwrap();
+        let again = Sharded::parse(&format!("f32[{}] @ {printed}", comma(&dims))).unwrap();
+        assert_eq!(sharded.difference(&again), None, "{text}: {printed}");
+        // Without a mesh, the axes are those of the text.
+        assert!(Sharded::parse(&format!("f32[{}] @ {said}", comma(&dims))).is_ok(), "{said}");
+    }
+    assert!(checked > 150, "{checked}");
+}
+
+#[test]
+fn what_tvm_means_otherwise_is_refused() {
+    for (text, said) in [
+        ("f32[8] @ S[(2, 4):(1 @ x, 2)]", "the shards are not row-major: stride 2 instead of 1"),
+        ("f32[8] @ S[(2, 4):(4, 1)]", "no iter names an axis of devices"),
+        ("f32[8] @ mesh(x=4) S[(2, 4):(1 @ x, 1)]", "iters reach 2 of the 4 devices of axis `x`"),
+        ("f32[8] @ mesh(x=2) S[(2, 4):(1 @ y, 1)]", "the mesh lacks the axis `y`"),
+        ("f32[6] @ S[(2, 4):(1 @ x, 1)]", "do not split dim 0 of 6"),
+        ("f32[4] @ S[(2, 4):(1 @ x, 1)]", "count more elements than the array has"),
+        ("f32[8] @ S[(2, 4):(1 @ x, 1)] + 3", "a shard has no offset"),
+        ("f32[8] @ S[(2, 4):(1 @ x)]", "1 strides for 2 extents"),
+        ("f32[8] @ mesh(x=4) S[(2, 4):(3 @ x, 1)]", "no digit of the 4 devices"),
+        ("f32[4] @ S[(2, 2):(1 @ x, 1 @ x)]", "no digit of the 3 devices"),
+    ] {
+        let error = Sharded::parse(text).unwrap_err();
+        assert!(error.to_string().contains(said), "{text}: {error}");
+    }
+    let unnamed = Sharded::parse("f32[8] @ mesh(2) [Shard(0)]").unwrap();
+    let error = dialect("axe").unwrap().print(&unnamed).unwrap_err();
+    assert!(error.to_string().contains("its axes have names"), "{error}");
+}

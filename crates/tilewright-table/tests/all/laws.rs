@@ -103,9 +103,8 @@ fn naive(layout: &TabledLayout, lists: &[Step], coord: &[u64]) -> i64 {
     let (mut coord, mut extents) = (coord.to_vec(), layout.extents().to_vec());
     for (dims, list) in lists {
         let count = |&(dim, by, of): &Dim| of.unwrap_or(extents[dim] / by);
-        let number = dims
-            .iter()
-            .fold(0, |all, dim| all * count(dim) + coord[dim.0] / dim.1 % count(dim));
+        let number =
+            dims.iter().fold(0, |all, dim| all * count(dim) + coord[dim.0] / dim.1 % count(dim));
         let place = list.iter().position(|entry| *entry == Some(number)).unwrap() as u64;
         let (mut next, mut next_extents) = (Vec::new(), Vec::new());
         for dim in 0..coord.len() {

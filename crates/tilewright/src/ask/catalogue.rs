@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde_json::{Map, Value, json};
 use tilewright_notation::{
-    Constant, Format, Group, Named, Spec, Units, Width, catalogue, groups, notations,
+    Constant, Format, Group, Named, Spec, TABLES, TabledFormat, Units, Width, catalogue, groups,
+    notations, tabled_formats,
 };
 
 use super::{
@@ -66,6 +67,23 @@ impl Formats {
         groups.retain(|group| !group.formats.is_empty());
         groups
     }
+
+    /// Returns the formats with index tables that have the word in their names or their source.
+    ///
+    /// ```
+    /// # if !cfg!(feature = "tables") { return; }
+    /// use tilewright::ask::Formats;
+    /// let found = Formats { word: "3bit".into() }.tabled();
+    /// assert_eq!(found.iter().map(|format| format.name).collect::<Vec<_>>(), ["GPTQ_3BIT", "CT_PACK_INT32_3BIT"]);
+    /// ```
+    pub fn tabled(&self) -> Vec<&'static TabledFormat> {
+        let word = self.word.to_ascii_lowercase();
+        let has = |text: &&str| text.to_ascii_lowercase().contains(&word);
+        let named = |format: &&TabledFormat| {
+            format.aliases.iter().chain([&format.name, &format.source]).any(has)
+        };
+        tabled_formats().iter().filter(named).collect()
+    }
 }
 
 impl fmt::Display for Formats {
@@ -78,7 +96,12 @@ impl Answer for Formats {
     fn to_json(&self) -> Value {
         let found = self.found();
         let formats = found.iter().flat_map(|group| &group.formats);
-        json!({ "formats": formats.map(|format| format_json(format)).collect::<Vec<_>>() })
+        let mut json =
+            json!({ "formats": formats.map(|format| format_json(format)).collect::<Vec<_>>() });
+        if TABLES {
+            json["tabled"] = self.tabled().into_iter().map(tabled_json).collect();
+        }
+        json
     }
 
     fn within(&self, width: usize) -> String {
@@ -95,11 +118,14 @@ impl Answer for Formats {
                 text.push('\n');
             }
         }
+        if TABLES {
+            text += &tabled_lines(&self.tabled(), width);
+        }
         text
     }
 
     fn is_no(&self) -> bool {
-        self.found().is_empty()
+        self.found().is_empty() && self.tabled().is_empty()
     }
 }
 
@@ -118,6 +144,37 @@ fn listed(format: &Format, width: usize) -> String {
     let fits = |names: &String| length(&pattern) + length(names) <= width;
     let names = (0..=count).rev().map(names).find(fits).unwrap_or_else(|| names(0));
     shortened(&pattern, width.saturating_sub(length(&names))) + &names
+}
+
+/// Returns the lines of formats with index tables: dims, other names and source of each.
+fn tabled_lines(formats: &[&TabledFormat], width: usize) -> String {
+    if formats.is_empty() {
+        return String::new();
+    }
+    let names = formats.iter().map(|format| format.name.len()).max().unwrap_or(0);
+    let mut text = lines("With index tables: orders that no strides have", width).join("\n") + "\n";
+    for format in formats {
+        let names_of = match format.aliases {
+            [] => String::new(),
+            aliases => format!("  = {}", aliases.join(", ")),
+        };
+        let facts = format!("[{}]: {}{names_of}", format.dims.join(", "), format.source);
+        text += &format!("  {:names$}  ", format.name);
+        text += &(shortened(&facts, width.saturating_sub(names + 4)) + "\n");
+    }
+    text
+}
+
+fn tabled_json(format: &TabledFormat) -> Value {
+    json!({
+        "name": format.name,
+        "aliases": format.aliases,
+        "bits": format.bits,
+        "dims": format.dims,
+        "parameters": format.parameters,
+        "source": format.source,
+        "example": format.example,
+    })
 }
 
 /// A named format with an array in it as an example.

@@ -198,7 +198,9 @@ impl Given {
     /// Returns all questions about one layout.
     fn everything(&self) -> Vec<Value> {
         let mut questions = vec![self.ask("parse"), self.ask("explain"), self.ask("recognise")];
-        let to = notations().iter().map(|to| self.ask_with("translate", "to", json!(to.name())));
+        // The page lacks the others.
+        let listed = notations().iter().filter(|to| to.is_listed());
+        let to = listed.map(|to| self.ask_with("translate", "to", json!(to.name())));
         questions.extend(to);
         questions.extend(self.places());
         questions
@@ -224,6 +226,7 @@ impl Given {
 fn headers() -> Vec<Value> {
     notations()
         .iter()
+        .filter(|notation| notation.is_listed())
         .flat_map(|notation| header(notation.name()))
         .flat_map(|given| given.everything())
         .collect()

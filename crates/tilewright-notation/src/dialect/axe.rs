@@ -1,0 +1,282 @@
+//! Axe layouts of TVM's TIRx: `T.TileLayout(T.S[(8, 4):(4, 1)] + T.R[2:4 @ Axis.warpid] + 16)`.
+//!
+//! ```text
+//! axe     := tile | compose
+//! tile    := 'TileLayout' '(' sum ')' | sum
+//! compose := 'ComposeLayout' '(' int ',' int ',' int ',' tile [ ',' 'swizzle_inner' '=' bool ] ')'
+//! sum     := 'S' iters { '+' ( 'R' iters | term | '(' term { '+' term } ')' ) }
+//! iters   := '[' list [ ':' list ] ']'              extents, and strides; without strides row-major
+//! list    := term | '(' term { ',' term } ')' | term { ',' term }
+//! term    := int [ '@' axis ]                       without an axis, the axis `m` of memory
+//! ```
+//!
+//! `T.` before a name and `Axis.` before an axis may be missing. The iters of `S` split the row-major index of an array,
+//! the last fastest; each adds its index times its stride to its axis. The dims of the array are the extents of `S`, or
+//! any dims whose row-major index is the same. `R` holds each element at several places, and a term is added to all.
+//! `ComposeLayout(base, bits, shift, …)` applies a swizzle to the axis `m`: `Sw<bits,base,shift>`, with the shift
+//! downwards if `swizzle_inner=False`. Other axes are places of threads: such a text spreads an array and is no memory.
+//! Source: apache-tvm 0.27, `tvm.tirx.layout`; Hou et al., "Axe", 2026.
+//!
+//! | text | array | layout |
+//! |---|---|---|
+//! | `T.TileLayout(T.S[(3, 5):(5, 1)])` | | `(3,5):(5,1)` |
+//! | `S[(2, 3, 4)]` | `[6,4]` | `((3,2),4):((4,12),1)` |
+//! | `T.TileLayout(T.S[8:-1] + 7)` | | `(8):(-1)+7` |
+//! | `T.ComposeLayout(3, 3, 3, T.TileLayout(T.S[(8, 64):(64, 1)]))` | | `Sw<3,3,3> o (8,64):(64,1)` |
+//! | `ComposeLayout(3, 2, 3, S[64:1], swizzle_inner=False)` | | `Sw<2,3,-3> o (64):(1)` |
+//! | `S[(2, 3):(1, 1)]` | `[4,3]` | error: 12 elements, and the iters count 6 |
+//! | `S[(8, 4):(1 @ laneid, 1)]` | | error: spreads an array over laneid |
+//! | `S[4:1] + R[2:4]` | | error: each element at 2 places |
+//! | `S[(4, 2):(1)]` | | error: 1 strides for 2 extents |
+
+mod iters;
+mod threads;
+
+use std::{fmt, sync::Arc};
+
+use tilewright_core::{
+    Layout, LinearLayout, MAX_MODES, Mode, Profile, Step, Swizzle, TensorLayout,
+};
+
+use super::strided::unsupported;
+use crate::{
+    Named,
+    error::{Error, Kind},
+    notation::Notation,
+    reading::{Given, Reading, Resolved},
+    scan::{Scanner, tuple},
+};
+use iters::{Iter, Tile};
+
+pub(super) const DIALECT: Notation =
+    Notation::new("axe", "TVM's TIRx, Axe: shards and replicas on named axes", read, print)
+        .with_aliases(&["tirx"])
+        .with_form(claims)
+        .with_words(words)
+        .unlisted();
+
+const NAMES: [&str; 2] = ["TileLayout", "ComposeLayout"];
+
+fn words() -> Vec<&'static str> {
+    NAMES.to_vec()
+}
+
+fn claims(text: &str) -> bool {
+    let text = text.strip_prefix("T.").unwrap_or(text);
+    NAMES.iter().any(|name| text.starts_with(name)) || text.starts_with("S[")
+}
+
+/// A layout as written: a tile, and the swizzle of its memory.
+#[derive(Debug)]
+struct Axe {
+    tile: Tile,
+    /// Base, bits and shift, and whether the shift is downwards, as the text has them.
+    swizzle: Option<([u64; 3], bool)>,
+}
+
+fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
+    let mut scan = Scanner::new(text);
+    let axe = if iters::eat(&mut scan, "ComposeLayout") {
+        composed(&mut scan)?
+    } else {
+        Axe { tile: Tile::read(&mut scan)?, swizzle: None }
+    };
+    scan.end("the layout")?;
+    Ok(Arc::new(axe))
+}
+
+fn composed(scan: &mut Scanner<'_>) -> Result<Axe, Error> {
+    scan.expect("(")?;
+    let mut numbers = [0; 3];
+    for number in &mut numbers {
+        scan.skip();
+        let from = scan.at();
+        *number = scan.integer()?;
+        if *number > 62 {
+            return Err(Error::parse((from, scan.at()), "a swizzle is of at most 62 bits"));
+        }
+        scan.expect(",")?;
+    }
+    let tile = Tile::read(scan)?;
+    let mut inner = true;
+    if scan.eat(",") {
+        scan.expect("swizzle_inner")?;
+        scan.expect("=")?;
+        inner = scan.eat_word("True");
+        if !inner && !scan.eat_word("False") {
+            return Err(scan.expected("`True` or `False`"));
+        }
+    }
+    scan.expect(")")?;
+    Ok(Axe { tile, swizzle: Some((numbers, inner)) })
+}
+
+impl fmt::Display for Axe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tile = &self.tile;
+        let Some(([base, bits, shift], inner)) = self.swizzle else {
+            return write!(f, "T.TileLayout({tile})");
+        };
+        let inner = if inner { "" } else { ", swizzle_inner=False" };
+        write!(f, "T.ComposeLayout({base}, {bits}, {shift}, T.TileLayout({tile}){inner})")
+    }
+}
+
+impl Axe {
+    fn swizzle(&self) -> Result<Swizzle, Error> {
+        let Some(([base, bits, shift], inner)) = self.swizzle else {
+            return Ok(Swizzle::IDENTITY);
+        };
+        let shift = if inner { shift as i8 } else { -(shift as i8) };
+        Ok(Swizzle::new(bits as u8, base as u8, shift)?)
+    }
+
+    /// The layout of an array of these dims in memory.
+    fn layout(&self, dims: &[u64]) -> Result<TensorLayout, Error> {
+        let axes = self.tile.other_axes();
+        if !axes.is_empty() {
+            let axes = axes.join(" and ");
+            return Err(unsupported(format!(
+                "`{self}` spreads an array over {axes}, and a layout is of one memory; its map has an answer of its own"
+            )));
+        }
+        let copies: u64 =
+            self.tile.replica.iter().map(|iter| iter.extent).fold(1, u64::saturating_mul);
+        if copies > 1 {
+            return Err(unsupported(format!(
+                "`{self}` stores each element at {copies} places, and a layout has one for each"
+            )));
+        }
+        let offset = self.tile.offset("m");
+        let Some(groups) = self.groups(dims)? else { return self.merged(dims, offset) };
+        let counts: Vec<usize> = groups.iter().map(Vec::len).collect();
+        let modes: Vec<Mode> = groups.iter().flatten().map(Iter::mode).collect();
+        let profile = Profile::nested(&counts)?;
+        Ok(TensorLayout::of(&Layout::new(&modes, &profile, offset, self.swizzle()?)?))
+    }
+
+    /// The layout of an array whose dims the iters cut across: all dims become one, which the iters split.
+    fn merged(&self, dims: &[u64], offset: i64) -> Result<TensorLayout, Error> {
+        let merge = Step::Merge { major: 0, minor: 1 };
+        let mut steps = vec![merge; dims.len().saturating_sub(1)];
+        let mut modes: Vec<Mode> = self.tile.shard.iter().take(1).map(Iter::mode).collect();
+        for iter in self.tile.shard.iter().skip(1).rev() {
+            steps.push(Step::Split { axis: 0, by: iter.extent });
+            modes.push(iter.mode());
+        }
+        let profile = Profile::flat(modes.len())?;
+        let layout = Layout::new(&modes, &profile, offset, self.swizzle()?)?;
+        let capacity = u64::try_from(layout.cosize()).unwrap_or(0);
+        Ok(TensorLayout::with_steps(dims, &steps, &layout, capacity)?)
+    }
+
+    /// The iters of each dim, fastest first; parts of an iter where a dim ends within it. `None` where an iter and a dim
+    /// cut across each other.
+    fn groups(&self, dims: &[u64]) -> Result<Option<Vec<Vec<Iter>>>, Error> {
+        if self.tile.dims() == dims {
+            return Ok(Some(self.tile.shard.iter().map(|iter| vec![iter.clone()]).collect()));
+        }
+        let size = |extents: &[u64]| extents.iter().try_fold(1u64, |all, e| all.checked_mul(*e));
+        let (own, given) = (size(&self.tile.dims()), size(dims));
+        if own.is_none() || own != given {
+            let (own, given) = (own.unwrap_or(u64::MAX), given.unwrap_or(u64::MAX));
+            let said = format!("an array of {given} elements, and the iters count {own}");
+            return Err(Error::new(Kind::Mismatch, said));
+        }
+        let mut left: Vec<Iter> = self.tile.shard.clone();
+        let groups: Option<Vec<Vec<Iter>>> =
+            dims.iter().rev().map(|extent| take(&mut left, *extent)).collect();
+        Ok(groups.map(|groups| groups.into_iter().rev().collect()))
+    }
+}
+
+/// Takes iters of `extent` coordinates from the end, and splits the last if it is longer.
+fn take(left: &mut Vec<Iter>, extent: u64) -> Option<Vec<Iter>> {
+    let (mut need, mut group) = (extent, Vec::new());
+    while need > 1 {
+        let mut last = left.pop()?;
+        let whole = last.extent;
+        if whole > need && whole.is_multiple_of(need) {
+            let stride = last.stride.checked_mul(i64::try_from(need).ok()?)?;
+            left.push(Iter { extent: whole / need, stride, axis: last.axis.clone() });
+            last.extent = need;
+        } else if whole == 0 || !need.is_multiple_of(whole) {
+            return None;
+        }
+        need /= last.extent;
+        if last.extent > 1 {
+            group.push(last);
+        }
+    }
+    if group.is_empty() {
+        group.push(Iter { extent, stride: 0, axis: "m".into() });
+    }
+    Some(group)
+}
+
+impl Reading for Axe {
+    fn is_concrete(&self) -> bool {
+        true
+    }
+
+    fn fits(&self, rank: usize) -> bool {
+        rank <= MAX_MODES
+    }
+
+    fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
+        let own = self.tile.dims();
+        Ok(Resolved::plain(self.layout(given.dims.unwrap_or(&own))?, given))
+    }
+
+    fn distribution(&self, given: &Given<'_>) -> Result<Option<LinearLayout>, Error> {
+        if self.tile.other_axes().is_empty() {
+            return Ok(None);
+        }
+        if self.swizzle.is_some() {
+            return Err(unsupported("a swizzle of a layout over threads has no map here"));
+        }
+        let own = self.tile.dims();
+        let groups = self.groups(given.dims.unwrap_or(&own))?.ok_or_else(|| {
+            let extents = tuple(&own);
+            unsupported(format!(
+                "the iters of {extents} cut across the dims, which no map over bits does"
+            ))
+        })?;
+        threads::map(&self.tile, &groups).map(Some)
+    }
+}
+
+/// The layout as a tile, with its swizzle.
+fn print(named: &Named) -> Result<String, Error> {
+    let tensor = named.layout();
+    let layout = tensor.layout();
+    if !tensor.is_strided() || *tensor != TensorLayout::of(layout) {
+        return Err(unsupported("Axe's tiles have no padding, and no merged dims"));
+    }
+    let mut shard = Vec::new();
+    for dim in 0..tensor.rank() {
+        let modes = layout.axis(dim).unwrap_or(&[]);
+        let iter =
+            |mode: &Mode| Iter { extent: mode.extent(), stride: mode.stride(), axis: "m".into() };
+        shard.extend(modes.iter().rev().map(iter));
+    }
+    if shard.is_empty() {
+        shard.push(Iter { extent: 1, stride: 1, axis: "m".into() });
+    }
+    if shard.iter().any(|iter| iter.extent == 0) {
+        return Err(unsupported("an empty dim; Axe's iters have extents of 1 and more"));
+    }
+    let offset = Some(layout.offset()).filter(|offset| *offset != 0);
+    let offset = offset.map(|offset| (offset, "m".into())).into_iter().collect();
+    let (own, tile) = (layout.swizzle(), Tile { shard, replica: Vec::new(), offset });
+    if own.is_identity() {
+        return Ok(Axe { tile, swizzle: None }.to_string());
+    }
+    if !own.is_field_xor() {
+        return Err(unsupported(
+            "Axe's swizzle xors one field of bits into another; this one does more",
+        ));
+    }
+    let numbers = [own.base(), own.bits(), own.shift().unsigned_abs()].map(u64::from);
+    Ok(Axe { tile, swizzle: Some((numbers, own.shift() > 0)) }.to_string())
+}
