@@ -93,10 +93,14 @@ def case(source: random.Random) -> Case:
             count = source.choice([1, 2, 24, 100, 360])
             return kind, f"complement {coq(ordered)} {count} 1", f"complement({text(modes)}, {count})"
         pairs = "; ".join(f"(Mode {number(e)} {number(s)}, {p})" for (e, s), p in indexed(modes))
-        return kind, f"left_inverse {coq(modes)} [{pairs}]", f"left_inverse({text(modes)})"
+        # The program asks for a smallest offset of 0, from which Coq counts.
+        lowest = sum((extent - 1) * stride for extent, stride in modes if stride < 0)
+        shift = f"+{-lowest}" if lowest else ""
+        return kind, f"left_inverse {coq(modes)} [{pairs}]", f"left_inverse({text(modes)}{shift})"
     modes = loose(source)
-    if kind == "value":
+    if kind in ("value", "nullspace"):
         modes = [(max(extent, 1), stride) for extent, stride in modes]
+    if kind == "value":
         at = source.randrange(size(modes))
         return kind, f"value {coq(modes)} {at}", f"crd2idx({at}, {text(modes)})"
     name = "coalesce_extended" if kind == "coalesce_x" else kind

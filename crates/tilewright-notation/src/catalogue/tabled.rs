@@ -5,7 +5,7 @@
 //! list in the words of a SPEC. Elements that are no type of their own, such as values of 3 bits, are arrays of bits: the
 //! last dim counts the bits of a value, the lowest first.
 //!
-//! The name stands for its table: `u1[64,5,3] GPTQ_3BIT` is `u1[64,5,3]E(1) table(0%32,2; ..) (p1 p0:32) k n -> k p1 n p0`.
+//! The name stands for its table: `u1[64,5,3] GPTQ_3BIT` is `u1[64,5,3]E(1) table(0%32,2; ..) (p1 p0:32) k n -> k p1 | n p0`.
 
 use tilewright_core::Dtype;
 use tilewright_table::Table;
@@ -22,7 +22,7 @@ use crate::{
 /// if !tilewright_notation::TABLES { return; }
 /// let gptq = tabled_formats().iter().find(|format| format.name == "GPTQ_3BIT").unwrap();
 /// assert_eq!((gptq.bits, gptq.dims), (Some(1), &["K", "N", "bit"][..]));
-/// assert_eq!(gptq.text(&[]).unwrap(), "table(0%32,2; ..) (p1 p0:32) k n -> k p1 n p0");
+/// assert_eq!(gptq.text(&[]).unwrap(), "table(0%32,2; ..) (p1 p0:32) k n -> k p1 | n p0");
 /// let spec = Spec::parse(gptq.example).unwrap();
 /// assert_eq!(spec.to_string(), gptq.example);
 /// ```
@@ -349,9 +349,9 @@ const PAIRS: &str = "0/8%2,1%16,2";
 static ROWS: &[TabledFormat] = &[
     TabledFormat {
         of_words: Some(three_bits),
-        ..row("GPTQ_3BIT", &["GPTQ_3BIT_BITS"], Some(1), &["K", "N", "bit"], ("0%32,2", Listing::Said(".."), "(p1 p0:32) k n -> k p1 n p0"), GPTQ, "u1[64,5,3] GPTQ_3BIT")
+        ..row("GPTQ_3BIT", &["GPTQ_3BIT_BITS"], Some(1), &["K", "N", "bit"], ("0%32,2", Listing::Said(".."), "(p1 p0:32) k n -> k p1 | n p0"), GPTQ, "u1[64,5,3] GPTQ_3BIT")
     },
-    row("CT_PACK_INT32_3BIT", &["CT_PACK_INT32_3BIT_BITS"], Some(1), &["M", "K", "bit"], ("1,2", Listing::Said(".."), "m (p1 p0:32) -> m p1 p0"), CT, "u1[3,40,3] CT_PACK_INT32_3BIT"),
+    row("CT_PACK_INT32_3BIT", &["CT_PACK_INT32_3BIT_BITS"], Some(1), &["M", "K", "bit"], ("1,2", Listing::Said(".."), "m (p1 p0:32) -> m | p1 p0"), CT, "u1[3,40,3] CT_PACK_INT32_3BIT"),
     row("GGUF_Q6_K_BITS", &[], Some(1), &["blocks", "value", "bit"], ("1,2", Listing::Places(1536, 1680, q6_k), "row-major"), Q6_K, "u1[2,256,6] GGUF_Q6_K_BITS"),
     row("HOPPER_MX_VALUE", &["HOPPER_MX_VALUE_BITS", "HopperMXValueLayout"], Some(1), NK_BITS, (PAIRS, WORD_PAIRS, "(p1 p0:32) (n3 n2:16 n1:4 n0:2) (k2 k1:2 k0:4) -> n3 n2 n1 k2 k1 n0 p1 k0 p0"), HOPPER, "u1[256,128,4] HOPPER_MX_VALUE"),
     row("HOPPER_MX_VALUE_MMA2", &["HOPPER_MX_VALUE_BITS_MMA2"], Some(1), NK_BITS, ("1%8,2", WORD, "(n4 n3:16 n2:2 n1:4 n0:2) p (k3 k2:2 k1:2 k0:4) -> n4 n3 n1 k3 k2 n0 k0 k1 n2 p"), HOPPER_2, "u1[256,128,4] HOPPER_MX_VALUE_MMA2"),

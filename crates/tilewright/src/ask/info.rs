@@ -173,7 +173,7 @@ fn layout(tensor: &Tensor, detail: Detail) -> String {
         (padding, bytes) => format!(", {:.1} % padding", 100.0 * padding as f64 / bytes as f64),
     };
     let array = Some(tensor.array_layout()).filter(ArrayLayout::has_tables);
-    let tabled = array.map(|array| shortened(&array.to_spec(), TABLED));
+    let tabled = array.map(|array| shortened(&without_words(&array), TABLED));
     let name = tabled.as_deref().unwrap_or(tensor.layout().name());
     let rest = name.split_once(']').map(|(_, rest)| rest.trim_start());
     let rest = rest.filter(|rest| detail != Detail::All && !rest.is_empty() && name.contains('['));
@@ -182,6 +182,14 @@ fn layout(tensor: &Tensor, detail: Detail) -> String {
     let fixed = if tensor.is_movable() { "" } else { ", only copied: its blocks are too long" };
     let words = tensor.layout().stored_as().map_or(String::new(), |words| format!(" as {words}"));
     format!("{}{words}{share}{data}{fixed}", rest.unwrap_or(name))
+}
+
+/// Returns the SPEC without its words, which the line ends with.
+fn without_words(array: &ArrayLayout) -> String {
+    let text = array.to_spec();
+    let words = array.stored().stored_as().map(|words| format!(" as {}", words.dtype()));
+    let plain = words.and_then(|words| text.strip_suffix(&words).map(str::to_owned));
+    plain.unwrap_or(text)
 }
 
 impl Answer for Info<'_> {
