@@ -137,7 +137,7 @@ impl Axe {
         if !axes.is_empty() {
             let axes = axes.join(" and ");
             return Err(unsupported(format!(
-                "`{self}` spreads an array over {axes}, and a layout is of one memory; its map has an answer of its own"
+                "`{self}` spreads an array over {axes}, so its elements have no place in one memory; a linear layout can express this"
             )));
         }
         let copies: u64 =
