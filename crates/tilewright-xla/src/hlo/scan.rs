@@ -189,6 +189,39 @@ impl<'a> Scan<'a> {
         self.pass(true);
     }
 
+    /// Skips the value of an attribute, up to a comma, an unmatched closing bracket, the end of a line or the end.
+    pub(super) fn pass_value(&mut self) -> Result<(), ParseError> {
+        self.peek();
+        let (from, mut depth) = (self.at, 0usize);
+        while let Some(&byte) = self.bytes.get(self.at) {
+            match CLASSES[usize::from(byte)] {
+                Class::Plain if byte == b',' && depth == 0 => break,
+                Class::Close | Class::Newline if depth == 0 => break,
+                Class::Plain | Class::Newline => {}
+                Class::Open => depth += 1,
+                Class::Close => depth -= 1,
+                Class::Quote => self.pass_string(),
+                Class::Slash => {
+                    if self.comment() {
+                        continue;
+                    }
+                }
+            }
+            self.at += 1;
+        }
+        // A string that does not end is passed beyond the end.
+        let is_open = depth > 0 || self.at > self.bytes.len();
+        self.at = self.at.min(self.bytes.len());
+        match is_open {
+            true => {
+                let said = "the value of the attribute does not end";
+                Err(ParseError::new((from, from + 1), said, []))
+            }
+            false if self.at == from => Err(self.error("expected the value of the attribute")),
+            false => Ok(()),
+        }
+    }
+
     /// Skips balanced brackets, strings and comments up to an unmatched closing bracket or the end. With `lines`, stops
     /// also at the end of a line outside brackets.
     fn pass(&mut self, lines: bool) {

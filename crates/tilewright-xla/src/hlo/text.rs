@@ -202,16 +202,31 @@ fn right_side(
     let opcode = scan.name("expected an opcode, such as `add`")?;
     scan.expect(b'(', "expected `(` and the operands")?;
     let parameter = if opcode == "parameter" { Some(scan.integer()?) } else { None };
+    let is_single = parameters.is_some();
     match parameters {
         // The operand of a constant is a literal, and that of a parameter is its number.
         Some(list) if !["constant", "parameter"].contains(&opcode) => operands(scan, shapes, list)?,
         _ => scan.pass_group("the instruction's operands do not end; expected `)`")?,
     }
-    if scan.eat(b',') {
-        scan.pass_line();
+    match scan.eat(b',') {
+        true if is_single => attributes(scan)?,
+        true => scan.pass_line(),
+        false => {}
     }
     let shape = shape.map(|shape| shapes.share(shape));
     Ok(HloInstruction { name: name.to_owned(), opcode: opcode.to_owned(), shape, parameter })
+}
+
+/// Passes over the attributes of a single instruction. Nothing follows it, so a text that is cut off ends within them.
+fn attributes(scan: &mut Scan<'_>) -> Result<(), ParseError> {
+    loop {
+        scan.name("expected an attribute, such as `dimensions={1}`")?;
+        scan.expect(b'=', "expected `=` and the value of the attribute")?;
+        scan.pass_value()?;
+        if !scan.eat(b',') {
+            return Ok(());
+        }
+    }
 }
 
 /// Reads operands with their shapes as parameters, each name once.

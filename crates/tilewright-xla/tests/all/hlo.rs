@@ -236,6 +236,11 @@ fn hlo_text_may_be_a_single_instruction() {
         ("c = s32[2] constant({1, 2}) // two", "c", &["c constant s32[2]"]),
         ("x = f32[2] parameter(0)", "x", &["x parameter f32[2]"]),
         ("i = s32[8] iota(), iota_dimension=0", "i", &["i iota s32[8]"]),
+        (
+            "i = s32[8] iota(), iota_dimension=0,\n  metadata={op_name=\"a, {\"}, x=b01f_01io->b01f /* , */\n",
+            "i",
+            &["i iota s32[8]"],
+        ),
     ] {
         let module = HloModule::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
         let entry = module.entry().unwrap();
@@ -251,6 +256,14 @@ fn hlo_text_may_be_a_single_instruction() {
         ("m = f32[2] negate(f32[2]", 25, "expected the name of the operand"),
         ("m = f32[2] add(f33[2] %x)", 16, "f33"),
         ("m = f32[2] add(f32[2] %x, f32[3] %x)", 36, "has another shape"),
+        ("i = s32[8] iota(),", 19, "expected an attribute"),
+        ("i = s32[8] iota(), iota_dim", 28, "expected `=` and the value"),
+        ("i = s32[8] iota(), iota_dimension=", 35, "expected the value"),
+        ("i = s32[8] iota(), iota_dimension=0,", 37, "expected an attribute"),
+        ("i = s32[8] iota(), metadata={op_name=\"a", 29, "does not end"),
+        ("i = s32[8] iota(), sharding={devices=[2]", 29, "does not end"),
+        ("i = s32[8] iota(), a=\"b", 22, "does not end"),
+        ("i = s32[8] iota(), a=\"b\\", 22, "does not end"),
     ] {
         let error = HloModule::parse(text).unwrap_err();
         assert!(error.to_string().contains(why), "{text}: {error}");
