@@ -83,9 +83,9 @@ impl Swizzle {
         }
         if bits as u32 + base as u32 + shift.unsigned_abs() as u32 > 62 {
             return Err(Error::limit(
-                "swizzle <{},{},{}> reaches beyond bit 62",
+                "swizzle <{},{},{}> is not within bits 0 to 62",
                 [bits as i128, base as i128, shift as i128],
-                "bits + base + |shift| must be at most 62",
+                "bits and base are 0 or more, and bits + base + |shift| is at most 62",
             ));
         }
         // Without bits, base and shift are meaningless: the identity has one form.

@@ -76,7 +76,7 @@ impl Cursor<'_> {
         if bits < 0 || bits > 62 || base < 0 || base > 62 || shift < -62 || shift > 62 {
             return Err(ParseError::new(
                 (from, self.at),
-                "swizzle <{},{},{}> reaches beyond bit 62",
+                "swizzle <{},{},{}> is not within bits 0 to 62",
                 [bits, base, shift],
             ));
         }

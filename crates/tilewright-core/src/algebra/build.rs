@@ -50,9 +50,9 @@ impl Builder {
         }
         if self.pending > 0 || self.len == 0 {
             return Err(Error::illegal(
-                "an empty tuple after {} leaves",
+                "an empty tuple after {} leaves of a layout",
                 [self.len as i128],
-                "write () only alone; a part of one coordinate is 1:0",
+                "() stands alone and is no part of another; a part of one coordinate is 1:0",
             ));
         }
         self.closed[self.len - 1] += 1;

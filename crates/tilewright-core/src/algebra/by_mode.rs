@@ -251,7 +251,7 @@ const fn check(layout: &Layout, tilers: &[Tiler<'_>], depth: usize) -> Result<()
     }
     if tilers.len() > layout.rank() {
         return Err(Error::mismatch(
-            "{} tilers for {} axes",
+            "more tilers than axes: {} for {}",
             [tilers.len() as i128, layout.rank() as i128],
             "give one tiler per axis at most",
         ));

@@ -76,14 +76,11 @@ const fn beyond(x: i64, shape: &IntTuple, from: usize, to: usize) -> Error {
         Ok(size) => size as i128,
         Err(_) => i64::MAX as i128,
     };
-    let (x, from, last) = (x as i128, from as i128, to as i128 - 1);
-    let legal = "coordinates run from 0 to the size less one";
-    if from == last {
-        let message = "coordinate {} of leaf {} of a shape; the size there is {}";
-        return Error::out_of_range(message, [x, from, size], legal);
-    }
-    let message = "coordinate {} of leaves {} to {} of a shape; the size there is {}";
-    Error::out_of_range(message, [x, from, last, size], legal)
+    Error::out_of_range(
+        "coordinate {} at leaf {} of a shape; the size there is {}",
+        [x as i128, from as i128, size],
+        "coordinates run from 0 to the size less one",
+    )
 }
 
 /// Returns Σ digit·stride.

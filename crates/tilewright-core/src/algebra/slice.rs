@@ -136,7 +136,7 @@ const fn cut(
                 Some(range) => range,
                 None => return Err(unlike(&by.coord, &shape)),
             };
-            if !by.keeps(leaf) {
+            if !by.keeps(leaf) && !dice {
                 tri!(unpack(by.coord.values()[leaf], &shape, from, to, &mut digits));
             }
             if by.keeps(leaf) != dice {
@@ -176,15 +176,18 @@ impl Layout {
         builder.layout(self.offset(), self.swizzle())
     }
 
-    /// Returns the parts at the fixed positions, with the others at 0: the opposite of [`Layout::slice`].
+    /// Returns the parts at the fixed positions, with the others at 0: the opposite of [`Layout::slice`]. Only the places of the
+    /// `_` count: as in CuTe, the fixed numbers need not be coordinates.
     ///
     /// # Errors
-    /// Those of [`Layout::slice`].
+    /// [mismatch](Error::is_mismatch) if the brackets do not fit.
     ///
     /// ```
     /// use tilewright_core::{Layout, Slicer};
     /// let layout = Layout::parse("((3,2),(2,5,2)):((4,1),(2,13,100))").unwrap();
     /// let diced = layout.dice(&Slicer::parse("(2,_)").unwrap()).unwrap();
+    /// assert_eq!(diced.to_string(), "((3,2)):((4,1))");
+    /// let diced = layout.dice(&Slicer::parse("(99,_)").unwrap()).unwrap();
     /// assert_eq!(diced.to_string(), "((3,2)):((4,1))");
     /// ```
     pub const fn dice(&self, by: &Slicer) -> Result<Layout, Error> {

@@ -126,6 +126,7 @@ pub fn operand_text(text: &str) -> Cow<'_, str> {
 /// use tilewright::eval::is_expression;
 /// assert!(is_expression("logical_divide((4,8), <2,4>)") && is_expression("(4,8) o 8:2"));
 /// assert!(!is_expression("zN") && !is_expression("(o i) -> i o"));
+/// assert!(!is_expression("table(0; @o.txt) zN"));
 /// ```
 pub fn is_expression(text: &str) -> bool {
     let Ok(words) = lexer::words(text) else { return false };
@@ -142,7 +143,8 @@ pub fn is_expression(text: &str) -> bool {
     };
     let composed = words.iter().any(|token| token.word == Word::Name("o"));
     let swizzle = matches!(words[0].word, Word::Name("S" | "Sw" | "F2"));
-    call || composed && !swizzle && !text.contains("->")
+    // The text of an index table may contain the name of a file.
+    call || composed && !swizzle && !text.contains("->") && !text.contains(';')
 }
 
 /// Returns the layout that an expression evaluates to, as the layout of an array.

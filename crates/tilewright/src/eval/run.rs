@@ -207,9 +207,9 @@ fn swizzle([bits, base, shift]: [i64; 3]) -> Result<Swizzle, tilewright_core::Er
     match (u8::try_from(bits), u8::try_from(base), i8::try_from(shift)) {
         (Ok(bits), Ok(base), Ok(shift)) if shift != i8::MIN => Swizzle::new(bits, base, shift),
         _ => Err(tilewright_core::Error::limit(
-            "swizzle <{},{},{}> reaches beyond bit 62",
+            "swizzle <{},{},{}> is not within bits 0 to 62",
             [bits.into(), base.into(), shift.into()],
-            "bits + base + |shift| must be at most 62",
+            "bits and base are 0 or more, and bits + base + |shift| is at most 62",
         )),
     }
 }
@@ -275,7 +275,9 @@ fn arithmetic(
         ('@', _, _, _, Some(by)) => moved(&left.layout("composition")?, by, span),
         (_, _, Some(a), _, Some(b)) => {
             let value = calculated(a, sign, b).ok_or_else(|| {
-                let message = format!("`{a} {sign} {b}` divides by 0 or does not fit 64 bits");
+                // Only a quotient or a remainder by 0 has no value.
+                let why = if b == 0 { "divides by 0" } else { "does not fit 64 bits" };
+                let message = format!("`{a} {sign} {b}` {why}");
                 Error::at("overflow", span, message)
             });
             Ok(Form::Tuple(IntTuple::integer(value?)))

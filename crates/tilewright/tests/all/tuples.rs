@@ -36,6 +36,17 @@ fn answers_are_those_of_cute() {
         ("dice((_,(_,1)), <4,<8:2,3>>)", "<3>"),
         ("dice((1,(_,1,1)), <4,<8:2,3>>)", "!mismatch"),
         ("dice((1,(_,1)), <4,8>)", "!mismatch"),
+        // As in CuTe, only the places of `_` count.
+        ("dice((1,_), (1,4))", "(1)"),
+        ("dice((9,_), (1,4):(7,1))", "(1):(7)"),
+        ("dice(((_,1),1), ((4,1),3))", "(1,3)"),
+        ("dice((1,_,2), (1,4))", "!mismatch"),
+        // An integer is a tile of the whole layout, and a tiler with one part is one of the first axis.
+        ("local_tile((8,8):(8,1), 4, 1)", "(4):(8)+32"),
+        ("local_tile((8,8):(8,1), <4>, 1)", "(4):(8)+32"),
+        ("local_tile((8,8):(8,1), 4, (1,3))", "(4):(8)+35"),
+        ("local_tile((8,8):(8,1), 4, _)", "(4,(2,8)):(8,(32,1))"),
+        ("local_tile((8,8):(8,1), 3, 1)", "!no-layout"),
         ("max((1,(5,3)))", "5"),
         ("max(1, (9,2), 4)", "9"),
         ("max(-3)", "-3"),

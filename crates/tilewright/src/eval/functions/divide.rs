@@ -93,9 +93,13 @@ fn cut(tiled: &Layout, coord: [Items; 2]) -> Answer {
     Ok(Form::Cut(Box::new(tiled.slice_and_offset(&slicer)?)))
 }
 
-/// Returns `_` for each part of a position.
+/// Returns `_` for each part of a position. A tile without brackets, which an integer makes, is one part.
 fn kept(tiled: &Layout, position: usize) -> Result<Items, Refusal> {
-    filled(Items::tuple(vec![Items::leaf(None)])?, tiled, position)
+    let all = Items::leaf(None);
+    match tiled.get(&[position])?.profile().depth() {
+        0 => Ok(all),
+        _ => filled(Items::tuple(vec![all])?, tiled, position),
+    }
 }
 
 /// Returns a coordinate with `_` for the parts of a position that it lacks.
