@@ -140,8 +140,9 @@ Examples:
 Prints `same`, or a line for each tensor that differs: the first different
 coordinate, both values as bits, and whether it equals a transposed,
 byte-swapped or renamed tensor. Then the exit code is 1. An array in .npy or
-raw:PATH is compared with the only tensor of the other file. --from has the
-meaning of `fingerprint`, for both files.
+raw:PATH is compared with the only tensor of the other file. --dtype, --dims and
+--from describe the files that do not state their array; if both state it, they
+have the meaning of `fingerprint`, for both files.
 
 Examples:
   tilewright same-data model.safetensors zn.safetensors

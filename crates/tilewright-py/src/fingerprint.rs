@@ -158,8 +158,7 @@ fn same_data(
     let (key, reading) = (key_of(key)?, request(reading)?.reading().clone());
     let watcher = Watcher::new(None)?;
     let found = py.detach(|| {
-        let one = Collection::open_as(&a, &reading)?;
-        let other = Collection::open_as(&b, &reading)?;
+        let (one, other) = Collection::open_both(&a, &b, &reading)?;
         let arrays = one.arrays() + other.arrays();
         let said = [&one, &other].map(|all| all.warnings().collect::<Vec<_>>());
         let (one, other) = one.only_of(other, &tensors)?;

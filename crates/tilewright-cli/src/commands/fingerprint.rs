@@ -29,7 +29,7 @@ pub(super) fn same(
     out: &mut Output,
 ) -> Result<ExitCode, Failure> {
     let (key, reading) = (key(&args.data)?, reading(&args.data)?);
-    let (a, b) = (Collection::open_as(&args.a, &reading)?, Collection::open_as(&args.b, &reading)?);
+    let (a, b) = Collection::open_both(&args.a, &args.b, &reading)?;
     a.warnings().chain(b.warnings()).for_each(|warning| out.remark(&warning));
     let silent = a.arrays() + b.arrays() > 0;
     let (a, b) = a.only_of(b, &args.tensor)?;

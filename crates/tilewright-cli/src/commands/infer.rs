@@ -13,7 +13,7 @@ use crate::{args::Infer, exit::ExitCode, failure::Failure, output::Output, strea
 const MOST: u64 = 1 << 30;
 
 pub(super) fn run(args: &Infer, out: &mut Output) -> Result<ExitCode, Failure> {
-    let Original { bytes, dims, width, known } = original(args)?;
+    let Original { bytes, dims, width, known } = original(args, out)?;
     let (dtype, bits) = (known.dtype(), known.explicit_bits());
     let known = Known { bytes: &bytes, dims: &dims, width, dtype, bits };
     Ok(out.say(&Inferred::of(&known, &packed(args)?))?)
@@ -27,8 +27,9 @@ struct Original {
     known: Named,
 }
 
-fn original(args: &Infer) -> Result<Original, Failure> {
+fn original(args: &Infer, out: &Output) -> Result<Original, Failure> {
     let input = streams::open(&args.original, &args.array.reading()?)?;
+    input.warnings().for_each(|warning| out.remark(&warning));
     let tensor = tensor(&input, args)?;
     let known = tensor.layout().clone();
     let width = match known.element_bits() {

@@ -22,6 +22,7 @@ mod recipe;
 mod reshard;
 mod shard_files;
 mod shards;
+mod stated;
 mod tables;
 mod told;
 mod width;

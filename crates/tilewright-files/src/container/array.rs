@@ -18,7 +18,7 @@ use crate::{
     },
     open::{
         list_files::ListFiles,
-        reading::{Reading, reread, reread_noted},
+        reading::{AsStated, Reading, reread, reread_noted},
         source::Source,
         tensor::Piece,
     },
@@ -62,19 +62,22 @@ pub(super) fn noted(
 }
 
 /// Returns the array as it is read: by the caller's layout, which must not contradict the note, else by the note, else by
-/// `plain`.
+/// `plain`. `order` is the byte order that the header states, if it states one.
 pub(super) fn held(
     source: &Source,
     noted: Option<Noted>,
     plain: impl FnOnce() -> Result<ElementLayout, Error>,
-    (len, reading, prefix): (u64, &Reading, &str),
+    (len, order): (u64, Option<ByteOrder>),
+    (reading, prefix): (&Reading, &str),
 ) -> Result<(ElementLayout, Option<Recorded>), Error> {
     let wrong = |said: String| Error::usage(format!("{prefix}{}: {said}", source.path().display()));
     let Some(Noted { held: own, data }) = noted else {
-        return Ok((reread(&plain()?, NAME, len, reading, &ListFiles).map_err(wrong)?, None));
+        let stated = AsStated { name: NAME, held: &plain()?, len, order };
+        return Ok((reread(stated, reading, &ListFiles).map_err(wrong)?, None));
     };
     let note = || format!("the note {}", note::path_of(source.path()).display());
-    let held = reread_noted(&own, NAME, len, (reading, &ListFiles), &note).map_err(wrong)?;
+    let stated = AsStated { name: NAME, held: &own, len, order };
+    let held = reread_noted(stated, reading, &ListFiles, &note).map_err(wrong)?;
     let data = data.filter(|_| held.has_data_of(&own));
     Ok((held, Some(Recorded { data })))
 }

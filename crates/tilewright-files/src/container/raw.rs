@@ -55,7 +55,8 @@ impl Container for Raw {
 fn open(opening: Opening<'_>) -> Result<Opened, Error> {
     let Opening { source, reading, note, .. } = opening;
     let plain = || held(&source, reading);
-    let held = array::held(&source, noted(&source, note)?, plain, (source.len(), reading, "raw:"))?;
+    let (noted, facts) = (noted(&source, note)?, (source.len(), None));
+    let held = array::held(&source, noted, plain, facts, (reading, "raw:"))?;
     Ok(opened(source, held))
 }
 

@@ -7,7 +7,7 @@ const LETTERS: usize = 200;
 const NAMES: usize = 10_000;
 
 /// Returns at most three of `names` that are closest to `word`, a name or a pattern with `*` and `?`. The result is the end of a
-/// sentence: empty, or `; near are …`.
+/// sentence: empty, or `; similar names: …`.
 pub(crate) fn near<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> String {
     let word: Vec<char> = word.chars().filter(|c| !"[]{}".contains(*c)).take(LETTERS).collect();
     let names = names.take(NAMES);
@@ -15,7 +15,7 @@ pub(crate) fn near<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Stri
     ranked.sort();
     ranked.dedup();
     let near: Vec<String> = ranked.iter().take(3).map(|(_, name)| format!("{name:?}")).collect();
-    if near.is_empty() { String::new() } else { format!("; near are {}", near.join(", ")) }
+    if near.is_empty() { String::new() } else { format!("; similar names: {}", near.join(", ")) }
 }
 
 /// Returns the first name that occurs among `names` for the second time.
@@ -67,9 +67,11 @@ mod tests {
         let names = ["lm_head.weight", "model.norm.weight", "conv1.weight", "conv2.weight", "x"];
         assert_eq!(
             near("conv3.weight", names.into_iter()),
-            "; near are \"conv1.weight\", \"conv2.weight\", \"lm_head.weight\""
+            "; similar names: \"conv1.weight\", \"conv2.weight\", \"lm_head.weight\""
         );
-        assert!(near("*norm*", names.into_iter()).starts_with("; near are \"model.norm.weight\""));
+        assert!(
+            near("*norm*", names.into_iter()).starts_with("; similar names: \"model.norm.weight\"")
+        );
         assert_eq!(near("a", std::iter::empty()), "");
         let long = "é".repeat(1 << 20);
         assert_eq!((clipped(&long).chars().count(), &*clipped("é")), (LETTERS + 1, "é"));
@@ -83,6 +85,6 @@ mod tests {
         let names =
             ["layers.0.attn.k_proj.weight", "layers.0.attn.q_proj.weight", "q.x", "lm_head"];
         let near = near("*q_prj*", names.into_iter());
-        assert!(near.starts_with("; near are \"layers.0.attn.q_proj.weight\""), "{near}");
+        assert!(near.starts_with("; similar names: \"layers.0.attn.q_proj.weight\""), "{near}");
     }
 }

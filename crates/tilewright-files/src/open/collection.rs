@@ -84,6 +84,40 @@ impl Collection {
         Ok(all)
     }
 
+    /// Opens two files or folders. If one of them cannot be read without `reading`, it is read by it, and one that states its
+    /// array is not; else both are read by it, like [`open_as`](Collection::open_as).
+    ///
+    /// # Errors
+    /// Those of [`open`](Collection::open).
+    ///
+    /// ```
+    /// use tilewright_files::{Collection, Reading};
+    /// use tilewright_notation::dtype;
+    /// let folder = tempfile::tempdir().unwrap();
+    /// std::fs::write(folder.path().join("x"), [1, 2, 3, 4, 5, 6]).unwrap();
+    /// let raw = format!("raw:{}", folder.path().join("x").display());
+    /// let named = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// let reading = Reading::default().dims(&[2, 3]).dtype(dtype("u8").unwrap());
+    /// assert!(Collection::open_both(&raw, named, &reading).is_ok());
+    /// assert!(Collection::open_both(&raw, named, &Reading::default()).unwrap_err().is_usage());
+    /// ```
+    pub fn open_both(
+        a: impl AsRef<Path>,
+        b: impl AsRef<Path>,
+        reading: &Reading,
+    ) -> Result<(Collection, Collection), Error> {
+        let paths = [a.as_ref(), b.as_ref()];
+        let stated = paths.map(Collection::open);
+        let lacks = |one: &Result<Collection, Error>| one.as_ref().is_err_and(Error::is_usage);
+        let some_lack = stated.iter().any(lacks);
+        let read = |(path, one)| match some_lack && !lacks(&one) {
+            true => one,
+            false => Collection::open_as(path, reading),
+        };
+        let [one, other] = stated;
+        Ok((read((paths[0], one))?, read((paths[1], other))?))
+    }
+
     /// Reads the tensors of files that name them by `reading`, as [`Conversion`](crate::Conversion) does: those whose layout is
     /// not noted.
     ///

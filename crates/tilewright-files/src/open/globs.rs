@@ -167,6 +167,9 @@ mod tests {
     #[test]
     fn a_pattern_without_a_match_names_near_ones() {
         let error = Pattern::new("conv9.*").unwrap().check(["conv1.bias"].into_iter()).unwrap_err();
-        assert_eq!(error.to_string(), "no tensor matches \"conv9.*\"; near are \"conv1.bias\"");
+        assert_eq!(
+            error.to_string(),
+            "no tensor matches \"conv9.*\"; similar names: \"conv1.bias\""
+        );
     }
 }

@@ -42,7 +42,7 @@ impl<'a> FileLists<'a> {
     /// let input = open(path, &Reading::default()).unwrap();
     /// let lists = FileLists::of(&input);
     /// assert!(lists.tensor("ids.i64").is_ok());
-    /// assert!(lists.tensor("ids.i63").unwrap_err().to_string().contains("near are \"ids.i64\""));
+    /// assert!(lists.tensor("ids.i63").unwrap_err().to_string().contains("similar names: \"ids.i64\""));
     /// ```
     pub fn of(input: &'a Input) -> FileLists<'a> {
         FileLists { input: Some(input), beside: None }

@@ -3,7 +3,10 @@
 use tilewright_core::{ByteOrder, Dtype, TensorLayout};
 use tilewright_notation::{Lists, Named, Spec};
 
-use crate::layout::element_layout::{ElementLayout, check_width, width};
+use crate::layout::{
+    dtype,
+    element_layout::{ElementLayout, check_width, width},
+};
 
 /// Information that a file may lack: raw bytes need a layout, raw elements a type.
 ///
@@ -60,7 +63,8 @@ impl Reading {
         self
     }
 
-    /// Sets the type of the elements, for files that do not record it, or another type of the same width.
+    /// Sets the type of the elements, for files that do not record it. Integers and types of 8 bits are also read as another type
+    /// of their width; other types that a file states are not, and neither are those of a note.
     ///
     /// ```
     /// use tilewright_core::Remedy;
@@ -79,7 +83,8 @@ impl Reading {
         self
     }
 
-    /// Sets the byte order of elements, in place of the file's; the default is little-endian.
+    /// Sets the byte order of elements, for files that do not state it; the default is little-endian. A file that states another
+    /// order, such as npy, is refused.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Reading, Request, open_stream};
@@ -127,14 +132,36 @@ pub(crate) fn check_bytes(held: &ElementLayout, len: u64) -> Result<(), String> 
     }
 }
 
-/// Returns the layout of a tensor of `len` bytes, read as the request says, if it says anything.
+/// A tensor as its file describes it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AsStated<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) held: &'a ElementLayout,
+    /// The number of bytes.
+    pub(crate) len: u64,
+    /// The byte order that the file states, if it states one.
+    pub(crate) order: Option<ByteOrder>,
+}
+
+impl AsStated<'_> {
+    /// Returns the byte order of elements, from the layout and the request, which must not contradict the file.
+    fn order_of(&self, reading: &Reading, said: Option<ByteOrder>) -> Result<ByteOrder, String> {
+        match (self.order, reading.order_of(said)?) {
+            (Some(own), Some(asked)) if own != asked => Err(format!(
+                "the file states {own} elements, but {asked} ones are requested; omit the byte order"
+            )),
+            (_, asked) => Ok(asked.unwrap_or(self.held.order)),
+        }
+    }
+}
+
+/// Returns the layout of a tensor, read as the request says, if it says anything.
 pub(crate) fn reread(
-    own: &ElementLayout,
-    name: &str,
-    len: u64,
+    stated: AsStated<'_>,
     reading: &Reading,
     lists: &dyn Lists,
 ) -> Result<ElementLayout, String> {
+    let AsStated { name, held: own, len, .. } = stated;
     if reading.is_silent() {
         return Ok(own.clone());
     }
@@ -146,7 +173,7 @@ pub(crate) fn reread(
         Some(spec) => {
             let said = if spec.is_concrete() { reading.dtype } else { Some(dtype) };
             if let Some(named) = in_words(own, spec, dims, said).map_err(wrong)? {
-                return of_words(own, named, len, reading).map_err(about);
+                return of_words(stated, named, reading).map_err(about);
             }
             let of_words = spec.dims_of_tabled_words(own.dtype, own.dims());
             let own_dims = Some(of_words.as_deref().unwrap_or(own.dims()));
@@ -183,23 +210,26 @@ pub(crate) fn reread(
             (held.map_err(about)?, None)
         }
     };
-    let order = reading.order_of(said).map_err(about)?.unwrap_or(own.order);
+    dtype::check_stated(own.dtype, held.dtype).map_err(about)?;
+    let order = stated.order_of(reading, said).map_err(about)?;
     let held = held.ordered(order).map_err(about)?;
     check_bytes(&held, len).map_err(about)?;
     Ok(held)
 }
 
-/// Returns the layout of a tensor whose layout is noted. Another layout is refused, because the elements would be moved twice.
-/// `note` returns the place of the note.
+/// Returns the layout of a tensor whose layout is noted. Another layout is refused, because the elements would be moved twice, and
+/// so is another element type. `note` returns the place of the note.
 pub(crate) fn reread_noted(
-    own: &ElementLayout,
-    name: &str,
-    len: u64,
-    (reading, lists): (&Reading, &dyn Lists),
+    stated: AsStated<'_>,
+    reading: &Reading,
+    lists: &dyn Lists,
     note: &dyn Fn() -> String,
 ) -> Result<ElementLayout, String> {
+    let AsStated { name, held: own, .. } = stated;
     let is = own.spec();
-    let held = reread(own, name, len, reading, lists).map_err(|said| {
+    let wide = dtype::number_bytes(own.dtype, own.bits) > 1;
+    let stated = AsStated { order: wide.then_some(own.order), ..stated };
+    let held = reread(stated, reading, lists).map_err(|said| {
         let said = said.strip_prefix(&format!("tensor {name:?}: ")).unwrap_or(&said);
         format!(
             "tensor {name:?} has layout `{is}` by {}, and cannot be read as requested: {said}; omit the layout, or remove the note",
@@ -210,7 +240,8 @@ pub(crate) fn reread_noted(
     let alike = own.places_as(&held).unwrap_or(true);
     // A row-major layout remains row-major under other dims.
     let plain = own.is_row_major() && held.is_row_major();
-    if own.bits == held.bits && one.capacity() == other.capacity() && (alike || plain) {
+    let same = (own.dtype, own.bits) == (held.dtype, held.bits);
+    if same && one.capacity() == other.capacity() && (alike || plain) {
         return Ok(held);
     }
     let asked = held.spec();
@@ -242,19 +273,18 @@ fn in_words(
     }
 }
 
-/// Returns the layout of a tensor of `len` bytes whose layout names its words.
+/// Returns the layout of a tensor whose layout names its words.
 fn of_words(
-    own: &ElementLayout,
+    stated: AsStated<'_>,
     named: Named,
-    len: u64,
     reading: &Reading,
 ) -> Result<ElementLayout, String> {
     let (Some(dtype), Some(bits)) = (named.dtype(), named.element_bits()) else {
         return Err(format!("{} has no element type", named.name()));
     };
-    let order = reading.order_of(named.byte_order())?.unwrap_or(own.order);
+    let order = stated.order_of(reading, named.byte_order())?;
     let held = ElementLayout::of(&named, dtype, bits, named.fill())?.ordered(order)?;
-    check_bytes(&held, len)?;
+    check_bytes(&held, stated.len)?;
     Ok(held)
 }
 

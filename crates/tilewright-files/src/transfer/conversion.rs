@@ -13,6 +13,7 @@ use crate::{
     commit::{destination, journal, lock, stage::Stage},
     container::{Format, Section, Target},
     layout::{
+        dtype,
         note::{self, Texts},
         quantisation,
         record::Record,
@@ -329,7 +330,8 @@ impl<'a> Conversion<'a> {
         let trusted = self.request.any_config || !self.arrays.is_empty();
         let copied = self.stage.is_some();
         let remark = (!trusted).then(|| quantisation::remark(self.input, &self.jobs, copied));
-        let own = lost.chain(left).chain(self.strays()).chain(stays).chain(remark.flatten());
+        let own = lost.chain(left).chain(self.strays()).chain(self.retyped());
+        let own = own.chain(stays).chain(remark.flatten());
         self.input.warnings().chain(own)
     }
 
@@ -352,6 +354,22 @@ impl<'a> Conversion<'a> {
             format!("{about} is left out: its tensor has no recorded layout")
         };
         stray.filter(|(name, _)| moved.contains(name.as_str())).map(said).collect()
+    }
+
+    /// Returns warnings about elements that are read as another type than the file states.
+    fn retyped(&self) -> impl Iterator<Item = String> {
+        let of = |job: &Job| {
+            let tensor = self.input.tensors().get(job.tensor)?;
+            let own = dtype::stated_type(&tensor.file_dtype).filter(|_| tensor.noted.is_none())?;
+            let (name, read) = (&tensor.name, job.from.dtype);
+            let other = own != read && own.storage_bits() == read.storage_bits();
+            other.then(|| {
+                format!(
+                    "tensor {name:?}: its elements are {own} in the file, and are read as {read}"
+                )
+            })
+        };
+        self.jobs.iter().filter_map(of)
     }
 
     /// Returns the path of the result.

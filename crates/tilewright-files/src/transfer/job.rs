@@ -14,7 +14,7 @@ use crate::{
         note::check_note,
         record::{self, Record},
     },
-    open::reading,
+    open::reading::{self, AsStated},
     transfer::shares::Shares,
 };
 
@@ -429,11 +429,13 @@ pub(crate) fn read_as(
         return Err(Unfit { said: format!("tensor {name:?}: {refusal}"), refused: true });
     }
     let unfit = |said| Unfit { said, refused: false };
+    let order = dtype::stated_order(&tensor.file_dtype);
+    let stated = AsStated { name, held: &tensor.held, len: tensor.len, order };
     if tensor.noted.is_none() {
-        return reading::reread(&tensor.held, name, tensor.len, reading, lists).map_err(unfit);
+        return reading::reread(stated, reading, lists).map_err(unfit);
     }
     let note = || format!("the metadata {:?}", format!("{}{name}", record::LAYOUT_KEY));
-    reading::reread_noted(&tensor.held, name, tensor.len, (reading, lists), &note).map_err(unfit)
+    reading::reread_noted(stated, reading, lists, &note).map_err(unfit)
 }
 
 /// Returns the layout in which a tensor is read, and the requested layout.

@@ -119,7 +119,7 @@ impl Request {
     /// assert!(padded.into_iter().all(|job| job.name().ends_with(".bias")));
     /// // A pattern that matches nothing is an error.
     /// let error = jobs(Request::new().rule("*.bais", spec("{0}"))).unwrap_err();
-    /// assert!(error.to_string().contains("near are"));
+    /// assert!(error.to_string().contains("similar names:"));
     /// ```
     pub fn rule(mut self, glob: impl Into<String>, spec: Spec) -> Request {
         self.rules.push((glob.into(), spec));

@@ -127,7 +127,7 @@ fn a_tensor_that_a_layout_does_not_fit_is_named() {
     assert!(error.is_usage() && error.to_string().contains("\"nothing.*\""));
     let error =
         convert(corpus(LLM), &out, Request::new().rule("mask.bol", spec("zN"))).unwrap_err();
-    assert!(error.to_string().contains("near are \"mask.bool\""), "{error}");
+    assert!(error.to_string().contains("similar names: \"mask.bool\""), "{error}");
     let error = convert(corpus(LLM), &out, Request::new()).unwrap_err();
     assert!(error.is_usage() && error.remedies().contains(&tilewright_core::Remedy::Target));
     let error = convert(corpus(LLM), &out, to("zN").only("[")).unwrap_err();

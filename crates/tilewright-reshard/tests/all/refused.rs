@@ -96,7 +96,7 @@ fn shards_of_another_rule_are_refused() {
     assert!(said("tp=3", "w", "[Shard(0)]").ends_with(
         "holds 2 files *.safetensors; mesh(tp=3) has 3 positions and needs one file for each"
     ));
-    assert_eq!(said("tp=2", "v*", "[Shard(0)]"), "no tensor matches \"v*\"; near are \"w\"");
+    assert_eq!(said("tp=2", "v*", "[Shard(0)]"), "no tensor matches \"v*\"; similar names: \"w\"");
 }
 
 #[test]

@@ -195,6 +195,7 @@ impl Answer for Converted<'_> {
             "verified": self.report.as_ref().and_then(Report::verified).is_some(),
             "dry_run": self.report.is_none(),
             "files": self.files(),
+            "notes": self.notes(),
         })
     }
 }

@@ -59,6 +59,7 @@ impl Info<'_> {
             "file": self.file,
             "format": self.input.format(),
             "metadata": metadata.collect::<Map<_, _>>(),
+            "notes": self.notes(),
         })
     }
 

@@ -12,7 +12,7 @@ use std::path::Path;
 pub(super) use descr::Descr;
 use descr::default_descr;
 pub(crate) use header::{Header, header_bytes};
-use tilewright_core::{ByteOrder, Dtype, Fill, Remedy, TensorLayout};
+use tilewright_core::{ByteOrder, Counted, Dtype, Fill, Remedy, TensorLayout};
 use tilewright_notation::Named;
 
 use super::{
@@ -24,6 +24,7 @@ use super::{
 use crate::{
     Error, Job, Reading,
     layout::{
+        dtype,
         element_layout::{self, ElementLayout},
         note::Texts,
         order,
@@ -75,8 +76,7 @@ impl Container for Npy {
 
     fn warnings(&self) -> Vec<String> {
         let more = (self.rest > 0).then_some(self.rest).into_iter();
-        more.map(|rest| format!("{rest} bytes after the array are not part of it and are skipped"))
-            .collect()
+        more.map(|rest| format!("{} not part of it and skipped", after(rest))).collect()
     }
 }
 
@@ -85,7 +85,8 @@ fn open(opening: Opening<'_>) -> Result<Opened, Error> {
     let header = Header::read(&source)?;
     let plain = || by_header(&source, &header, reading);
     let noted = noted(&source, &header, note)?;
-    let held = array::held(&source, noted, plain, (header.len, reading, ""))?;
+    let facts = (header.len, dtype::stated_order(&header.descr.text));
+    let held = array::held(&source, noted, plain, facts, (reading, ""))?;
     Ok(opened(source, header, held))
 }
 
@@ -108,6 +109,7 @@ fn by_header(source: &Source, header: &Header, reading: &Reading) -> Result<Elem
     };
     let plain =
         plain(header, dtype).map_err(|error| Error::unsupported(path, error))?.map_err(wrong)?;
+    own.map_or(Ok(()), |own| dtype::check_stated(own, dtype)).map_err(wrong)?;
     plain.ordered(header.descr.order).map_err(wrong)
 }
 
@@ -165,7 +167,7 @@ fn opened(source: Source, header: Header, held: (ElementLayout, Option<Recorded>
 fn result(source: Source, expected: Expected<'_>) -> Result<Result<Opened, String>, Error> {
     let header = Header::read(&source)?;
     if header.rest > 0 {
-        return Ok(Err(format!("{} bytes after the array are not part of it", header.rest)));
+        return Ok(Err(format!("{} not part of it", after(header.rest))));
     }
     if let Some(Noted { held, data }) = noted(&source, &header, expected.note)? {
         return Ok(Ok(opened(source, header, (held, Some(Recorded { data })))));
@@ -191,6 +193,12 @@ fn result(source: Source, expected: Expected<'_>) -> Result<Result<Opened, Strin
     }
     check_bytes(to, header.len).map_err(|said| Error::corrupt(source.path(), said))?;
     Ok(Ok(opened(source, header, (to.clone(), None))))
+}
+
+/// Returns the subject and the verb of a sentence about bytes after the array.
+fn after(rest: u64) -> String {
+    let verb = if rest == 1 { "is" } else { "are" };
+    format!("{} after the array {verb}", Counted(rest, "byte"))
 }
 
 /// Returns the values of a header for elements that another file spelled as `file_dtype`: type, whether the first dim is fastest,
