@@ -105,10 +105,11 @@ impl Failure {
         self
     }
 
-    /// Adds a hint at the end of the messages.
+    /// Adds a hint, which begins with a semicolon, at the end of the messages. A question ends its sentence itself.
     pub(crate) fn with_hint(mut self, hint: &str) -> Failure {
-        self.message += hint;
-        self.rendered += hint;
+        for text in [&mut self.message, &mut self.rendered] {
+            *text += if text.ends_with('?') { hint.trim_start_matches(';') } else { hint };
+        }
         self
     }
 

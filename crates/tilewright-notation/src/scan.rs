@@ -1,6 +1,6 @@
 //! The cursor over the text of a SPEC, whose errors are those of this crate.
 
-pub(crate) use tilewright_scan::{comma, did_you_mean, distance, nearest, tuple};
+pub(crate) use tilewright_scan::{alternatives, comma, did_you_mean, distance, nearest, tuple};
 
 use crate::error::Error;
 

@@ -27,5 +27,5 @@ mod scanner;
 
 pub use alike::{Alike, Pattern, thousands};
 pub use fault::Fault;
-pub use nearest::{did_you_mean, distance, nearest, or_one_of};
+pub use nearest::{alternatives, did_you_mean, distance, nearest, or_one_of};
 pub use scanner::{Scanner, comma, tuple};

@@ -105,6 +105,26 @@ pub fn did_you_mean<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str
     }
 }
 
+/// Returns alternatives as a part of a sentence.
+///
+/// ```
+/// use tilewright_scan::alternatives;
+/// assert_eq!(alternatives(&["2", "4", "8"]), "2, 4 or 8");
+/// assert_eq!((alternatives(&["2", "4"]), alternatives(&["2"])), ("2 or 4".into(), "2".into()));
+/// ```
+pub fn alternatives<T: AsRef<str>>(texts: &[T]) -> String {
+    let mut said = String::new();
+    for (at, text) in texts.iter().enumerate() {
+        said += match texts.len() - at {
+            _ if at == 0 => "",
+            1 => " or ",
+            _ => ", ",
+        };
+        said += text.as_ref();
+    }
+    said
+}
+
 /// Returns the second half of a message about an unknown word: the nearest known words, or all if none is near.
 ///
 /// ```

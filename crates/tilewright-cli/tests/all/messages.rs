@@ -35,6 +35,40 @@ fn a_misspelled_value_gets_a_suggestion() {
     assert!(text.contains("expected one of cuda, hip"), "{text}");
 }
 
+/// A question ends its sentence; what follows begins another one.
+#[test]
+fn messages_are_sentences() {
+    let path = |name: &str| format!("{}/../../corpus/data/{name}", env!("CARGO_MANIFEST_DIR"));
+    let cnn = path("tiny_cnn_f32.safetensors");
+    for (args, says) in [
+        (
+            &["convert", &cnn, "o.safetensors", "--recipe", "llama-orignal-to-hf"][..],
+            "did you mean `llama-original-to-hf`? `recipe list` lists all names\n",
+        ),
+        (
+            &["convert", &cnn, "o.safetensors", "--to", "zN", "--tensor", "conv9*"],
+            "no tensor matches \"conv9*\"; similar names: \"",
+        ),
+        (
+            &["convert", &cnn, "o.npy", "--to", "table(0; @o.txt)"],
+            "the layout after the index table is missing",
+        ),
+        (&["explain", "f32[32,64] GPTQ"], "needs elements of 2, 4 or 8 bits"),
+        (&["eval", "logical_divide(8:1,<2,4>)"], "more tilers than axes: 2 for 1"),
+        (&["eval", "5/0"], "`5 / 0` divides by 0\n"),
+        (&["eval", "5 % (3 - 3)"], "`5 % 0` divides by 0\n"),
+        (&["eval", "9223372036854775807 + 1"], "`9223372036854775807 + 1` does not fit 64 bits"),
+        (&["eval", "Sw<-1,0,3>"], "bits and base are 0 or more"),
+        (&["show", "Sw<-1,0,3> o 8:1"], "swizzle <-1,0,3> is not within bits 0 to 62"),
+        (&["eval", "zipped_product((),())"], "() stands alone and is no part of another"),
+        (&["eval", "idx2crd(3,())"], "coordinate 3 at leaf 0 of a shape; the size there is 1"),
+    ] {
+        let (code, text) = run(args);
+        assert!(code == Some(2) && text.contains(says), "{args:?}: {code:?} {text}");
+        assert!(!text.contains("?;") && !text.contains("near are"), "{args:?}: {text}");
+    }
+}
+
 #[test]
 fn the_fault_is_pointed_at() {
     for (args, says, caret) in [

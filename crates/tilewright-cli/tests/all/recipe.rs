@@ -47,7 +47,7 @@ fn unknown_names_get_near_ones_and_where_all_are() {
     for (name, says) in [
         (
             "llama-original-to-fh",
-            "did you mean `llama-original-to-hf`?; `recipe list` lists all names\n",
+            "did you mean `llama-original-to-hf`? `recipe list` lists all names\n",
         ),
         ("bread", "a shipped recipe; `recipe list` lists all names\n"),
         (&"a".repeat(100_000), "; `recipe list` lists all names\n"),

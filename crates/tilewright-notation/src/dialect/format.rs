@@ -66,7 +66,7 @@ use crate::{
     error::{Error, Kind},
     notation::Notation,
     reading::{Given, Reading, Resolved},
-    scan::Scanner,
+    scan::{Scanner, alternatives},
 };
 
 pub(super) const DIALECT: Notation =
@@ -293,12 +293,14 @@ impl Chosen {
     /// The error of elements of another width.
     fn no_width(&self, dtype: Dtype) -> Error {
         let all = self.format.widths.iter();
-        let widths: Vec<String> = all.clone().map(|legal| legal.bits.to_string()).collect();
+        let mut widths: Vec<u32> = all.clone().map(|legal| legal.bits).collect();
         let patterns: Vec<&str> = all.map(|legal| legal.pattern).collect();
-        let (least, bits) = (&widths[0], dtype.packed_bits().unwrap_or(0));
-        let (widths, patterns) = (widths.join(" or "), patterns.join("` or `"));
+        let (usual, bits) = (widths[0], dtype.packed_bits().unwrap_or(0));
+        widths.sort_unstable();
+        let widths: Vec<String> = widths.iter().map(u32::to_string).collect();
+        let (widths, patterns) = (alternatives(&widths), patterns.join("` or `"));
         let message = format!(
-            "{self} needs elements of {widths} bits, and {dtype} has {bits}; read words that hold these elements as the elements themselves, such as u{least}, or use a pattern, which puts elements of any width into this order: `{patterns}`"
+            "{self} needs elements of {widths} bits, and {dtype} has {bits}; read words that hold these elements as the elements themselves, such as u{usual}, or use a pattern, which puts elements of any width into this order: `{patterns}`"
         );
         Error::new(Kind::Mismatch, message)
     }

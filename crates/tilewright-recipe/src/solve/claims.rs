@@ -237,7 +237,7 @@ fn unmatched(rule: &Rule) -> Error {
         references.iter().map(|reference| format!("`{}`", reference.text)).collect();
     let says = format!(
         "no tensor matches {}; if it may take nothing, add `optional = true`",
-        texts.join(" or ")
+        tilewright_scan::alternatives(&texts)
     );
     match references.first() {
         Some(first) => first.error(Kind::Unmatched, says),

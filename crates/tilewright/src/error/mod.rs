@@ -263,7 +263,11 @@ impl Error {
     /// assert!(spelled.ends_with("; set DIMS"));
     /// ```
     pub fn spelled(&self, spell: impl Fn(Remedy) -> String) -> String {
-        format!("{}{}", self.0.message, self.advice(spell))
+        let (message, advice) = (&self.0.message, self.advice(spell));
+        match message.ends_with('?') {
+            true => format!("{message}{}", advice.trim_start_matches(';')),
+            false => format!("{message}{advice}"),
+        }
     }
 
     /// Returns the message with its remedies as [`Error::spelled`], and the text with a caret under the span, if there is one.
@@ -321,6 +325,13 @@ impl Error {
     pub fn shifted(mut self, by: usize) -> Error {
         let shifted = |(from, to): (usize, usize)| (from.saturating_add(by), to.saturating_add(by));
         self.0.span = self.0.span.map(shifted);
+        self
+    }
+
+    /// Returns the error with another remedy, before the others.
+    #[cfg(feature = "files")]
+    pub(crate) fn with_remedy(mut self, remedy: Remedy) -> Error {
+        self.0.remedies.insert(0, remedy);
         self
     }
 
