@@ -25,6 +25,10 @@ pub(crate) fn option(remedy: Remedy) -> String {
         Remedy::Name => "choose one with --tensor NAME",
         Remedy::Again => "to copy it, give --force",
         Remedy::Original => "name the original file with --against",
+        Remedy::Metadata => "give it with --metadata FROM",
+        Remedy::OtherDirection => {
+            "the other direction of the recipe fits: give --inverse, or omit it if it is given"
+        }
         Remedy::TrustMetadata => "to write them as they are, give --trust-metadata",
         Remedy::AnyConfig => "to convert anyway, give --any-config",
         Remedy::Sizes => "give sizes with --size AXIS=N, or a config.json beside the input",

@@ -57,8 +57,12 @@ pub enum Remedy {
     Again,
     /// Name the file from which the result was made.
     Original,
+    /// Give a file with the metadata of the result.
+    Metadata,
     /// Write the metadata of another file unchanged.
     TrustMetadata,
+    /// Apply the recipe in the other direction, which fits.
+    OtherDirection,
     /// Apply the recipe whatever the configuration says.
     AnyConfig,
     /// Give sizes of axes.
@@ -102,7 +106,9 @@ impl Remedy {
         Remedy::Name,
         Remedy::Again,
         Remedy::Original,
+        Remedy::Metadata,
         Remedy::TrustMetadata,
+        Remedy::OtherDirection,
         Remedy::AnyConfig,
         Remedy::Sizes,
         Remedy::Allow,
@@ -136,6 +142,8 @@ impl fmt::Display for Remedy {
             Remedy::Name => "name one tensor",
             Remedy::Again => "allow a copy of it",
             Remedy::Original => "name the original file",
+            Remedy::Metadata => "give a file with metadata",
+            Remedy::OtherDirection => "apply the inverse of the recipe, which fits",
             Remedy::TrustMetadata => "allow metadata that contradict the tensors",
             Remedy::AnyConfig => "allow a configuration of another model",
             Remedy::Sizes => "give the sizes, or a config.json beside the input",

@@ -109,6 +109,10 @@ pub(crate) fn argument(remedy: Remedy) -> String {
         Remedy::Name => "choose one with tensors=",
         Remedy::Again => "to copy it, give force=True",
         Remedy::Original => "give the original file",
+        Remedy::Metadata => "give it as metadata=",
+        Remedy::OtherDirection => {
+            "the other direction of the recipe fits: give inverse=True, or omit it if it is given"
+        }
         Remedy::TrustMetadata => "to write them as they are, give trust_metadata=True",
         Remedy::AnyConfig => "to convert anyway, give any_config=True",
         Remedy::Sizes => "pass sizes={axis: n}, or put a config.json beside the input",

@@ -17,9 +17,10 @@
 
 use std::{fs, io::Read as _, path::Path};
 
+use tilewright_core::Remedy;
 use tilewright_files::Input;
 use tilewright_notation::Spec;
-use tilewright_recipe::{Assembly, RECIPE_KEY, Recipe, Sizes};
+use tilewright_recipe::{Assembly, Kind, RECIPE_KEY, Recipe, Sizes, Tensor};
 use tilewright_scan::did_you_mean;
 
 use crate::Error;
@@ -117,7 +118,8 @@ pub fn recorded(input: &Input) -> Result<Recipe, Error> {
 /// Applies a recipe to an input, with the configuration file beside the input. `sizes` take precedence.
 ///
 /// # Errors
-/// [mismatch](Error::is_mismatch), with all faults, if the recipe does not fit.
+/// [mismatch](Error::is_mismatch), with all faults, if the recipe does not fit. If its inverse fits,
+/// [`Remedy::OtherDirection`] is one of the remedies.
 ///
 /// ```
 /// use tilewright::{files::{Reading, open}, recast, recipe::{Recipe, Sizes}};
@@ -129,8 +131,35 @@ pub fn recorded(input: &Input) -> Result<Recipe, Error> {
 /// # Ok::<(), tilewright::Error>(())
 /// ```
 pub fn solved(recipe: &Recipe, input: &Input, sizes: &Sizes) -> Result<Assembly, Error> {
-    let config = input.config()?;
-    Ok(recipe.solve(&input.recipe_tensors(), config.as_ref(), sizes)?)
+    let (tensors, config) = (input.recipe_tensors(), input.config()?);
+    recipe.solve(&tensors, config.as_ref(), sizes).map_err(|errors| {
+        let error = Error::from(errors);
+        match fits(&recipe.inverse(), (&tensors, config.as_ref()), sizes) {
+            true => error.with_remedy(Remedy::OtherDirection),
+            false => error,
+        }
+    })
+}
+
+/// Returns whether a recipe fits tensors and a configuration, up to sizes that the caller must give.
+///
+/// ```
+/// use tilewright::{Dtype, recast::fits, recipe::{Recipe, Sizes, Tensor}};
+/// let recipe = Recipe::parse("[[map]]\nfrom = 'w : i o'\nto = 'v : o i'")?;
+/// let made = [Tensor::new("v", Dtype::F32, [4, 3])];
+/// assert!(!fits(&recipe, (&made, None), &Sizes::new()));
+/// assert!(fits(&recipe.inverse(), (&made, None), &Sizes::new()));
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+pub fn fits(
+    recipe: &Recipe,
+    (tensors, config): (&[Tensor], Option<&serde_json::Value>),
+    sizes: &Sizes,
+) -> bool {
+    match recipe.solve(tensors, config, sizes) {
+        Ok(_) => true,
+        Err(errors) => errors.iter().all(|error| error.kind() == Kind::Unsolved),
+    }
 }
 
 /// Returns a recipe without the conditions of these names, which the caller vouches for.

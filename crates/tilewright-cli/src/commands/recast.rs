@@ -50,10 +50,11 @@ pub(super) fn run(args: &Convert, quiet: bool, out: &mut Output) -> Result<ExitC
 /// Returns the requested recipe, or the one that the input records.
 fn recipe(asked: &Recast, input: &Input) -> Result<Recipe, Failure> {
     let Some(name) = &asked.recipe else {
-        return recast::recorded(input).map_err(|error| match error.is_usage() {
+        let recipe = recast::recorded(input).map_err(|error| match error.is_usage() {
             true => Failure::of(error).with_hint("; `recipe guess` lists those that fit"),
             false => Failure::of(error),
-        });
+        })?;
+        return Ok(if asked.any_config { recipe.for_any_config() } else { recipe });
     };
     let recipe = named(name).map_err(|failure| failure.about("--recipe"))?;
     let recipe = if asked.inverse { recipe.inverse() } else { recipe };

@@ -1,6 +1,7 @@
 //! `recipe`: prints a recipe, checks whether it fits a checkpoint, and lists the shipped recipes.
 
 use tilewright::{
+    Remedy,
     ask::{Guesses, RecipeFit, RecipeShown, Recipes},
     files::{Assembling, Reading},
     recast as facade,
@@ -13,6 +14,7 @@ use crate::{
     exit::ExitCode,
     failure::Failure,
     output::Output,
+    remedy::option,
     streams,
 };
 
@@ -34,8 +36,12 @@ fn check(args: &CheckRecipe, out: &mut Output) -> Result<ExitCode, Failure> {
     let sizes = recast::sizes(&args.size)?;
     let Some(on) = &args.on else { return Ok(out.say(&RecipeShown(&recipe))?) };
     let input = streams::open(on, &Reading::default())?;
-    let tensors = input.recipe_tensors();
-    let solved = recipe.solve(&tensors, input.config()?.as_ref(), &sizes);
+    let (tensors, config) = (input.recipe_tensors(), input.config()?);
+    let solved = recipe.solve(&tensors, config.as_ref(), &sizes);
+    let other = || facade::fits(&recipe.inverse(), (&tensors, config.as_ref()), &sizes);
+    if solved.is_err() && other() {
+        out.remark(&option(Remedy::OtherDirection));
+    }
     solved.iter().try_for_each(|assembly| Assembling::check(&input, assembly))?;
     Ok(out.say(&RecipeFit { tensors: &tensors, solved })?)
 }

@@ -15,6 +15,7 @@ mod module;
 mod own_formats;
 mod readme;
 mod recast;
+mod recast_back;
 mod recast_layouts;
 mod recast_metadata;
 mod recast_verified;

@@ -123,7 +123,8 @@ fn a_model_becomes_gguf_with_the_metadata_of_another_and_comes_back() {
         .map(|name| corpus().join("llama_gguf").join(name));
     let convert = ["convert", text(&before), "o.gguf", "--recipe", text(&recipe)];
     let text_of = refused(at, &convert, 2);
-    assert!(text_of.contains("take its metadata from a .gguf file"), "{text_of}");
+    let says = "take its metadata from a .gguf file; give it with --metadata FROM";
+    assert!(text_of.contains(says), "{text_of}");
     done(at, &[&convert[..], &["--metadata", text(&gguf), "--verify"]].concat());
     assert_eq!(tensors(&at.join("o.gguf")), tensors(&gguf));
     let [own, model] =

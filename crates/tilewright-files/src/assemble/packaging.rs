@@ -267,15 +267,17 @@ fn container(
         return Ok(container);
     }
     let (shown, model, path) = (format.shown, model.path.display(), input.path.display());
-    let is_gguf = format.name == "GGUF";
-    Err(Error::usage(match (is_gguf, format.several) {
-        (true, _) => format!(
+    if format.name == "GGUF" {
+        let said = format!(
             "{shown} needs model metadata that {model} lacks: take its metadata from a .gguf file"
-        ),
-        (_, true) => format!(
+        );
+        return Err(Error::usage(said).with(&[Remedy::Metadata]));
+    }
+    Err(Error::usage(match format.several {
+        true => format!(
             "{path}: a recipe's result is several files only if its input is, with the input's names; name one .safetensors file"
         ),
-        (false, false) => format!(
+        false => format!(
             "{path}: a recipe's result is .safetensors, .gguf or the .safetensors.index.json of several files, not {shown}"
         ),
     }))

@@ -170,6 +170,8 @@ fn compared(
 ) -> Result<Option<Verdict>, Error> {
     let remade = match Remade::of(out, against) {
         None => return Ok(None),
+        // The recipe made the result from another file, such as this one's result, and may have restored these tensors.
+        Some(Err(_)) if have_same_names(out, against) => return Ok(None),
         Some(Err(said)) => return Ok(Some(Verdict::Differs(Difference::said(said)))),
         Some(Ok(remade)) => remade,
     };
@@ -201,6 +203,12 @@ fn compared(
         Some(said) => Verdict::Differs(Difference::said(said)),
         None => Verdict::Same { bytes: bytes() },
     }))
+}
+
+/// Returns whether two files have tensors of the same names.
+fn have_same_names(one: &Input, other: &Input) -> bool {
+    let names = |input: &'_ Input| input.names().map(str::to_owned).collect::<HashSet<String>>();
+    names(one) == names(other)
 }
 
 impl<'a> Remade<'a> {

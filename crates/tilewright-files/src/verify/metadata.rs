@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use tilewright_recipe::RECIPE_KEY;
+
 use crate::{Input, commit::mark, container::Fact};
 
 /// The key and text that resharding adds if no source has the key, for libraries that do not load a file without it.
@@ -30,12 +32,15 @@ pub(crate) fn difference(out: &Input, against: &Input) -> Option<String> {
     let moved = |name: &str| spec(out, name) != spec(against, name);
     let added = added(out);
     let is_added = |fact: &Fact| added.contains(&fact.about) && fact.exact == ADDED[1].as_bytes();
+    // How a result was made is not a part of its data.
+    let is_recipe = |fact: &Fact| fact.about.contains(RECIPE_KEY);
     let words = |fact: Option<&Fact>| fact.map_or("not there".into(), |fact| fact.said.clone());
     written.keys().chain(original.keys()).find_map(|about| {
         let (is, was) = (written.get(about), original.get(about));
         let differ = is.map(|fact| &fact.exact) != was.map(|fact| &fact.exact);
         let goes = || was.and_then(|was| was.goes_with.as_deref()).is_some_and(&moved);
-        let gone = is.is_none() && goes() || was.is_none() && is.is_some_and(is_added);
+        let added = |fact: &Fact| is_added(fact) || is_recipe(fact);
+        let gone = is.is_none() && goes() || was.is_none() && is.is_some_and(added);
         (differ && !gone).then(|| format!("{about} is {}, was {}", words(is), words(was)))
     })
 }

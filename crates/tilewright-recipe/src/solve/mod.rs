@@ -130,7 +130,7 @@ impl Recipe {
         let mut faults = faults.or(()).map(|()| Faults::default())?;
         let outer = rename::all(&self.renames, true, names(), &mut faults);
         faults.or(())?;
-        let back = record::back(self, &solved, (tensors, outside.config));
+        let back = record::back(self, &solved, (tensors, scope));
         if self.rules.iter().any(|rule| rule.rest) {
             let mut faults = Faults::default();
             returns::check((self, &back), (tensors, &made), &mut faults);

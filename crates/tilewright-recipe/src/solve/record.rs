@@ -15,7 +15,11 @@ use crate::{
     rule::{Rule, SideTerms, unequal::of_piece},
     solve::equations::Solved,
     tensor::Tensor,
-    value::quantity::Quantity,
+    value::{
+        condition::Condition,
+        quantity::{Quantity, Scope},
+        requirement::Requirement,
+    },
 };
 
 /// The key of the metadata that holds the recipe back.
@@ -30,18 +34,19 @@ type InstanceFacts = (BTreeMap<String, u64>, Option<Dtype>, BTreeMap<String, Vec
 
 /// Returns the recipe that undoes this one.
 ///
-/// Conditions are left out, since they held. Changes of `config.json` are undone by the values that it had.
+/// Conditions are kept as far as `config.json` decides them, with the numbers that were found; the others held. Changes of
+/// `config.json` are undone by the values that it had.
 pub(crate) fn back(
     recipe: &Recipe,
     solved: &[Solved],
-    (tensors, config): (&[Tensor], Option<&serde_json::Value>),
+    (tensors, scope): (&[Tensor], Scope<'_>),
 ) -> Recipe {
-    let config = match (&recipe.config, config) {
+    let config = match (&recipe.config, scope.config) {
         (ConfigJson::Change(change), Some(config)) => ConfigJson::Change(change.undone(config)),
         _ => recipe.config_back.clone(),
     };
     let mut back = Recipe {
-        require: Vec::new(),
+        require: required(recipe, scope),
         note: Vec::new(),
         every: BTreeSet::new(),
         give: BTreeMap::new(),
@@ -49,8 +54,7 @@ pub(crate) fn back(
         rules: Vec::new(),
         pad_to: BTreeMap::new(),
         sizes: BTreeMap::new(),
-        // It is for this file alone.
-        ..recipe.inverse().for_any_config()
+        ..recipe.inverse()
     };
     let mut facts: Vec<BTreeMap<String, u64>> = Vec::new();
     for (at, rule) in recipe.rules.iter().enumerate() {
@@ -85,6 +89,14 @@ pub(crate) fn back(
     }
     write_sizes(&mut back, facts);
     back
+}
+
+/// The conditions on the configuration: those of the recipe, and that sizes have the values that they had.
+fn required(recipe: &Recipe, scope: Scope<'_>) -> Vec<Requirement> {
+    let own = recipe.require.iter().filter_map(|one| one.settled(scope));
+    let sizes = recipe.sizes.values().filter_map(Quantity::expression);
+    let kept = sizes.filter_map(|value| Condition::kept(value, scope));
+    own.chain(kept.map(Requirement::of_config)).collect()
 }
 
 /// Writes sizes once, where all rules that have them agree.

@@ -92,6 +92,27 @@ impl Condition {
         Ok(Condition { text: text.to_owned(), place: place.clone(), clauses })
     }
 
+    /// Returns what it requires of the configuration, with numbers in place of everything else; `None` if that is nothing.
+    pub(crate) fn settled(&self, scope: Scope<'_>) -> Option<Condition> {
+        let of_config = |clause: &&Clause| clause.values().iter().any(|value| value.is_of_config());
+        let clauses = self.clauses.iter().filter(of_config);
+        let texts: Vec<String> =
+            clauses.filter_map(|clause| Some(clause.settled(scope)?.to_string())).collect();
+        Condition::parse(&texts.join(" and "), &self.place).ok()
+    }
+
+    /// Returns the condition that an expression has the value which it has now, as far as the configuration decides it.
+    pub(crate) fn kept(value: &QuantityValue, scope: Scope<'_>) -> Option<Condition> {
+        let settled = value.settled(scope).filter(|_| value.is_of_config())?;
+        let text = format!("{settled} == {}", value.of(scope).ok()?);
+        Condition::parse(&text, &TextPlace::default()).ok()
+    }
+
+    /// Returns true if a part of it is a key of the configuration.
+    pub(crate) fn is_of_config(&self) -> bool {
+        self.values().any(QuantityValue::is_of_config)
+    }
+
     /// Returns true if it holds. Clauses are evaluated from left to right, up to the first that fails.
     pub(crate) fn holds(&self, scope: Scope<'_>) -> Result<bool, Lack> {
         let mut lack = None;
@@ -164,6 +185,15 @@ impl Condition {
 }
 
 impl Clause {
+    /// Returns the clause with numbers in place of all but the configuration.
+    fn settled(&self, scope: Scope<'_>) -> Option<Clause> {
+        let test = match &self.test {
+            Test::Compare(comparison, right) => Test::Compare(*comparison, right.settled(scope)?),
+            Test::IsSet | Test::In(_) => self.test.clone(),
+        };
+        Some(Clause { negated: self.negated, left: self.left.settled(scope)?, test })
+    }
+
     fn holds(&self, scope: Scope<'_>) -> Result<bool, Lack> {
         let is_config = |part: &&QuantityValue| matches!(part, QuantityValue::Config(_));
         if scope.config.is_none()

@@ -190,6 +190,38 @@ impl QuantityValue {
         }
     }
 
+    /// Returns true if a part of it is a key of the configuration.
+    pub(crate) fn is_of_config(&self) -> bool {
+        self.parts().iter().any(|part| matches!(part, QuantityValue::Config(_)))
+    }
+
+    /// Returns the expression with numbers in place of all parts but those of the configuration; `None` if a part has no value.
+    /// A choice keeps the alternatives that have one.
+    pub(crate) fn settled(&self, scope: Scope<'_>) -> Option<QuantityValue> {
+        if matches!(self, QuantityValue::Config(_) | QuantityValue::Literal(_)) {
+            return Some(self.clone());
+        }
+        if !self.is_of_config() {
+            return self.of(scope).ok().map(QuantityValue::Number);
+        }
+        match self {
+            QuantityValue::First(choices) => {
+                let all: Vec<QuantityValue> =
+                    choices.iter().filter_map(|choice| choice.settled(scope)).collect();
+                (!all.is_empty()).then_some(QuantityValue::First(all))
+            }
+            QuantityValue::Pair(left, operator, right) => {
+                let [left, right] = [left, right].map(|part| part.settled(scope).map(Box::new));
+                Some(QuantityValue::Pair(left?, *operator, right?))
+            }
+            QuantityValue::Number(_)
+            | QuantityValue::Literal(_)
+            | QuantityValue::Config(_)
+            | QuantityValue::Size(_)
+            | QuantityValue::Dim(_) => Some(self.clone()),
+        }
+    }
+
     /// Returns the reason why the operator of a pair gives no size, with the two numbers and where they are from.
     fn refused(&self, (left, right): (u64, u64), scope: Scope<'_>) -> String {
         let QuantityValue::Pair(_, operator, _) = self else { return String::new() };

@@ -1,6 +1,9 @@
 //! Requirements of a recipe on its input and its result, and notes about the result.
 
-use crate::value::condition::Condition;
+use crate::value::{condition::Condition, quantity::Scope};
+
+/// The name by which a person allows that the configuration of a result contradicts the recipe that undoes it.
+const CONFIG: &str = "config";
 
 /// The direction that something holds for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,6 +75,12 @@ impl Direction {
 }
 
 impl Requirement {
+    /// Returns the requirement of a condition on the configuration of a result.
+    pub(crate) fn of_config(that: Condition) -> Requirement {
+        let (must, allow) = (Must::That(that), Some(CONFIG.to_owned()));
+        Requirement { way: Direction::Both, allow, when: None, must, say: None }
+    }
+
     /// The conditions that it has.
     pub(crate) fn conditions(&self) -> impl Iterator<Item = &Condition> {
         let that = match &self.must {
@@ -79,6 +88,20 @@ impl Requirement {
             Must::Tensor(_) => None,
         };
         self.when.iter().chain(that)
+    }
+
+    /// Returns what it requires of the configuration of a result, to undo what made the result; `None` if that is nothing. The
+    /// tensors of the result are known.
+    pub(crate) fn settled(&self, scope: Scope<'_>) -> Option<Requirement> {
+        let Must::That(that) = &self.must else { return None };
+        let when = match &self.when {
+            Some(when) if when.is_of_config() => Some(when.settled(scope)?),
+            Some(when) if when.is_met(scope) != Ok(true) => return None,
+            _ => None,
+        };
+        let must = Must::That(that.settled(scope).filter(|_| self.way != Direction::Forth)?);
+        let allow = Some(self.allow.as_deref().unwrap_or(CONFIG).to_owned());
+        Some(Requirement { way: Direction::Both, when, must, allow, say: self.say.clone() })
     }
 
     pub(crate) fn inverse(&self) -> Requirement {

@@ -1,0 +1,110 @@
+//! The way back of a recipe: the conditions of the recorded inverse, the comparison with the original, and recipes that are
+//! applied in the wrong direction.
+
+use std::fs;
+
+use crate::recast::{corpus, done, refused, text};
+
+/// Makes a folder with the model of a family of the corpus in `in`.
+fn model(family: &str) -> tempfile::TempDir {
+    let (folder, family) = (tempfile::tempdir().unwrap(), corpus().join(family));
+    fs::create_dir(folder.path().join("in")).unwrap();
+    for (from, to) in [("before.safetensors", "model.safetensors"), ("config.json", "config.json")]
+    {
+        fs::copy(family.join(from), folder.path().join("in").join(to)).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn the_recorded_inverse_keeps_what_the_configuration_decides() {
+    let folder = model("mixtral");
+    let at = folder.path();
+    done(at, &["convert", "in", "out", "--recipe", "mixtral-experts-to-fused", "-q"]);
+    let config = fs::read_to_string(at.join("out/config.json")).unwrap();
+    let convert = ["convert", "out", "back", "--inverse", "-q"];
+    let of = |from: &str, to: &str| {
+        assert!(config.contains(from), "{config}");
+        fs::write(at.join("out/config.json"), config.replace(from, to)).unwrap();
+    };
+    // Another model.
+    of("\"mixtral\"", "\"qwen3_moe\"");
+    let said = refused(at, &convert, 2);
+    assert!(
+        said.contains("`model_type` is \"qwen3_moe\"") && said.contains("--any-config"),
+        "{said}"
+    );
+    done(at, &[&convert[..], &["--any-config"]].concat());
+    fs::remove_dir_all(at.join("back")).unwrap();
+    // Another number of experts, and of layers.
+    let value = |key: &str| {
+        let json: serde_json::Value = serde_json::from_str(&config).unwrap();
+        json[key].as_u64().unwrap()
+    };
+    for key in ["num_local_experts", "num_hidden_layers"] {
+        let number = value(key);
+        of(&format!("\"{key}\": {number}"), &format!("\"{key}\": {}", number + 1));
+        let said = refused(at, &convert, 2);
+        assert!(said.contains(key) && said.contains("--allow"), "{said}");
+        done(at, &[&convert[..], &["--allow", "config"]].concat());
+        fs::remove_dir_all(at.join("back")).unwrap();
+    }
+    // The configuration of the result, and none.
+    fs::write(at.join("out/config.json"), &config).unwrap();
+    done(at, &convert);
+    fs::remove_dir_all(at.join("back")).unwrap();
+    fs::remove_file(at.join("out/config.json")).unwrap();
+    done(at, &convert);
+}
+
+#[test]
+fn what_was_converted_back_is_verified_against_the_original() {
+    let folder = model("mixtral");
+    let at = folder.path();
+    done(at, &["convert", "in", "out", "--recipe", "mixtral-experts-to-fused", "-q"]);
+    done(at, &["convert", "out", "back", "--inverse", "-q"]);
+    let verify = ["verify", "back", "--against", "in"];
+    assert!(done(at, &verify).starts_with("same: "));
+    done(at, &["same-data", "back", "in"]);
+    // A changed element is found.
+    let path = at.join("back/model.safetensors");
+    let mut bytes = fs::read(&path).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::write(&path, bytes).unwrap();
+    let said = refused(at, &verify, 1);
+    assert!(said.contains("expected") && !said.contains("recipe"), "{said}");
+    // The tensors of the result are others than those of the original: the reason is the recipe.
+    done(at, &["convert", "out", "back2", "--inverse", "-q"]);
+    let said = refused(
+        at,
+        &["verify", "back2", "--against", text(&corpus().join("qwen3_moe/before.safetensors"))],
+        1,
+    );
+    assert!(said.contains("was not made for"), "{said}");
+}
+
+#[test]
+fn a_recipe_in_the_wrong_direction_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let [before, after] =
+        ["before.safetensors", "after.safetensors"].map(|name| corpus().join("mixtral").join(name));
+    let recipe = ["--recipe", "mixtral-experts-to-fused"];
+    let says = "the other direction of the recipe fits: give --inverse";
+    for (input, more) in [(&after, &[][..]), (&before, &["--inverse"])] {
+        let convert = ["convert", text(input), "o.safetensors"];
+        let said = refused(at, &[&convert[..], &recipe, more].concat(), 2);
+        assert!(said.contains(says), "{said}");
+        let check = ["recipe", "check", recipe[1], "--on", text(input)];
+        let said = refused(at, &[&check[..], more].concat(), 1);
+        assert!(said.contains(says), "{said}");
+    }
+    let other = corpus().join("phi3_split/before.safetensors");
+    let said = refused(at, &[&["convert", text(&other), "o.safetensors"][..], &recipe].concat(), 2);
+    assert!(!said.contains("--inverse"), "{said}");
+    // Metadata that GGUF needs.
+    let before = corpus().join("llama_gguf/before.safetensors");
+    let gguf = ["convert", text(&before), "o.gguf", "--recipe", "llama-hf-to-gguf"];
+    let said = refused(at, &[&gguf[..], &["--size", "n=4", "--size", "g=2"]].concat(), 2);
+    assert!(said.contains("--metadata FROM"), "{said}");
+}
