@@ -67,7 +67,7 @@ impl Output {
     fn said(&self, answer: &dyn Answer) -> String {
         let text = match self.json {
             true => versioned(answer.to_json()).to_string(),
-            false => answer.within(screen::width()),
+            false => answer.within(screen::line()),
         };
         if text.ends_with('\n') { text } else { text + "\n" }
     }

@@ -1,4 +1,5 @@
-//! Output fits its width: `COLUMNS`, else the width of the terminal, else 100 characters.
+//! Output fits its width: `COLUMNS`, else the width of the terminal. In a pipe, pictures and help have 100 characters, and no line
+//! of text is cut.
 
 use std::process::Command;
 
@@ -37,12 +38,17 @@ fn widest(text: &str) -> usize {
     text.lines().map(|line| line.chars().count()).max().unwrap_or(0)
 }
 
-/// Checks that every line of a command fits 80, 100 and 120 columns, and 100 in a pipe.
+/// Checks that every line of a command fits 80, 100 and 120 columns, and 100 in a pipe if it draws or helps; other commands cut
+/// nothing in a pipe.
 fn fits(args: &[&str]) {
-    for columns in [Some(80), Some(100), Some(120), None] {
-        let text = printed(columns, args);
-        let most = columns.unwrap_or(100);
-        assert!(widest(&text) <= most && !text.is_empty(), "{columns:?} {args:?}:\n{text}");
+    for columns in [80, 100, 120] {
+        let text = printed(Some(columns), args);
+        assert!(widest(&text) <= columns && !text.is_empty(), "{columns} {args:?}:\n{text}");
+    }
+    let text = printed(None, args);
+    match args[0] == "show" || args.contains(&"--help") {
+        true => assert!(widest(&text) <= 100, "{args:?}:\n{text}"),
+        false => assert!(!text.contains(" characters more"), "{args:?}:\n{text}"),
     }
 }
 
@@ -233,6 +239,41 @@ fn lists_fit_their_width() {
     assert!(wide.contains("%), ") && !wide.contains("\n    "), "{wide}");
     assert_eq!(narrow.replace("\n    ", ", "), wide);
     assert!(printed(Some(60), &dry).contains(" characters more\n"));
+}
+
+#[test]
+fn nothing_is_cut_in_a_pipe() {
+    for args in [
+        &["eval", "--functions"][..],
+        &["bench", "--list"],
+        &["formats"],
+        &["formats", "MARLIN"],
+        &["explain", "u4[128,256] MARLIN"],
+    ] {
+        let piped = printed(None, args);
+        assert!(widest(&piped) > 100 && !piped.contains(" characters more"), "{args:?}: {piped}");
+        assert!(widest(&printed(Some(100), args)) <= 100, "{args:?}");
+    }
+    // A picture within a text has the usual width.
+    let marlin = printed(None, &["formats", "MARLIN"]);
+    let (_, picture) = marlin.split_once("+--").unwrap();
+    assert!(widest(picture) <= 100, "{marlin}");
+    // A list in a message is long, and an end that is left out is marked.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.npy");
+    for (fields, whole) in [(6, true), (60, false)] {
+        let fields: Vec<String> = (0..fields).map(|at| format!("('field{at}', '<f4')")).collect();
+        let text = format!(
+            "{{'descr': [{}], 'fortran_order': False, 'shape': (3,), }}\n",
+            fields.join(", ")
+        );
+        let head = [b"\x93NUMPY\x01\0", &(text.len() as u16).to_le_bytes()[..]].concat();
+        std::fs::write(&path, [&head, text.as_bytes()].concat()).unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_tilewright")).arg("info").arg(&path).output();
+        let said = String::from_utf8(output.unwrap().stderr).unwrap();
+        assert!(said.contains("a structured dtype") && said.contains("'field5', '<f4'"), "{said}");
+        assert_eq!(said.contains('…'), !whole, "{said}");
+    }
 }
 
 #[test]

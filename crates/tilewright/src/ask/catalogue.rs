@@ -251,7 +251,10 @@ impl Answer for Example {
         for (title, words) in described(self.format).into_iter().chain(others) {
             text += &row(&format!("  {title}"), 13, &words, width);
         }
-        let limits = Limits { width, rows: 16, panels: 1, ..Limits::default() };
+        let usual = Limits::default();
+        // Lines of any length are for text, not for a picture.
+        let across = if width == usize::MAX { usual.width } else { width };
+        let limits = Limits { width: across, rows: 16, panels: 1, ..usual };
         let picture = Picture::new(self.array.layout(), self.array.fill()).within(limits);
         let explained = Explanation::of(&self.array).within(width);
         text + &format!("\nFor example {explained}\n{}", picture.grid(Cells::Offsets))

@@ -93,7 +93,7 @@ fn list(cases: &[Case], out: &mut Output) -> Result<ExitCode, Failure> {
     let line = |case: &Case| format!("{:40} {}\n", case.name(), words::described(case));
     let text: String = cases.iter().map(line).collect();
     let cases: Vec<Value> = cases.iter().map(json::described).collect();
-    let text = fitted(&text, screen::width());
+    let text = fitted(&text, screen::line());
     out.answer(&text, json!({ "cases": cases }))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -8,6 +8,9 @@
 //! int    := digits [ 'L' ]                  (Python 2 wrote the L)
 //! ```
 
+/// The largest number of bytes of a list that a message shows.
+const LISTED: usize = 400;
+
 /// The largest number of extents of a shape that is read; NumPy's own limit is 64.
 const MOST_DIMS: usize = 64;
 
@@ -102,7 +105,8 @@ impl Reader<'_> {
     /// Returns the text from here on, cut for a message.
     fn rest(&self) -> String {
         let rest = &self.text[self.at..];
-        String::from_utf8_lossy(&rest[..rest.len().min(80)]).into_owned()
+        let shown = String::from_utf8_lossy(&rest[..rest.len().min(LISTED)]).into_owned();
+        if rest.len() > LISTED { shown + "…" } else { shown.trim_end().to_owned() }
     }
 
     fn string(&mut self) -> Result<String, String> {
