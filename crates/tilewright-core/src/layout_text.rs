@@ -385,7 +385,7 @@ mod tests {
             ("(2,é)", (3, 5), "expected an integer"),
             ("-2:1", (0, 4), "extent -2"),
             ("Sw<3,0,2> o 8:1", (0, 9), "overlap"),
-            ("Sw<999,0,2> o 8:1", (0, 11), "bit 62"),
+            ("Sw<999,0,2> o 8:1", (0, 11), "bits 0 to 62"),
             ("F2<1,2,3> o 8:1", (0, 9), "offsets 4 and 3 have one image, 3"),
             ("F2<1,4> o 8:1", (0, 7), "offset 2 has the image 4"),
             ("F2<1,-4> o 8:1", (5, 7), "image 1 of -4"),

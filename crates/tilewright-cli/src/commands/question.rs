@@ -90,7 +90,10 @@ pub(super) fn formats(args: &args::Formats, out: &mut Output) -> Result<ExitCode
     let found = Formats { word: word.clone() };
     match Example::of(word) {
         Err(_) if !found.is_no() => Ok(out.say(&found)?),
-        example => Ok(out.say(&example?)?),
+        example => {
+            let hint = "; `tilewright formats` lists all names";
+            Ok(out.say(&example.map_err(|error| Failure::of(error).with_hint(hint))?)?)
+        }
     }
 }
 

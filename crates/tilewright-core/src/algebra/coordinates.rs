@@ -320,11 +320,10 @@ mod tests {
             )
         };
         assert!(
-            refused("(0,3)").starts_with("coordinate 3 of leaf 2 of a shape; the size there is 3;")
+            refused("(0,3)").starts_with("coordinate 3 at leaf 2 of a shape; the size there is 3;")
         );
         assert!(
-            refused("(4,0)")
-                .starts_with("coordinate 4 of leaves 0 to 1 of a shape; the size there is 4;")
+            refused("(4,0)").starts_with("coordinate 4 at leaf 0 of a shape; the size there is 4;")
         );
     }
 

@@ -463,7 +463,7 @@ pub(crate) fn the_one(
         [(_, first), (_, second), ..] => {
             let all = meant.len();
             let said = format!(
-                "{path}: {shown} holds one tensor, but {all} are selected: besides {first:?} such as {second:?}"
+                "{path}: {shown} holds one tensor, but {all} are selected, such as {first:?} and {second:?}"
             );
             Err(Error::usage(said).with(&[Remedy::Name]))
         }
