@@ -101,7 +101,7 @@ fn a_tensor_must_be_chosen_and_what_is_left_out_is_said() {
     let folder = folder();
     let out = folder.path().join("a.npy");
     let error = convert(corpus(CNN), &out, to("row-major")).unwrap_err().to_string();
-    assert!(error.contains(".npy holds one tensor, but 8 are selected: besides "), "{error}");
+    assert!(error.contains(".npy holds one tensor, but 8 are selected, such as "), "{error}");
     let error = convert(corpus(CNN), &out, to("row-major").only("9*")).unwrap_err().to_string();
     assert!(error.contains("no tensor matches"), "{error}");
     let empty = write(&folder, "empty.safetensors", safetensors("{}", &[]));

@@ -379,7 +379,9 @@ fn bytes_behind_an_array_are_a_difference() {
                     Verdict::Same { .. } => None,
                     Verdict::Differs(found) => Some(found.to_string()),
                 };
-                let behind = |said: &str| said.contains("bytes after the array are not part of it");
+                let behind = |said: &str| {
+                    said.contains(" after the array ") && said.contains(" not part of it")
+                };
                 assert_eq!(found.as_deref().is_some_and(behind), !rest.is_empty(), "{found:?}");
             }
         }
