@@ -60,7 +60,7 @@ fn a_type_or_an_order_that_contradicts_a_header_is_refused() {
         (
             "le.npy",
             "s32",
-            "the file states elements of f32, but s32 is requested; omit the element type",
+            "the file states elements of f32, but s32 is requested; omit it; give its layout with --from",
         ),
         ("le.npy", "bf16", "<f4 elements take 4 bytes, bf16 takes 2"),
     ] {
@@ -102,6 +102,11 @@ fn integers_are_read_as_the_type_that_they_hold_and_it_is_said() {
     assert!(code == Some(0) && text.contains(says), "{text}");
     let (_, text) = run(&["info", "o.npy"]);
     assert!(text.contains("bf16[3,4] zN") || text.contains("bf16  [3, 4]"), "{text}");
+    // With a layout of the input, any type is read as another.
+    let more = ["--dtype", "s32", "--from", "row-major", "--to", "col-major"];
+    let (code, text) = run(&[&["convert", "le.npy", "s.npy"], &more[..]].concat());
+    let says = "its elements are f32 in the file, and are read as s32";
+    assert!(code == Some(0) && text.contains(says), "{text}");
     let (code, text) = run(&["convert", "raw.npy", "r.npy", "--to", "zN", "--dtype", "bf16"]);
     assert!(code == Some(0) && !text.contains("note:"), "{text}");
 }

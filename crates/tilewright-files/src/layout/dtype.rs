@@ -58,7 +58,7 @@ pub(crate) fn stated_type(spelling: &str) -> Option<Dtype> {
     Dtype::spelled(spelling).or_else(of_code)
 }
 
-/// Checks that elements of the type that a file states may be read as another type. Integers may hold the bits of any type, and
+/// Checks that elements of the type that a file states may be read as another type without a layout. Integers may hold the bits of any type, and
 /// files use one type of 8 bits for several.
 pub(crate) fn check_stated(own: Dtype, read: Dtype) -> Result<(), String> {
     let integer = matches!(own.kind(), DtypeKind::Signed | DtypeKind::Unsigned);
@@ -66,9 +66,7 @@ pub(crate) fn check_stated(own: Dtype, read: Dtype) -> Result<(), String> {
     if own == read || integer || bits == Some(8) || bits != read.storage_bits() {
         return Ok(());
     }
-    Err(format!(
-        "the file states elements of {own}, but {read} is requested; omit the element type"
-    ))
+    Err(format!("the file states elements of {own}, but {read} is requested; omit it"))
 }
 
 /// Returns a fill as the metadata spell it, like the argument of `fill(…)`.

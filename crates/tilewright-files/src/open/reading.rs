@@ -4,7 +4,7 @@ use tilewright_core::{ByteOrder, Dtype, TensorLayout};
 use tilewright_notation::{Lists, Named, Spec};
 
 use crate::layout::{
-    dtype,
+    dtype::number_bytes,
     element_layout::{ElementLayout, check_width, width},
 };
 
@@ -64,7 +64,7 @@ impl Reading {
     }
 
     /// Sets the type of the elements, for files that do not record it. Integers and types of 8 bits are also read as another type
-    /// of their width; other types that a file states are not, and neither are those of a note.
+    /// of their width; other types that a file states only together with [`Reading::from`], and the type of a note never.
     ///
     /// ```
     /// use tilewright_core::Remedy;
@@ -210,7 +210,6 @@ pub(crate) fn reread(
             (held.map_err(about)?, None)
         }
     };
-    dtype::check_stated(own.dtype, held.dtype).map_err(about)?;
     let order = stated.order_of(reading, said).map_err(about)?;
     let held = held.ordered(order).map_err(about)?;
     check_bytes(&held, len).map_err(about)?;
@@ -227,7 +226,7 @@ pub(crate) fn reread_noted(
 ) -> Result<ElementLayout, String> {
     let AsStated { name, held: own, .. } = stated;
     let is = own.spec();
-    let wide = dtype::number_bytes(own.dtype, own.bits) > 1;
+    let wide = number_bytes(own.dtype, own.bits) > 1;
     let stated = AsStated { order: wide.then_some(own.order), ..stated };
     let held = reread(stated, reading, lists).map_err(|said| {
         let said = said.strip_prefix(&format!("tensor {name:?}: ")).unwrap_or(&said);

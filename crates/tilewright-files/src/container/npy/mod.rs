@@ -109,7 +109,10 @@ fn by_header(source: &Source, header: &Header, reading: &Reading) -> Result<Elem
     };
     let plain =
         plain(header, dtype).map_err(|error| Error::unsupported(path, error))?.map_err(wrong)?;
-    own.map_or(Ok(()), |own| dtype::check_stated(own, dtype)).map_err(wrong)?;
+    if let Some(own) = own.filter(|_| reading.from.is_none()) {
+        let checked = dtype::check_stated(own, dtype);
+        checked.map_err(|said| wrong(said).with(&[Remedy::Source]))?;
+    }
     plain.ordered(header.descr.order).map_err(wrong)
 }
 
