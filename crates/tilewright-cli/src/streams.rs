@@ -6,11 +6,12 @@ use std::{
     path::Path,
 };
 
-use tilewright::files::{
-    self, Conversion, Error, Input, Reading, Request, is_stream, open_file, open_stream,
+use tilewright::{
+    ask::Answer,
+    files::{self, Error, Input, Reading, is_stream, open_file, open_stream},
 };
 
-use crate::failure::Failure;
+use crate::{exit::ExitCode, failure::Failure, output::Output};
 
 /// Opens a file, or standard input.
 pub(crate) fn open(path: &Path, reading: &Reading) -> Result<Input, Error> {
@@ -23,14 +24,10 @@ pub(crate) fn open(path: &Path, reading: &Reading) -> Result<Input, Error> {
     }
 }
 
-/// Prepares a conversion to a file, or to standard output.
-pub(crate) fn prepare<'a>(
-    input: &'a Input,
-    out: &Path,
-    request: Request,
-) -> Result<Conversion<'a>, Failure> {
+/// Returns whether a result of this name goes to standard output, which must not be a terminal or the input.
+pub(crate) fn streams_to(out: &Path, input: &Input) -> Result<bool, Failure> {
     if !is_stream(out) {
-        return Ok(Conversion::prepare(input, out, request)?);
+        return Ok(false);
     }
     if io::stdout().is_terminal() {
         let said = "standard output is a terminal, and the result is not text; name a file";
@@ -40,7 +37,33 @@ pub(crate) fn prepare<'a>(
         let input = input.path().display();
         return Err(Failure::usage(format!("standard output is the input {input} itself")));
     }
-    Ok(Conversion::prepare_stream(input, out, request)?)
+    Ok(true)
+}
+
+/// Prints the plan of a result, which a run without `--force` may not write.
+pub(crate) fn say_plan(
+    answer: &dyn Answer,
+    (path, force): (&Path, bool),
+    out: &mut Output,
+) -> Result<ExitCode, Failure> {
+    if !force && !is_stream(path) && path.exists() {
+        out.remark(&format!("{} exists; a run needs --force", path.display()));
+    }
+    Ok(out.say(answer)?)
+}
+
+/// Prints the summary of a run: beside a result on standard output, unless it is `quiet`.
+pub(crate) fn say_done(
+    answer: &dyn Answer,
+    (streamed, quiet): (bool, bool),
+    out: &mut Output,
+) -> Result<ExitCode, Failure> {
+    match (streamed, quiet) {
+        (true, true) => {}
+        (true, false) => out.note(answer),
+        (false, _) => return Ok(out.say(answer)?),
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Returns standard input, if it is a regular file from which nothing has been read.

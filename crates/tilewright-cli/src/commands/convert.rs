@@ -2,7 +2,7 @@
 
 use tilewright::{
     ask::Converted,
-    files::{self, Request},
+    files::{Conversion, Request},
 };
 
 use super::recast;
@@ -16,26 +16,22 @@ pub(super) fn run(args: &Convert, quiet: bool, out: &mut Output) -> Result<ExitC
     }
     let request = request(args)?;
     let input = streams::open(&args.input, request.reading())?;
-    let conversion = streams::prepare(&input, &args.output, request)?;
+    let streamed = streams::streams_to(&args.output, &input)?;
+    let conversion = match streamed {
+        true => Conversion::prepare_stream(&input, &args.output, request)?,
+        false => Conversion::prepare(&input, &args.output, request)?,
+    };
     if args.dry_run {
-        if !args.force && !files::is_stream(&args.output) && args.output.exists() {
-            out.remark(&format!("{} exists; a run needs --force", args.output.display()));
-        }
-        return Ok(out.say(&Converted { conversion: &conversion, report: None })?);
+        let plan = Converted { conversion: &conversion, report: None };
+        return streams::say_plan(&plan, (&args.output, args.force), out);
     }
     let bar = Bar::new(quiet || out.is_json());
-    let report = bar.outcome(match conversion.is_streamed() {
+    let report = bar.outcome(match streamed {
         true => conversion.run_to(&mut std::io::stdout().lock(), &bar),
         false => conversion.run(&bar),
     })?;
     let done = Converted { conversion: &conversion, report: Some(report) };
-    match conversion.is_streamed() {
-        // The result itself was written to standard output.
-        true if quiet => {}
-        true => out.note(&done),
-        false => return Ok(out.say(&done)?),
-    }
-    Ok(ExitCode::SUCCESS)
+    streams::say_done(&done, (streamed, quiet), out)
 }
 
 fn request(args: &Convert) -> Result<Request, Failure> {

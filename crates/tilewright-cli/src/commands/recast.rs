@@ -35,16 +35,22 @@ pub(super) fn run(args: &Convert, quiet: bool, out: &mut Output) -> Result<ExitC
     }
     let trusted = asked.trust_metadata;
     let packaging = Packaging { metadata: metadata.as_ref(), largest, trusted };
-    let job = Assembling::prepare(&input, &assembly, &args.output, request, &packaging)?;
+    let streamed = streams::streams_to(&args.output, &input)?;
+    let job = match streamed {
+        true => Assembling::prepare_stream(&input, &assembly, &args.output, request, &packaging)?,
+        false => Assembling::prepare(&input, &assembly, &args.output, request, &packaging)?,
+    };
     if args.dry_run {
-        if !args.force && args.output.exists() {
-            out.remark(&format!("{} exists; a run needs --force", args.output.display()));
-        }
-        return Ok(out.say(&Assembled { job: &job, report: None })?);
+        let plan = Assembled { job: &job, report: None };
+        return streams::say_plan(&plan, (&args.output, args.force), out);
     }
     let bar = Bar::new(quiet || out.is_json());
-    let report = bar.outcome(job.run(&bar))?;
-    Ok(out.say(&Assembled { job: &job, report: Some(report) })?)
+    let report = bar.outcome(match streamed {
+        true => job.run_to(&mut std::io::stdout().lock(), &bar),
+        false => job.run(&bar),
+    })?;
+    let done = Assembled { job: &job, report: Some(report) };
+    streams::say_done(&done, (streamed, quiet), out)
 }
 
 /// Returns the requested recipe, or the one that the input records.

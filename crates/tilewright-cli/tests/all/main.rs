@@ -16,6 +16,7 @@ mod own_formats;
 mod readme;
 mod recast;
 mod recast_back;
+mod recast_containers;
 mod recast_layouts;
 mod recast_metadata;
 mod recast_verified;

@@ -7,13 +7,14 @@ use tilewright_recipe::Assembly;
 use super::{
     equal::Equality,
     made,
+    making::Making,
     packaging::{self, Messages, Packaging},
     whole::Whole,
 };
 use crate::{
-    Conversion, Error, Input, Request, Tensor,
+    Action, Conversion, Error, Input, Request, Tensor,
     open::check_reading,
-    transfer::{budget, request::check_memory},
+    transfer::{budget, conversion, request::check_memory},
 };
 
 /// The tensors of a result that a recipe assembles from those of a source; [`prepare`](Assembling::prepare) makes it, and
@@ -124,6 +125,47 @@ impl<'a> Assembling<'a> {
         input: &'a Input,
         assembly: &Assembly,
         out: impl AsRef<Path>,
+        request: Request,
+        packaging: &Packaging<'_>,
+    ) -> Result<Assembling<'a>, Error> {
+        Assembling::prepared(input, assembly, (out.as_ref(), false), request, packaging)
+    }
+
+    /// Makes the decisions for a result that is written in order to a stream, by [`run_to`](Assembling::run_to). `out` may name
+    /// its format; `-` does not.
+    ///
+    /// # Errors
+    /// As [`prepare`](Assembling::prepare); [usage](Error::is_usage) for a result of several files, and for one that is to be
+    /// verified.
+    ///
+    /// ```
+    /// use tilewright_files::{Assembling, Packaging, Reading, Request, open};
+    /// use tilewright_recipe::Assembly;
+    /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// let input = open(path, &Reading::default())?;
+    /// let prepared = |request| {
+    ///     Assembling::prepare_stream(&input, &Assembly::default(), "npz:-", request, &Packaging::default())
+    /// };
+    /// let mut out = Vec::new();
+    /// prepared(Request::new())?.run_to(&mut out, &())?;
+    /// assert!(out.starts_with(b"PK"));
+    /// assert!(prepared(Request::new().verify(true)).unwrap_err().is_usage());
+    /// # Ok::<(), tilewright_files::Error>(())
+    /// ```
+    pub fn prepare_stream(
+        input: &'a Input,
+        assembly: &Assembly,
+        out: impl AsRef<Path>,
+        request: Request,
+        packaging: &Packaging<'_>,
+    ) -> Result<Assembling<'a>, Error> {
+        Assembling::prepared(input, assembly, (out.as_ref(), true), request, packaging)
+    }
+
+    fn prepared(
+        input: &'a Input,
+        assembly: &Assembly,
+        out: (&Path, bool),
         mut request: Request,
         packaging: &Packaging<'_>,
     ) -> Result<Assembling<'a>, Error> {
@@ -138,18 +180,16 @@ impl<'a> Assembling<'a> {
                 "{path}: a recipe reads the tensors of a {shown} file as the file states them; a layout, dims and an element type apply only to a file of one array"
             )));
         }
+        let (place, stage) = packaging::placed(input, out, &request)?;
+        let format = place.format.unwrap_or(input.container_format());
         let known = made::known(input, assembly);
-        let mut tensors = Vec::new();
-        let mut wholes = Vec::new();
-        for made in &assembly.made {
-            let (tensor, whole) = made::made(made, &known)?;
-            tensors.push(tensor);
-            wholes.push(whole);
-        }
+        let made = assembly.made.iter().map(|made| made::made(made, &known, format.orders));
+        let (tensors, wholes): (Vec<_>, Vec<_>) =
+            made.collect::<Result<Vec<_>, Error>>()?.into_iter().unzip();
         let equal = assembly.equal.iter().map(|equal| Equality::of(equal, &known));
         let equal = equal.collect::<Result<Vec<_>, Error>>()?;
         let (made, mut frame) =
-            packaging::framed(input, tensors, out.as_ref(), (request, packaging, assembly))?;
+            packaging::framed(input, tensors, (place, stage, out), (request, packaging, assembly))?;
         let config = &assembly.config;
         let mut messages = match &mut frame.stage {
             Some(stage) => packaging::configure(input, &mut stage.companions, config)?,
@@ -160,6 +200,7 @@ impl<'a> Assembling<'a> {
         };
         messages.cautions.splice(0..0, assembly.notes.iter().cloned());
         messages.cautions.extend(packaging::misplaced(frame.format, assembly));
+        messages.cautions.extend(packaging::unrecorded(&frame, assembly));
         messages.cautions.extend(made.opened.container.cautions());
         let each = made.tensors().iter().zip(&wholes);
         let rows = each.map(|(tensor, whole)| row(input, tensor, whole)).collect();
@@ -187,7 +228,7 @@ impl<'a> Assembling<'a> {
     /// ```
     pub fn check(input: &Input, assembly: &Assembly) -> Result<(), Error> {
         let known = made::known(input, assembly);
-        assembly.made.iter().try_for_each(|made| made::made(made, &known).map(drop))
+        assembly.made.iter().try_for_each(|made| made::made(made, &known, true).map(drop))
     }
 
     /// Returns the descriptions of the tensors of the result, in the order of the assembly.
@@ -226,7 +267,11 @@ impl<'a> Assembling<'a> {
         let stage = self.frame.stage.as_ref();
         let left = stage.and_then(|stage| stage.companions.warning());
         let changed = self.made.opened.container.warnings();
-        self.source.warnings().chain(left).chain(changed).chain(self.messages.notes.iter().cloned())
+        let noted = self.frame.streamed && self.frame.note.is_some();
+        let jobs = if noted { packaging::jobs(self.made.tensors()) } else { Vec::new() };
+        let lost = jobs.first().and_then(conversion::unnoted);
+        let own = self.source.warnings().chain(lost).chain(left).chain(changed);
+        own.chain(self.messages.notes.iter().cloned())
     }
 
     /// Returns warnings about the result: the notes of the recipe, checks that were not made, and missing files. Each is a
@@ -270,21 +315,27 @@ impl<'a> Assembling<'a> {
         names.map(|name| name.to_string_lossy().into_owned())
     }
 
-    /// Returns the conversion that has these files, within `memory` bytes: each tensor of the result in its layout there.
-    pub(crate) fn conversion(&self, memory: u64) -> Conversion<'_> {
+    /// Returns the conversion that has these files, within `memory` bytes: each tensor of the result in its layout there, made by
+    /// these plans.
+    pub(crate) fn conversion<'c>(&'c self, memory: u64, made: &'c [Making<'c>]) -> Conversion<'c> {
         let frame = &self.frame;
+        let mut jobs = packaging::jobs(self.made.tensors());
+        for (job, made) in jobs.iter_mut().zip(made).filter(|(_, made)| !made.is_alone()) {
+            (job.action, job.fill) = (Action::Convert, made.fill);
+        }
         let mut request = frame.request.clone();
         request.memory = memory;
         Conversion {
             input: &self.made,
             out: frame.out.clone(),
-            streamed: false,
+            streamed: frame.streamed,
             format: frame.format,
             request,
-            jobs: packaging::jobs(self.made.tensors()),
+            jobs,
             targets: frame.targets.clone(),
-            note: None,
+            note: frame.note.clone(),
             arrays: &[],
+            made,
             stage: frame.stage.clone(),
         }
     }

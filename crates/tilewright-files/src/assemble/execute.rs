@@ -4,6 +4,7 @@
 use std::{
     collections::{BTreeMap, hash_map::Entry},
     fs::File,
+    io::Write,
     panic::AssertUnwindSafe,
 };
 
@@ -12,6 +13,7 @@ use tilewright_relayout::{Plan, Program, Region};
 
 use super::{
     assembling::Assembling,
+    cells::number_of,
     equal,
     making::{Maker, Making, What},
     moved::{Moved, Narrow, Reads, Rooms},
@@ -20,7 +22,7 @@ use super::{
     whole::Whole,
 };
 use crate::{
-    Error, Report, Watch,
+    Conversion, Error, Report, Watch,
     commit::{disk, temporary::Temporary},
     container::{Section, Target},
     layout::element_layout::ElementLayout,
@@ -29,6 +31,7 @@ use crate::{
         budget::Budget,
         job::{self, unplanned},
         run::{self, Filling, Means, Written},
+        shares::Shares,
     },
     verify::{self, workers::Workers},
 };
@@ -60,16 +63,57 @@ impl Assembling<'_> {
     /// # Ok::<(), tilewright_files::Error>(())
     /// ```
     pub fn run(&self, watch: &dyn Watch) -> Result<Report, Error> {
+        if self.frame.streamed {
+            return Err(Error::usage("the result goes to a stream; call run_to"));
+        }
+        self.made(watch, &mut |conversion, means| {
+            run::filled(conversion, means, &Filled { job: self, conversion })
+        })
+    }
+
+    /// Writes the result of [`prepare_stream`](Assembling::prepare_stream), in order. After an error a part of it is written.
+    ///
+    /// # Errors
+    /// As [`run`](Assembling::run); [usage](Error::is_usage) if the result goes to files.
+    ///
+    /// ```
+    /// # use tilewright_files::{Assembling, Packaging, Reading, Request, open};
+    /// # use tilewright_recipe::Assembly;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// # let input = open(path, &Reading::default())?;
+    /// let (request, packaging) = (Request::new(), Packaging::default());
+    /// let job = Assembling::prepare_stream(&input, &Assembly::default(), "-", request, &packaging)?;
+    /// let mut out = Vec::new();
+    /// assert_eq!(job.run_to(&mut out, &())?.bytes_written(), out.len() as u64);
+    /// assert!(job.run(&()).unwrap_err().is_usage());
+    /// # Ok::<(), tilewright_files::Error>(())
+    /// ```
+    pub fn run_to(&self, out: &mut dyn Write, watch: &dyn Watch) -> Result<Report, Error> {
+        if !self.frame.streamed {
+            return Err(Error::usage("the result goes to a file; call run"));
+        }
+        self.made(watch, &mut |conversion, means| {
+            run::streamed(conversion, out, means)?;
+            self.source.check_unchanged().map(|()| None)
+        })
+    }
+
+    /// Checks the conditions on the source, plans the tensors, and writes them by `write`, which returns the number of compared
+    /// bytes.
+    fn made(
+        &self,
+        watch: &dyn Watch,
+        write: &mut dyn FnMut(&Conversion<'_>, &Means<'_>) -> Result<Option<u64>, Error>,
+    ) -> Result<Report, Error> {
         self.source.check_sums(watch)?;
         let (rooms, memory) = self.rooms();
         let places = self.places(&rooms)?;
         let made = self.makings(&places, &rooms)?;
-        let conversion = self.conversion(memory);
+        let conversion = self.conversion(memory, &made);
         let means = Means::new(&conversion, watch);
         let threads = self.frame.request.threads;
         equal::check(&self.equal, (self.source, &places), &rooms, (&means, threads))?;
-        let filled = Filled { job: self, conversion: &conversion, made: &made };
-        let verified = run::filled(&conversion, &means, &filled)?;
+        let verified = write(&conversion, &means)?;
         let read = |whole: &Whole| {
             let pieces = whole.pieces.iter();
             pieces.map(|piece| piece.nest.size().saturating_mul(piece.give.width())).sum::<u64>()
@@ -93,6 +137,8 @@ impl Assembling<'_> {
         let own = if made || !self.equal.is_empty() { memory / 2 } else { 0 };
         let left = memory - own;
         let threads = Workers::new(&(), &Budget::new(left), threads).members(u64::MAX);
+        // A file or stream that is written in order has its own workers.
+        let threads = threads.max(Shares::of(left).workers);
         (Rooms::new(Budget::new(own), threads), left)
     }
 
@@ -165,27 +211,32 @@ impl Assembling<'_> {
         each.map(|(tensor, whole)| {
             let name = tensor.name.as_str();
             let (plan, joined) = whole.planned((name, &self.source.path), places)?;
-            let zeros = whole.fill.iter().all(|byte| *byte == 0);
             let narrow = whole.narrow().map(|exact| {
                 let lost = move |unit| self.lost((name, &tensor.held), (whole, unit), places);
                 Narrow { exact, lost: AssertUnwindSafe(Box::new(lost)) }
             });
             if narrow.is_none() && whole.layout.is_none() {
                 let copied = whole.is_runs();
-                return Ok(Making::new((name, plan), Box::new(joined), (copied, zeros)));
+                return Ok(Making::new(
+                    (name, plan),
+                    Box::new(joined),
+                    (copied, number_of(&whole.fill)),
+                ));
             }
             let from = Reads::Joined(Box::new(joined));
-            let source = Box::new(Moved { name, plan, from, unit: 1, narrow, rooms });
-            let plan = match &whole.layout {
+            let (program, unit, fill) = match &whole.layout {
                 Some(held) => {
-                    let rows = in_rows(held).map_err(Error::usage)?;
-                    job::program(name, &rows, held, job::stored_fill(name, held)?)
+                    let (rows, fill) =
+                        (in_rows(held).map_err(Error::usage)?, job::stored_fill(name, held)?);
+                    (job::program(name, &rows, held, fill)?, job::reversed(&rows, held), fill)
                 }
                 None => {
-                    unchanged((whole.units, whole.width)).map_err(|error| unplanned(name, &error))
+                    let same = unchanged((whole.units, whole.width));
+                    (same.map_err(|error| unplanned(name, &error))?, 1, 0)
                 }
             };
-            Ok(Making::new((name, Plan::of(plan?)), source, (false, false)))
+            let source = Box::new(Moved { name, plan, from, unit, narrow, rooms });
+            Ok(Making::new((name, Plan::of(program)), source, (false, fill)))
         })
         .collect()
     }
@@ -243,8 +294,7 @@ fn at(held: &ElementLayout, byte: u64) -> String {
 /// Fills and compares the files of a result.
 struct Filled<'a, 'c> {
     job: &'a Assembling<'a>,
-    conversion: &'a crate::Conversion<'c>,
-    made: &'a [Making<'c>],
+    conversion: &'a Conversion<'c>,
 }
 
 impl Filling for Filled<'_, '_> {
@@ -254,8 +304,11 @@ impl Filling for Filled<'_, '_> {
         temporary: &Temporary,
         means: &Means<'_>,
     ) -> Result<Written, Error> {
-        let file = temporary.writer()?;
-        self.job.fill(target, &file, (self.made, means))?;
+        let (file, conversion) = (temporary.writer()?, self.conversion);
+        if conversion.note.is_some() || target.is_summed() {
+            return run::write_to(conversion, target, &target.path, Box::new(file), means);
+        }
+        self.job.fill(target, &file, (conversion.made, means))?;
         disk::sync(&file)
             .map_err(|cause| Error::io(&target.path, "flush it to the disk", cause))?;
         Ok(Written::default())
@@ -273,7 +326,14 @@ impl Filling for Filled<'_, '_> {
             let wrong = |said: String| {
                 Error::corrupt(&job.frame.out, format!("verification failed: {said}"))
             };
-            let out = verify::opened_again(self.conversion, done, means.watch)?.map_err(wrong)?;
+            let mut out =
+                verify::opened_again(self.conversion, done, means.watch)?.map_err(wrong)?;
+            if let (true, [array], [made]) =
+                (out.is_array(), &mut out.opened.tensors[..], job.made.tensors())
+            {
+                array.name.clone_from(&made.name);
+            }
+            out.check_sums(means.watch)?;
             let workers = Workers::new(means.watch, &means.budget, job.frame.request.threads);
             if let Some(found) = Remade::new(&out, job.source, &job.assembly).difference(workers)? {
                 return Err(wrong(found.to_string()));

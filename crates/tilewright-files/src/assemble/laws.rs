@@ -534,7 +534,7 @@ fn index_tables_pass_as_they_are() {
     for (layout, why) in [
         ("(4,6):(3,1)", "share storage"),
         ("table(0; 3,1,0,1) row-major", "gives each element one place"),
-        (">u2[4,6]{1,0}", "little-endian"),
+        (">u2[4,6]{1,0}", "big-endian"),
     ] {
         let said = run(
             &open(&plain, &Reading::default()).unwrap(),

@@ -46,16 +46,19 @@ impl<'a> Known<'a> {
     }
 }
 
-/// Returns a tensor of the result, and the way it is made.
-pub(crate) fn made(made: &Made, known: &Known<'_>) -> Result<(Tensor, Whole), Error> {
+/// Returns a tensor of the result, and the way it is made. The format of the result stores a byte order if it is `ordered`.
+pub(crate) fn made(
+    made: &Made,
+    known: &Known<'_>,
+    ordered: bool,
+) -> Result<(Tensor, Whole), Error> {
     let wrong = |said: String| Error::usage(format!("tensor {:?} {said}", made.name));
     let held = match unchanged(made, known) {
-        // The files of results are little-endian.
-        Some((_, tensor)) if tensor.held.order.is_big() && tensor.refusal.is_none() => {
+        Some((_, tensor)) if tensor.held.order.is_big() && tensor.refusal.is_none() && !ordered => {
             tensor.held.little().map_err(wrong)?
         }
         Some((number, tensor)) => return Ok(copied(&made.name, number, tensor)),
-        None => held(made, known)?,
+        None => held(made, known, ordered)?,
     };
     let whole = whole(&made.parts, &held, known).map_err(wrong)?;
     let len = held.bytes().ok_or_else(|| wrong("takes more than 2^63 bytes".into()))?;
@@ -109,7 +112,7 @@ pub(crate) fn copied(name: &str, number: usize, tensor: &Tensor) -> (Tensor, Who
 }
 
 /// Returns the layout of a tensor of the result.
-fn held(made: &Made, known: &Known<'_>) -> Result<ElementLayout, Error> {
+fn held(made: &Made, known: &Known<'_>, ordered: bool) -> Result<ElementLayout, Error> {
     let name = &made.name;
     let wrong = |said: String| Error::usage(format!("tensor {name:?} {said}"));
     // Elements narrower than a byte stay packed.
@@ -126,8 +129,10 @@ fn held(made: &Made, known: &Known<'_>) -> Result<ElementLayout, Error> {
         .map_err(|error| wrong(format!("should have layout {text:?}: {error}")))?;
     let held =
         job::target(name, &rows, &spec, (None, true), (false, &()))?.map_err(Error::usage)?;
-    if held.order.is_big() {
-        let said = format!("should have layout {text:?}: a recipe's result is little-endian");
+    if held.order.is_big() && !ordered {
+        let said = format!(
+            "should have layout {text:?}: its elements are big-endian, which the format of the result does not store"
+        );
         return Err(wrong(said));
     }
     if held.layout().injective() != Ok(true) {

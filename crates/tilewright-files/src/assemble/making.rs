@@ -5,13 +5,13 @@
 
 use std::{fs::File, io, ops::Range};
 
-use tilewright_relayout::{Plan, Region, Tile, Tiles};
+use tilewright_relayout::{Loop, Plan, Region, Tile, Tiles};
 use tilewright_transfer::{Stage, part};
 
 use crate::{
     Error,
     commit::disk,
-    open::origin::Made,
+    open::origin::{Made, Origin},
     transfer::{
         budget::{Budget, Buffer},
         job::unplanned,
@@ -28,12 +28,12 @@ pub(crate) struct Making<'c> {
     pub(crate) name: &'c str,
     pub(crate) plan: Plan,
     pub(crate) source: Box<dyn Made + 'c>,
-    /// The lengths of ranges that cut no region, in ascending order.
-    starts: Vec<u64>,
+    /// The positions at which ranges begin that cut no region.
+    bounds: Vec<u64>,
     /// True if its regions are runs of files that together write all of it, and are copied.
     pub(crate) copied: bool,
-    /// True if its padding is zero, or if it has none.
-    pub(crate) zeros: bool,
+    /// The bits of an element of padding.
+    pub(crate) fill: u128,
 }
 
 /// A part of a tensor.
@@ -54,38 +54,53 @@ pub(crate) enum Parts {
     Runs,
     /// Ranges of this number of bytes.
     Ranges(u64),
+    /// Ranges of up to this number of bytes that cut no region.
+    Groups(u64),
     Tiles(Tiles),
 }
 
-/// The largest number of regions for which ranges that cut none are searched.
-const TRIED: usize = 4096;
-
-/// Returns the lengths, in ascending order, of ranges that cut no region: ranges of such a length begin at regions.
-fn starts(plan: &Plan) -> Vec<u64> {
+/// Returns the positions, in ascending order, at which ranges begin that cut no region; the first is 0.
+fn bounds(plan: &Plan) -> Vec<u64> {
     let ends = |region: &Region| {
-        let reach = region.loops.iter().map(|level| (level.extent as i64 - 1) * level.dst);
-        (region.dst as u64, region.dst as u64 + reach.sum::<i64>() as u64)
+        let reach: i64 = region.loops.iter().map(Loop::dst_reach).sum();
+        (region.dst as u64, (region.dst + reach) as u64 + region.run)
     };
-    let regions = plan.program().regions().unwrap_or_default();
-    let ends: Vec<(u64, u64)> = regions.iter().take(TRIED + 1).map(ends).collect();
-    if ends.len() > TRIED {
-        return Vec::new();
+    // Positions of packed elements do not count bytes.
+    let regions = plan.program().regions().filter(|all| all.iter().all(|region| !region.packed));
+    let mut ends: Vec<(u64, u64)> = regions.unwrap_or_default().iter().map(ends).collect();
+    ends.sort_unstable();
+    let (mut bounds, mut reached) = (vec![0], 0);
+    for (first, end) in ends {
+        if first >= reached && first > 0 {
+            bounds.push(first);
+        }
+        reached = reached.max(end);
     }
-    let mut starts: Vec<u64> = ends.iter().map(|(first, _)| *first).filter(|it| *it > 0).collect();
-    starts.sort_unstable();
-    starts.dedup();
-    starts.retain(|start| ends.iter().all(|(first, last)| first / start == last / start));
-    starts
+    bounds
 }
 
 impl<'c> Making<'c> {
     pub(crate) fn new(
         (name, plan): (&'c str, Plan),
         source: Box<dyn Made + 'c>,
-        (copied, zeros): (bool, bool),
+        (copied, fill): (bool, u128),
     ) -> Making<'c> {
-        let starts = if copied { Vec::new() } else { starts(&plan) };
-        Making { name, plan, source, starts, copied, zeros }
+        let bounds = if copied { Vec::new() } else { bounds(&plan) };
+        Making { name, plan, source, bounds, copied, fill }
+    }
+
+    /// Returns whether its bytes are those of one file, one after the other.
+    pub(crate) fn is_alone(&self) -> bool {
+        let regions = self.plan.program().regions().unwrap_or_default();
+        self.copied && matches!(regions, [region] if region.loops.is_empty())
+    }
+
+    /// Returns the source that the plan reads, and the position of its first byte: the file itself, if bytes of one are copied.
+    pub(crate) fn origin(&self) -> (Origin<'_>, u64) {
+        match self.source.in_file(0).filter(|_| self.is_alone()) {
+            Some((source, at)) => (Origin::File(source), at),
+            None => (Origin::Made(&*self.source), 0),
+        }
     }
 
     /// Returns the number of bytes of the tensor.
@@ -106,11 +121,11 @@ impl<'c> Making<'c> {
         let longer = |len: &u64| len.checked_mul(4).filter(|len| *len / 4 < most);
         let mut best: Option<(u64, Parts)> = None;
         for len in std::iter::successors(Some(LEAST.min(most)), longer).map(|len| len.min(most)) {
-            let (ranges, step) = self.ranges(len)?;
-            let tiles = plan.tiles(len).filter(|_| self.zeros && self.len() > len);
+            let ranges = self.ranges(len, most)?;
+            let tiles = plan.tiles(len).filter(|_| self.fill == 0 && self.len() > len);
             let tiles = tiles.map(|tiles| (cost(tiles.cost()), Parts::Tiles(tiles)));
-            let tiles = tiles.filter(|(cost, _)| *cost < ranges);
-            let (cost, parts) = tiles.unwrap_or((ranges, Parts::Ranges(step)));
+            let tiles = tiles.filter(|(cost, _)| *cost < ranges.0);
+            let (cost, parts) = tiles.unwrap_or(ranges);
             if best.as_ref().is_none_or(|(least, _)| cost < *least) {
                 best = Some((cost, parts));
             }
@@ -121,18 +136,35 @@ impl<'c> Making<'c> {
         Ok(best.map_or(Parts::Ranges(most), |(_, parts)| parts))
     }
 
-    /// Returns the cost and the length of the cheapest ranges of up to `len` bytes: those that the plan suggests, or those that
-    /// cut no region.
-    fn ranges(&self, len: u64) -> Result<(u64, u64), Error> {
-        let suggested = self.plan.ranges(len).next().map_or(len, |range| range.end - range.start);
-        let whole = self.starts.iter().rev().find(|start| **start <= len);
-        let whole = whole.map(|start| len / start * start);
-        let costs = [Some(suggested), whole].into_iter().flatten().map(|step| {
-            let range = 0..step.min(self.len());
-            Ok((cost_of_range(&self.plan, range).map_err(|error| self.failed(&error))?, step))
-        });
-        let costs = costs.collect::<Result<Vec<(u64, u64)>, Error>>()?;
-        Ok(costs.into_iter().min().unwrap_or((0, len)))
+    /// Returns the cost of the cheapest ranges of up to `len` bytes, with these: those that the plan suggests, or those that cut
+    /// no region. The latter are a little longer if a region is; `most` bounds them.
+    fn ranges(&self, len: u64, most: u64) -> Result<(u64, Parts), Error> {
+        let step = self.plan.ranges(len).next().map_or(len, |range| range.end - range.start);
+        let suggested = (self.cost(0..step.min(self.len()))?, Parts::Ranges(step));
+        let ends = self.bounds.iter().skip(1).copied().chain([self.len()]);
+        let longest = self.bounds.iter().zip(ends).map(|(start, end)| end - start).max();
+        let whole = longest.filter(|longest| *longest <= most.min(2 * len));
+        let Some(whole) = whole.map(|longest| len.max(longest)) else { return Ok(suggested) };
+        let first = self.groups(whole).next().unwrap_or_default();
+        let groups = (self.cost(first)?, Parts::Groups(whole));
+        Ok(if groups.0 <= suggested.0 { groups } else { suggested })
+    }
+
+    /// Returns the cost of all ranges like this one.
+    fn cost(&self, range: Range<u64>) -> Result<u64, Error> {
+        cost_of_range(&self.plan, range).map_err(|error| self.failed(&error))
+    }
+
+    /// Iterates over ranges of up to `len` bytes that cut no region; a region that is longer is one range.
+    fn groups(&self, len: u64) -> impl Iterator<Item = Range<u64>> + Send + '_ {
+        let (bounds, end, mut next) = (&self.bounds, self.len(), 0);
+        std::iter::from_fn(move || {
+            let start = *bounds.get(next).filter(|start| **start < end)?;
+            let within = bounds.partition_point(|bound| *bound <= start.saturating_add(len));
+            let last = end - start <= len;
+            next = if last { bounds.len() } else { (next + 1).max(within - 1) };
+            Some(start..bounds.get(next).copied().unwrap_or(end))
+        })
     }
 
     fn failed(&self, error: &tilewright_relayout::Error) -> Error {
@@ -149,6 +181,7 @@ impl<'c> Making<'c> {
                     (0..len.div_ceil(step)).map(move |i| i * step..len.min((i + 1) * step));
                 Box::new(ranges.map(What::Range))
             }
+            Parts::Groups(len) => Box::new(self.groups(len).map(What::Range)),
             Parts::Tiles(tiles) => Box::new(tiles.map(What::Tile)),
         }
     }

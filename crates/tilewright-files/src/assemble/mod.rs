@@ -18,7 +18,7 @@ mod joined;
 #[cfg(test)]
 mod laws;
 mod made;
-mod making;
+pub(crate) mod making;
 mod moved;
 mod nest;
 mod packaging;

@@ -125,8 +125,7 @@ impl Moved<'_> {
         let done = stage.read_range(&self.plan, range, bytes, &mut read);
         done.map_err(|failed| {
             failed.into_error(|error| unplanned(self.name, error), |end| outside(self.name, end))
-        })?;
-        Origin::Made(self).reverse(self.name, bytes, (at, self.unit))
+        })
     }
 
     /// Fills `bytes` with narrow elements from byte `at` on.
@@ -154,7 +153,8 @@ impl Made for Moved<'_> {
         match &self.narrow {
             Some(narrow) => self.narrowed(narrow, bytes, at),
             None => self.rooms.with(|room| self.planned(&mut room.stage, bytes, at)),
-        }
+        }?;
+        Origin::Made(self).reverse(self.name, bytes, (at, self.unit))
     }
 
     fn path(&self) -> &Path {

@@ -2,16 +2,20 @@
 
 use std::path::{Path, PathBuf};
 
-use tilewright_core::Remedy;
+use tilewright_core::{Counted, Remedy};
 use tilewright_recipe::{Assembly, ConfigJson};
 
 use super::{config_json, given::CONFIG};
 use crate::{
     Action, Error, Input, Job, Request, Tensor,
-    commit::{destination, journal, lock, mark, stage::Stage},
+    commit::{destination, mark, stage::Stage},
     container::{Beside, Container, FORMATS, Format, Member, Opened, Target},
-    layout::names,
+    layout::{
+        names,
+        note::{self, Texts},
+    },
     open::{folder::Companions, place::Place, source::Source, tensor::Piece},
+    transfer::conversion,
 };
 
 /// Settings for the files of a result, in addition to its input and its name.
@@ -42,6 +46,10 @@ pub(crate) struct Frame {
     pub(crate) format: &'static Format,
     pub(crate) request: Request,
     pub(crate) targets: Vec<Target>,
+    /// True if the result goes to a stream.
+    pub(crate) streamed: bool,
+    /// The note beside the result, if its format cannot describe the layout of its array.
+    pub(crate) note: Option<Texts>,
     pub(crate) stage: Option<Stage>,
 }
 
@@ -49,13 +57,12 @@ pub(crate) struct Frame {
 pub(crate) fn framed(
     input: &Input,
     mut tensors: Vec<Tensor>,
-    out: &Path,
+    (place, stage, (out, streamed)): (Place, Option<Stage>, (&Path, bool)),
     (request, packaging, assembly): (Request, &Packaging<'_>, &Assembly),
 ) -> Result<(Input, Frame), Error> {
     if let Some(name) = names::twice(tensors.iter().map(|tensor| tensor.name.as_str())) {
         return Err(Error::usage(format!("tensor {name:?} is made twice")));
     }
-    let (place, stage) = placed(input, out)?;
     let model = packaging.metadata.unwrap_or(input);
     let format = place.format.unwrap_or(input.container_format());
     let own = input.container_format();
@@ -63,6 +70,7 @@ pub(crate) fn framed(
     if format != own && !(format.ties && own.ties) {
         check_arrays(&tensors, format)?;
     }
+    check_one(&tensors, format, out)?;
     let files = match format.several {
         true => shared_out(input, &mut tensors, packaging.largest)?,
         false => {
@@ -92,13 +100,26 @@ pub(crate) fn framed(
     let files = members(input, files)?;
     let opened = Opened { container, index: None, files, tensors };
     let made = Input { path: place.path.clone(), opened, aside: None, folder: None, beside: None };
-    let targets = made.opened.container.plan(&made.opened, &place.path, &jobs(made.tensors()))?;
-    if stage.is_none() {
+    let jobs = jobs(made.tensors());
+    let targets = made.opened.container.plan(&made.opened, &place.path, &jobs)?;
+    let note = made.note(format, &jobs);
+    if stage.is_none() && !streamed {
         [input, model]
             .into_iter()
             .try_for_each(|it| destination::check(it, &targets, request.force))?;
+        note.as_ref().map_or(Ok(()), |_| note::check_free(&place.path))?;
     }
-    Ok((made, Frame { out: place.path, format, request, targets, stage }))
+    Ok((made, Frame { out: place.path, format, request, targets, streamed, note, stage }))
+}
+
+/// Checks that a file of one array gets one tensor.
+fn check_one(tensors: &[Tensor], format: &Format, out: &Path) -> Result<(), Error> {
+    if format.array.is_none() || tensors.len() == 1 {
+        return Ok(());
+    }
+    let (out, shown, count) =
+        (out.display(), format.shown, Counted(tensors.len() as u64, "tensor"));
+    Err(Error::usage(format!("{out}: {shown} holds one array, and the recipe makes {count}")))
 }
 
 /// Checks that the tensors are arrays, which every format can store.
@@ -207,29 +228,38 @@ pub(crate) fn misplaced(format: &Format, assembly: &Assembly) -> Option<String> 
     ))
 }
 
-/// Returns the destination of the result: in a folder that becomes OUT, or a file.
-fn placed(input: &Input, out: &Path) -> Result<(Place, Option<Stage>), Error> {
+/// Returns a warning if the format of a result cannot record what the recipe states.
+pub(crate) fn unrecorded(frame: &Frame, assembly: &Assembly) -> Option<String> {
+    let lost = frame.format.array.is_some() && !assembly.metadata.is_empty();
+    lost.then(|| {
+        let shown = frame.format.shown;
+        format!("{shown} cannot store metadata: the recipe that undoes this one is not recorded")
+    })
+}
+
+/// Returns the destination of the result: in a folder that becomes OUT, a file, or a stream.
+pub(crate) fn placed(
+    input: &Input,
+    (out, streamed): (&Path, bool),
+    request: &Request,
+) -> Result<(Place, Option<Stage>), Error> {
     let place = Place::parse(out);
+    if streamed {
+        let format = place.format.unwrap_or(input.container_format());
+        return destination::check_stream(format, request).map(|()| (place, None));
+    }
     if let Some(folder) = input.folder.as_ref().filter(|_| place.format.is_none()) {
         let stage = Stage::new(out, Companions::of(folder, input)?)?;
         let path = stage.path.join(input.path.file_name().unwrap_or_default());
         return Ok((Place { path, format: Some(input.container_format()) }, Some(stage)));
-    }
-    if crate::is_stream(out) {
-        let said =
-            "a recipe's result is not written in order; name a file instead of standard output";
-        return Err(Error::usage(said));
     }
     destination::check_name(&place.path)?;
     if place.format.is_none() && place.path.extension().is_some() {
         // Returns the error that names the legal endings.
         destination::format_of(input, &place)?;
     }
-    if place.format.is_some_and(|format| format.several) {
-        destination::check_folder(&place.path)?;
-        lock::sweep(&place.path)?;
-        journal::recover(&place.path, &|path| input.holds(path))?;
-    }
+    let format = place.format.unwrap_or(input.container_format());
+    conversion::swept(input, format, &place.path)?;
     Ok((place, None))
 }
 
@@ -254,11 +284,7 @@ fn container(
         let same = model.container_format() == format;
         if same { model.opened.container.renewed(&model.opened, beside) } else { Ok(None) }
     };
-    // A file of many tensors can be created without a model.
-    let new = || {
-        let create = format.create.filter(|_| format.ties)?;
-        Some(create(beside.pairs.to_vec()))
-    };
+    let new = || Some((format.create?)(beside.pairs.to_vec()));
     let found = match of(model)? {
         None => of(input)?,
         found => found,
@@ -267,20 +293,15 @@ fn container(
         return Ok(container);
     }
     let (shown, model, path) = (format.shown, model.path.display(), input.path.display());
-    if format.name == "GGUF" {
+    if !format.several {
         let said = format!(
-            "{shown} needs model metadata that {model} lacks: take its metadata from a .gguf file"
+            "{shown} needs model metadata that {model} lacks: take its metadata from a {shown} file"
         );
         return Err(Error::usage(said).with(&[Remedy::Metadata]));
     }
-    Err(Error::usage(match format.several {
-        true => format!(
-            "{path}: a recipe's result is several files only if its input is, with the input's names; name one .safetensors file"
-        ),
-        false => format!(
-            "{path}: a recipe's result is .safetensors, .gguf or the .safetensors.index.json of several files, not {shown}"
-        ),
-    }))
+    Err(Error::usage(format!(
+        "{path}: a recipe's result is several files only if its input is, with the input's names; name one .safetensors file"
+    )))
 }
 
 /// Distributes the tensors over files in their order; returns the names of the files.

@@ -324,7 +324,10 @@ impl<'a> Remade<'a> {
     fn padded(&self, meant: &dyn Fn(&str, &[&str]) -> bool) -> Vec<&'a Tensor> {
         let known = made::known(self.against, &self.forth);
         let passes = |made: &Made| {
-            made::unchanged(made, &known).is_some_and(|(_, own)| !own.held.order.is_big())
+            made::unchanged(made, &known).is_some_and(|(_, own)| {
+                let kept = |out: &Tensor| out.held.order == own.held.order;
+                !own.held.order.is_big() || self.out.tensor(&made.name).is_some_and(kept)
+            })
         };
         let made = self.forth.made.iter();
         let made = made.filter(|made| meant(&made.name, &self.sources(made)) && !passes(made));
@@ -378,7 +381,7 @@ impl<'a> Remade<'a> {
     fn whole(&self, made: &Made, tensor: &Tensor, known: &Known<'_>) -> Result<Whole, Error> {
         if let Some((number, own)) = made::unchanged(made, known) {
             let stored = own.len == tensor.len && own.storage == tensor.storage;
-            let turned = own.held.order.is_big();
+            let turned = own.held.order != tensor.held.order;
             if (own.refusal.is_some() || own.held.tables().is_some() && !turned) && stored {
                 return Ok(made::copied(&made.name, number, own).1);
             }

@@ -9,6 +9,7 @@ use tilewright_relayout::{Loop, Plan, Program, Region};
 use tilewright_transfer::LONG;
 
 use super::{
+    cells::number_of,
     exact::Exact,
     joined::{Joined, Member},
     pieces::{Give, Piece},
@@ -106,8 +107,7 @@ impl Whole {
             };
             regions.push(region(piece, from, unit));
         }
-        let fill = wide(&self.fill).into_iter().take(16).rev();
-        let fill = fill.fold(0, |all: u128, byte| all << 8 | u128::from(byte));
+        let fill = number_of(&wide(&self.fill));
         let sides = (joined.len(), self.units.saturating_mul(unit));
         let bits = u32::try_from(unit * 8).unwrap_or(u32::MAX);
         let program = Program::of_regions(regions, sides, bits, fill);

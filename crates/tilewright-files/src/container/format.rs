@@ -130,7 +130,7 @@ pub(crate) trait Container: fmt::Debug + Send + Sync {
     }
 
     /// Returns a container for new files of this format with other tensors. It keeps this file's metadata that do not describe
-    /// tensors, and adds the given pairs. `None` for formats that hold only one array, or checksums of their content.
+    /// tensors, and adds the given pairs. `None` for formats that hold only one array.
     ///
     /// # Errors
     /// The metadata contradict the new tensors and must not be copied.

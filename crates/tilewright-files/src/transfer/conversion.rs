@@ -8,8 +8,11 @@ use std::{
 use tilewright_core::Remedy;
 use tilewright_notation::Lists;
 
+use tilewright_relayout::Plan;
+
 use crate::{
     Action, Error, FileLists, Input, Job, Request,
+    assemble::making::Making,
     commit::{destination, journal, lock, stage::Stage},
     container::{Format, Section, Target},
     layout::{
@@ -61,6 +64,8 @@ pub struct Conversion<'a> {
     pub(crate) note: Option<Texts>,
     /// The bytes of the tensors by their numbers, if these are arrays in memory.
     pub(crate) arrays: &'a [&'a [u8]],
+    /// The tensors by their numbers, if plans make them of others.
+    pub(crate) made: &'a [Making<'a>],
     /// The folder that the result becomes, if the input is a folder.
     pub(crate) stage: Option<Stage>,
 }
@@ -103,17 +108,7 @@ impl<'a> Conversion<'a> {
         }
         let out = Place::parse(out.as_ref());
         destination::check_name(&out.path)?;
-        let swept = |format: &Format, out: &Place, _: &Request| {
-            if format.array.is_some() {
-                return lock::sweep(&out.path);
-            }
-            if !format.several {
-                return Ok(());
-            }
-            destination::check_folder(&out.path)?;
-            lock::sweep(&out.path)?;
-            journal::recover(&out.path, &|path| input.holds(path))
-        };
+        let swept = |format: &Format, out: &Place, _: &Request| swept(input, format, &out.path);
         Conversion::decided(input, out, request, swept, checked_jobs)?.allowed()
     }
 
@@ -235,12 +230,21 @@ impl<'a> Conversion<'a> {
             targets,
             note,
             arrays: &[],
+            made: &[],
             stage: None,
         })
     }
 
+    /// Returns the plan that moves the elements of a job, from the source that [`place`](Conversion::place) returns.
+    pub(crate) fn plan(&self, job: &Job) -> Result<Plan, Error> {
+        self.made.get(job.tensor).map_or_else(|| job.plan(), |made| Ok(made.plan.clone()))
+    }
+
     /// Returns the source of the bytes of the tensor of this number, and the position of the first.
     pub(crate) fn place(&self, tensor: usize) -> Result<Option<(Origin<'a>, u64)>, Error> {
+        if let Some(made) = self.made.get(tensor) {
+            return Ok(Some(made.origin()));
+        }
         if let Some(bytes) = self.arrays.get(tensor) {
             return Ok(Some((Origin::Memory(bytes, &self.input.path), 0)));
         }
@@ -312,12 +316,8 @@ impl<'a> Conversion<'a> {
     /// assert!(said[0].ends_with("its layout is `u8[2,3] col-major`"));
     /// ```
     pub fn warnings(&self) -> impl Iterator<Item = String> {
-        let lost = self.note.iter().filter(|_| self.streamed).filter_map(|_| self.jobs.first());
-        let lost = lost.filter(|job| !job.is_plain());
-        let lost = lost.map(|job| {
-            let spec = job.to.spec();
-            format!("no note can be written beside standard output: its layout is `{spec}`")
-        });
+        let noted = self.note.is_some() && self.streamed;
+        let lost = self.jobs.first().filter(|_| noted).and_then(unnoted);
         let left = match self.format.array.is_some() && !self.input.is_array() {
             true => self.input.facts().len(),
             false => 0,
@@ -330,7 +330,7 @@ impl<'a> Conversion<'a> {
         let trusted = self.request.any_config || !self.arrays.is_empty();
         let copied = self.stage.is_some();
         let remark = (!trusted).then(|| quantisation::remark(self.input, &self.jobs, copied));
-        let own = lost.chain(left).chain(self.strays()).chain(self.retyped());
+        let own = lost.into_iter().chain(left).chain(self.strays()).chain(self.retyped());
         let own = own.chain(stays).chain(remark.flatten());
         self.input.warnings().chain(own)
     }
@@ -413,6 +413,26 @@ impl<'a> Conversion<'a> {
     pub fn companions(&self) -> impl Iterator<Item = &Path> {
         self.stage.iter().flat_map(|stage| stage.companions.taken.iter().map(PathBuf::as_path))
     }
+}
+
+/// Removes what killed runs have left beside a result of this format.
+pub(crate) fn swept(input: &Input, format: &Format, out: &Path) -> Result<(), Error> {
+    if format.several {
+        destination::check_folder(out)?;
+    }
+    if format.several || format.array.is_some() {
+        lock::sweep(out)?;
+    }
+    if format.several { journal::recover(out, &|path| input.holds(path)) } else { Ok(()) }
+}
+
+/// Returns a warning that a stream does not record the layout of its one array, unless that is row-major.
+pub(crate) fn unnoted(job: &Job) -> Option<String> {
+    let said = || {
+        let spec = job.to.spec();
+        format!("no note can be written beside standard output: its layout is `{spec}`")
+    };
+    (!job.is_plain()).then(said)
 }
 
 /// Returns an error if the result would equal the input: then it was converted before.

@@ -165,11 +165,21 @@ pub(crate) fn run_to(
     }
     conversion.input.check_sums(watch)?;
     let means = Means::new(conversion, watch);
-    for target in &conversion.targets {
-        write_to(conversion, target, Path::new(STREAM), Box::new(Stream(out)), &means)?;
-    }
+    streamed(conversion, out, &means)?;
     conversion.input.check_unchanged()?;
     Ok(means.report(conversion, None))
+}
+
+/// Writes the files of a result to a stream, in order.
+pub(crate) fn streamed(
+    conversion: &Conversion<'_>,
+    out: &mut dyn Write,
+    means: &Means<'_>,
+) -> Result<(), Error> {
+    conversion.targets.iter().try_for_each(|target| {
+        let sink = Box::new(Stream(&mut *out));
+        write_to(conversion, target, Path::new(STREAM), sink, means).map(drop)
+    })
 }
 
 /// The resources of a run, and the number of bytes that it writes.
@@ -268,8 +278,8 @@ pub(crate) struct Written {
     data: BTreeMap<usize, Fingerprint>,
 }
 
-/// Writes header and tensors of a target, and syncs them to the disk.
-fn write_to(
+/// Writes header and tensors of a target in order, and syncs them to the disk.
+pub(crate) fn write_to(
     conversion: &Conversion<'_>,
     target: &Target,
     path: &Path,

@@ -297,7 +297,8 @@ impl<'c> Queue<'c> {
             if job.action != Action::Convert {
                 return self.copy(source, at, job.bytes_in).map(Some);
             }
-            let part = ConvertedTensor { source, at, job, plan: job.plan()? };
+            let plan = self.conversion.plan(job)?;
+            let part = ConvertedTensor { source, at, job, plan };
             let parts = match part.lent() {
                 Some(_) => Ok(Parts::Whole),
                 None => self.shares.parts(&part.plan, self.placed),

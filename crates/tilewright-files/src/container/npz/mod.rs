@@ -23,7 +23,7 @@ use archive::{Archive, ArchiveEntry};
 use tilewright_core::Dtype;
 
 use super::{
-    format::{Container, Fact, Format, Member, Opened, Opening},
+    format::{Beside, Container, Fact, Format, Member, Opened, Opening},
     notes::{self, LAYOUT_KEY, Noted, Role},
     npy::{self, Descr, Header},
     target::Target,
@@ -83,6 +83,15 @@ impl Container for Npz {
         let kept = self.texts(input).filter(|(key, _, role)| role.stays(key, &moved));
         let kept = kept.map(|(key, text, _)| (key.clone(), text.clone())).collect();
         Ok(vec![plan::target(input, kept, path, jobs)?])
+    }
+
+    fn renewed(
+        &self,
+        opened: &Opened,
+        beside: &Beside<'_>,
+    ) -> Result<Option<Box<dyn Container>>, Error> {
+        let texts = notes::renewed(self.metadata(), opened, beside.pairs);
+        Ok(Some(Box::new(Npz::new(texts))))
     }
 
     fn metadata(&self) -> Box<dyn Iterator<Item = (&str, &str)> + '_> {
