@@ -177,6 +177,7 @@ impl From<tilewright::reshard::Error> for Failure {
         let failure = Failure::new(code, error.kind(), error.spelled(option));
         match error.kind() {
             "replicas" => failure.with_hint("; --trust-replicas takes the first"),
+            "padding" => failure.with_hint("; --drop-padding drops it"),
             "exists" if error.to_string().contains(" exists already") => {
                 failure.with_hint("; --force replaces a checkpoint")
             }

@@ -327,6 +327,7 @@ fn reshard_plan(
     let flag = |name| value(name)?.map_or(Ok(false), |value| value.is_truthy());
     request = request.verify(flag("verify")?).force(flag("force")?);
     request = request.trust_replicas(flag("trust_replicas")?);
+    request = request.drop_padding(flag("drop_padding")?);
     request = request.trust_extents(flag("trust_extents")?);
     let boxes = value("boxes")?.map(|boxes| listed(&boxes)).transpose()?;
     let job = py.detach(|| match boxes {

@@ -93,7 +93,7 @@ impl Error {
 
     /// Returns the stable word for the kind: `usage`; `mismatch` for shards that do not fit each other or their rule;
     /// `unsupported`; `io`; `corrupt`; `changed` for a source that was changed after planning; `exists`; `replicas` if
-    /// copies of a box differ; `extents` if shards do not cover the extents that a file states; `busy` if another run
+    /// copies of a box differ; `padding` if values other than 0 would be dropped; `extents` if shards do not cover the extents that a file states; `busy` if another run
     /// holds the name; `incomplete` if tasks are missing; `same-file` if a source would be replaced or is inside of the
     /// result, or the result inside of it; `cancelled`; and the kinds of the crates below.
     ///

@@ -49,6 +49,7 @@ mod checkpoint;
 mod commit;
 mod config;
 mod cut;
+mod dropped;
 mod error;
 mod extents;
 mod extents_text;

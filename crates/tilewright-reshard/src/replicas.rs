@@ -86,7 +86,7 @@ pub(crate) fn parts(meet: &Meet, bits: u32, most: u64) -> impl Iterator<Item = M
 }
 
 /// Returns the index of an element of a row-major box.
-fn digits(mut element: u64, extents: &[u64]) -> Vec<u64> {
+pub(crate) fn digits(mut element: u64, extents: &[u64]) -> Vec<u64> {
     let mut digits: Vec<u64> = Vec::new();
     for extent in extents.iter().rev() {
         digits.push(element % (*extent).max(1));

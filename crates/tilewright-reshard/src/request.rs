@@ -83,6 +83,9 @@ pub struct Request {
     pub(crate) trusts_extents: bool,
     #[serde(default)]
     pub(crate) trusts_replicas: bool,
+    /// True if values other than 0 in rows that a rule calls padding are dropped.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) drops_padding: bool,
     #[serde(default)]
     pub(crate) verified: bool,
     #[serde(default)]
@@ -114,6 +117,7 @@ impl Request {
             listed: Named::new(),
             trusts_extents: false,
             trusts_replicas: false,
+            drops_padding: false,
             verified: false,
             force: false,
             part: None,
@@ -245,6 +249,17 @@ impl Request {
     /// ```
     pub fn trust_replicas(mut self, trusts: bool) -> Request {
         self.trusts_replicas = trusts;
+        self
+    }
+
+    /// Sets whether rows that a rule calls padding are dropped even if they have values other than 0.
+    ///
+    /// ```
+    /// # use tilewright_reshard::Request;
+    /// assert_ne!(Request::new("in", "out").drop_padding(true), Request::new("in", "out"));
+    /// ```
+    pub fn drop_padding(mut self, drops: bool) -> Request {
+        self.drops_padding = drops;
         self
     }
 

@@ -27,7 +27,7 @@ impl Job {
     ///
     /// # Errors
     /// `exists` if the result exists already, `busy` if another job holds its name, `replicas` if copies of one box
-    /// differ, `corrupt` if the data that were written differ from those that were read, `io`, `changed`, `cancelled`
+    /// differ, `padding` if values other than 0 would be dropped, `corrupt` if the data that were written differ from those that were read, `io`, `changed`, `cancelled`
     /// if `watch` requests it, `usage` for a number without a task.
     ///
     /// ```
@@ -45,6 +45,7 @@ impl Job {
         watch: &dyn Watch,
     ) -> Result<u64, Error> {
         let _claim = self.claim(who, false)?;
+        self.check_padding()?;
         let done = self.work(tasks, who, &RunState::new(self, 1), watch);
         done.map_err(|error| self.leaving(error))
     }
@@ -126,6 +127,7 @@ impl Job {
         watch: &(dyn Watch + Sync),
     ) -> Result<u64, Error> {
         let _claim = self.claim("a run of all tasks", true)?;
+        self.check_padding()?;
         let tasks: Vec<u64> = (0..self.tasks()).collect();
         let done = self.work_threads(&tasks, threads, "all", watch);
         let done = done.and_then(|done| self.complete(watch).map(|()| done));
@@ -356,7 +358,13 @@ fn rooms(job: &Job, budget: &Budget) -> Result<(BoxBuffer, Replica), Error> {
     Ok((BoxBuffer::new(budget, job.buffers())?, Replica::new(budget, job.compared_at_once())?))
 }
 
-fn failure(failed: MoveError, doing: &str, path: &std::path::Path, tensor: &str) -> Error {
+/// Returns the error of a move that reads or writes a file.
+pub(crate) fn failure(
+    failed: MoveError,
+    doing: &str,
+    path: &std::path::Path,
+    tensor: &str,
+) -> Error {
     match failed {
         MoveError::Place(cause) => Error::io(path, doing, &cause),
         other @ (MoveError::Program(_) | MoveError::Memory(_) | MoveError::Outside { .. }) => {

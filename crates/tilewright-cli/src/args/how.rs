@@ -22,6 +22,9 @@ pub(crate) struct How {
     /// Read one replica of each box and do not compare the others
     #[arg(long, help_heading = "The input")]
     pub(crate) trust_replicas: bool,
+    /// Drop the rows that a rule calls padding even if they have values other than 0
+    #[arg(long, help_heading = "The input")]
+    pub(crate) drop_padding: bool,
     /// The mesh of the result, such as dp=2,tp=4
     #[arg(long, value_name = "AXES", help_heading = "The result")]
     pub(crate) mesh: Option<String>,

@@ -36,7 +36,8 @@ pub(super) fn request(input: &Path, output: &Path, how: &How) -> Result<Request,
             None => listed(request, text)?,
         };
     }
-    Ok(request.trust_replicas(how.trust_replicas).trust_extents(how.trust_extents))
+    let request = request.trust_replicas(how.trust_replicas).drop_padding(how.drop_padding);
+    Ok(request.trust_extents(how.trust_extents))
 }
 
 /// Returns a pattern and the extents of the tensors that it matches.

@@ -261,3 +261,33 @@ fn a_folder_that_is_left_is_named() {
     fs::remove_dir_all(at.join("out")).unwrap();
     named(&ends(at, 0, &["reshard", "model.safetensors", "out", "--memory", "1M"]).1);
 }
+
+/// Padding of a vocabulary is counted, and dropped only if it is zero, or if the caller says so.
+#[test]
+fn padding_with_values_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    for rank in 0..2 {
+        file(&at.join(format!("in/rank_{rank}.safetensors")), &[("w", &[4, 3])], "{}");
+    }
+    let rule = ["--from-mesh", "tp=2", "--from-rule", "w=[5,3] @ megatron:vocab(pad=4)"];
+    let run = |more: &[&str], code: i32| {
+        ends(at, code, &[&["reshard", "in", "out"], &rule[..], more].concat()).1
+    };
+    let count = "9 values of padding in the files of \"w\" are dropped";
+    assert!(run(&["--dry-run"], 0).contains(count));
+    let said = run(&[], 2);
+    let place =
+        "rank_1.safetensors has a value other than 0 at [1, 0], which its rule calls padding";
+    assert!(said.contains(place) && said.contains("--drop-padding drops it"), "{said}");
+    assert!(!at.join("out").exists());
+    assert!(run(&["--drop-padding"], 0).contains(count));
+    fs::remove_dir_all(at.join("out")).unwrap();
+    // Zeros are dropped without a question.
+    let mut bytes = fs::read(at.join("in/rank_1.safetensors")).unwrap();
+    let end = bytes.len();
+    bytes[end - 9..].fill(0);
+    fs::write(at.join("in/rank_1.safetensors"), bytes).unwrap();
+    assert!(run(&["--memory", "64K"], 0).contains(count));
+    assert_eq!(ends(at, 0, &["info", "out/model.safetensors"]).0.matches("[5,3]").count(), 1);
+}

@@ -296,3 +296,48 @@ impl<'b> Maker<'b> {
         Ok(Ok(()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tilewright_relayout::Program;
+
+    use super::*;
+
+    #[derive(Debug)]
+    struct Nothing;
+
+    impl Made for Nothing {
+        fn read(&self, _: &mut [u8], _: u64) -> Result<(), Error> {
+            Ok(())
+        }
+
+        fn path(&self) -> &std::path::Path {
+            std::path::Path::new("")
+        }
+    }
+
+    /// Pairs of regions that interleave are not cut, for any length of ranges; a longer pair is one range.
+    #[test]
+    fn groups_follow_one_another_and_cut_no_region() {
+        let rows = |src: i64, dst: i64| Region {
+            packed: false,
+            src,
+            dst,
+            run: 4,
+            loops: vec![Loop { extent: 5, src: 4, dst: 8 }],
+        };
+        // Pairs of 40 bytes, with 8 bytes of padding behind each.
+        let regions = (0..7).flat_map(|n| [rows(40 * n, 48 * n), rows(40 * n + 20, 48 * n + 4)]);
+        let program = Program::of_regions(regions.collect(), (280, 336), 32, 0).unwrap();
+        let making = Making::new(("a", Plan::of(program)), Box::new(Nothing), (false, 0));
+        for len in 1..400 {
+            let mut next = 0;
+            for Range { start, end } in making.groups(len) {
+                assert_eq!((start, start % 48, end % 48), (next, 0, 0));
+                assert!(end - start <= len.max(48) && end > start);
+                next = end;
+            }
+            assert_eq!(next, 336, "{len}");
+        }
+    }
+}

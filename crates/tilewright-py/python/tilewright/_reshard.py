@@ -34,6 +34,7 @@ def reshard(
     force: bool = False,
     trust_replicas: bool = False,
     trust_extents: bool = False,
+    drop_padding: bool = False,
 ) -> ReshardPlan:
     """Plans to rewrite a checkpoint in other shards: what ``tilewright reshard`` does. Nothing is written until the plan
     is run: ``reshard(…).run()`` does all of it in this process.
@@ -68,6 +69,7 @@ def reshard(
     :param force: the result may replace a checkpoint
     :param trust_extents: the extents that the shards imply are taken, whatever files state
     :param trust_replicas: of several copies of a box one is read, and the others are not compared with it
+    :param drop_padding: rows that a rule calls padding are dropped even if they have values other than 0
     :raises FileError: what cannot be read, or is corrupt
     :raises MismatchError: a hole, an overlap, shards that are not those of their rule
     :raises Error: a mesh, a sharding or a layout that does not parse or does not fit
@@ -101,6 +103,7 @@ def reshard(
         "verify": verify,
         "force": force,
         "trust_replicas": trust_replicas,
+        "drop_padding": drop_padding,
     }
     source = os.fsdecode(input)
     if os.path.isfile(os.path.join(source, "_METADATA")):
