@@ -56,25 +56,37 @@ pub(crate) fn packages(root: &Path, build: bool) -> Outcome {
     sh(&mut pack)
 }
 
-/// Checks the facade and its tests without features and with each, and finds broken links in its documentation; also
-/// XLA's model and the notations without features. Runs the examples of the documentation, and counts the crates
-/// without features. Checks the program with its own features, without those of the Python package.
+/// Finds broken links in the documentation of a package with one feature, or with none.
+fn links(root: &Path, package: &str, feature: &str) -> Outcome {
+    let words = ["--package", package, "--no-default-features", "--features", feature];
+    let links = [&["cargo", "doc", "--quiet", "--no-deps"], &words[..]].concat();
+    sh(command(root, &links).env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+/// Finds broken links in the documentation of the facade with each feature alone.
+pub(crate) fn links_by_feature(root: &Path) -> Outcome {
+    FEATURES.iter().try_for_each(|feature| links(root, "tilewright", feature))
+}
+
+/// Checks the facade and its tests without features and with each; also XLA's model and the notations without features, and
+/// the program without the features of the Python package. Finds broken links in the documentation without features, runs its
+/// examples, and counts the crates.
 ///
-/// The documentation needs the same checks of other crates, so these are made once. Lints are for all features at once.
+/// Lints are for all features at once.
 pub(crate) fn features(root: &Path) -> Outcome {
     let facade = ["--package", "tilewright", "--no-default-features"];
-    let check = |targets: &str, package: &str, feature: &str| {
-        let words = ["--package", package, "--no-default-features", "--features", feature];
-        let check = [&["cargo", "check", "--quiet", targets], &words[..]].concat();
-        without_warnings(&mut command(root, &check))?;
-        let links = [&["cargo", "doc", "--quiet", "--no-deps"], &words[..]].concat();
-        sh(command(root, &links).env("RUSTDOCFLAGS", "-D warnings"))
+    let check = |words: &[&str]| {
+        without_warnings(&mut command(root, &[&["cargo", "check", "--quiet"], words].concat()))
     };
-    without_warnings(&mut command(root, &["cargo", "check", "--package", "tilewright-cli"]))?;
-    check("--lib", "tilewright-xla", "")?;
-    check("--lib", "tilewright-notation", "")?;
-    let each = |feature: &&str| check("--all-targets", "tilewright", feature);
-    [""].iter().chain(&FEATURES).try_for_each(each)?;
+    check(&["--package", "tilewright-cli"])?;
+    for package in ["tilewright-xla", "tilewright-notation"] {
+        check(&["--lib", "--package", package, "--no-default-features"])?;
+        links(root, package, "")?;
+    }
+    for feature in [""].iter().chain(&FEATURES) {
+        check(&[&["--all-targets", "--features", feature], &facade[..]].concat())?;
+    }
+    links(root, "tilewright", "")?;
     // The examples are short, so a debug build saves more time than it costs.
     let examples = ["cargo", "test", "--doc", "--quiet", "--profile", "dev"];
     sh(&mut command(root, &[&examples, &facade[..]].concat()))?;

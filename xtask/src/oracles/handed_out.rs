@@ -68,12 +68,14 @@ pub(super) fn platforms(root: &Path) -> Verdict {
     }
 }
 
-/// Builds program and wheel as published: the checks of the program, and the package's tests where nothing else is installed.
+/// Builds program, wheel and the documentation of each feature as published: the checks of the program, and the package's tests
+/// where nothing else is installed.
 pub(super) fn released(root: &Path) -> Verdict {
     if let Err(why) = python::system(root) {
         return Verdict::Skipped(why);
     }
-    let program = program::build(root, Build::Release).and_then(|program| {
+    let program = release::links_by_feature(root);
+    let program = program.and_then(|()| program::build(root, Build::Release)).and_then(|program| {
         ci::reference(root, &program)?;
         conformance::ours(root, &program)
     });

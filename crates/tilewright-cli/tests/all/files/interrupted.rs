@@ -94,17 +94,19 @@ fn a_killed_run_leaves_no_result_and_the_next_one_cleans_up() {
 #[test]
 #[cfg(unix)]
 fn a_signalled_run_cleans_up_itself() {
+    let folder = Folder::new();
+    let input = matrix(&folder, "in.safetensors", 4096);
     for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
         // A signal that was ignored when the tests began (`nohup`, a shell's background) stays ignored.
         if is_ignored(code - 128) {
             continue;
         }
-        let folder = Folder::new();
-        let (status, stderr) = signalled(&folder, &[], signal);
+        let signalled = |more: &[&str]| signalled((&folder, &input), more, signal);
+        let (status, stderr) = signalled(&[]);
         assert_eq!(status.code(), Some(code), "{signal}: {stderr}");
         assert!(stderr.contains(&format!("signal {}", code - 128)), "{stderr}");
         assert_eq!(folder.names(), ["in.safetensors"]);
-        let (status, stderr) = signalled(&folder, &["--json"], signal);
+        let (status, stderr) = signalled(&["--json"]);
         let error: serde_json::Value = serde_json::from_str(&stderr).unwrap();
         assert_eq!((status.code(), &error["error"]["kind"]), (Some(code), &"cancelled".into()));
         assert_eq!(folder.names(), ["in.safetensors"]);
@@ -122,10 +124,13 @@ fn is_ignored(signal: i32) -> bool {
 
 /// Starts a long run and sends it this signal when its temporary file exists.
 #[cfg(unix)]
-fn signalled(folder: &Folder, more: &[&str], signal: &str) -> (std::process::ExitStatus, String) {
-    let input = matrix(folder, "in.safetensors", 4096);
+fn signalled(
+    (folder, input): (&Folder, &str),
+    more: &[&str],
+    signal: &str,
+) -> (std::process::ExitStatus, String) {
     let out = folder.text("out.safetensors");
-    let args = ["convert", &input, &out, "--to", "col-major", "--memory", "4K", "--threads", "1"];
+    let args = ["convert", input, &out, "--to", "col-major", "--memory", "4K", "--threads", "1"];
     let mut command = program();
     command.args(args).args(more).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
