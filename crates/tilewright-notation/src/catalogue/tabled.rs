@@ -41,7 +41,7 @@ pub struct TabledFormat {
     /// The parameters, which must be given: `MEGATRON_QKV[Q=3,HEAD=128]`.
     pub parameters: &'static [&'static str],
     /// The dims of an array from those of its 32-bit words, where they follow.
-    pub(crate) of_words: Option<fn(&[u64]) -> Option<Vec<u64>>>,
+    pub(crate) of_words: Option<OfWords>,
     /// The blocks that the table permutes, as in a SPEC.
     blocks: &'static str,
     list: Listing,
@@ -52,6 +52,9 @@ pub struct TabledFormat {
     /// A concrete SPEC in this format.
     pub example: &'static str,
 }
+
+/// The dims of an array from those of its words, if these are words of the format.
+type OfWords = fn(&[u64]) -> Option<Vec<u64>>;
 
 /// The list of a table.
 #[derive(Debug)]
@@ -79,7 +82,6 @@ pub(crate) struct Found<'a> {
 /// let all = tilewright_notation::tabled_formats();
 /// assert_eq!(all.iter().any(|format| format.name == "HOPPER_MX_VALUE"), tilewright_notation::TABLES);
 /// ```
-#[must_use]
 pub fn tabled_formats() -> &'static [TabledFormat] {
     if tilewright_table::TABLES { ROWS } else { &[] }
 }
