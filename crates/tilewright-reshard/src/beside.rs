@@ -39,11 +39,29 @@ pub(crate) struct Beside {
     records: BTreeMap<usize, String>,
 }
 
-/// Returns the metadata of a file that is not about a tensor.
+/// Returns the metadata of a file that is not about a tensor; none of another format, whose keys safetensors do not have.
 pub(crate) fn metadata(input: &Input) -> Metadata {
-    let of_tensors = |key: &str| OF_TENSORS.iter().any(|prefix| key.starts_with(prefix));
-    let own = input.metadata().filter(|(key, _)| !of_tensors(key));
+    let own = of_file(input).filter(|_| is_own(input));
     own.map(|(key, text)| (key.to_owned(), text.to_owned())).collect()
+}
+
+/// Iterates over the metadata of a file that is not about a tensor.
+fn of_file(input: &Input) -> impl Iterator<Item = (&str, &str)> {
+    let of_tensors = |key: &str| OF_TENSORS.iter().any(|prefix| key.starts_with(prefix));
+    input.metadata().filter(move |(key, _)| !of_tensors(key))
+}
+
+/// Returns whether a file has the format of results.
+fn is_own(input: &Input) -> bool {
+    input.format().ends_with("safetensors")
+}
+
+/// Returns a sentence, without a full stop, about the metadata of a file of another format.
+pub(crate) fn left_metadata(input: &Input) -> Option<String> {
+    let count = of_file(input).filter(|_| !is_own(input)).count();
+    let (path, format) = (input.path().display(), input.format());
+    let said = || format!("{count} metadata of {path} are not copied: they are those of {format}");
+    (count > 0).then(said)
 }
 
 impl Beside {

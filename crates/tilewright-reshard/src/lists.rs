@@ -2,7 +2,7 @@
 //! readers of sources use them.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     fs::File,
     io::Read as _,
     path::{Path, PathBuf},
@@ -208,10 +208,11 @@ fn list(path: &Path, common: &Mutex<Common>) -> Result<Parsed, Error> {
 
 /// Returns the tensors of an input, in its order.
 pub(crate) fn entries(input: &Input, common: &Mutex<Common>) -> Result<Vec<ListedTensor>, Error> {
-    if !input.format().ends_with("safetensors") {
-        let (path, format) = (input.path().display(), input.format());
-        let legal = "a .safetensors file, an index of such files, or a folder of them";
-        let said = format!("{path} is {format}, but only safetensors can be resharded: {legal}");
+    // Deflated arrays were unpacked to a file without a name, which other processes cannot open.
+    let paths: HashSet<&Path> = input.files().collect();
+    if paths.len() < input.files().count() {
+        let path = input.path().display();
+        let said = format!("{path}: its arrays are deflated; convert it first, which stores them");
         return Err(Error::new("unsupported", said));
     }
     let one = |tensor: &Tensor| {
@@ -247,11 +248,11 @@ fn check(tensor: &Tensor) -> Result<(), Error> {
             false => refused(name, &uncut(bits)),
         };
     }
-    if bits == 0 || named.byte_order().is_some_and(|order| order.is_big()) {
-        return refused(name, "its elements are not whole little-endian bytes");
-    }
-    if named.layout().extents() != tensor.dims() {
+    if bits == 0 || named.layout().extents() != tensor.dims() {
         return refused(name, "its elements are blocks, which move together");
+    }
+    if named.byte_order().is_some_and(|order| order.is_big()) {
+        return refused(name, "its elements are big-endian; convert it first");
     }
     if named.stored_as().is_some() {
         return refused(name, "it is stored as words of another type; convert it first");
@@ -287,14 +288,16 @@ pub(crate) fn bytes(shape: &[u64], dtype: Dtype) -> Option<u64> {
 
 fn made(tensor: &Tensor) -> Result<Laid, Error> {
     let (named, dtype) = (tensor.layout(), tensor.dtype());
-    if tilewright_notation::dtype(tensor.file_dtype()).ok() != Some(dtype) {
+    // Results are safetensors, whatever the source is.
+    let own = dtype.safetensors_name().filter(|_| dtype.packed_bits() == named.element_bits());
+    let Some(file_dtype) = own.map(str::to_owned) else {
         let why = "safetensors has no name for its element type; only a note records it";
         return refused(tensor.name(), why);
-    }
+    };
     let (layout, bits) = (named.layout().clone(), named.element_bits().unwrap_or(0));
     let plain = TensorLayout::row_major(tensor.dims())?;
     let spec = (layout != plain).then(|| named.to_spec());
-    let (file_dtype, shape) = (tensor.file_dtype().to_owned(), tensor.storage().to_vec());
+    let shape = if spec.is_some() { tensor.storage() } else { tensor.dims() }.to_vec();
     if bits % 8 != 0 {
         let layout = TensorLayout::row_major(&[bytes(&shape, dtype).unwrap_or(0)])?;
         let (bits, spec, packed) = (8, None, true);

@@ -2,7 +2,7 @@
 //!
 //! | a checkpoint | its pieces |
 //! |---|---|
-//! | any file of tensors, an index, a folder of one of these | whole tensors, in the layouts that the files note |
+//! | a file of any format, an index, a folder of one of these | whole tensors, in the layouts that the files note |
 //! | a folder of torch's distributed checkpoint in safetensors | `DCP_SHARDING_INFO` states the offset of each; the extents are the largest ends, or those that the caller states |
 //! | a folder with a file for each position of a mesh | boxes by rules (`ranks.rs`) |
 //!
@@ -21,7 +21,7 @@ use tilewright_sharded::Piece;
 use crate::{
     Error, Request,
     array::{LocalArrays, LocalOffsets, StoredArray},
-    beside::{Beside, metadata},
+    beside::{Beside, left_metadata, metadata},
     checkpoint::{Checkpoint, array, listed, names, same, settled},
     extents::Stated,
     identity::identities,
@@ -103,7 +103,7 @@ fn whole(path: &Path, stated: Stated<'_>) -> Result<Checkpoint, Error> {
     places.into_iter().try_for_each(|places| known.push(places))?;
     let files = identities(&input)?;
     let mut beside = Beside::of(path, &files, &[metadata(&input)])?;
-    beside.left.splice(0..0, input.warnings());
+    beside.left.splice(0..0, input.warnings().chain(left_metadata(&input)));
     for (number, tensor) in input.tensors().iter().enumerate() {
         // Fingerprints are sums over elements; arrays that are handled as bytes have none.
         let is_packed = arrays.get(number).is_some_and(|array| array.packed.is_some());

@@ -389,10 +389,37 @@ fn checkpoints_that_are_not_read_are_refused_with_what_reads_them() {
             assert!(!refused.status.success() && text.contains(call), "{words:?}: {text}");
         }
     }
-    let gguf = data("../tiny_quantised.gguf");
-    let text = said(&tilewright(at, &[], &["reshard", &gguf, "out"]));
-    let legal = "only safetensors can be resharded: a .safetensors file, an index of such files, or a folder of them";
-    assert!(text.contains(&format!("is GGUF, but {legal}")), "{text}");
+    for (file, why) in [
+        ("../tiny_quantised.gguf", "its elements are blocks, which move together"),
+        ("../tiny_deflated.npz", "its arrays are deflated; convert it first, which stores them"),
+    ] {
+        let text = said(&tilewright(at, &[], &["reshard", &data(file), "out"]));
+        assert!(text.contains(why), "{text}");
+    }
+}
+
+/// Files of other formats are resharded; their metadata stay behind, with a note.
+#[test]
+fn other_formats_are_resharded() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let cnn = data("../tiny_cnn_f32.safetensors");
+    std::fs::write(at.join("all.toml"), "pass = ['*']").unwrap();
+    done(at, &["convert", &cnn, "in.npz", "--recipe", "all.toml"]);
+    let rules = ["--mesh", "tp=2", "--rule", "*.weight=[Shard(0)]"];
+    let back =
+        ["--from-mesh", "tp=2", "--from-rule", "*.weight=[Shard(0)]", "--from-rule", "*=P()"];
+    for source in ["in.npz", &data("../../recipes/llama_gguf/after.gguf")] {
+        let text = done(at, &[&["reshard", source, "out", "--verify"], &rules[..]].concat());
+        assert_eq!(
+            text.contains("are not copied: they are those of"),
+            source != "in.npz",
+            "{text}"
+        );
+        done(at, &[&["reshard", "out", "whole"], &back[..]].concat());
+        same(at, "whole/model.safetensors", source);
+        ["out", "whole"].iter().for_each(|it| std::fs::remove_dir_all(at.join(it)).unwrap());
+    }
 }
 
 /// One file of torch's checkpoint holds boxes of arrays. Every command that opens it says so.
