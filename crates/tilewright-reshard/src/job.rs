@@ -81,6 +81,7 @@ impl Job {
     /// ```
     pub fn prepare(request: Request) -> Result<Job, Error> {
         check_apart(&request.input, &request.output)?;
+        check_folder_name(&request.output)?;
         Job::survey(request)
     }
 
@@ -242,6 +243,15 @@ impl Job {
     pub fn output(&self) -> &Path {
         &self.request.output
     }
+}
+
+/// Returns an error for a result with the name of a file.
+fn check_folder_name(output: &Path) -> Result<(), Error> {
+    if !tilewright_files::has_ending(output) || output.is_dir() {
+        return Ok(());
+    }
+    let said = "is the name of a file, and a result is a folder of safetensors; name a folder, and make the file of it by a recipe";
+    Err(Error::usage(format!("{} {said}", output.display())))
 }
 
 /// Returns an error for more tasks than a job may have.

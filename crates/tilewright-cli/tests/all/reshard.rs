@@ -409,6 +409,8 @@ fn other_formats_are_resharded() {
     let rules = ["--mesh", "tp=2", "--rule", "*.weight=[Shard(0)]"];
     let back =
         ["--from-mesh", "tp=2", "--from-rule", "*.weight=[Shard(0)]", "--from-rule", "*=P()"];
+    let text = said(&tilewright(at, &[], &["reshard", "in.npz", "out.gguf"]));
+    assert!(text.contains("out.gguf is the name of a file, and a result is a folder"), "{text}");
     for source in ["in.npz", &data("../../recipes/llama_gguf/after.gguf")] {
         let text = done(at, &[&["reshard", source, "out", "--verify"], &rules[..]].concat());
         assert_eq!(

@@ -36,6 +36,9 @@ use crate::{
     verify::{self, workers::Workers},
 };
 
+/// Writes the files of a conversion whose tensors are planned, and returns the number of compared bytes.
+type WriteFiles<'w> = &'w mut dyn FnMut(&Conversion<'_>, &Means<'_>) -> Result<Option<u64>, Error>;
+
 impl Assembling<'_> {
     /// Writes the result to temporary files, which are synced, verified on request, and renamed. Conditions on the source are
     /// checked before. After an error no file of the result remains.
@@ -100,11 +103,7 @@ impl Assembling<'_> {
 
     /// Checks the conditions on the source, plans the tensors, and writes them by `write`, which returns the number of compared
     /// bytes.
-    fn made(
-        &self,
-        watch: &dyn Watch,
-        write: &mut dyn FnMut(&Conversion<'_>, &Means<'_>) -> Result<Option<u64>, Error>,
-    ) -> Result<Report, Error> {
+    fn made(&self, watch: &dyn Watch, write: WriteFiles<'_>) -> Result<Report, Error> {
         self.source.check_sums(watch)?;
         let (rooms, memory) = self.rooms();
         let places = self.places(&rooms)?;
