@@ -9,13 +9,14 @@ use super::{How, Simulate, path};
 /// The text after the options in the help.
 pub(super) const HELP: &str = "\
 IN is a file of whole tensors (.safetensors, .gguf, .npz, .npy), an index or a
-folder of such files; or a folder of torch's distributed checkpoint in safetensors (Python's tilewright.reshard
-also reads *.distcp); or, with --from-mesh, a folder with one file for each
-position of a mesh, ordered by the numbers in their names. Gaps and overlaps
-between shards are refused, and so are missing numbers. OUT is a new folder of
-safetensors outside IN: one file for each position with --mesh, boxes that torch loads with
---as dcp, else whole tensors. Metadata and small files are copied as by
-`convert`; skipped files are listed.
+folder of such files; or a folder of torch's distributed checkpoint in
+safetensors (Python's tilewright.reshard also reads *.distcp); or, with
+--from-mesh, a folder with one file for each position of a mesh, ordered by the
+numbers in their names. Gaps and overlaps between shards are refused, and so are
+missing numbers. OUT is a new folder of safetensors outside IN: one file for
+each position with --mesh, boxes that torch loads with --as dcp, else whole
+tensors. Metadata and small files are copied as by `convert`; skipped files are
+listed.
 
 Files of ranks need a rule for every tensor; P() means that each has all of it.
 Replicas are compared, so a wrong rule fails instead of losing data. Shards have

@@ -68,7 +68,7 @@ fn run(request: Request) {
 }
 
 proptest! {
-    #![proptest_config(Config { cases: 80, ..Config::default() })]
+    #![proptest_config(Config { cases: tilewright_testing::cases(80, 25), ..Config::default() })]
 
     #[test]
     fn any_placement_to_any_other_is_a_gather(
@@ -134,7 +134,7 @@ fn memory_changes_no_byte() {
 fn parts_and_threads_change_no_byte() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
-    let whole = tensors([2111, 1300], "BF16", 2);
+    let whole = tensors(tilewright_testing::cases([2111, 1300], [1011, 700]), "BF16", 2);
     write(&at("whole.safetensors"), &whole, &[]);
     let to = rules((2, 3, "[_StridedShard(0, sf=3), Shard(0)]"));
     for (layout, spec) in [("rows", None), ("columns", Some("col-major")), ("zN", Some("zN"))] {
