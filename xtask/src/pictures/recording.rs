@@ -59,6 +59,8 @@ fn step(folder: &Path, program: &Path, typed: &str) -> Outcome<Step> {
     let path = std::env::var("PATH").unwrap_or_default();
     let mut shell = Command::new("sh");
     shell.args(["-euc", typed]).current_dir(folder).env("PATH", format!("{bin}:{path}"));
+    // Lines are cut on a terminal, not in a pipe.
+    shell.env("COLUMNS", "100");
     let output = shell.output().map_err(|error| format!("sh: {error}"))?;
     if !output.status.success() {
         return Err(format!("`{typed}` failed: {}", String::from_utf8_lossy(&output.stderr)));
