@@ -3,7 +3,7 @@
     python tests/oracle/axe.py > corpus/vectors/axe.jsonl
     python tests/oracle/axe.py --check corpus/vectors/axe.jsonl
 
-It needs apache-tvm 0.27 (`pip install apache-tvm==0.27.0.post1`). Rows are drawn from a fixed seed, so that `--check`
+It needs the package of `axe.txt`. Rows are drawn from a fixed seed, so that `--check`
 compares them with the recorded ones.
 """
 

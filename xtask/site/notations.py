@@ -24,7 +24,7 @@ def make(program: Program, root: Path) -> tuple[dict[str, str], dict[str, str], 
             continue
         name, about = found[1], found[2]
         aliases = re.findall(r'"(\w+)"', (ALIASES.search(text) or ["", ""])[1])
-        pages[f"{FOLDER}{name}.md"] = page(name, about, aliases, header(text), said[name])
+        pages[f"{FOLDER}{name}.md"] = page(name, about, aliases, header(text), said.get(name) or in_one_notation(program, name))
         layouts.append({name: f"{FOLDER}{name}.md"})
         rows.append(f"| [{name}](notations/{name}.md) | {', '.join(code(one) for one in aliases)} | {cell(about)} |")
     shardings, cuts = [], []
@@ -54,11 +54,28 @@ def header(text: str) -> str:
     return re.sub(r"^```\n(.*?)^```\n?", "", text, flags=re.M | re.S).strip()
 
 
-def in_all_notations(program: Program) -> dict[str, dict[str, list[tuple[str, str]]]]:
-    """The texts of some layouts in each notation, and its refusals with their reasons."""
+def samples(program: Program) -> list[str]:
     specs = [one["example"] for one in program.json("formats")["formats"][::4]]
     specs += ["f32[3,5] row-major", "f32[3,5]{0,1:T(2,2)}", "f32[2,3]{0,1}pad(3,5)fill(0)", "f32[8,4,6,6] NHWC"]
-    specs += ["f16[8,64] Sw<3,3,3> o (8,64):(64,1)", "u4[4,8]{1,0:E(4)}", "f32[4,4] (4,4):(0,1)"]
+    return specs + ["f16[8,64] Sw<3,3,3> o (8,64):(64,1)", "u4[4,8]{1,0:E(4)}", "f32[4,4] (4,4):(0,1)"]
+
+
+def in_one_notation(program: Program, name: str) -> dict[str, list[tuple[str, str]]]:
+    """The same for a notation that `explain` leaves out."""
+    specs, found = samples(program), {"text": [], "refused": []}
+    texts = program.texts([["translate", spec, "--to", name, "--json"] for spec in specs])
+    for spec, text in zip(specs, texts, strict=True):
+        answer = json.loads(text)
+        if "text" in answer:
+            found["text"].append((spec, answer["text"]))
+        else:
+            found["refused"].append((spec, answer["error"]["message"].removeprefix(f"{name} cannot express it: ")))
+    return found
+
+
+def in_all_notations(program: Program) -> dict[str, dict[str, list[tuple[str, str]]]]:
+    """The texts of some layouts in each notation, and its refusals with their reasons."""
+    specs = samples(program)
     found: dict[str, dict[str, list[tuple[str, str]]]] = {}
     for spec, text in zip(specs, program.texts([["explain", spec, "--json"] for spec in specs]), strict=True):
         for name, answer in json.loads(text).get("notations", {}).items():

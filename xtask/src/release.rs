@@ -12,7 +12,8 @@ use crate::{
 const UNPUBLISHED: [&str; 4] = ["tilewright-py", "tilewright-testing", "tilewright-web", "xtask"];
 
 /// The features of the facade, each of which builds without the others.
-const FEATURES: [&str; 11] = [
+const FEATURES: [&str; 12] = [
+    "axe",
     "questions",
     "sharded",
     "formats",

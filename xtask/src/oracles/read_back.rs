@@ -72,15 +72,28 @@ pub(super) fn clusters(root: &Path) -> Verdict {
 
 /// Checks the answers of XLA and Triton in `docs/explanation/comparison.md` with the versions that it names.
 pub(super) fn others(root: &Path) -> Verdict {
-    let made = target(root).and_then(|target| {
-        python::venv(root, &target.join("oracles/others"), &root.join("tests/oracle/others.txt"))
-    });
-    match made {
-        Ok(python) => {
-            verdict(sh(&mut command(root, &[&*python.to_string_lossy(), "tests/oracle/others.py"])))
-        }
+    asked(root, "others", &[])
+}
+
+/// Compares the recorded rows of Axe layouts with what TVM prints and where it puts each element.
+pub(super) fn axe(root: &Path) -> Verdict {
+    asked(root, "axe", &["--check", "corpus/vectors/axe.jsonl"])
+}
+
+/// Runs the script `tests/oracle/NAME.py` with the packages of `NAME.txt`.
+fn asked(root: &Path, name: &str, words: &[&str]) -> Verdict {
+    let script = format!("tests/oracle/{name}.py");
+    match environment_of(root, name) {
+        Ok(python) => verdict(sh(command(root, &[&python, &script]).args(words))),
         Err(why) => Verdict::Skipped(why),
     }
+}
+
+/// Returns the interpreter with the packages of `tests/oracle/NAME.txt`.
+fn environment_of(root: &Path, name: &str) -> Outcome<String> {
+    let pins = root.join("tests/oracle").join(name).with_extension("txt");
+    let python = python::venv(root, &target(root)?.join("oracles").join(name), &pins)?;
+    Ok(python.to_string_lossy().into_owned())
 }
 
 /// Runs a script that converts files with the program, and reads the results with a package.
@@ -104,11 +117,8 @@ pub(super) fn program(root: &Path) -> Outcome<String> {
 
 /// Compiles functions for CUDA with NVRTC, which needs no GPU.
 pub(super) fn nvrtc(root: &Path) -> Verdict {
-    let made = target(root).and_then(|target| {
-        python::venv(root, &target.join("oracles/nvrtc"), &root.join("tests/oracle/nvrtc.txt"))
-    });
-    let python = match made {
-        Ok(python) => python.to_string_lossy().into_owned(),
+    let python = match environment_of(root, "nvrtc") {
+        Ok(python) => python,
         Err(why) => return Verdict::Skipped(why),
     };
     verdict(
@@ -120,12 +130,9 @@ pub(super) fn nvrtc(root: &Path) -> Verdict {
 
 /// Compiles the kernels of device moves with NVRTC, which is found and called as on a machine with a device.
 pub(super) fn device_code(root: &Path) -> Verdict {
-    let made = target(root).and_then(|target| {
-        python::venv(root, &target.join("oracles/nvrtc"), &root.join("tests/oracle/nvrtc.txt"))
-    });
-    let library = made.and_then(|python| {
+    let library = environment_of(root, "nvrtc").and_then(|python| {
         let code = "import nvidia, pathlib; print(next(path for folder in nvidia.__path__ for path in sorted(pathlib.Path(folder).rglob('libnvrtc.so.*'))))";
-        output(&mut command(root, &[&*python.to_string_lossy(), "-c", code]))
+        output(&mut command(root, &[&python, "-c", code]))
     });
     let library = match library {
         Ok(library) => library,

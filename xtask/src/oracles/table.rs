@@ -6,7 +6,7 @@ use super::{
     relayout, sanitized_package, sanitizer, torch, transformers,
 };
 
-pub(super) const TABLE: [(&str, &str, Run); 40] = [
+pub(super) const TABLE: [(&str, &str, Run); 41] = [
     (
         "laws",
         "all tests, with every case of the laws of which `cargo test` checks a part",
@@ -126,13 +126,20 @@ pub(super) const TABLE: [(&str, &str, Run); 40] = [
         |root, _| read_back::others(root),
     ),
     (
+        "Axe",
+        "layouts that TVM prints, and where it puts each element, beside the recorded rows",
+        |root, _| read_back::axe(root),
+    ),
+    (
         "peers",
         "questions that pycute, tensor-layouts, einops, Triton and the program answer: who differs, who is right",
         |root, _| peers::peers(root),
     ),
-    ("proofs", "the theorems of proofs/, compiled by Coq, with their assumptions", |root, _| {
-        proofs::proofs(root)
-    }),
+    (
+        "proofs",
+        "the theorems of proofs/, compiled by Coq, with their assumptions; Coq and the program beside each other",
+        |root, _| proofs::proofs(root),
+    ),
     ("fuzz", "texts and files searched by coverage, a minute a target (--seconds N)", fuzz),
     (
         "bounds",
