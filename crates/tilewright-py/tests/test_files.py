@@ -101,7 +101,7 @@ def test_warnings(tmp_path: Path) -> None:
         np.save(tmp_path / "b.npy", np.zeros((4, 5), np.float32))
     with (tmp_path / "a.npy").open("ab") as file:
         file.write(b"1234567")
-    behind = "7 bytes after the array are not part of it and are skipped"
+    behind = "7 bytes after the array are not part of it and skipped"
     with pytest.warns(UserWarning, match=f"a.npy: {behind}") as issued:
         found = tw.info(tmp_path / "a.npy")
     assert found.warnings == (behind,) and set(found) == {"array"} and issued[0].filename == __file__
