@@ -235,7 +235,7 @@ impl WrittenArray {
             array => Some(WrittenShape::read(array)?),
         };
         if let Some(array) = &array {
-            found.format.check_rank(array.dims.len())?;
+            found.format.check_extents(&array.dims)?;
         }
         // The place in the layout of the name is none in the text.
         let rest = read(rest).map_err(|error| error.at((0, text.len())))?;
@@ -255,7 +255,7 @@ impl WrittenArray {
         }
         let dims = own.map_or_else(|| given.need_dims(self), |own| Ok(&own.dims))?;
         if let Some((format, _)) = &self.named {
-            format.check_rank(dims.len())?;
+            format.check_extents(dims)?;
         }
         let (mut now, mut tables) = (dims.to_vec(), Vec::new());
         for asked in &self.tables {
@@ -369,7 +369,7 @@ impl Reading for WrittenArray {
             };
             (rank + left + 1).checked_sub(asked.dims.len())
         });
-        if self.named.as_ref().is_some_and(|(format, _)| format.check_rank(rank).is_err()) {
+        if self.named.as_ref().is_some_and(|(format, _)| !format.is_of_rank(rank)) {
             return false;
         }
         let dims = self.array.as_ref().is_none_or(|array| array.dims.len() == rank);

@@ -108,3 +108,33 @@ fn a_recipe_in_the_wrong_direction_is_told() {
     let said = refused(at, &[&gguf[..], &["--size", "n=4", "--size", "g=2"]].concat(), 2);
     assert!(said.contains("--metadata FROM"), "{said}");
 }
+
+/// A rule that changes the layout alone is undone byte for byte, in a file and in a stream.
+#[test]
+fn a_layout_under_the_same_name_is_undone() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let header = r#"{"w":{"dtype":"BF16","shape":[20,24],"data_offsets":[0,960]}}"#;
+    let data: Vec<u8> = (0..480u16).flat_map(u16::to_le_bytes).collect();
+    let pad = " ".repeat(header.len().next_multiple_of(8) - header.len());
+    let len = (header.len() + pad.len()) as u64;
+    let whole = [&len.to_le_bytes()[..], header.as_bytes(), pad.as_bytes(), &data].concat();
+    fs::write(at.join("a.safetensors"), &whole).unwrap();
+    let layouts =
+        ["zN", "col-major", "table(1%8; 7,6,5,4,3,2,1,0) row-major", "Sw<1,0,3> o (20,24):(24,1)"];
+    for layout in layouts {
+        let rule = format!("[[map]]\nfrom = 'w : i j'\nto = 'w : i j'\nlayout = '{layout}'");
+        fs::write(at.join("r.toml"), rule).unwrap();
+        for out in ["o.safetensors", "o.npz"] {
+            let run = ["--verify", "--force", "-q"];
+            let recipe = ["convert", "a.safetensors", out, "--recipe", "r.toml"];
+            done(at, &[&recipe[..], &run].concat());
+            done(at, &[&["convert", out, "b.safetensors", "--inverse"][..], &run].concat());
+            let back = fs::read(at.join("b.safetensors")).unwrap();
+            assert!(back.ends_with(&data), "{layout} from {out}");
+            assert!(!done(at, &["info", "b.safetensors"]).contains(layout), "{layout}");
+            done(at, &["convert", out, "b.npy", "--inverse", "--force", "-q"]);
+            assert!(fs::read(at.join("b.npy")).unwrap().ends_with(&data), "{layout} from {out}");
+        }
+    }
+}

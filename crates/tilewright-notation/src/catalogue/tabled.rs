@@ -21,7 +21,7 @@ use crate::{
 /// use tilewright_notation::{Spec, tabled_formats};
 /// if !tilewright_notation::TABLES { return; }
 /// let gptq = tabled_formats().iter().find(|format| format.name == "GPTQ_3BIT").unwrap();
-/// assert_eq!((gptq.bits, gptq.dims), (Some(1), &["K", "N", "bit"][..]));
+/// assert_eq!((gptq.bits, gptq.dims), (Some(1), &["K", "N", "3"][..]));
 /// assert_eq!(gptq.text(&[]).unwrap(), "table(0%32,2; ..) (p1 p0:32) k n -> k p1 | n p0");
 /// let spec = Spec::parse(gptq.example).unwrap();
 /// assert_eq!(spec.to_string(), gptq.example);
@@ -36,7 +36,7 @@ pub struct TabledFormat {
     pub aliases: &'static [&'static str],
     /// The width of an element in bits; `None` where it is for any.
     pub bits: Option<u32>,
-    /// The dims of the array, as the maker orders them. `…` as the last are any further dims.
+    /// The dims of the array, as the maker orders them; a number is a fixed extent. `…` as the last are any further dims.
     pub dims: &'static [&'static str],
     /// The parameters, which must be given: `MEGATRON_QKV[Q=3,HEAD=128]`.
     pub parameters: &'static [&'static str],
@@ -151,17 +151,22 @@ impl TabledFormat {
         format!("table({}; {list}) {}", set(self.blocks), self.layout)
     }
 
-    /// Refuses an array of another rank.
-    pub(crate) fn check_rank(&self, rank: usize) -> Result<(), Error> {
-        let is_open = self.dims.last() == Some(&"…");
-        if rank == self.dims.len() || is_open && rank + 1 >= self.dims.len() {
+    /// Refuses an array of another rank, or with another extent where the format fixes one.
+    pub(crate) fn check_extents(&self, extents: &[u64]) -> Result<(), Error> {
+        let fixed = |dim: &str| dim.parse::<u64>().ok();
+        let is_met = |(dim, own): (&&str, &u64)| fixed(dim).is_none_or(|extent| extent == *own);
+        if self.is_of_rank(extents.len()) && self.dims.iter().zip(extents).all(is_met) {
             return Ok(());
         }
         let (name, dims) = (self.name, self.dims.join(", "));
-        Err(Error::new(
-            Kind::Mismatch,
-            format!("{name} is for arrays of [{dims}], not of rank {rank}"),
-        ))
+        let said = format!("{name} is for arrays of [{dims}], not of {extents:?}");
+        Err(Error::new(Kind::Mismatch, said))
+    }
+
+    /// Returns whether arrays of this rank may have the format.
+    pub(crate) fn is_of_rank(&self, rank: usize) -> bool {
+        let is_open = self.dims.last() == Some(&"…");
+        rank == self.dims.len() || is_open && rank + 1 >= self.dims.len()
     }
 
     /// Refuses elements of another width.
@@ -213,10 +218,9 @@ impl TabledFormat {
         }
         let used = scan.at();
         if scan.eat("^T") {
-            let said = format!(
-                "{} has no transposed form; write its table and layout instead: {}",
-                self.name, self.layout
-            );
+            let dims = self.dims.join(", ");
+            let said =
+                format!("{} has no transposed form; its array has the dims [{dims}]", self.name);
             return Err(Error::parse((used, scan.at()), said));
         }
         let all: Option<Vec<u64>> = values.into_iter().collect();
@@ -312,11 +316,11 @@ const fn row(
 const fn repack(
     name: &'static str,
     aliases: &'static [&'static str],
+    dims: &'static [&'static str],
     table: (&'static str, Listing),
     source: &'static str,
     example: &'static str,
 ) -> TabledFormat {
-    let dims = &["rows", "blocks", "bytes"];
     row(name, aliases, Some(8), dims, (table.0, table.1, "p m b -> m b p"), source, example)
 }
 
@@ -341,7 +345,7 @@ const AMX: &str = "llama.cpp, ggml-cpu/amx/mmq.cpp, convert_B_packed_format: til
 const QKV: &str = "Megatron-LM, attention.py, and Falcon, InternLM2: rows [q; k; v] in groups of Q heads of q, one of k and one of v, of HEAD rows each";
 const GATED: &str = "Megatron-LM, attention.py with an output gate: rows [q; gate; k; v] in groups of Q heads of q, Q of the gate, one of k and one of v";
 
-const NK_BITS: &[&str] = &["N", "K", "bit"];
+const NK_BITS: &[&str] = &["N", "K", "4"];
 const ROWS_MORE: &[&str] = &["rows", "…"];
 const WORD_PAIRS: Listing = Listing::Places(128, 128, hopper_pairs);
 const WORD: Listing = Listing::Places(32, 32, hopper_word);
@@ -351,25 +355,25 @@ const PAIRS: &str = "0/8%2,1%16,2";
 static ROWS: &[TabledFormat] = &[
     TabledFormat {
         of_words: Some(three_bits),
-        ..row("GPTQ_3BIT", &["GPTQ_3BIT_BITS"], Some(1), &["K", "N", "bit"], ("0%32,2", Listing::Said(".."), "(p1 p0:32) k n -> k p1 | n p0"), GPTQ, "u1[64,5,3] GPTQ_3BIT")
+        ..row("GPTQ_3BIT", &["GPTQ_3BIT_BITS"], Some(1), &["K", "N", "3"], ("0%32,2", Listing::Said(".."), "(p1 p0:32) k n -> k p1 | n p0"), GPTQ, "u1[64,5,3] GPTQ_3BIT")
     },
-    row("CT_PACK_INT32_3BIT", &["CT_PACK_INT32_3BIT_BITS"], Some(1), &["M", "K", "bit"], ("1,2", Listing::Said(".."), "m (p1 p0:32) -> m | p1 p0"), CT, "u1[3,40,3] CT_PACK_INT32_3BIT"),
-    row("GGUF_Q6_K_BITS", &[], Some(1), &["blocks", "value", "bit"], ("1,2", Listing::Places(1536, 1680, q6_k), "row-major"), Q6_K, "u1[2,256,6] GGUF_Q6_K_BITS"),
+    row("CT_PACK_INT32_3BIT", &["CT_PACK_INT32_3BIT_BITS"], Some(1), &["M", "K", "3"], ("1,2", Listing::Said(".."), "m (p1 p0:32) -> m | p1 p0"), CT, "u1[3,40,3] CT_PACK_INT32_3BIT"),
+    row("GGUF_Q6_K_BITS", &[], Some(1), &["blocks", "256", "6"], ("1,2", Listing::Places(1536, 1680, q6_k), "row-major"), Q6_K, "u1[2,256,6] GGUF_Q6_K_BITS"),
     row("HOPPER_MX_VALUE", &["HOPPER_MX_VALUE_BITS", "HopperMXValueLayout"], Some(1), NK_BITS, (PAIRS, WORD_PAIRS, "(p1 p0:32) (n3 n2:16 n1:4 n0:2) (k2 k1:2 k0:4) -> n3 n2 n1 k2 k1 n0 p1 k0 p0"), HOPPER, "u1[256,128,4] HOPPER_MX_VALUE"),
     row("HOPPER_MX_VALUE_MMA2", &["HOPPER_MX_VALUE_BITS_MMA2"], Some(1), NK_BITS, ("1%8,2", WORD, "(n4 n3:16 n2:2 n1:4 n0:2) p (k3 k2:2 k1:2 k0:4) -> n4 n3 n1 k3 k2 n0 k0 k1 n2 p"), HOPPER_2, "u1[256,128,4] HOPPER_MX_VALUE_MMA2"),
     row("HOPPER_MX_VALUE_OLD", &["HOPPER_MX_VALUE_BITS_OLD"], Some(1), NK_BITS, (PAIRS, WORD_PAIRS, "(p1 p0:32) (n2 n1:4 n0:2) (k1 k0:4) -> n2 n1 k1 n0 p1 k0 p0"), HOPPER_OLD, "u1[32,128,4] HOPPER_MX_VALUE_OLD"),
     row("HOPPER_MX_VALUE_MMA2_OLD", &["HOPPER_MX_VALUE_BITS_MMA2_OLD"], Some(1), NK_BITS, ("1%8,2", WORD, "(n3 n2:2 n1:4 n0:2) p (k2 k1:2 k0:4) -> n3 n1 k2 n0 k0 k1 n2 p"), HOPPER_2_OLD, "u1[32,128,4] HOPPER_MX_VALUE_MMA2_OLD"),
     row("SM90_MIXED_FP4", &["SM90_MIXED_FP4_BITS"], Some(1), NK_BITS, (PAIRS, WORD_PAIRS, "(p1 p0:32) (n1 n0:8) (k2 k1:2 k0:2) -> n1 k0 n0 k2 k1 p1 p0"), SM90, "u1[16,64,4] SM90_MIXED_FP4"),
-    repack("IQ4_NL_4x4", &["IQ4_NL_4x4_BYTES"], ("0%4,2", Listing::Places(72, 72, repacked::<4, 2, 16, 4>)), REPACK, "u8[8,3,18] IQ4_NL_4x4"),
-    repack("IQ4_NL_8x8", &["IQ4_NL_8x8_BYTES"], ("0%8,2", Listing::Places(144, 144, repacked::<8, 2, 16, 8>)), REPACK, "u8[16,3,18] IQ4_NL_8x8"),
-    repack("MXFP4_4x4", &["MXFP4_4x4_BYTES"], ("0%4,2", Listing::Places(68, 68, repacked::<4, 1, 16, 4>)), REPACK, "u8[8,3,17] MXFP4_4x4"),
-    repack("MXFP4_8x8", &["MXFP4_8x8_BYTES"], ("0%8,2", Listing::Places(136, 136, repacked::<8, 1, 16, 8>)), REPACK, "u8[16,3,17] MXFP4_8x8"),
-    repack("Q8_0_4x4", &["Q8_0_4x4_BYTES"], ("0%4,2", Listing::Places(136, 136, repacked::<4, 2, 32, 4>)), REPACK, "u8[8,3,34] Q8_0_4x4"),
-    repack("Q8_0_4x8", &["Q8_0_4x8_BYTES"], ("0%4,2", Listing::Places(136, 136, repacked::<4, 2, 32, 8>)), REPACK, "u8[8,3,34] Q8_0_4x8"),
-    repack("Q4_0_4x4_BYTES", &[], ("0%4,2", Listing::Places(72, 72, repacked::<4, 2, 16, 4>)), FLIPPED, "u8[8,3,18] Q4_0_4x4_BYTES"),
-    repack("Q4_0_4x8_BYTES", &[], ("0%4,2", Listing::Places(72, 72, repacked::<4, 2, 16, 8>)), FLIPPED, "u8[8,3,18] Q4_0_4x8_BYTES"),
-    repack("Q4_0_8x8_BYTES", &[], ("0%8,2", Listing::Places(144, 144, repacked::<8, 2, 16, 8>)), FLIPPED, "u8[16,3,18] Q4_0_8x8_BYTES"),
-    row("Q4_0_AMX_NIBBLES", &[], Some(4), &["rows", "blocks", "values"], ("0/8%2,2/8", Listing::Said("0,4,1,5,2,6,3,7,-"), "p (n1 n0:8) (k1:2 k0:4) b -> n1 b p n0 k0 k1"), AMX, "u4[32,2,32] Q4_0_AMX_NIBBLES"),
+    repack("IQ4_NL_4x4", &["IQ4_NL_4x4_BYTES"], &["rows", "blocks", "18"], ("0%4,2", Listing::Places(72, 72, repacked::<4, 2, 16, 4>)), REPACK, "u8[8,3,18] IQ4_NL_4x4"),
+    repack("IQ4_NL_8x8", &["IQ4_NL_8x8_BYTES"], &["rows", "blocks", "18"], ("0%8,2", Listing::Places(144, 144, repacked::<8, 2, 16, 8>)), REPACK, "u8[16,3,18] IQ4_NL_8x8"),
+    repack("MXFP4_4x4", &["MXFP4_4x4_BYTES"], &["rows", "blocks", "17"], ("0%4,2", Listing::Places(68, 68, repacked::<4, 1, 16, 4>)), REPACK, "u8[8,3,17] MXFP4_4x4"),
+    repack("MXFP4_8x8", &["MXFP4_8x8_BYTES"], &["rows", "blocks", "17"], ("0%8,2", Listing::Places(136, 136, repacked::<8, 1, 16, 8>)), REPACK, "u8[16,3,17] MXFP4_8x8"),
+    repack("Q8_0_4x4", &["Q8_0_4x4_BYTES"], &["rows", "blocks", "34"], ("0%4,2", Listing::Places(136, 136, repacked::<4, 2, 32, 4>)), REPACK, "u8[8,3,34] Q8_0_4x4"),
+    repack("Q8_0_4x8", &["Q8_0_4x8_BYTES"], &["rows", "blocks", "34"], ("0%4,2", Listing::Places(136, 136, repacked::<4, 2, 32, 8>)), REPACK, "u8[8,3,34] Q8_0_4x8"),
+    repack("Q4_0_4x4_BYTES", &[], &["rows", "blocks", "18"], ("0%4,2", Listing::Places(72, 72, repacked::<4, 2, 16, 4>)), FLIPPED, "u8[8,3,18] Q4_0_4x4_BYTES"),
+    repack("Q4_0_4x8_BYTES", &[], &["rows", "blocks", "18"], ("0%4,2", Listing::Places(72, 72, repacked::<4, 2, 16, 8>)), FLIPPED, "u8[8,3,18] Q4_0_4x8_BYTES"),
+    repack("Q4_0_8x8_BYTES", &[], &["rows", "blocks", "18"], ("0%8,2", Listing::Places(144, 144, repacked::<8, 2, 16, 8>)), FLIPPED, "u8[16,3,18] Q4_0_8x8_BYTES"),
+    row("Q4_0_AMX_NIBBLES", &[], Some(4), &["rows", "blocks", "32"], ("0/8%2,2/8", Listing::Said("0,4,1,5,2,6,3,7,-"), "p (n1 n0:8) (k1:2 k0:4) b -> n1 b p n0 k0 k1"), AMX, "u4[32,2,32] Q4_0_AMX_NIBBLES"),
     TabledFormat {
         parameters: &["Q", "HEAD"],
         ..row("MEGATRON_QKV", &["MEGATRON_QKV_GQA", "FALCON_QKV", "INTERNLM2_QKV"], None, ROWS_MORE, ("0/HEAD", Listing::Said("parts Q,1,1"), "row-major"), QKV, "bf16[40,5] MEGATRON_QKV[Q=3,HEAD=4]")

@@ -186,7 +186,12 @@ fn names_stand_for_tables() {
         }
     }
     for (text, said) in [
-        ("u1[64,5] GPTQ_3BIT", "GPTQ_3BIT is for arrays of [K, N, bit], not of rank 2"),
+        ("u1[64,5] GPTQ_3BIT", "GPTQ_3BIT is for arrays of [K, N, 3], not of [64, 5]"),
+        ("u1[64,5,2] GPTQ_3BIT", "GPTQ_3BIT is for arrays of [K, N, 3], not of [64, 5, 2]"),
+        (
+            "u8[16,4,99] Q8_0_4x4",
+            "Q8_0_4x4 is for arrays of [rows, blocks, 34], not of [16, 4, 99]",
+        ),
         ("u4[64,5,3] GPTQ_3BIT", "GPTQ_3BIT needs elements of 1 bits, such as u1, and they are u4"),
         ("u1[60,5,3] GPTQ_3BIT", "groups of 32 blocks of 1 do not divide the 60 indices of dim 0"),
         ("MEGATRON_QKV", "MEGATRON_QKV needs Q and HEAD, as in `MEGATRON_QKV[Q=4,HEAD=4]`"),

@@ -304,6 +304,9 @@ fn part(work: Work<'_>, to: &Placed, seat: Option<&Seat>, values: &Values) -> Pa
     }
 }
 
+/// The layout of a result for which a rule states none.
+const ROWS: &str = "row-major";
+
 /// A tensor of the result without parts.
 fn room(
     work: Work<'_>,
@@ -317,8 +320,10 @@ fn room(
         );
     }
     let layouts = &work.rule.to.layout;
-    let layout =
-        layouts.get(at).or_else(|| layouts.first().filter(|_| layouts.len() == 1)).cloned();
+    let layout = layouts.get(at).or_else(|| layouts.first().filter(|_| layouts.len() == 1));
+    // A rule that only states the layout of its sources gives it up: that is what the inverse of a layout does.
+    let rows = || (!work.rule.from.layout.is_empty()).then(|| ROWS.to_owned());
+    let layout = layout.cloned().or_else(rows);
     Ok(Made { name: name.to_owned(), dtype, extents, layout, parts: Vec::new() })
 }
 
