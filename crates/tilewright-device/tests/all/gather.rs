@@ -174,7 +174,7 @@ fn all_small_transposes() {
 fn random_orders() {
     let mut dice = Dice::new(7);
     let mut cases = Vec::new();
-    for i in 0..150 {
+    for i in 0..tilewright_testing::cases(150, 40) {
         let bits = [8, 16, 24, 32, 64, 128][dice.below(5 + 1) as usize];
         let rank = (2 + dice.below(4)) as usize;
         let extents: Vec<u64> = (0..rank).map(|_| 1 + dice.below(14)).collect();
