@@ -63,7 +63,7 @@ impl Tile {
         let mut tile = Tile { shard: iters(scan)?, replica: Vec::new(), offset: Vec::new() };
         while scan.eat("+") {
             if eat(scan, "R") {
-                tile.replica = iters(scan)?;
+                tile.replica.extend(iters(scan)?);
             } else if scan.eat("(") {
                 tile.add(term(scan)?)?;
                 while scan.eat("+") {
