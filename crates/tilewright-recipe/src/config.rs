@@ -47,6 +47,30 @@ pub struct ConfigChange {
 }
 
 impl ConfigChange {
+    /// Returns a configuration with this change. Objects on the path of a new value are made if they are missing.
+    pub(crate) fn applied(&self, config: &Value) -> Value {
+        let mut config = config.clone();
+        for key in &self.remove {
+            let (path, last) =
+                key.rsplit_once('.').map_or((None, key.as_str()), |(p, k)| (Some(p), k));
+            let mut path = path.into_iter().flat_map(|path| path.split('.'));
+            let table = path.try_fold(&mut config, |at, key| at.get_mut(key));
+            if let Some(table) = table.and_then(Value::as_object_mut) {
+                table.shift_remove(last);
+            }
+        }
+        for (key, value) in &self.set {
+            let at = key.split('.').fold(&mut config, |at, key| {
+                if !at.is_object() {
+                    *at = Value::Object(Map::new());
+                }
+                &mut at[key]
+            });
+            *at = value.clone();
+        }
+        config
+    }
+
     /// The change that undoes this one on a configuration.
     pub(crate) fn undone(&self, config: &Value) -> ConfigChange {
         let mut back = ConfigChange::default();

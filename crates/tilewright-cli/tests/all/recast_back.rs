@@ -138,3 +138,34 @@ fn a_layout_under_the_same_name_is_undone() {
         }
     }
 }
+
+/// The recorded inverse accepts the result of its own recipe, whose `config.json` no longer meets the conditions of the source.
+#[test]
+fn the_recorded_inverse_accepts_a_changed_configuration() {
+    let folder = model("mixtral");
+    let at = folder.path();
+    let config = at.join("in/config.json");
+    fs::write(&config, r#"{"model_type": "x", "heads": 5, "text": {"layers": 1}, "kept": 5}"#)
+        .unwrap();
+    let recipe = "for = { model_type = 'x' }\nrequire = ['config.heads == c', 'config.kept == c']\n\
+        pass = ['*']\n[sizes]\nc = 'config.heads'\nl = 'config.text.layers'\n\
+        [config]\nset = '{\"heads\": 7, \"model_type\": \"y\", \"text.layers\": 2, \"new.key\": 1}'\n\
+        remove = ['absent.key']\n";
+    fs::write(at.join("r.toml"), recipe).unwrap();
+    done(at, &["convert", "in", "out", "--recipe", "r.toml", "-q"]);
+    let convert = ["convert", "out", "back", "--inverse", "--force", "-q"];
+    done(at, &convert);
+    let json = |path: &std::path::Path| -> serde_json::Value {
+        serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+    };
+    let back = json(&at.join("back/config.json"));
+    for key in ["model_type", "heads", "text", "kept"] {
+        assert_eq!(back[key], json(&config)[key], "{key}");
+    }
+    // A condition on a key that stays is kept, once.
+    let changed = at.join("out/config.json");
+    let text = fs::read_to_string(&changed).unwrap().replace("\"kept\": 5", "\"kept\": 6");
+    fs::write(&changed, text).unwrap();
+    let said = refused(at, &convert, 2);
+    assert_eq!(said.matches("config.kept = 6").count(), 1, "{said}");
+}

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
 use tilewright_core::Dtype;
 
 use crate::{
@@ -34,19 +35,27 @@ type InstanceFacts = (BTreeMap<String, u64>, Option<Dtype>, BTreeMap<String, Vec
 
 /// Returns the recipe that undoes this one.
 ///
-/// Conditions are kept as far as `config.json` decides them, with the numbers that were found; the others held. Changes of
-/// `config.json` are undone by the values that it had.
+/// Law: it accepts the result. Conditions are kept as far as the `config.json` of the result decides them, with the numbers that
+/// were found; the others held. Changes of `config.json` are undone by the values that it had.
 pub(crate) fn back(
     recipe: &Recipe,
     solved: &[Solved],
     (tensors, scope): (&[Tensor], Scope<'_>),
 ) -> Recipe {
-    let config = match (&recipe.config, scope.config) {
-        (ConfigJson::Change(change), Some(config)) => ConfigJson::Change(change.undone(config)),
-        _ => recipe.config_back.clone(),
+    let (config, changed) = match (&recipe.config, scope.config) {
+        (ConfigJson::Change(change), Some(config)) => {
+            (ConfigJson::Change(change.undone(config)), Some(change.applied(config)))
+        }
+        _ => (recipe.config_back.clone(), None),
+    };
+    let inverse = recipe.inverse();
+    let serves = match changed.as_ref().or(scope.config) {
+        Some(config) => inverse.serves.clone().met(config),
+        None => inverse.serves.clone(),
     };
     let mut back = Recipe {
-        require: required(recipe, scope),
+        serves,
+        require: required(recipe, scope, changed.as_ref()),
         note: Vec::new(),
         every: BTreeSet::new(),
         give: BTreeMap::new(),
@@ -54,7 +63,7 @@ pub(crate) fn back(
         rules: Vec::new(),
         pad_to: BTreeMap::new(),
         sizes: BTreeMap::new(),
-        ..recipe.inverse()
+        ..inverse
     };
     let mut facts: Vec<BTreeMap<String, u64>> = Vec::new();
     for (at, rule) in recipe.rules.iter().enumerate() {
@@ -91,12 +100,21 @@ pub(crate) fn back(
     back
 }
 
-/// The conditions on the configuration: those of the recipe, and that sizes have the values that they had.
-fn required(recipe: &Recipe, scope: Scope<'_>) -> Vec<Requirement> {
+/// Returns the conditions on the configuration, each once: those of the recipe, and that sizes have the values that they had.
+/// Those that fail for the `changed` configuration are left out.
+fn required(recipe: &Recipe, scope: Scope<'_>, changed: Option<&Value>) -> Vec<Requirement> {
     let own = recipe.require.iter().filter_map(|one| one.settled(scope));
     let sizes = recipe.sizes.values().filter_map(Quantity::expression);
     let kept = sizes.filter_map(|value| Condition::kept(value, scope));
-    own.chain(kept.map(Requirement::of_config)).collect()
+    let after = Scope { config: changed.or(scope.config), ..scope };
+    let mut all: Vec<Requirement> = Vec::new();
+    for one in own.chain(kept.map(Requirement::of_config)) {
+        let is_new = all.iter().all(|other| !other.says_as(&one));
+        if is_new && one.conditions().all(|condition| condition.known(after) != Ok(Some(false))) {
+            all.push(one);
+        }
+    }
+    all
 }
 
 /// Writes sizes once, where all rules that have them agree.

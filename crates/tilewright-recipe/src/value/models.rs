@@ -134,6 +134,14 @@ impl Conditions {
         self.iter().filter_map(one).collect()
     }
 
+    /// Returns the conditions that a configuration meets, or does not decide.
+    pub(crate) fn met(mut self, config: &Value) -> Conditions {
+        for contradiction in self.contradictions(config) {
+            self.0.remove(&contradiction.key);
+        }
+        self
+    }
+
     /// The keys that a configuration has, and those that it does not have.
     pub(crate) fn split(&self, config: Option<&Value>) -> [Vec<Condition>; 2] {
         let has =

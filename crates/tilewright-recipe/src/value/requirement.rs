@@ -81,6 +81,13 @@ impl Requirement {
         Requirement { way: Direction::Both, allow, when: None, must, say: None }
     }
 
+    /// Returns whether both state the same conditions, in the same words.
+    pub(crate) fn says_as(&self, other: &Requirement) -> bool {
+        let others = other.conditions().map(|condition| &condition.text);
+        self.when.is_some() == other.when.is_some()
+            && self.conditions().map(|condition| &condition.text).eq(others)
+    }
+
     /// The conditions that it has.
     pub(crate) fn conditions(&self) -> impl Iterator<Item = &Condition> {
         let that = match &self.must {
