@@ -16,7 +16,7 @@ use crate::{
     error::{Error, Kind},
     reading::{Given, Reading, Resolved},
     scan::Scanner,
-    tables::{Parts, WrittenTable},
+    tables::{Parts, WrittenTable, add_entries},
 };
 
 /// The layout of an array that may have index tables, its name, and what is known of its elements.
@@ -257,10 +257,11 @@ impl WrittenArray {
         if let Some((format, _)) = &self.named {
             format.check_extents(dims)?;
         }
-        let (mut now, mut tables) = (dims.to_vec(), Vec::new());
+        let (mut now, mut tables, mut entries) = (dims.to_vec(), Vec::new(), 0);
         for asked in &self.tables {
-            let along = || {
+            let mut along = || {
                 let count = Along::count(&asked.dims, &now)?;
+                add_entries(&mut entries, count)?;
                 let table = asked.table(count, lists)?;
                 Ok(Along::new(&asked.dims, &now, table)?)
             };
@@ -289,7 +290,7 @@ impl WrittenArray {
         let array = format!("{dtype}[{}]{width}{more}", crate::scan::comma(extents));
         let stored = self.rest.of_array(&array, given.dtype)?;
         if let Some(((format, _), dtype)) = self.named.as_ref().zip(stored.dtype()) {
-            format.check_width(dtype)?;
+            format.check_width(dtype, stored.element_bits())?;
         }
         Ok(stored)
     }

@@ -99,6 +99,17 @@ pub(crate) fn split(text: &str) -> Option<Result<Parts<'_>, Error>> {
     Some(read())
 }
 
+/// Adds the entries of a table to those of the tables before it. All tables of a text have at most [`MAX_ENTRIES`] together:
+/// each is listed, and a text of a few bytes can ask for many.
+pub(crate) fn add_entries(all: &mut u64, count: u64) -> Result<(), Error> {
+    *all = all.saturating_add(count);
+    if *all <= MAX_ENTRIES {
+        return Ok(());
+    }
+    let said = format!("the index tables of a text have at most {MAX_ENTRIES} entries");
+    Err(Error::new(Kind::Limit, format!("{said}; with this one they have {all}")))
+}
+
 /// An error with the text it is about, where that is short enough to be read.
 pub(crate) fn shown(error: Error, text: &str) -> Error {
     if text.len() <= MAX_HEAD { error.in_text(text) } else { error }
@@ -308,11 +319,6 @@ fn of_parts(count: u64, lengths: &[u64]) -> Result<Table, Error> {
             format!("groups of {whole} do not divide {count} indices in {} parts", lengths.len());
         return Err(Error::new(Kind::Mismatch, said));
     }
-    if count > MAX_ENTRIES {
-        let said =
-            format!("an index table has at most {MAX_ENTRIES} entries, and these parts {count}");
-        return Err(Error::new(Kind::Limit, said));
-    }
     let groups = count / whole;
     let begins = lengths.iter().scan(0, |begin, length| {
         *begin += length * groups;
@@ -400,5 +406,20 @@ impl fmt::Display for WrittenTable {
             EntrySource::Tensor(name) => write!(f, "tensor {}", quoted(name))?,
         }
         f.write_str(")")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_ENTRIES, add_entries};
+
+    #[test]
+    fn the_entries_of_all_tables_are_bounded() {
+        let mut all = 0;
+        assert!(add_entries(&mut all, MAX_ENTRIES / 2).is_ok());
+        assert!(add_entries(&mut all, MAX_ENTRIES / 2).is_ok());
+        let said = "at most 16777216 entries; with this one they have 16777217";
+        assert!(add_entries(&mut all, 1).unwrap_err().to_string().contains(said));
+        assert!(add_entries(&mut all, u64::MAX).is_err());
     }
 }

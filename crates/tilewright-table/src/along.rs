@@ -46,8 +46,6 @@ pub struct Along {
 /// use tilewright_table::Block;
 /// let block = Block::from((1, 8, 2));
 /// assert_eq!((block.dim, block.by, block.of, block.to_string().as_str()), (1, 8, Some(2), "1/8%2"));
-/// // Index 27 is in block 3, the second of its pair, at position 3 of the second pair: 1 * 8 + 3.
-/// assert_eq!((block.number(27), block.rest(27), block.index(1, 11)), (1, 11, 27));
 /// ```
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -75,36 +73,19 @@ impl From<(usize, u64, u64)> for Block {
 
 impl Block {
     /// Returns the number of an index's block, within its group.
-    ///
-    /// ```
-    /// use tilewright_table::Block;
-    /// assert_eq!((Block::from((0, 4)).number(9), Block::from((0, 4, 2)).number(9)), (2, 0));
-    /// ```
-    pub fn number(&self, index: u64) -> u64 {
+    fn number(&self, index: u64) -> u64 {
         let number = index / self.by;
         self.of.map_or(number, |of| number % of)
     }
 
     /// Returns the rest of an index: its position in its block and, for groups, the number of the group before it.
-    ///
-    /// ```
-    /// use tilewright_table::Block;
-    /// assert_eq!((Block::from((0, 4)).rest(9), Block::from((0, 4, 2)).rest(9)), (1, 5));
-    /// ```
-    pub fn rest(&self, index: u64) -> u64 {
+    fn rest(&self, index: u64) -> u64 {
         let group = self.of.map_or(0, |of| index / self.by / of);
         group * self.by + index % self.by
     }
 
-    /// Returns the index with this number and this rest: the inverse of [`number`](Block::number) and
-    /// [`rest`](Block::rest).
-    ///
-    /// ```
-    /// use tilewright_table::Block;
-    /// let block = Block::from((0, 4, 2));
-    /// assert!((0..64).all(|index| block.index(block.number(index), block.rest(index)) == index));
-    /// ```
-    pub fn index(&self, number: u64, rest: u64) -> u64 {
+    /// Returns the index with this number and this rest.
+    fn index(&self, number: u64, rest: u64) -> u64 {
         let group = self.of.map_or(0, |of| rest / self.by * of);
         (group + number) * self.by + rest % self.by
     }

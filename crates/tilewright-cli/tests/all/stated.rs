@@ -60,7 +60,7 @@ fn a_type_or_an_order_that_contradicts_a_header_is_refused() {
         (
             "le.npy",
             "s32",
-            "the file states elements of f32, but s32 is requested; omit it; give its layout with --from",
+            "the file states elements of f32, but s32 is requested; request f32, or leave the type out",
         ),
         ("le.npy", "bf16", "<f4 elements take 4 bytes, bf16 takes 2"),
     ] {

@@ -144,7 +144,7 @@ fn values_of_three_bits_are_converted_both_ways() {
         run(&["convert", &gptq, &back, "--from", "GPTQ_3BIT", "--to", to, "--force"]);
     assert_eq!(code, Some(2), "{text}");
     assert!(
-        text.contains("GPTQ_3BIT needs elements of 1 bits, such as u1, and they are s32"),
+        text.contains("GPTQ_3BIT needs elements of 1 bit, such as u1, and they are s32"),
         "{text}"
     );
 }

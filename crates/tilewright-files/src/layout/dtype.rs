@@ -66,7 +66,9 @@ pub(crate) fn check_stated(own: Dtype, read: Dtype) -> Result<(), String> {
     if own == read || integer || bits == Some(8) || bits != read.storage_bits() {
         return Ok(());
     }
-    Err(format!("the file states elements of {own}, but {read} is requested; omit it"))
+    Err(format!(
+        "the file states elements of {own}, but {read} is requested; request {own}, or leave the type out"
+    ))
 }
 
 /// Returns a fill as the metadata spell it, like the argument of `fill(…)`.

@@ -169,14 +169,18 @@ impl TabledFormat {
         rank == self.dims.len() || is_open && rank + 1 >= self.dims.len()
     }
 
-    /// Refuses elements of another width.
-    pub(crate) fn check_width(&self, dtype: Dtype) -> Result<(), Error> {
-        let Some(bits) = self.bits.filter(|bits| dtype.packed_bits() != Some(*bits)) else {
+    /// Refuses elements of another width, in values or in memory.
+    pub(crate) fn check_width(&self, dtype: Dtype, stored: Option<u32>) -> Result<(), Error> {
+        let Some(bits) = self.bits else { return Ok(()) };
+        let name = self.name;
+        let needed = if bits == 1 { "1 bit".to_owned() } else { format!("{bits} bits") };
+        let said = if dtype.packed_bits() != Some(bits) {
+            format!("{name} needs elements of {needed}, such as u{bits}, and they are {dtype}")
+        } else if let Some(own) = stored.filter(|own| *own != bits) {
+            format!("{name} stores elements in {needed}, and E({own}) in {own}")
+        } else {
             return Ok(());
         };
-        let name = self.name;
-        let said =
-            format!("{name} needs elements of {bits} bits, such as u{bits}, and they are {dtype}");
         Err(Error::new(Kind::Mismatch, said))
     }
 

@@ -1,13 +1,8 @@
 //! Axe layouts of TVM's TIRx: `T.TileLayout(T.S[(8, 4):(4, 1)] + T.R[2:4 @ Axis.warpid] + 16)`.
 //!
 //! ```text
-//! axe     := tile | compose
-//! tile    := 'TileLayout' '(' sum ')' | sum
+//! axe     := tile | compose                         a tile is read by `TileText`
 //! compose := 'ComposeLayout' '(' int ',' int ',' int ',' tile [ ',' 'swizzle_inner' '=' bool ] ')'
-//! sum     := 'S' iters { '+' ( 'R' iters | term | '(' term { '+' term } ')' ) }
-//! iters   := '[' list [ ':' list ] ']'              extents, and strides; without strides row-major
-//! list    := term | '(' term { ',' term } ')' | term { ',' term }
-//! term    := int [ '@' axis ]                       without an axis, the axis `m` of memory
 //! ```
 //!
 //! `T.` before a name and `Axis.` before an axis may be missing. The iters of `S` split the row-major index of an array,
@@ -27,9 +22,8 @@
 //! | `S[(2, 3):(1, 1)]` | `[4,3]` | error: 12 elements, and the iters count 6 |
 //! | `S[(8, 4):(1 @ laneid, 1)]` | | error: spreads an array over laneid |
 //! | `S[4:1] + R[2:4]` | | error: each element at 2 places |
-//! | `S[(4, 2):(1)]` | | error: 1 strides for 2 extents |
+//! | `S[(4, 2):(1)]` | | error: 1 stride for 2 extents |
 
-mod iters;
 mod threads;
 
 use std::{fmt, sync::Arc};
@@ -37,6 +31,7 @@ use std::{fmt, sync::Arc};
 use tilewright_core::{
     Layout, LinearLayout, MAX_MODES, Mode, Profile, Step, Swizzle, TensorLayout,
 };
+use tilewright_scan::{Iter, MEMORY, Term, TileText, eat_script};
 
 use super::strided::unsupported;
 use crate::{
@@ -46,7 +41,6 @@ use crate::{
     reading::{Given, Reading, Resolved},
     scan::{Scanner, tuple},
 };
-use iters::{Iter, Tile};
 
 pub(super) const DIALECT: Notation =
     Notation::new("axe", "TVM's TIRx, Axe: shards and replicas on named axes", read, print)
@@ -69,17 +63,17 @@ fn claims(text: &str) -> bool {
 /// A layout as written: a tile, and the swizzle of its memory.
 #[derive(Debug)]
 struct Axe {
-    tile: Tile,
+    tile: TileText,
     /// Base, bits and shift, and whether the shift is downwards, as the text has them.
     swizzle: Option<([u64; 3], bool)>,
 }
 
 fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
     let mut scan = Scanner::new(text);
-    let axe = if iters::eat(&mut scan, "ComposeLayout") {
+    let axe = if eat_script(&mut scan, "ComposeLayout") {
         composed(&mut scan)?
     } else {
-        Axe { tile: Tile::read(&mut scan)?, swizzle: None }
+        Axe { tile: TileText::read(&mut scan)?, swizzle: None }
     };
     scan.end("the layout")?;
     Ok(Arc::new(axe))
@@ -97,7 +91,7 @@ fn composed(scan: &mut Scanner<'_>) -> Result<Axe, Error> {
         }
         scan.expect(",")?;
     }
-    let tile = Tile::read(scan)?;
+    let tile = TileText::read(scan)?;
     let mut inner = true;
     if scan.eat(",") {
         scan.expect("swizzle_inner")?;
@@ -133,7 +127,7 @@ impl Axe {
 
     /// The layout of an array of these dims in memory.
     fn layout(&self, dims: &[u64]) -> Result<TensorLayout, Error> {
-        let axes = self.tile.other_axes();
+        let axes = self.tile.axes();
         if !axes.is_empty() {
             let axes = axes.join(" and ");
             return Err(unsupported(format!(
@@ -147,10 +141,10 @@ impl Axe {
                 "`{self}` stores each element at {copies} places, and a layout has one for each"
             )));
         }
-        let offset = self.tile.offset("m");
+        let offset = self.tile.offset.first().map_or(0, |term| term.value);
         let Some(groups) = self.groups(dims)? else { return self.merged(dims, offset) };
         let counts: Vec<usize> = groups.iter().map(Vec::len).collect();
-        let modes: Vec<Mode> = groups.iter().flatten().map(Iter::mode).collect();
+        let modes: Vec<Mode> = groups.iter().flatten().map(mode).collect();
         let profile = Profile::nested(&counts)?;
         Ok(TensorLayout::of(&Layout::new(&modes, &profile, offset, self.swizzle()?)?))
     }
@@ -159,10 +153,10 @@ impl Axe {
     fn merged(&self, dims: &[u64], offset: i64) -> Result<TensorLayout, Error> {
         let merge = Step::Merge { major: 0, minor: 1 };
         let mut steps = vec![merge; dims.len().saturating_sub(1)];
-        let mut modes: Vec<Mode> = self.tile.shard.iter().take(1).map(Iter::mode).collect();
+        let mut modes: Vec<Mode> = self.tile.shard.iter().take(1).map(mode).collect();
         for iter in self.tile.shard.iter().skip(1).rev() {
             steps.push(Step::Split { axis: 0, by: iter.extent });
-            modes.push(iter.mode());
+            modes.push(mode(iter));
         }
         let profile = Profile::flat(modes.len())?;
         let layout = Layout::new(&modes, &profile, offset, self.swizzle()?)?;
@@ -173,45 +167,29 @@ impl Axe {
     /// The iters of each dim, fastest first; parts of an iter where a dim ends within it. `None` where an iter and a dim
     /// cut across each other.
     fn groups(&self, dims: &[u64]) -> Result<Option<Vec<Vec<Iter>>>, Error> {
-        if self.tile.dims() == dims {
+        if self.tile.extents() == dims {
             return Ok(Some(self.tile.shard.iter().map(|iter| vec![iter.clone()]).collect()));
         }
         let size = |extents: &[u64]| extents.iter().try_fold(1u64, |all, e| all.checked_mul(*e));
-        let (own, given) = (size(&self.tile.dims()), size(dims));
+        let (own, given) = (size(&self.tile.extents()), size(dims));
         if own.is_none() || own != given {
             let (own, given) = (own.unwrap_or(u64::MAX), given.unwrap_or(u64::MAX));
             let said = format!("an array of {given} elements, and the iters count {own}");
             return Err(Error::new(Kind::Mismatch, said));
         }
-        let mut left: Vec<Iter> = self.tile.shard.clone();
-        let groups: Option<Vec<Vec<Iter>>> =
-            dims.iter().rev().map(|extent| take(&mut left, *extent)).collect();
-        Ok(groups.map(|groups| groups.into_iter().rev().collect()))
+        let mut groups = self.tile.groups(dims);
+        for (group, extent) in groups.iter_mut().flatten().zip(dims) {
+            group.reverse();
+            if group.is_empty() {
+                group.push(Iter::new(*extent, 0, MEMORY));
+            }
+        }
+        Ok(groups)
     }
 }
 
-/// Takes iters of `extent` coordinates from the end, and splits the last if it is longer.
-fn take(left: &mut Vec<Iter>, extent: u64) -> Option<Vec<Iter>> {
-    let (mut need, mut group) = (extent, Vec::new());
-    while need > 1 {
-        let mut last = left.pop()?;
-        let whole = last.extent;
-        if whole > need && whole.is_multiple_of(need) {
-            let stride = last.stride.checked_mul(i64::try_from(need).ok()?)?;
-            left.push(Iter { extent: whole / need, stride, axis: last.axis.clone() });
-            last.extent = need;
-        } else if whole == 0 || !need.is_multiple_of(whole) {
-            return None;
-        }
-        need /= last.extent;
-        if last.extent > 1 {
-            group.push(last);
-        }
-    }
-    if group.is_empty() {
-        group.push(Iter { extent, stride: 0, axis: "m".into() });
-    }
-    Some(group)
+fn mode(iter: &Iter) -> Mode {
+    Mode::new(iter.extent, iter.stride)
 }
 
 impl Reading for Axe {
@@ -224,18 +202,18 @@ impl Reading for Axe {
     }
 
     fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
-        let own = self.tile.dims();
+        let own = self.tile.extents();
         Ok(Resolved::plain(self.layout(given.dims.unwrap_or(&own))?, given))
     }
 
     fn distribution(&self, given: &Given<'_>) -> Result<Option<LinearLayout>, Error> {
-        if self.tile.other_axes().is_empty() {
+        if self.tile.axes().is_empty() {
             return Ok(None);
         }
         if self.swizzle.is_some() {
             return Err(unsupported("a swizzle of a layout over threads has no map here"));
         }
-        let own = self.tile.dims();
+        let own = self.tile.extents();
         let groups = self.groups(given.dims.unwrap_or(&own))?.ok_or_else(|| {
             let extents = tuple(&own);
             unsupported(format!(
@@ -256,19 +234,19 @@ fn print(named: &Named) -> Result<String, Error> {
     let mut shard = Vec::new();
     for dim in 0..tensor.rank() {
         let modes = layout.axis(dim).unwrap_or(&[]);
-        let iter =
-            |mode: &Mode| Iter { extent: mode.extent(), stride: mode.stride(), axis: "m".into() };
-        shard.extend(modes.iter().rev().map(iter));
+        shard
+            .extend(modes.iter().rev().map(|mode| Iter::new(mode.extent(), mode.stride(), MEMORY)));
     }
     if shard.is_empty() {
-        shard.push(Iter { extent: 1, stride: 1, axis: "m".into() });
+        shard.push(Iter::new(1, 1, MEMORY));
     }
     if shard.iter().any(|iter| iter.extent == 0) {
         return Err(unsupported("an empty dim; Axe's iters have extents of 1 and more"));
     }
     let offset = Some(layout.offset()).filter(|offset| *offset != 0);
-    let offset = offset.map(|offset| (offset, "m".into())).into_iter().collect();
-    let (own, tile) = (layout.swizzle(), Tile { shard, replica: Vec::new(), offset });
+    let term = |value| Term { value, axis: MEMORY.into(), span: (0, 0) };
+    let offset = offset.map(term).into_iter().collect();
+    let (own, tile) = (layout.swizzle(), TileText { shard, replica: Vec::new(), offset });
     if own.is_identity() {
         return Ok(Axe { tile, swizzle: None }.to_string());
     }

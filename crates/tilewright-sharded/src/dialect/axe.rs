@@ -1,11 +1,7 @@
 //! Axe layouts of TVM's TIRx, whose axes apart from `m` are those of a mesh.
 //!
 //! ```text
-//! rule  = ["T."] "TileLayout" "(" sum ")" | sum
-//! sum   = ["T."] "S" iters ["+" ["T."] "R" iters]
-//! iters = "[" list [":" list] "]"                     extents, and strides; without strides row-major
-//! list  = term | "(" term {"," term} [","] ")" | term {"," term}
-//! term  = INT ["@" ["Axis."] NAME]                    without an axis, the axis `m` of a device's memory
+//! rule = ["T."] "TileLayout" "(" sum ")" | sum           as `TileText` reads it
 //! ```
 //!
 //! The iters of `S` split the row-major index of the array, the last fastest. One on an axis of the mesh says which devices
@@ -15,10 +11,12 @@
 //!
 //! Source: apache-tvm 0.27, `tvm.tirx.layout`; Hou et al., "Axe", 2026.
 
+use tilewright_scan::{Iter, MEMORY, Term, TileText};
+
 use super::{Dialect, RuleContext, axes::find};
 use crate::{
     error::Error,
-    mesh::{Mesh, is_name_char},
+    mesh::Mesh,
     nested::Of,
     scan::{Scanner, comma},
     sharded::Sharded,
@@ -35,34 +33,15 @@ pub(super) const DIALECT: Dialect = Dialect {
     say,
 };
 
-/// The most iters of a text.
-const MOST_ITERS: usize = 64;
-
-/// The axis of a device's memory.
-const MEMORY: &str = "m";
-
-/// An extent with a stride on an axis, and the bytes of the list that it is in.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Iter {
-    extent: u64,
-    stride: u64,
-    axis: String,
-    span: (usize, usize),
-}
-
-struct Tile {
-    shard: Vec<Iter>,
-    replica: Vec<Iter>,
-}
-
 fn read(scanner: &mut Scanner<'_>, mut asked: RuleContext<'_>) -> Result<Sharded, Error> {
-    let tile = Tile::read(scanner)?;
+    let tile = TileText::read(scanner)?;
+    check_digits(&tile)?;
     let mesh = match asked.mesh.take() {
         Some(mesh) => mesh,
-        None => tile.mesh()?,
+        None => mesh_of(&tile)?,
     };
-    tile.check_cover(&mesh)?;
-    let groups = tile.groups(asked.extents)?;
+    check_cover(&tile, &mesh)?;
+    let groups = groups(&tile, asked.extents)?;
     check_local(&groups)?;
     let mut splits = Vec::new();
     for (dim, group) in groups.iter().enumerate() {
@@ -70,7 +49,7 @@ fn read(scanner: &mut Scanner<'_>, mut asked: RuleContext<'_>) -> Result<Sharded
         for iter in group {
             if iter.axis == MEMORY {
                 factor *= iter.extent;
-            } else if iter.extent > 1 {
+            } else {
                 let cut = if factor == 1 { Cut::Chunk } else { Cut::Strided { factor } };
                 splits.push(Split { dim, parts: vec![part(iter, &mesh)?], cut });
             }
@@ -84,11 +63,11 @@ fn part(iter: &Iter, mesh: &Mesh) -> Result<AxisPart, Error> {
     let axis = find(mesh, &iter.axis, iter.span)?;
     let size = mesh.sizes().get(axis).copied().unwrap_or(1);
     let taken =
-        iter.stride.checked_mul(iter.extent).filter(|taken| *taken > 0 && size % taken == 0);
+        stride_of(iter).checked_mul(iter.extent).filter(|taken| *taken > 0 && size % taken == 0);
     let Some(taken) = taken else {
         let Iter { extent, stride, axis, span } = iter;
         let said = format!(
-            "extent {extent} with stride {stride} is no digit of the {size} devices of axis `{axis}`"
+            "extent {extent} with stride {stride} does not split the {size} devices of axis `{axis}`"
         );
         return Err(Error::illegal(said).at(*span));
     };
@@ -99,114 +78,80 @@ fn part(iter: &Iter, mesh: &Mesh) -> Result<AxisPart, Error> {
     })
 }
 
-impl Tile {
-    fn read(scanner: &mut Scanner<'_>) -> Result<Tile, Error> {
-        let bracket = eat(scanner, "TileLayout");
-        if bracket {
-            scanner.expect("(")?;
-        }
-        if !eat(scanner, "S") {
-            return Err(scanner.expected("shards, such as `S[(2, 4):(1 @ x, 1)]`"));
-        }
-        let mut tile = Tile { shard: iters(scanner)?, replica: Vec::new() };
-        while scanner.eat("+") {
-            if !eat(scanner, "R") {
-                return Err(
-                    scanner.expected("replicas, such as `R[2:1 @ x]`; a shard has no offset")
-                );
-            }
-            tile.replica.extend(iters(scanner)?);
-        }
-        if bracket {
-            scanner.expect(")")?;
-        }
-        Ok(tile)
+/// Returns an error for what a sharding cannot have: strides below 0, offsets, and copies in one device's memory.
+fn check_digits(tile: &TileText) -> Result<(), Error> {
+    if let Some(iter) = tile.shard.iter().chain(&tile.replica).find(|iter| iter.stride < 0) {
+        let said = format!("a stride of {}; devices and elements count upwards", iter.stride);
+        return Err(Error::unsupported(said).at(iter.span));
     }
-
-    fn on_axes(&self) -> impl Iterator<Item = &Iter> {
-        self.shard.iter().chain(&self.replica).filter(|iter| iter.axis != MEMORY)
+    if let Some(Term { value, axis, span }) = tile.offset.iter().find(|term| term.value != 0) {
+        let said = format!("an offset of {value} on axis `{axis}`; a sharding begins at device 0");
+        return Err(Error::unsupported(format!("{said} and element 0")).at(*span));
     }
-
-    /// Returns the mesh of the axes that the iters name, in order.
-    fn mesh(&self) -> Result<Mesh, Error> {
-        let mut axes: Vec<(&str, u64)> = Vec::new();
-        for iter in self.on_axes() {
-            let reach = (iter.extent - 1).saturating_mul(iter.stride);
-            match axes.iter_mut().find(|(name, _)| *name == iter.axis) {
-                Some((_, size)) => *size = size.saturating_add(reach),
-                None => axes.push((&iter.axis, reach.saturating_add(1))),
-            }
-        }
-        if axes.is_empty() {
-            let said = "no iter names an axis of devices, as in `S[(2, 4):(1 @ x, 1)]`";
-            return Err(Error::mismatch(said));
-        }
-        Mesh::named(&axes)
+    let copies = |iter: &&Iter| iter.axis == MEMORY && iter.extent > 1;
+    if let Some(Iter { extent, span, .. }) = tile.replica.iter().find(copies) {
+        let said = format!("each device holds every element {extent} times");
+        let legal = "replicas of a sharding are on axes of the mesh";
+        return Err(Error::unsupported(format!("{said}; {legal}")).at(*span));
     }
-
-    /// Checks that the iters on each axis of the mesh count its devices once.
-    fn check_cover(&self, mesh: &Mesh) -> Result<(), Error> {
-        let parts = self.on_axes().filter(|iter| iter.extent > 1).map(|iter| part(iter, mesh));
-        let parts: Vec<AxisPart> = parts.collect::<Result<_, _>>()?;
-        check_apart(&parts, mesh)?;
-        for (axis, size) in mesh.sizes().iter().enumerate() {
-            let name = mesh.name(axis);
-            let own = self.on_axes().filter(|iter| iter.axis == name);
-            let count = own.fold(1u64, |all, iter| all.saturating_mul(iter.extent));
-            if count != *size {
-                let said = format!("iters reach {count} of the {size} devices of axis `{name}`");
-                return Err(Error::mismatch(format!(
-                    "{said}; replicate over the others by `R[…]`"
-                )));
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns the iters of each dim, outermost first; parts of an iter where a dim ends within it.
-    fn groups(&self, extents: &[u64]) -> Result<Vec<Vec<Iter>>, Error> {
-        let mut left = self.shard.clone();
-        let mut groups = Vec::new();
-        for (dim, extent) in extents.iter().enumerate().rev() {
-            let group = take(&mut left, *extent);
-            groups.push(group.ok_or_else(|| {
-                let own = comma(self.shard.iter().map(|iter| iter.extent));
-                Error::mismatch(format!("iters of ({own}) do not split dim {dim} of {extent}"))
-            })?);
-        }
-        if left.iter().any(|iter| iter.extent > 1) {
-            let own = comma(self.shard.iter().map(|iter| iter.extent));
-            let said = format!("iters of ({own}) count more elements than the array has");
-            return Err(Error::mismatch(said));
-        }
-        groups.reverse();
-        Ok(groups)
-    }
+    Ok(())
 }
 
-/// Takes iters of `extent` coordinates from the end, and splits the last if it is longer.
-fn take(left: &mut Vec<Iter>, extent: u64) -> Option<Vec<Iter>> {
-    let (mut need, mut group) = (extent, Vec::new());
-    while need != 1 {
-        let mut last = left.pop()?;
-        if last.extent > need && need > 0 && last.extent.is_multiple_of(need) {
-            let stride = last.stride.checked_mul(need)?;
-            left.push(Iter { extent: last.extent / need, stride, ..last.clone() });
-            last.extent = need;
-        } else if need == 0 || !need.is_multiple_of(last.extent) {
-            return None;
+/// Returns a stride, which is 0 or more.
+fn stride_of(iter: &Iter) -> u64 {
+    u64::try_from(iter.stride).unwrap_or(0)
+}
+
+fn on_axes(tile: &TileText) -> impl Iterator<Item = &Iter> {
+    tile.shard.iter().chain(&tile.replica).filter(|iter| iter.axis != MEMORY)
+}
+
+/// Returns the mesh of the axes that the iters name, in order.
+fn mesh_of(tile: &TileText) -> Result<Mesh, Error> {
+    let mut axes: Vec<(&str, u64)> = Vec::new();
+    for iter in on_axes(tile) {
+        let reach = (iter.extent - 1).saturating_mul(stride_of(iter));
+        match axes.iter_mut().find(|(name, _)| *name == iter.axis) {
+            Some((_, size)) => *size = size.saturating_add(reach),
+            None => axes.push((&iter.axis, reach.saturating_add(1))),
         }
-        need /= last.extent;
-        group.push(last);
     }
-    group.reverse();
-    Some(group)
+    if axes.is_empty() {
+        let said = "no iter names an axis of devices, as in `S[(2, 4):(1 @ x, 1)]`";
+        return Err(Error::mismatch(said));
+    }
+    Mesh::named(&axes)
+}
+
+/// Checks that the iters on each axis of the mesh count its devices once.
+fn check_cover(tile: &TileText, mesh: &Mesh) -> Result<(), Error> {
+    let parts = on_axes(tile).filter(|iter| iter.extent > 1).map(|iter| part(iter, mesh));
+    let parts: Vec<AxisPart> = parts.collect::<Result<_, _>>()?;
+    check_apart(&parts, mesh)?;
+    for (axis, size) in mesh.sizes().iter().enumerate() {
+        let name = mesh.name(axis);
+        let own = on_axes(tile).filter(|iter| iter.axis == name);
+        let count = own.fold(1u64, |all, iter| all.saturating_mul(iter.extent));
+        if count != *size {
+            let said = format!("iters reach {count} of the {size} devices of axis `{name}`");
+            return Err(Error::mismatch(format!("{said}; replicate over the others by `R[…]`")));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the iters of each dim, the last fastest.
+fn groups(tile: &TileText, extents: &[u64]) -> Result<Vec<Vec<Iter>>, Error> {
+    tile.groups(extents).ok_or_else(|| {
+        let (own, dims) = (comma(tile.extents()), comma(extents));
+        Error::mismatch(format!("iters of ({own}) do not split the dims [{dims}]"))
+    })
 }
 
 /// Checks that the iters of a device's memory count its elements row-major.
 fn check_local(groups: &[Vec<Iter>]) -> Result<(), Error> {
-    let mut stride = 1u64;
-    let local = groups.iter().flatten().filter(|iter| iter.axis == MEMORY && iter.extent > 1);
+    let mut stride = 1i64;
+    let local = groups.iter().flatten().filter(|iter| iter.axis == MEMORY);
     for iter in local.collect::<Vec<_>>().into_iter().rev() {
         if iter.stride != stride {
             let said =
@@ -215,86 +160,9 @@ fn check_local(groups: &[Vec<Iter>]) -> Result<(), Error> {
                 "give the strides of row-major shards, and the layout of each shard after ` / `";
             return Err(Error::unsupported(format!("{said}; {legal}")).at(iter.span));
         }
-        stride = stride.saturating_mul(iter.extent);
+        stride = stride.saturating_mul(i64::try_from(iter.extent).unwrap_or(i64::MAX));
     }
     Ok(())
-}
-
-/// Skips a name, with its `T.` if it has it; returns whether it was there.
-fn eat(scanner: &mut Scanner<'_>, name: &str) -> bool {
-    let mut ahead: Scanner<'_> = Scanner::new(scanner.rest());
-    ahead.eat("T.");
-    if !ahead.eat(name) {
-        return false;
-    }
-    scanner.advance(ahead.at());
-    true
-}
-
-fn iters(scanner: &mut Scanner<'_>) -> Result<Vec<Iter>, Error> {
-    scanner.expect("[")?;
-    scanner.skip();
-    let from = scanner.at();
-    let extents: Vec<u64> = list(scanner)?.into_iter().map(|(extent, _)| extent).collect();
-    let strides = if scanner.eat(":") { list(scanner)? } else { row_major(&extents) };
-    let span = (from, scanner.at());
-    scanner.expect("]")?;
-    if extents.contains(&0) {
-        return Err(Error::parse(span, "an iter has an extent of 1 or more"));
-    }
-    if strides.len() != extents.len() {
-        let said = format!("{} strides for {} extents", strides.len(), extents.len());
-        return Err(Error::parse(span, said));
-    }
-    let iter = |(extent, (stride, axis))| Iter { extent, stride, axis, span };
-    Ok(extents.into_iter().zip(strides).map(iter).collect())
-}
-
-/// A number on an axis.
-type Term = (u64, String);
-
-fn row_major(extents: &[u64]) -> Vec<Term> {
-    let mut stride = 1u64;
-    let strides = extents.iter().rev().map(|extent| {
-        let own = stride;
-        stride = stride.saturating_mul(*extent);
-        (own, MEMORY.to_owned())
-    });
-    let mut strides: Vec<Term> = strides.collect();
-    strides.reverse();
-    strides
-}
-
-fn list(scanner: &mut Scanner<'_>) -> Result<Vec<Term>, Error> {
-    let bracket = scanner.eat("(");
-    let mut terms = vec![term(scanner)?];
-    while scanner.eat(",") {
-        if bracket && scanner.peek() == Some(')') {
-            break;
-        }
-        if terms.len() == MOST_ITERS {
-            return Err(scanner.expected("at most 64 iters"));
-        }
-        terms.push(term(scanner)?);
-    }
-    if bracket {
-        scanner.expect(")")?;
-    }
-    Ok(terms)
-}
-
-fn term(scanner: &mut Scanner<'_>) -> Result<Term, Error> {
-    let value = scanner.natural()?;
-    if !scanner.eat("@") {
-        return Ok((value, MEMORY.to_owned()));
-    }
-    let _ = scanner.eat("Axis.");
-    scanner.skip();
-    let axis = scanner.take(is_name_char);
-    if axis.is_empty() || axis.len() > 256 {
-        return Err(scanner.expected("the name of an axis"));
-    }
-    Ok((value, axis.to_owned()))
 }
 
 fn say(sharded: &Sharded) -> Result<Vec<String>, Error> {
@@ -307,6 +175,10 @@ fn say(sharded: &Sharded) -> Result<Vec<String>, Error> {
         return Err(no("an extent of 0".into()));
     }
     let dims = sharded.digits().map_err(|error| no(error.to_string()))?;
+    let iter = |extent, stride: u64, axis: &str| {
+        let stride = i64::try_from(stride).map_err(|_| no("a stride exceeds 63 bits".into()));
+        stride.map(|stride| Iter::new(extent, stride, axis))
+    };
     let (mut shard, mut used, mut after) = (Vec::new(), Vec::new(), 1u64);
     for digits in dims.iter().rev() {
         let mut local = 1u64;
@@ -314,11 +186,11 @@ fn say(sharded: &Sharded) -> Result<Vec<String>, Error> {
             shard.push(match digit.of {
                 Of::Local { weight } => {
                     local = local.saturating_mul(digit.size);
-                    (digit.size, (weight.saturating_mul(after)).to_string())
+                    iter(digit.size, weight.saturating_mul(after), MEMORY)?
                 }
                 Of::Axis { axis, weight } => {
                     used.push((axis, weight, digit.size));
-                    (digit.size, format!("{weight} @ Axis.{}", mesh.name(axis)))
+                    iter(digit.size, weight, &mesh.name(axis))?
                 }
             });
         }
@@ -326,16 +198,16 @@ fn say(sharded: &Sharded) -> Result<Vec<String>, Error> {
     }
     shard.reverse();
     if shard.is_empty() {
-        shard.push((1, "1".to_owned()));
+        shard.push(Iter::new(1, 1, MEMORY));
     }
-    let rest = unused(mesh, used);
-    let replica =
-        if rest.is_empty() { String::new() } else { format!(" + T.R[{}]", listed(&rest)) };
-    Ok(vec![format!("{mesh} T.TileLayout(T.S[{}]{replica})", listed(&shard))])
+    let replica = unused(mesh, used).into_iter();
+    let replica = replica.map(|(extent, stride, axis)| iter(extent, stride, &mesh.name(axis)));
+    let tile = TileText { shard, replica: replica.collect::<Result<_, _>>()?, offset: Vec::new() };
+    Ok(vec![format!("{mesh} T.TileLayout({tile})")])
 }
 
-/// Returns the digits of axes that no iter moves: those of devices with the same data.
-fn unused(mesh: &Mesh, mut used: Vec<(usize, u64, u64)>) -> Vec<(u64, String)> {
+/// Returns extent, stride and axis of the devices with the same data: those that no iter moves.
+fn unused(mesh: &Mesh, mut used: Vec<(usize, u64, u64)>) -> Vec<(u64, u64, usize)> {
     used.sort_unstable();
     let mut rest = Vec::new();
     for (axis, size) in mesh.sizes().iter().enumerate() {
@@ -344,21 +216,10 @@ fn unused(mesh: &Mesh, mut used: Vec<(usize, u64, u64)>) -> Vec<(u64, String)> {
             used.iter().filter(|(own, ..)| *own == axis).map(|(_, weight, size)| (*weight, *size));
         for (weight, count) in own.chain([(*size, 1)]) {
             if weight > below {
-                rest.push((weight / below, format!("{below} @ Axis.{}", mesh.name(axis))));
+                rest.push((weight / below, below, axis));
             }
             below = weight.saturating_mul(count);
         }
     }
     rest
-}
-
-/// Prints extents and strides: `(2, 4):(1 @ Axis.x, 1)`.
-fn listed(iters: &[(u64, String)]) -> String {
-    let bracketed = |items: Vec<String>| match &items[..] {
-        [one] => one.clone(),
-        all => format!("({})", all.join(", ")),
-    };
-    let extents = bracketed(iters.iter().map(|(extent, _)| extent.to_string()).collect());
-    let strides = bracketed(iters.iter().map(|(_, stride)| stride.clone()).collect());
-    format!("{extents}:{strides}")
 }

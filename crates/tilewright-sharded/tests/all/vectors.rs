@@ -320,12 +320,16 @@ fn what_tvm_means_otherwise_is_refused() {
         ("f32[8] @ S[(2, 4):(4, 1)]", "no iter names an axis of devices"),
         ("f32[8] @ mesh(x=4) S[(2, 4):(1 @ x, 1)]", "iters reach 2 of the 4 devices of axis `x`"),
         ("f32[8] @ mesh(x=2) S[(2, 4):(1 @ y, 1)]", "the mesh lacks the axis `y`"),
-        ("f32[6] @ S[(2, 4):(1 @ x, 1)]", "do not split dim 0 of 6"),
-        ("f32[4] @ S[(2, 4):(1 @ x, 1)]", "count more elements than the array has"),
-        ("f32[8] @ S[(2, 4):(1 @ x, 1)] + 3", "a shard has no offset"),
-        ("f32[8] @ S[(2, 4):(1 @ x)]", "1 strides for 2 extents"),
-        ("f32[8] @ mesh(x=4) S[(2, 4):(3 @ x, 1)]", "no digit of the 4 devices"),
-        ("f32[4] @ S[(2, 2):(1 @ x, 1 @ x)]", "no digit of the 3 devices"),
+        ("f32[6] @ S[(2, 4):(1 @ x, 1)]", "iters of (2,4) do not split the dims [6]"),
+        ("f32[4] @ S[(2, 4):(1 @ x, 1)]", "iters of (2,4) do not split the dims [4]"),
+        ("f32[8] @ S[(2, 4):(1 @ x, 1)] + 3", "an offset of 3 on axis `m`"),
+        ("f32[8] @ S[(2, 4):(1 @ x, 1)] + R[2:1 @ m]", "each device holds every element 2 times"),
+        ("f32[8] @ S[(2, 4):(1 @ x, 1)] + R[2]", "each device holds every element 2 times"),
+        ("f32[8] @ S[(2, 4):(1 @ x, -1)]", "a stride of -1"),
+        ("f32[8] @ S[(2 @ x, 4):(1, 1)]", "extents are 1 or more, without an axis"),
+        ("f32[8] @ S[(2, 4):(1 @ x)]", "1 stride for 2 extents"),
+        ("f32[8] @ mesh(x=4) S[(2, 4):(3 @ x, 1)]", "does not split the 4 devices"),
+        ("f32[4] @ S[(2, 2):(1 @ x, 1 @ x)]", "does not split the 3 devices"),
     ] {
         let error = Sharded::parse(text).unwrap_err();
         assert!(error.to_string().contains(said), "{text}: {error}");

@@ -111,7 +111,7 @@ fn by_header(source: &Source, header: &Header, reading: &Reading) -> Result<Elem
         plain(header, dtype).map_err(|error| Error::unsupported(path, error))?.map_err(wrong)?;
     if let Some(own) = own.filter(|_| reading.from.is_none()) {
         let checked = dtype::check_stated(own, dtype);
-        checked.map_err(|said| wrong(said).with(&[Remedy::Source]))?;
+        checked.map_err(wrong)?;
     }
     plain.ordered(header.descr.order).map_err(wrong)
 }

@@ -3,8 +3,8 @@
 //! Law: a place holds the element whose shards and some replica add up to it.
 
 use tilewright_core::LinearLayout;
+use tilewright_scan::{Iter, Term, TileText};
 
-use super::iters::{Iter, Tile};
 use crate::{dialect::strided::unsupported, error::Error};
 
 /// The places of a map, in its order.
@@ -27,11 +27,10 @@ fn place(axis: &str, bit: usize) -> Option<(usize, usize)> {
 type Bases = Vec<Option<Vec<u64>>>;
 
 /// Returns the map of a tile whose iters by dim, fastest first, are these.
-pub(super) fn map(tile: &Tile, groups: &[Vec<Iter>]) -> Result<LinearLayout, Error> {
-    if let Some((value, axis)) = tile.offset.iter().find(|(value, _)| *value != 0) {
-        let said =
-            format!("an offset of {value} on {axis}; a linear map sends place 0 to element 0");
-        return Err(unsupported(said));
+pub(super) fn map(tile: &TileText, groups: &[Vec<Iter>]) -> Result<LinearLayout, Error> {
+    if let Some(Term { value, axis, span }) = tile.offset.iter().find(|term| term.value != 0) {
+        let said = format!("an offset of {value} on {axis}");
+        return Err(unsupported(format!("{said}; a linear map has element 0 at place 0")).at(*span));
     }
     let mut bases: [Bases; 4] = Default::default();
     let zero = vec![0; groups.len()];
@@ -61,7 +60,7 @@ fn bits(iter: &Iter) -> Result<std::ops::Range<usize>, Error> {
         _ if iter.extent == 1 => return Ok(0..0),
         Some(stride) if iter.extent.is_power_of_two() => stride.trailing_zeros() as usize,
         Some(_) | None => {
-            let Iter { extent, stride, axis } = iter;
+            let Iter { extent, stride, axis, .. } = iter;
             return Err(unsupported(format!(
                 "extent {extent} with stride {stride} on {axis}; a linear map needs powers of two"
             )));
