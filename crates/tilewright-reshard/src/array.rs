@@ -65,6 +65,8 @@ pub(crate) struct LocalArrays {
     pub(crate) stored: Vec<StoredArray>,
     /// The boxes of the array. [`Piece::source`] is an index into `stored`.
     pub(crate) pieces: Vec<Piece>,
+    /// Copies of these boxes that are not read, since the request trusts that they are equal.
+    pub(crate) copies: Vec<Piece>,
 }
 
 impl LocalArrays {
@@ -96,10 +98,15 @@ impl LocalArrays {
         self.pieces.sort_by(|a, b| (&a.start, &a.extents).cmp(&(&b.start, &b.extents)));
     }
 
-    /// Returns a copy that keeps one of several equal boxes.
+    /// Returns a copy that reads one of several equal boxes.
     pub(crate) fn without_replicas(&self) -> LocalArrays {
         let mut held = self.clone();
-        held.pieces.dedup_by(|a, b| is_replica(a, b));
+        let is_copy = |a: &mut Piece, b: &mut Piece| {
+            let copy = is_replica(a, b);
+            held.copies.extend(copy.then(|| a.clone()));
+            copy
+        };
+        held.pieces.dedup_by(is_copy);
         held
     }
 

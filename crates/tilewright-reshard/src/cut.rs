@@ -383,7 +383,7 @@ mod tests {
             StoredArray { file, laid: Arc::new(laid) }
         };
         let stored = sharded.shards().enumerate().map(stored).collect();
-        LocalArrays { stored, pieces: Pieces::of(&sharded).unwrap().pieces }
+        LocalArrays { stored, pieces: Pieces::of(&sharded).unwrap().pieces, ..Default::default() }
     }
 
     fn row_major(dims: &[u64]) -> TensorLayout {

@@ -3,6 +3,7 @@
 //!
 //! Law: the boxes of a local array here and its pieces partition its coordinates.
 
+use tilewright_files::Watch;
 use tilewright_transfer::Budget;
 
 use crate::{
@@ -47,7 +48,8 @@ impl LocalArrays {
     fn dropped(&self, number: usize) -> Vec<Area> {
         let Some(stored) = self.stored.get(number) else { return Vec::new() };
         let dims = stored.laid.dims();
-        let own = self.pieces.iter().filter(|piece| piece.source == number as u64);
+        let held = self.pieces.iter().chain(&self.copies);
+        let own = held.filter(|piece| piece.source == number as u64);
         own.fold(vec![(vec![0; dims.len()], dims.to_vec())], |rest, piece| {
             rest.iter().flat_map(|area| without(area, (&piece.local, &piece.extents))).collect()
         })
@@ -55,10 +57,7 @@ impl LocalArrays {
 
     /// Returns the number of elements that are in no piece.
     fn padding(&self) -> u64 {
-        if self.stored.iter().any(|stored| stored.laid.packed) {
-            return 0;
-        }
-        let held = self.pieces.iter().map(|piece| size(&piece.extents));
+        let held = self.pieces.iter().chain(&self.copies).map(|piece| size(&piece.extents));
         let all = self.stored.iter().map(|stored| size(stored.laid.dims()));
         all.fold(0, u64::saturating_add).saturating_sub(held.fold(0, u64::saturating_add))
     }
@@ -78,15 +77,14 @@ impl Job {
         Some(format!("{all} values of padding in the files of {name:?}{more} are dropped"))
     }
 
-    /// Iterates over the arrays whose files have padding, with their numbers. Copies that are not read cannot be told from
-    /// padding.
+    /// Iterates over the arrays whose files have padding, with their numbers.
     fn padded(&self) -> impl Iterator<Item = (usize, &ReshardedArray)> {
         let all = self.source.arrays.iter().enumerate();
-        all.filter(|(_, array)| !self.request.trusts_replicas && array.held.padding() > 0)
+        all.filter(|(_, array)| array.held.padding() > 0)
     }
 
     /// Returns an error if padding of the source has values other than 0, unless the request drops these, too.
-    pub(crate) fn check_padding(&self) -> Result<(), Error> {
+    pub(crate) fn check_padding(&self, watch: &dyn Watch) -> Result<(), Error> {
         if self.request.drops_padding {
             return Ok(());
         }
@@ -97,6 +95,9 @@ impl Job {
         for (number, array) in self.padded() {
             for stored in 0..array.held.stored.len() {
                 for area in array.held.dropped(stored) {
+                    if watch.cancelled() {
+                        return Err(Error::new("cancelled", "cancelled before any task began"));
+                    }
                     self.check_area(&files, &mut room, ((number, array), stored, area))?;
                 }
             }

@@ -57,6 +57,9 @@ struct HeldText {
     stored: Vec<(usize, usize)>,
     /// For each box: an index into `stored`, the first index, the extents, and the first index in the local array.
     pieces: Vec<Vec<u64>>,
+    /// Boxes that repeat these and are not read, in the same form.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    copies: Vec<Vec<u64>>,
 }
 
 /// The numbers of values by their address, in the order in which they were first seen.
@@ -119,7 +122,8 @@ impl Outline {
             std::iter::once(&piece.source).chain(numbers).copied().collect()
         };
         let pieces = array.held.pieces.iter().map(piece).collect();
-        HeldText { extents: array.extents.clone(), stored, pieces }
+        let copies = array.held.copies.iter().map(piece).collect();
+        HeldText { extents: array.extents.clone(), stored, pieces, copies }
     }
 
     /// Returns the arrays, after checks against this number of files.
@@ -205,8 +209,10 @@ impl HeldText {
             let [start, extents, local] = [start, extents, local].map(<[u64]>::to_vec);
             is_within.then_some(Piece { source, start, extents, local })
         };
-        let pieces = self.pieces.into_iter().map(piece).collect::<Option<Vec<_>>>();
-        let held = LocalArrays { pieces: pieces.ok_or_else(wrong)?, stored };
+        let read = |boxes: Vec<Vec<u64>>| boxes.into_iter().map(piece).collect::<Option<Vec<_>>>();
+        let pieces = read(self.pieces).ok_or_else(wrong)?;
+        let copies = read(self.copies).ok_or_else(wrong)?;
+        let held = LocalArrays { pieces, copies, stored };
         let held = held.settle("of a plan", &self.extents, &|_| String::new())?;
         Ok((self.extents, Arc::new(held)))
     }

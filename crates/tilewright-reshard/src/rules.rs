@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use tilewright_core::Dtype;
 use tilewright_files::inner::Pattern;
-use tilewright_sharded::{Mesh, Sharded};
+use tilewright_sharded::{Mesh, Pieces, Sharded};
 
 use crate::{Error, array::ReshardedArray, lists::uncut};
 
@@ -125,7 +125,10 @@ impl Rules {
         if array.packed.is_none() {
             return Ok(sharded);
         }
-        match sharded.shards().all(|shard| shard.stored() == array.shape()) {
+        // A padded shard may have the whole's extents, and hold a part or nothing.
+        let pieces = Pieces::of(&sharded)?.pieces;
+        let wholes = pieces.iter().filter(|piece| piece.extents == array.shape()).count() as u64;
+        match wholes == sharded.mesh().count() {
             true => Ok(Sharded::new(&array.extents, None, self.mesh()?, Vec::new())?),
             false => {
                 let why = uncut(array.dtype.bits().unwrap_or(0));

@@ -45,7 +45,7 @@ impl Job {
         watch: &dyn Watch,
     ) -> Result<u64, Error> {
         let _claim = self.claim(who, false)?;
-        self.check_padding()?;
+        self.check_padding(watch)?;
         let done = self.work(tasks, who, &RunState::new(self, 1), watch);
         done.map_err(|error| self.leaving(error))
     }
@@ -127,7 +127,7 @@ impl Job {
         watch: &(dyn Watch + Sync),
     ) -> Result<u64, Error> {
         let _claim = self.claim("a run of all tasks", true)?;
-        self.check_padding()?;
+        self.check_padding(watch)?;
         let tasks: Vec<u64> = (0..self.tasks()).collect();
         let done = self.work_threads(&tasks, threads, "all", watch);
         let done = done.and_then(|done| self.complete(watch).map(|()| done));

@@ -119,6 +119,7 @@ fn whole(
             Arc::new(LocalArrays {
                 stored,
                 pieces: vec![Piece { source: 0, start, extents, local }],
+                copies: Vec::new(),
             })
         };
         let held = shared.entry((Arc::as_ptr(&laid), file)).or_insert_with(made).clone();
@@ -233,7 +234,7 @@ fn positions(
         };
         stored.push(StoredArray { file, laid });
     }
-    let mut held = LocalArrays { stored, pieces: pieces.pieces };
+    let mut held = LocalArrays { stored, pieces: pieces.pieces, copies: Vec::new() };
     held.order();
     Ok(held)
 }

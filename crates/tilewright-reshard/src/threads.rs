@@ -56,7 +56,7 @@ impl Job {
         watch: &(dyn Watch + Sync),
     ) -> Result<u64, Error> {
         let _claim = self.claim(who, false)?;
-        self.check_padding()?;
+        self.check_padding(watch)?;
         self.work_threads(tasks, threads, who, watch).map_err(|error| self.leaving(error))
     }
 

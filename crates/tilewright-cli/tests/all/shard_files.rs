@@ -262,6 +262,37 @@ fn a_folder_that_is_left_is_named() {
     named(&ends(at, 0, &["reshard", "model.safetensors", "out", "--memory", "1M"]).1);
 }
 
+/// Copies that are trusted are no padding, and their padding is looked at as well.
+#[test]
+fn padding_of_trusted_copies_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    for rank in 0..4 {
+        file(&at.join(format!("in/rank_{rank}.safetensors")), &[("w", &[4, 3]), ("n", &[5])], "{}");
+    }
+    let args =
+        ["in", "out", "--from-mesh", "dp=2,tp=2", "--from-rule", "w=[5,3] @ megatron:vocab(pad=4)"];
+    let args = [&args[..], &["--from-rule", "n=P()", "--trust-replicas"]].concat();
+    let whole = |more: &[&'static str]| [&["reshard"], &args[..], more].concat();
+    let said = ends(at, 0, &whole(&["--dry-run"])).1;
+    assert!(said.contains("18 values of padding in the files of \"w\" are dropped"), "{said}");
+    assert!(ends(at, 2, &whole(&[])).1.contains("has a value other than 0 at [1, 0]"));
+    ends(at, 0, &[&["reshard", "plan"], &args[..], &["-o", "plan"]].concat());
+    assert!(
+        ends(at, 2, &["reshard", "run", "plan"]).1.contains("has a value other than 0 at [1, 0]")
+    );
+    // Copies without padding are none.
+    fs::remove_file(at.join("plan")).unwrap();
+    let args =
+        ["in", "out", "--from-mesh", "dp=2,tp=2", "--from-rule", "n=P()", "--trust-replicas"];
+    ends(
+        at,
+        0,
+        &[&["reshard", "plan"], &args[..], &["--from-rule", "w=P('tp')", "-o", "plan"]].concat(),
+    );
+    ends(at, 0, &["reshard", "run", "plan"]);
+}
+
 /// Padding of a vocabulary is counted, and dropped only if it is zero, or if the caller says so.
 #[test]
 fn padding_with_values_is_refused() {

@@ -419,6 +419,17 @@ fn packed_elements_are_copied_and_not_cut() {
         let said = "tensor \"packed\": its elements have 4 bits, but shards begin at whole bytes; keep the tensor whole";
         assert!(error.kind() == "unsupported" && error.to_string().contains(said), "{error}");
     }
+    // A padded part may have the extents of the whole.
+    for name in ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"] {
+        fs::create_dir_all(at("ranks")).unwrap();
+        file(&at("ranks").join(name), &tensors[1..2], &[]);
+    }
+    let rules = Rules::new("tp=2").unwrap().rule("packed", "megatron:vocab(pad=2)").unwrap();
+    let error = Job::prepare(Request::new(at("ranks"), at("whole")).from(rules)).unwrap_err();
+    assert!(
+        error.kind() == "unsupported" && error.to_string().contains("keep the tensor whole"),
+        "{error}"
+    );
     let other = Request::new(&input, at("cut")).extents("packed", &[4, 2]).unwrap();
     let error = Job::prepare(other).unwrap_err();
     assert!(error.to_string().contains("has extents [2, 4], but its stated extents are [4, 2]"));
