@@ -13,6 +13,14 @@ pub(crate) fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/recipes")
 }
 
+/// Returns the folders of the corpus, sorted.
+pub(crate) fn families() -> Vec<PathBuf> {
+    let entries = fs::read_dir(corpus()).unwrap().map(|entry| entry.unwrap().path());
+    let mut families: Vec<PathBuf> = entries.filter(|path| path.is_dir()).collect();
+    families.sort();
+    families
+}
+
 pub(crate) fn tilewright(folder: &Path, args: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tilewright"));
     command.current_dir(folder).args(args).output().unwrap()
@@ -64,11 +72,7 @@ pub(crate) fn kept(path: &Path, dropped: &[&str]) -> Vec<(String, String, Vec<u6
 #[test]
 fn all_pairs_become_one_another() {
     let mut families = 0;
-    for entry in fs::read_dir(corpus()).unwrap() {
-        let family = entry.unwrap().path();
-        if !family.is_dir() {
-            continue;
-        }
+    for family in self::families() {
         families += 1;
         let folder = tempfile::tempdir().unwrap();
         let at = folder.path();

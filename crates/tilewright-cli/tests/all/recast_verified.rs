@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use tilewright::files::{Reading, open};
 
-use crate::recast::{corpus, done, refused, said, text, tilewright};
+use crate::recast::{corpus, done, families, refused, said, text, tilewright};
 
 /// Changes one bit of a tensor's element, and returns its coordinate.
 fn change(path: &Path, name: &str, element: u64) -> Vec<u64> {
@@ -30,11 +30,7 @@ fn results_are_verified_by_the_recipe_that_they_record_and_a_changed_element_is_
     let mut changed = 0;
     // Of five tensors, two are changed; or one of twelve.
     let (some, of) = tilewright_testing::cases((2, 5), (1, 12));
-    for entry in fs::read_dir(corpus()).unwrap() {
-        let family = entry.unwrap().path();
-        if !family.is_dir() {
-            continue;
-        }
+    for family in families() {
         let folder = tempfile::tempdir().unwrap();
         let at = folder.path();
         let before = family.join("before.safetensors");
