@@ -169,7 +169,7 @@ impl<'a> Refinement<'a> {
     /// };
     /// let (threes, fours, eights) = (tiles(3), tiles(4), tiles(8));
     /// assert!(Refinement::new(&fours, &eights).unwrap().is_regular());
-    /// // 4 is no multiple of 3: every common cut begins a box of its own.
+    /// // 4 is not a multiple of 3: every common cut begins a box of its own.
     /// assert!(!Refinement::new(&threes, &fours).unwrap().is_regular());
     /// ```
     pub const fn is_regular(&self) -> bool {

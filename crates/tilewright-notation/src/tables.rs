@@ -167,7 +167,7 @@ impl WrittenTable {
             EntrySource::Entries(entries) => {
                 Table::new(count, entries.iter().flat_map(ListEntry::all))?
             }
-            EntrySource::Parts(lengths) => of_parts(count, lengths)?,
+            EntrySource::Parts(lengths) => of_parts(count, lengths, &self.dims)?,
             EntrySource::File(path) => {
                 let numbers = lists.file(path)?;
                 of_numbers(count, &numbers)
@@ -312,11 +312,20 @@ impl ListEntry {
 }
 
 /// The table of `count` indices in parts, which takes a group of each part in turn.
-fn of_parts(count: u64, lengths: &[u64]) -> Result<Table, Error> {
+fn of_parts(count: u64, lengths: &[u64], dims: &[Block]) -> Result<Table, Error> {
     let whole: u64 = lengths.iter().sum();
     if !count.is_multiple_of(whole) {
-        let said =
-            format!("groups of {whole} do not divide {count} indices in {} parts", lengths.len());
+        let parts = comma(lengths);
+        let said = match dims {
+            [Block { dim, by, of: None, .. }] if *by > 1 => {
+                let rows = whole.saturating_mul(*by);
+                let own = count.saturating_mul(*by);
+                format!(
+                    "parts {parts} in blocks of {by} need a multiple of {rows} indices, and dim {dim} has {own}"
+                )
+            }
+            _ => format!("parts {parts} need a multiple of {whole} indices, and there are {count}"),
+        };
         return Err(Error::new(Kind::Mismatch, said));
     }
     let groups = count / whole;

@@ -1,14 +1,14 @@
-//! What the tests of the crates share.
+//! Functions for the tests of several crates.
 //!
-//! `cargo test` asks each law in its smallest complete form and of some of the larger cases. `cargo xtask oracles laws` runs
+//! `cargo test` checks each law on its smallest complete cases and on some of the larger ones. `cargo xtask oracles laws` runs
 //! the same tests with every case.
 
 #![forbid(unsafe_code)]
 
-/// The variable in which `cargo xtask oracles laws` asks for every case.
+/// The variable by which `cargo xtask oracles laws` requests every case.
 const ALL: &str = "TILEWRIGHT_LAWS";
 
-/// Returns the number of cases of a test, or the distance between them: `all` if every case is asked for, or else `few`.
+/// Returns the number of cases of a test, or the distance between them: `all` if every case is requested, or else `few`.
 ///
 /// ```
 /// let cases = tilewright_testing::cases(10_000, 500);

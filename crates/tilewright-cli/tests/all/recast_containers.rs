@@ -47,7 +47,7 @@ fn all_pairs_pass_archives_and_streams() {
             convert("o.npz", "back.npz", &["--inverse"]);
             convert("o.npz", "back.safetensors", &["--inverse"]);
             let dropped = ["rope.freqs", "rope_freqs"];
-            let was = kept(&before, if text(&family).contains("llama_") { &dropped } else { &[] });
+            let was = kept(&before, if text(family).contains("llama_") { &dropped } else { &[] });
             assert_eq!(tensors(&at.join("back.npz")), was, "{family:?}");
             assert_eq!(tensors(&at.join("back.safetensors")), was, "{family:?}");
             let file = ["convert", "in.safetensors", "o.safetensors", "--force"];

@@ -52,7 +52,7 @@ impl Builder {
             return Err(Error::illegal(
                 "an empty tuple after {} leaves of a layout",
                 [self.len as i128],
-                "() stands alone and is no part of another; a part of one coordinate is 1:0",
+                "() cannot be part of another layout; a part of one coordinate is 1:0",
             ));
         }
         self.closed[self.len - 1] += 1;

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
     use crate::{Spec, catalogue::tabled_formats};
 
-    /// Each name is refused with its law and its reason, and is no format.
+    /// Each name is refused with its law and its reason, and names no format.
     #[test]
     fn each_name_breaks_a_law() {
         assert_eq!(REFUSED.len(), 28);

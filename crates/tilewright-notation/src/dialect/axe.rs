@@ -9,7 +9,7 @@
 //! the last fastest; each adds its index times its stride to its axis. The dims of the array are the extents of `S`, or
 //! any dims whose row-major index is the same. `R` holds each element at several places, and a term is added to all.
 //! `ComposeLayout(base, bits, shift, …)` applies a swizzle to the axis `m`: `Sw<bits,base,shift>`, with the shift
-//! downwards if `swizzle_inner=False`. Other axes are places of threads: such a text spreads an array and is no memory.
+//! downwards if `swizzle_inner=False`. Other axes are places of threads: such a text spreads an array, and has no layout in memory.
 //! Source: apache-tvm 0.27, `tvm.tirx.layout`; Hou et al., "Axe", 2026.
 //!
 //! | text | array | layout |

@@ -140,7 +140,7 @@ fn lists_by_a_word() {
     let said = |text| error(text).unwrap_err().to_string();
     assert_eq!(
         said("f16[8] table(0; parts 2,1) row-major"),
-        "groups of 3 do not divide 8 indices in 2 parts"
+        "parts 2,1 need a multiple of 3 indices, and there are 8"
     );
     assert!(said("f16[8] table(0; parts 0) row-major").starts_with("a table has at most 32 parts"));
     assert!(
@@ -197,6 +197,10 @@ fn names_stand_for_tables() {
         ("u8[64]E(16) Q8_0_4x4", "Q8_0_4x4 is for arrays of [rows, blocks, 34], not of [64]"),
         ("u8[16,4,34]E(16) Q8_0_4x4", "Q8_0_4x4 stores elements in 8 bits, and E(16) in 16"),
         ("u1[60,5,3] GPTQ_3BIT", "groups of 32 blocks of 1 do not divide the 60 indices of dim 0"),
+        (
+            "f32[24,8] MEGATRON_QKV[Q=4,HEAD=3]",
+            "parts 4,1,1 in blocks of 3 need a multiple of 18 indices, and dim 0 has 24",
+        ),
         ("MEGATRON_QKV", "MEGATRON_QKV needs Q and HEAD, as in `MEGATRON_QKV[Q=4,HEAD=4]`"),
         ("MEGATRON_QKV[R=2]", "MEGATRON_QKV does not take the parameter `R`; legal are Q, HEAD"),
         ("MEGATRON_QKV[Q=2,Q=2]", "Q is set once, to 1 or more"),

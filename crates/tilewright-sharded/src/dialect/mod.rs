@@ -83,7 +83,7 @@ pub struct Dialect {
 pub static DIALECTS: &[Dialect] =
     &[torch::DIALECT, jax::DIALECT, hlo::DIALECT, shardy::DIALECT, megatron::DIALECT];
 
-/// Notations that are read and printed where they are asked for, and that no explanation lists.
+/// Notations that are read and printed by name, and that explanations leave out.
 #[cfg(feature = "axe")]
 static MORE: &[Dialect] = &[axe::DIALECT];
 #[cfg(not(feature = "axe"))]

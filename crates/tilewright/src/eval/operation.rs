@@ -66,7 +66,7 @@ pub enum Operation {
 /// assert_eq!(b.to_string(), "(2,4):(1,4)");
 /// // And a tuple is the compact layout of that shape.
 /// assert!(matches!(operation("blocked_product((2,2):(1,2), (3,2))")?, Some(Operation::Copied { .. })));
-/// // One layout alone is no operation.
+/// // A layout alone is not an operation.
 /// assert_eq!(operation("(4,8):(8,1)")?, None);
 /// assert!(operation("8:2 o").is_err());
 /// # Ok::<(), tilewright::Error>(())
