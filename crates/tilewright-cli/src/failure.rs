@@ -3,7 +3,7 @@
 use std::{borrow::Cow, io};
 
 use serde_json::json;
-use tilewright::ask::words::printable;
+use tilewright::{Remedy, ask::words::printable};
 
 use crate::{
     exit::ExitCode,
@@ -77,6 +77,14 @@ impl Failure {
 
     /// Returns the failure of an error of the library, with its remedies as options and the argument at fault.
     pub(crate) fn of(error: impl Into<tilewright::Error>) -> Failure {
+        Failure::spelled(error, option)
+    }
+
+    /// Returns the failure of an error of the library, with its remedies as `option` spells them.
+    pub(crate) fn spelled(
+        error: impl Into<tilewright::Error>,
+        option: fn(Remedy) -> String,
+    ) -> Failure {
         let error: tilewright::Error = error.into();
         let stays = error.is_exists() || error.is_same_file() || error.is_converted();
         let request = error.is_usage() || stays;

@@ -1,12 +1,13 @@
 //! `info`: lists the tensors of a file, or the arrays of an HLO module.
 
 use tilewright::{
+    Remedy,
     ask::{Info, ModuleInfo},
     files::{Error, has_prefix},
     module,
 };
 
-use crate::{args, exit::ExitCode, failure::Failure, output::Output, streams};
+use crate::{args, exit::ExitCode, failure::Failure, output::Output, remedy::option, streams};
 
 pub(super) fn run(args: &args::Info, out: &mut Output) -> Result<ExitCode, Failure> {
     if !has_prefix(&args.file) && module::is_module(&args.file) {
@@ -30,7 +31,15 @@ pub(super) fn run(args: &args::Info, out: &mut Output) -> Result<ExitCode, Failu
 fn refused(error: Error) -> Failure {
     let hint = "; an HLO module's text begins with `HloModule` or `ENTRY`, or the file's name ends with .txt, .hlo or .pb";
     let hint = if error.is_unrecognised() { hint } else { "" };
-    Failure::from(error).with_hint(hint)
+    Failure::spelled(error, spelled).with_hint(hint)
+}
+
+/// Returns a remedy as an option of `info`, which takes no layout.
+fn spelled(remedy: Remedy) -> String {
+    match remedy {
+        Remedy::Source => "convert it with --from first".into(),
+        other => option(other),
+    }
 }
 
 fn of_module(args: &args::Info, out: &mut Output) -> Result<ExitCode, Failure> {

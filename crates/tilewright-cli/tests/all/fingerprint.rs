@@ -270,7 +270,10 @@ fn arrays_are_read_as_they_are_said_to_be() {
         }
     }
     let (code, text) = run(&["fingerprint", "a.safetensors", "--dtype", "bf16"]);
-    assert!(code == Some(2) && text.contains("give the layout to read them as, too"), "{text}");
+    assert!(
+        code == Some(2) && text.contains("have their own; give its layout with --from"),
+        "{text}"
+    );
     let (code, text) =
         run(&["same-data", "a.npy", "a.safetensors", "--dtype", "bf16", "--tensor", "x"]);
     assert!(code == Some(2) && text.contains("no tensor matches"), "{text}");

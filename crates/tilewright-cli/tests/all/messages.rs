@@ -60,7 +60,7 @@ fn messages_are_sentences() {
         (&["eval", "9223372036854775807 + 1"], "`9223372036854775807 + 1` does not fit 64 bits"),
         (&["eval", "Sw<-1,0,3>"], "bits and base are 0 or more"),
         (&["show", "Sw<-1,0,3> o 8:1"], "swizzle <-1,0,3> is not within bits 0 to 62"),
-        (&["eval", "zipped_product((),())"], "() stands alone and is no part of another"),
+        (&["eval", "zipped_product((),())"], "() cannot be part of another layout"),
         (&["eval", "idx2crd(3,())"], "coordinate 3 at leaf 0 of a shape; the size there is 1"),
     ] {
         let (code, text) = run(args);

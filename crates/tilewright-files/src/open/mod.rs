@@ -21,6 +21,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use tilewright_core::Remedy;
+
 use crate::{
     Error, Input, Reading, Watch,
     commit::temporary,
@@ -193,5 +195,5 @@ pub(crate) fn check_reading(format: &Format, reading: &Reading) -> Result<(), Er
     let given = if reading.dims.is_some() { "dims are" } else { "an element type is" };
     let name = format.name;
     let said = format!("{given} given, but the tensors of a {name} file have their own");
-    Err(Error::usage(format!("{said}; leave this out, or give the layout to read them as, too")))
+    Err(Error::usage(said).with(&[Remedy::Source]))
 }

@@ -42,29 +42,7 @@ pub(crate) fn back(
     solved: &[Solved],
     (tensors, scope): (&[Tensor], Scope<'_>),
 ) -> Recipe {
-    let (config, changed) = match (&recipe.config, scope.config) {
-        (ConfigJson::Change(change), Some(config)) => {
-            (ConfigJson::Change(change.undone(config)), Some(change.applied(config)))
-        }
-        _ => (recipe.config_back.clone(), None),
-    };
-    let inverse = recipe.inverse();
-    let serves = match changed.as_ref().or(scope.config) {
-        Some(config) => inverse.serves.clone().met(config),
-        None => inverse.serves.clone(),
-    };
-    let mut back = Recipe {
-        serves,
-        require: required(recipe, scope, changed.as_ref()),
-        note: Vec::new(),
-        every: BTreeSet::new(),
-        give: BTreeMap::new(),
-        config,
-        rules: Vec::new(),
-        pad_to: BTreeMap::new(),
-        sizes: BTreeMap::new(),
-        ..inverse
-    };
+    let mut back = bare(recipe, scope);
     let mut facts: Vec<BTreeMap<String, u64>> = Vec::new();
     for (at, rule) in recipe.rules.iter().enumerate() {
         let instances: Vec<(&Solved, InstanceFacts)> = solved
@@ -98,6 +76,33 @@ pub(crate) fn back(
     }
     write_sizes(&mut back, facts);
     back
+}
+
+/// Returns the recipe that undoes this one, without rules: what it says about models and their configuration.
+fn bare(recipe: &Recipe, scope: Scope<'_>) -> Recipe {
+    let (config, changed) = match (&recipe.config, scope.config) {
+        (ConfigJson::Change(change), Some(config)) => {
+            (ConfigJson::Change(change.undone(config)), Some(change.applied(config)))
+        }
+        _ => (recipe.config_back.clone(), None),
+    };
+    let inverse = recipe.inverse();
+    let serves = match changed.as_ref().or(scope.config) {
+        Some(config) => inverse.serves.clone().met(config),
+        None => inverse.serves.clone(),
+    };
+    Recipe {
+        serves,
+        require: required(recipe, scope, changed.as_ref()),
+        note: Vec::new(),
+        every: BTreeSet::new(),
+        give: BTreeMap::new(),
+        config,
+        rules: Vec::new(),
+        pad_to: BTreeMap::new(),
+        sizes: BTreeMap::new(),
+        ..inverse
+    }
 }
 
 /// Returns the conditions on the configuration, each once: those of the recipe, and that sizes have the values that they had.
