@@ -11,7 +11,7 @@ use crate::{Error, MAX_MODES, Mode, Profile, Swizzle, macros::tri};
 ///
 /// Every layout is created by one checked constructor, which guarantees:
 /// - **I1** Π max(extent, 1) ≤ `i64::MAX`;
-/// - **I2** |offset| + Σ (extent − 1)·|stride| ≤ `i64::MAX` (an empty mode counts 0);
+/// - **I2** |offset| + Σ (extent − 1)·|stride| < `i64::MAX` (an empty mode counts 0), so that the cosize fits too;
 /// - **I3** with a swizzle, every affine offset is ≥ 0, and the span, rounded up to the swizzle's window, fits as well.
 ///
 /// Source: CUTLASS `include/cute/layout.hpp`, CATLASS `include/tla/layout.hpp`; the limits are this crate's.
@@ -292,22 +292,24 @@ const fn check_size(modes: &[Mode]) -> Result<(), Error> {
     Ok(())
 }
 
-/// I2: no partial sum of an offset leaves an `i64`.
+/// I2: no partial sum of an offset leaves an `i64`, nor does 1 + the largest one.
 const fn check_reach(modes: &[Mode], offset: i64) -> Result<(), Error> {
     let (mut reach, mut i) = ((offset as i128).abs(), 0);
-    while i < modes.len() {
-        // At most 2^64 · 2^63 per mode, and the sum is checked against 2^63 each time: an i128 does not overflow.
-        reach += modes[i].reach().abs();
-        if reach > i64::MAX as i128 {
+    loop {
+        if reach >= i64::MAX as i128 {
             return Err(Error::overflow(
-                "the strides up to mode {} reach offset {}",
+                "the offset and the strides of the first {} modes reach {}",
                 [i as i128, reach],
-                "offsets must stay below 2^63",
+                "offsets must stay below 2^63 - 1",
             ));
         }
+        if i == modes.len() {
+            return Ok(());
+        }
+        // At most 2^64 · 2^63 per mode, and the sum is checked against 2^63 each time: an i128 does not overflow.
+        reach += modes[i].reach().abs();
         i += 1;
     }
-    Ok(())
 }
 
 /// I3: a swizzle receives no negative offset, and its last window ends within an `i64`.
@@ -352,6 +354,7 @@ pub(crate) const fn reach(modes: &[Mode], offset: i64) -> (i128, i128) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::string::ToString;
 
     #[test]
     fn the_invariants_are_errors_not_panics() {
@@ -369,6 +372,12 @@ mod tests {
         let line = Layout::flat(&[Mode::new(2, 1)]).unwrap();
         assert!(line.with_offset(i64::MAX).unwrap_err().is_overflow());
         assert!(line.with_offset(i64::MIN).unwrap_err().is_overflow());
+        // Without modes, and where the offset alone is too far.
+        let point = Layout::flat(&[]).unwrap();
+        for offset in [i64::MIN, i64::MIN + 1, i64::MAX] {
+            assert!(point.with_offset(offset).unwrap_err().is_overflow(), "{offset}");
+        }
+        assert!(point.with_offset(i64::MIN + 2).is_ok());
         let swizzle = Swizzle::new(1, 0, 1).unwrap();
         assert!(
             Layout::flat(&[Mode::new(2, -1)])
@@ -379,6 +388,20 @@ mod tests {
         );
         let profile = Profile::flat(2).unwrap();
         assert!(Layout::new(&[huge], &profile, 0, swizzle).unwrap_err().is_mismatch());
+    }
+
+    #[test]
+    fn the_farthest_offset_is_below_a_cosize_that_fits() {
+        let beyond = Layout::flat(&[Mode::new(2, i64::MAX)]).unwrap_err().to_string();
+        assert_eq!(
+            beyond,
+            "the offset and the strides of the first 1 modes reach 9223372036854775807; \
+             offsets must stay below 2^63 - 1"
+        );
+        let far = Layout::flat(&[Mode::new(2, i64::MAX - 1)]).unwrap();
+        assert_eq!((far.offset_at(&[1]), far.cosize()), (Ok(i64::MAX - 1), i64::MAX));
+        let around = Layout::flat(&[Mode::new(3, -(1 << 61)), Mode::new(2, 1 << 61)]).unwrap();
+        assert_eq!((around.bounds(), around.span()), (Some((-1 << 62, 1 << 61)), (3 << 61) + 1));
     }
 
     #[test]

@@ -85,7 +85,8 @@ impl Layout {
     /// ```
     pub const fn cosize(&self) -> i64 {
         match self.bounds() {
-            Some((_, high)) => high.saturating_add(1),
+            // I2 and I3 keep the largest offset below `i64::MAX`.
+            Some((_, high)) => high + 1,
             None => 0,
         }
     }
