@@ -3,10 +3,12 @@
     Nothing general is proved here: these show that the definitions mean what the program does.
 
     Rust: crates/tilewright-core/src/algebra/coalesce.rs, composition/mod.rs, complement.rs,
-    right_inverse.rs, left_inverse.rs; crates/tilewright-core/src/layout.rs. *)
+    right_inverse.rs, left_inverse.rs; crates/tilewright-core/src/layout.rs, index.rs,
+    observe.rs, swizzle.rs. *)
 
 From Coq Require Import ZArith List Lia Permutation.
 From Tilewright Require Import Layout Coalesce Floor Runs Composition Complement RightInverse Nullspace LeftInverse Exchange.
+From Tilewright Require Bounds.
 Import ListNotations.
 Open Scope Z_scope.
 
@@ -116,4 +118,20 @@ Proof. reflexivity. Qed.
 
 (* Bits 0 and 3 exchanged: 0001 is 1000. *)
 Example exchange : map (swap 0 3) [0; 1; 8; 9; 6] = [0; 8; 1; 9; 6].
+Proof. reflexivity. Qed.
+
+(* 2:(2^63 - 1) would have a cosize of 2^63, so it is refused; one stride less is the largest. *)
+Example too_far : Bounds.new [Mode 2 9223372036854775807] 0 = Bounds.Refused.
+Proof. reflexivity. Qed.
+Example farthest : Bounds.cosize [Mode 2 9223372036854775806] 0 = Bounds.Got 9223372036854775807.
+Proof. reflexivity. Qed.
+
+(* ((4,2),(4,3)):((4,16),(1,32)) at (1,5), and at (8,0), which is outside. *)
+Example axes_at : Bounds.offset_at [[Mode 4 4; Mode 2 16]; [Mode 4 1; Mode 3 32]] [1; 5] 0 = Bounds.Got 37.
+Proof. reflexivity. Qed.
+Example axes_outside : Bounds.offset_at [[Mode 4 4; Mode 2 16]; [Mode 4 1; Mode 3 32]] [8; 0] 0 = Bounds.Refused.
+Proof. reflexivity. Qed.
+
+(* Sw<3,3,3> at 5 * 64, and the bits (2,4,1), which go round, at 1234. *)
+Example swizzled : (Bounds.swizzle_field 3 3 3 320, Bounds.swizzle_matrix [2; 4; 1] 1234) = (360, 1236).
 Proof. reflexivity. Qed.

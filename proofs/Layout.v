@@ -7,8 +7,8 @@
     - a permutation of the modes, a reversal of modes of negative stride, and modes of extent 1 or
       stride 0 that are left out change coordinates only, and never which values are reached.
 
-    Numbers are unbounded here. That no layout overflows 64 bits is checked by the constructor in
-    Rust, and is not a theorem of this file.
+    Numbers are unbounded here. That no layout which the constructor accepts overflows 64 bits is
+    proved in Bounds.v.
 
     Rust: crates/tilewright-core/src/layout.rs, mode.rs, index.rs. *)
 

@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-FILES = ("Layout", "Coalesce", "Complement", "RightInverse", "LeftInverse", "Nullspace")
+FILES = ("Layout", "Coalesce", "Floor", "Complement", "RightInverse", "LeftInverse", "Nullspace", "Bounds")
 PROOFS = Path(__file__).resolve().parents[2] / "proofs"
 
 Modes = list[tuple[int, int]]
@@ -84,8 +84,31 @@ def indexed(modes: Modes) -> list[tuple[tuple[int, int], int]]:
     return sorted(found, key=lambda mode: abs(mode[0][1]))
 
 
+def far(source: random.Random) -> tuple[Modes, int]:
+    """Modes and an offset around the largest that a layout may have: 2^63 - 2."""
+    left = 2**63 - 1 + source.choice([-2, -1, -1, 0, 1, -(2**40), 2**62, -(2**62)])
+    modes, start = [], source.choice([0, 0, 1, 2**61])
+    left -= start
+    for _ in range(source.randint(0, 3)):
+        extent = 1 + source.getrandbits(source.choice([1, 4, 16, 20]))
+        stride = source.randrange(1, 2 ** source.choice([3, 20, 40]))
+        left -= (extent - 1) * stride
+        modes.append((extent, stride))
+    modes += [(2, left)] if left < 2**63 else [(3, left // 2)]
+    modes = [(extent, stride * source.choice([1, 1, -1])) for extent, stride in modes]
+    source.shuffle(modes)
+    return modes, start * source.choice([1, -1])
+
+
 def case(source: random.Random) -> Case:
-    kind = source.choice(["coalesce", "coalesce", "coalesce_x", "value", "nullspace", "complement", "left_inverse"])
+    kind = source.choice(["coalesce", "coalesce", "coalesce_x", "value", "nullspace", "complement", "left_inverse", "cosize", "far"])
+    if kind in ("cosize", "far"):
+        modes, start = far(source)
+        at = source.randrange(size(modes))
+        asked = "Bounds.cosize (parts l)" if kind == "cosize" else f"Bounds.offset_of (parts l) {at}"
+        term = f"Bounds.bind (Bounds.new {coq(modes)} {number(start)}) (fun l => {asked} (offset l))"
+        layout = f"{text(modes)}{start:+}"
+        return kind, term, f"cosize({layout})" if kind == "cosize" else f"crd2idx({at}, {layout})"
     if kind in ("complement", "left_inverse"):
         ordered = chain(source)
         modes = disordered(source, ordered)
@@ -107,9 +130,10 @@ def case(source: random.Random) -> Case:
     return kind, f"{name} {coq(modes)}", f"{kind}({text(modes)})"
 
 
-def computed(cases: list[Case]) -> list[Answer]:
-    """The answers of Coq."""
-    lines = [f"From Tilewright Require Import {' '.join(FILES)}.", "From Coq Require Import ZArith List.",
+def computed(cases: list[Case]) -> list[Answer | None]:
+    """The answers of Coq; None for a refusal."""
+    lines = [f"From Tilewright Require Import {' '.join(FILES[:-1])}.", "From Tilewright Require Bounds.",
+             "From Coq Require Import ZArith List.",
              "Import ListNotations. Open Scope Z_scope."]
     lines += [f"Eval vm_compute in ({term})." for _, term, _ in cases]
     with tempfile.TemporaryDirectory() as folder:
@@ -124,7 +148,10 @@ def computed(cases: list[Case]) -> list[Answer]:
     return [answer_of_coq(answer.split("=", 1)[1]) for answer in answers]
 
 
-def answer_of_coq(answer: str) -> Answer:
+def answer_of_coq(answer: str) -> Answer | None:
+    if answer.strip() == "Bounds.Refused":
+        return None
+    answer = re.sub(r"Bounds.Got \(?(-?\d+)\)?", r"\1", answer)
     modes = re.findall(r"extent := (-?\d+);\s*stride := (-?\d+)", answer)
     offset = re.search(r"offset := (-?\d+)", answer)
     alone = re.fullmatch(r"\s*(-?\d+)\s*", answer)

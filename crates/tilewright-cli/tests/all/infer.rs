@@ -97,3 +97,26 @@ fn both_orders_of_bytes_are_tried() {
     assert!(output.status.success() && text.contains("in the other order"), "{text}");
     assert!(text.contains("COL") || text.contains("-> b a") || text.contains("n m"), "{text}");
 }
+
+/// Gate and up exchanged, as a dim of two and as the halves of the rows.
+#[test]
+fn halves_that_are_exchanged_are_found_and_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| run(folder.path(), args);
+    let data: Vec<u8> = (0..60u16).flat_map(u16::to_le_bytes).collect();
+    let infer = ["infer", "--original", "a.npy", "--packed", "b.bin"];
+    fs::write(folder.path().join("a.npy"), npy("2, 6, 5", "<u2", &data)).unwrap();
+    let (code, text) = run(&["convert", "a.npy", "raw:b.bin", "--to", "SWAP_W13_W31"]);
+    assert_eq!(code, Some(0), "{text}");
+    let (code, text) = run(&infer);
+    assert!(code == Some(0) && text.contains("SWAP_W13_W31  = swap_w13_to_w31"), "{text}");
+    fs::write(folder.path().join("a.npy"), npy("12, 5", "<u2", &data)).unwrap();
+    let (code, text) = run(&infer);
+    assert!(code == Some(0) && text.starts_with("u16[12,5] ((6,2),5):((5,-30),1)+30\n"), "{text}");
+    // The layout that was found reads the storage back.
+    let spec = text.lines().next().unwrap();
+    let (code, text) = run(&["convert", "raw:b.bin", "c.npy", "--from", spec, "--to", "row-major"]);
+    assert_eq!(code, Some(0), "{text}");
+    let [a, c] = ["a.npy", "c.npy"].map(|name| fs::read(folder.path().join(name)).unwrap());
+    assert_eq!(a[a.len() - 120..], c[c.len() - 120..]);
+}

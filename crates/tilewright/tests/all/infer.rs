@@ -216,3 +216,73 @@ fn dims_and_halves_that_are_stored_backwards_are_found() {
     let Inference::Ambiguous { layouts, .. } = answer else { panic!("{answer:?}") };
     assert!(layouts.len() > 1);
 }
+
+/// Returns the offset of every element of an array in row-major order, if the storage `layout` holds its dims `back` in reverse
+/// order; `None` if one of those dims is padded.
+fn backwards(layout: &TensorLayout, back: usize) -> Option<Vec<u64>> {
+    let extents = layout.extents();
+    let reversed = |dim: usize| back >> dim & 1 != 0;
+    let whole = |dim: usize| layout.layout().axis_size(dim) == Some(extents[dim]);
+    if (0..extents.len()).any(|dim| reversed(dim) && !whole(dim)) {
+        return None;
+    }
+    let offset = |index: u64| {
+        let (mut left, mut coord) = (index, vec![0; extents.len()]);
+        for dim in (0..extents.len()).rev() {
+            let x = left % extents[dim];
+            coord[dim] = if reversed(dim) { extents[dim] - 1 - x } else { x };
+            left /= extents[dim];
+        }
+        layout.offset(&coord).unwrap() as u64
+    };
+    Some((0..layout.size()).map(offset).collect())
+}
+
+/// Every set of dims backwards, in every order of two or three dims and in blocks, of elements of 1, 2, 4 and 8 bytes.
+#[test]
+fn every_set_of_dims_backwards_is_found() {
+    let orders = [
+        "a b -> a b",
+        "a b -> b a",
+        "a (b1 b0:2) -> b1 a b0",
+        "(a1 a0:3) b -> a1 b a0",
+        "(a1 a0:2) (b1 b0:3) -> b1 a1 b0 a0",
+        "a b c -> a b c",
+        "a b c -> a c b",
+        "a b c -> b a c",
+        "a b c -> b c a",
+        "a b c -> c a b",
+        "a b c -> c b a",
+        "a b (c1 c0:2) -> c1 a b c0",
+        "(a1 a0:2) b (c1 c0:2) -> b a1 c1 a0 c0",
+    ];
+    let shapes: [&[u64]; 9] =
+        [&[2, 3], &[3, 2], &[6, 4], &[5, 3], &[1, 4], &[2, 3, 4], &[4, 3, 2], &[4, 1, 5], &[2, 2, 2]];
+    let (mut seen, mut widths) = (0, [1, 2, 4, 8].into_iter().cycle());
+    for (order, dims) in orders.iter().flat_map(|order| shapes.map(|dims| (order, dims))) {
+        if order.starts_with("a b c") || order.contains("(c1") {
+            if dims.len() != 3 {
+                continue;
+            }
+        } else if dims.len() != 2 {
+            continue;
+        }
+        let named = Spec::parse(order).unwrap().resolve(Some(dims), None).unwrap();
+        for back in 0..1 << dims.len() {
+            let Some(offsets) = backwards(named.layout(), back) else { continue };
+            let (width, size) = (widths.next().unwrap(), named.layout().size());
+            let element = |i: u64| (i + 1).to_le_bytes()[..width].to_vec();
+            let array: Vec<u8> = (0..size).flat_map(element).collect();
+            let mut stored = vec![0; width * named.layout().capacity() as usize];
+            for (i, at) in offsets.iter().enumerate() {
+                stored[width * *at as usize..][..width].copy_from_slice(&element(i as u64));
+            }
+            let what = format!("{order} of {dims:?}, dims {back:#b} backwards");
+            let found = found(infer(&array, dims, &stored, width), &what);
+            assert_eq!(self::offsets(&found.layout), offsets, "{what}");
+            assert!(found.only, "{what}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 250, "{seen}");
+}
