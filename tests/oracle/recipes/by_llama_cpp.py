@@ -8,6 +8,7 @@ import contextlib
 import ctypes
 import importlib.util
 import io
+import json
 import pathlib
 import sys
 
@@ -36,12 +37,13 @@ def converted(folder, out):
     import torch
     from conversion import ModelBase, ModelType, get_model_architecture, get_model_class
 
-    hparams = ModelBase.load_hparams(pathlib.Path(folder), False)
+    # transformers drops keys of older configurations that the converter reads.
+    hparams = json.loads((pathlib.Path(folder) / "config.json").read_text()) | ModelBase.load_hparams(pathlib.Path(folder), False)
     model = get_model_class(get_model_architecture(hparams, ModelType.TEXT))
     nameless = type(model.__name__, (model,), {"set_vocab": words, "model_arch": model.model_arch})
     kind = gguf.LlamaFileType.MOSTLY_BF16 if hparams["dtype"] == "bfloat16" else gguf.LlamaFileType.ALL_F32
     with torch.inference_mode(), contextlib.redirect_stderr(io.StringIO()):
-        nameless(pathlib.Path(folder), kind, pathlib.Path(out)).write()
+        nameless(pathlib.Path(folder), kind, pathlib.Path(out), hparams=hparams).write()
     return out
 
 

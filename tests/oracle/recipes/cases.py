@@ -85,6 +85,13 @@ class Gguf(Case):
     """To GGUF: the same file as llama.cpp's converter makes, and the same logits in llama.cpp itself."""
 
     library = None
+    # Keys of published configurations that transformers does not write any more, and llama.cpp's converter reads.
+    older = {"gpt_neox": {"rotary_pct": 0.5}}
+
+    def published(self, made, folder):
+        super().published(made, folder)
+        config = json.loads((folder / "config.json").read_text())
+        (folder / "config.json").write_text(json.dumps(config | self.older.get(self.family, {})))
 
     def ask(self, run, size):
         for dtype in (torch.bfloat16, torch.float32):
@@ -450,6 +457,24 @@ CASES = [
     Gguf("hunyuan-hf-to-gguf", "hunyuan_v1_dense"),
     Gguf("starcoder2-hf-to-gguf", "starcoder2"),
     Gguf("olmo2-hf-to-gguf", "olmo2"),
+    Gguf("olmo2-hf-to-gguf", "olmo3"),
+    Gguf("olmo-hf-to-gguf", "olmo", refused=HEADS),
+    Gguf("olmoe-hf-to-gguf", "olmoe", refused=seven("num_experts")),
+    Gguf("gpt-neox-hf-to-gguf", "gpt_neox", refused=seven("num_attention_heads")),
+    Gguf("bloom-hf-to-gguf", "bloom", refused=seven("n_head")),
+    Gguf("falcon-hf-to-gguf", "falcon", new_decoder_architecture=True, refused=seven("num_attention_heads")),
+    Gguf("gpt2-hf-to-gguf", "gpt2", refused=seven("n_layer")),
+    Gguf("starcoder-hf-to-gguf", "gpt_bigcode", refused=[{"multi_query": False}]),
+    Gguf("phi-hf-to-gguf", "phi", refused=[{"qk_layernorm": True}]),
+    Gguf("phi3-hf-to-gguf", "phi3", refused=HEADS),
+    Gguf("cohere-hf-to-gguf", "cohere", refused=HEADS),
+    Gguf("cohere-hf-to-gguf", "cohere2"),
+    Gguf("stablelm-hf-to-gguf", "stablelm", refused=[*HEADS, {"qk_layernorm": True}]),
+    Gguf("stablelm-hf-to-gguf", "stablelm", use_parallel_residual=True),
+    Gguf("exaone4-hf-to-gguf", "exaone4", refused=HEADS),
+    Gguf("seed-oss-hf-to-gguf", "seed_oss", refused=[{"attention_out_bias": True}]),
+    Gguf("lfm2-hf-to-gguf", "lfm2", refused=seven("conv_L_cache")),
+    Gguf("dots1-hf-to-gguf", "dots1", refused=seven("n_routed_experts")),
     Megatron("llama-hf-to-megatron", "llama"),
     Published("llama-original-to-hf", "llama", llama_original, refused=HEADS),
     Published("internlm2-to-llama", "llama", internlm2, refused=HEADS),

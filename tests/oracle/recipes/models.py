@@ -41,6 +41,11 @@ def whole_heads(size):
     return sizes
 
 
+def tied(sizes):
+    """With the embeddings as the weights of the last layer."""
+    return sizes | {"tie_word_embeddings": True}
+
+
 def mixture(size):
     """What mixtures of experts call their sizes."""
     experts = SIZES[size][6]
@@ -69,6 +74,17 @@ def shared(sizes):
     return lambda size: sizes(size) | {"shared_expert_intermediate_size": 64, "moe_num_shared_experts": 1, "n_shared_experts": 1}
 
 
+def four(size):
+    """With feed-forward layers four times as wide as the hidden state, as llama.cpp writes into the metadata."""
+    sizes = whole_heads(size)
+    return sizes | {"intermediate_size": 4 * sizes["hidden_size"], "num_key_value_heads": sizes["num_attention_heads"]}
+
+
+def short(size):
+    """LFM2: a layer with a short convolution, and one with attention."""
+    return whole_heads(size) | {"layer_types": ["conv", "full_attention"], "full_attn_idxs": [1], "block_auto_adjust_ff_dim": False}
+
+
 def ernie(size):
     """llama.cpp takes the intermediate width over the heads of keys for the width of shared experts."""
     hidden, _, heads, groups, _, moe, _, _ = SIZES[size]
@@ -77,36 +93,48 @@ def ernie(size):
 
 GROUPED = {"first_k_dense_replace": 1, "n_group": 1, "topk_group": 1}
 PLAIN_ROPE = {"rope_type": "default", "rope_theta": 10000.0}
+HALF_ROPE = PLAIN_ROPE | {"partial_rotary_factor": 0.5}
 
 #: The sizes of a family, and what it says besides.
 FAMILIES = {
     "bloom": (whole_heads, {}),
+    "cohere": (lambda size: tied(whole_heads(size)), {}),
+    "cohere2": (lambda size: tied(whole_heads(size)), {"sliding_window": 16, "rotary_pct": 1.0}),
     "deepseek_v2": (latent, {"topk_method": "greedy"}),
     "deepseek_v3": (latent, {"scoring_func": "sigmoid", "norm_topk_prob": True, "routed_scaling_factor": 2.5}),
+    "dots1": (lambda size: shared(mixture)(size) | {"num_key_value_heads": SIZES[size][2]}, {**GROUPED, "scoring_func": "sigmoid", "norm_topk_prob": True, "routed_scaling_factor": 2.5}),
     "ernie4_5": (dims, {}),
     "ernie4_5_moe": (ernie, {"moe_k": 2, "moe_layer_start_index": 1}),
+    "exaone4": (dims, {"sliding_window": None, "sliding_window_pattern": 0, "layer_types": ["full_attention"] * 2}),
     "falcon": (lambda size: whole_heads(size) | {"num_kv_heads": SIZES[size][3]}, {}),
     "glm4": (dims, {}),
     "glm4_moe": (shared(mixture), {**GROUPED, "use_qk_norm": True}),
-    "gpt2": (whole_heads, {}),
-    "gpt_neox": (whole_heads, {}),
+    "gpt2": (whole_heads, {"n_ctx": 64}),
+    "gpt_bigcode": (whole_heads, {}),
+    "gpt_neox": (whole_heads, {"rope_parameters": HALF_ROPE}),
     "gpt_oss": (mixture, {"sliding_window": 16, "rope_parameters": PLAIN_ROPE}),
     "granite": (whole_heads, {}),
     "granitemoe": (lambda size: mixture(size) | whole_heads(size), {}),
     "hunyuan_v1_dense": (dims, {}),
+    "lfm2": (short, {}),
     "llama": (dims, {}),
     "mistral": (dims, {}),
     "mixtral": (mixture, {}),
     "nomic_bert": (dims, {}),
+    "olmo": (whole_heads, {}),
     "olmo2": (whole_heads, {}),
+    "olmo3": (whole_heads, {"sliding_window": 16}),
     "olmo_hybrid": (hybrid, {}),
-    "olmoe": (whole_heads, {}),
+    "olmoe": (lambda size: whole_heads(size) | {"num_key_value_heads": SIZES[size][2]}, {}),
+    "phi": (four, {}),
     "phi3": (whole_heads, {}),
     "qwen2": (whole_heads, {}),
     "qwen2_moe": (shared(whole_heads), {"decoder_sparse_step": 1, "mlp_only_layers": []}),
     "qwen3": (dims, {}),
     "qwen3_moe": (dims, {"norm_topk_prob": True, "decoder_sparse_step": 1, "mlp_only_layers": []}),
+    "seed_oss": (dims, {"attention_bias": True, "attention_out_bias": False}),
     "smollm3": (whole_heads, {}),
+    "stablelm": (whole_heads, {"use_qkv_bias": True, "rope_parameters": HALF_ROPE}),
     "starcoder2": (whole_heads, {}),
     "step3p5_vision": (whole_heads, {"image_size": 16, "patch_size": 4, "num_channels": 3}),
 }
