@@ -468,6 +468,8 @@ CASES = [
     Gguf("phi-hf-to-gguf", "phi", refused=[{"qk_layernorm": True}]),
     Gguf("phi3-hf-to-gguf", "phi3", refused=HEADS),
     Gguf("cohere-hf-to-gguf", "cohere", refused=HEADS),
+    # llama.cpp looks for norms of queries and keys in models of 64 layers.
+    Gguf("cohere-hf-to-gguf", "cohere", ("apart",), use_qk_norm=True, num_hidden_layers=64),
     Gguf("cohere-hf-to-gguf", "cohere2"),
     Gguf("stablelm-hf-to-gguf", "stablelm", refused=[*HEADS, {"qk_layernorm": True}]),
     Gguf("stablelm-hf-to-gguf", "stablelm", use_parallel_residual=True),

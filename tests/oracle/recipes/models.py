@@ -144,7 +144,7 @@ def config(family, size, **more):
     kind = CONFIG_MAPPING[family]
     sizes, besides = FAMILIES[family]
     known = {*kind().to_dict(), *kind.attribute_map, "tie_word_embeddings", "pad_token_id", "bos_token_id", "eos_token_id"}
-    return kind(**{name: value for name, value in sizes(size).items() if name in known}, **besides, **more)
+    return kind(**{name: value for name, value in sizes(size).items() if name in known} | besides | more)
 
 
 def model(family, size, dtype=torch.float32, auto=AutoModelForCausalLM, **more):

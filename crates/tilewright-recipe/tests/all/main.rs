@@ -3,6 +3,7 @@
 mod conditions;
 mod corpus;
 mod features;
+mod gguf;
 mod heads;
 mod interpreter;
 mod laws;
