@@ -83,6 +83,7 @@ const SHIPPED: &[Shipped] = shipped![
     "phi3-hf-to-gguf",
     "phi3-to-split",
     "qwen-hf-to-gguf",
+    "qwen-hf-to-megatron",
     "qwen2-moe-hf-to-gguf",
     "qwen2-vl-patch-to-linear",
     "qwen3-moe-hf-to-gguf",

@@ -33,18 +33,28 @@ def held(result, rank, ranks):
     return mine
 
 
+def head_dim(config):
+    return config.get("head_dim") or config["hidden_size"] // config["num_attention_heads"]
+
+
 def expected(state, config, rank, ranks, padded):
     """The same by Megatron's formulas: groups are dealt to ranks, and a group is its query heads, its key, its value."""
-    groups, rows = config.num_key_value_heads, config.head_dim
+    groups, rows = config.num_key_value_heads, head_dim(config.to_dict())
     mine = {}
     for layer in range(config.num_hidden_layers):
         ours, theirs = f"decoder.layers.{layer}", f"model.layers.{layer}"
-        q, k, v = (state[f"{theirs}.self_attn.{one}_proj.weight"] for one in "qkv")
         per = config.num_attention_heads // groups * rows
-        pieces = []
-        for group in range(rank * groups // ranks, (rank + 1) * groups // ranks):
-            pieces += [q[group * per : (group + 1) * per], k[group * rows : (group + 1) * rows], v[group * rows : (group + 1) * rows]]
-        mine[f"{ours}.self_attention.linear_qkv.weight"] = torch.cat(pieces)
+        for kind in ("weight", "bias"):
+            if f"{theirs}.self_attn.q_proj.{kind}" not in state:
+                continue
+            q, k, v = (state[f"{theirs}.self_attn.{one}_proj.{kind}"] for one in "qkv")
+            pieces = []
+            for group in range(rank * groups // ranks, (rank + 1) * groups // ranks):
+                pieces += [q[group * per : (group + 1) * per], k[group * rows : (group + 1) * rows], v[group * rows : (group + 1) * rows]]
+            mine[f"{ours}.self_attention.linear_qkv.{kind}"] = torch.cat(pieces)
+        for one in "qk":
+            if f"{theirs}.self_attn.{one}_norm.weight" in state:
+                mine[f"{ours}.self_attention.{one}_layernorm.weight"] = state[f"{theirs}.self_attn.{one}_norm.weight"]
         mine[f"{ours}.self_attention.linear_proj.weight"] = state[f"{theirs}.self_attn.o_proj.weight"].chunk(ranks, 1)[rank]
         gate, up = (state[f"{theirs}.mlp.{one}_proj.weight"].chunk(ranks)[rank] for one in ("gate", "up"))
         mine[f"{ours}.mlp.linear_fc1.weight"] = torch.cat([gate, up])
@@ -118,13 +128,13 @@ def model(config, ranks, padded):
     sizes = TransformerConfig(
         num_layers=config["num_hidden_layers"], hidden_size=config["hidden_size"], ffn_hidden_size=config["intermediate_size"],
         num_attention_heads=config["num_attention_heads"], num_query_groups=config["num_key_value_heads"],
-        kv_channels=config["head_dim"], layernorm_epsilon=config["rms_norm_eps"], tensor_model_parallel_size=ranks,
+        kv_channels=head_dim(config), add_qkv_bias=config["model_type"] == "qwen2", qk_layernorm=config["model_type"] == "qwen3", layernorm_epsilon=config["rms_norm_eps"], tensor_model_parallel_size=ranks,
         normalization="RMSNorm", gated_linear_unit=True, activation_func=torch.nn.functional.silu, add_bias_linear=False,
         use_cpu_initialization=True, hidden_dropout=0, attention_dropout=0, gradient_accumulation_fusion=False,
         masked_softmax_fusion=False, apply_rope_fusion=False, bias_dropout_fusion=False, bias_activation_fusion=False,
         persist_layer_norm=False,
     )  # fmt: skip
-    spec = get_gpt_layer_local_spec(normalization="RMSNorm")
+    spec = get_gpt_layer_local_spec(normalization="RMSNorm", qk_layernorm=config["model_type"] == "qwen3")
     words = {"vocab_size": padded, "max_sequence_length": 64, "position_embedding_type": "rope", "rotary_base": 10000}
     made = GPTModel(config=sizes, transformer_layer_spec=spec, share_embeddings_and_output_weights=False, parallel_output=False, **words)
     return made.eval()

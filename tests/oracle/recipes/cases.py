@@ -478,6 +478,8 @@ CASES = [
     Gguf("lfm2-hf-to-gguf", "lfm2", refused=seven("conv_L_cache")),
     Gguf("dots1-hf-to-gguf", "dots1", refused=seven("n_routed_experts")),
     Megatron("llama-hf-to-megatron", "llama"),
+    Megatron("qwen-hf-to-megatron", "qwen2"),
+    Megatron("qwen-hf-to-megatron", "qwen3"),
     Published("llama-original-to-hf", "llama", llama_original, refused=HEADS),
     Published("internlm2-to-llama", "llama", internlm2, refused=HEADS),
     Published("olmo-hybrid-to-hf", "olmo_hybrid", olmo_hybrid, refused=seven("linear_num_key_heads")),

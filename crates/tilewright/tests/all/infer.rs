@@ -256,8 +256,17 @@ fn every_set_of_dims_backwards_is_found() {
         "a b (c1 c0:2) -> c1 a b c0",
         "(a1 a0:2) b (c1 c0:2) -> b a1 c1 a0 c0",
     ];
-    let shapes: [&[u64]; 9] =
-        [&[2, 3], &[3, 2], &[6, 4], &[5, 3], &[1, 4], &[2, 3, 4], &[4, 3, 2], &[4, 1, 5], &[2, 2, 2]];
+    let shapes: [&[u64]; 9] = [
+        &[2, 3],
+        &[3, 2],
+        &[6, 4],
+        &[5, 3],
+        &[1, 4],
+        &[2, 3, 4],
+        &[4, 3, 2],
+        &[4, 1, 5],
+        &[2, 2, 2],
+    ];
     let (mut seen, mut widths) = (0, [1, 2, 4, 8].into_iter().cycle());
     for (order, dims) in orders.iter().flat_map(|order| shapes.map(|dims| (order, dims))) {
         if order.starts_with("a b c") || order.contains("(c1") {
