@@ -74,6 +74,7 @@ const SHIPPED: &[Shipped] = shipped![
     "mixtral-experts-to-fused",
     "mixtral-hf-to-gguf",
     "moe-experts-to-fused",
+    "moe-experts-to-mlx",
     "nomic-bert-to-hf",
     "olmo-hf-to-gguf",
     "olmo-hybrid-to-hf",

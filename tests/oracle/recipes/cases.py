@@ -13,6 +13,7 @@ from safetensors.torch import load_file, save_file
 
 import by_llama_cpp as llama_cpp
 import by_megatron as megatron
+import by_mlx as mlx
 import models
 import by_rows as splits
 from transformers import AutoModel, AutoModelForCausalLM, AutoModelForImageTextToText
@@ -330,6 +331,17 @@ class Megatron(Case):
             yield "refused", [] if done.returncode == 2 else [f"T={ranks} ends with {done.returncode}, which must be 2"]
 
 
+class Mlx(Case):
+    """To the names of MLX: what mlx-lm makes of the published tensors, and the same logits in mlx-lm."""
+
+    def ask(self, run, size):
+        made = self.source(run, size, torch.float32)
+        out = run.converted(run.folder / "out")
+        if mlx.HERE:
+            yield "mlx-lm", mlx.differences(run.source, out)
+            yield "logits", near(models.logits(made), mlx.logits(out, models.TOKENS))
+
+
 class Encoder(Transformers):
     """A model without a head for words: its tensors alone."""
 
@@ -480,6 +492,10 @@ CASES = [
     Megatron("llama-hf-to-megatron", "llama"),
     Megatron("qwen-hf-to-megatron", "qwen2"),
     Megatron("qwen-hf-to-megatron", "qwen3"),
+    Mlx("moe-experts-to-mlx", "qwen3_moe", refused=seven("num_experts")),
+    Mlx("moe-experts-to-mlx", "qwen2_moe"),
+    Mlx("moe-experts-to-mlx", "olmoe"),
+    Mlx("moe-experts-to-mlx", "glm4_moe"),
     Published("llama-original-to-hf", "llama", llama_original, refused=HEADS),
     Published("internlm2-to-llama", "llama", internlm2, refused=HEADS),
     Published("olmo-hybrid-to-hf", "olmo_hybrid", olmo_hybrid, refused=seven("linear_num_key_heads")),

