@@ -146,3 +146,45 @@ impl Guess {
         (named || most && required > 0 && tensors > 0).then_some(faults + self.against.len())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The names that a recipe takes in every layer, without axes.
+    fn sources(recipe: &Recipe) -> Vec<String> {
+        let references = recipe.rules.iter().flat_map(|rule| &rule.from.references);
+        let names = references.map(|one| one.text.split(" : ").next().unwrap_or("").to_owned());
+        names.filter(|name| name.contains('{')).collect()
+    }
+
+    /// Of two recipes for the same names, a configuration excludes one, or their results have other names: an answer can always
+    /// say how to decide.
+    #[test]
+    fn any_two_recipes_are_told_apart_by_the_configuration_or_by_their_results() {
+        let mut all = Vec::new();
+        for (shipped, inverse) in shipped().iter().flat_map(|one| [(one, false), (one, true)]) {
+            let recipe = shipped.recipe().unwrap();
+            let recipe = if inverse { recipe.inverse() } else { recipe };
+            let guess = guessed_of((shipped, inverse), &recipe, &[], None);
+            all.push((sources(&recipe), guess));
+        }
+        let (mut by_config, mut by_names) = (0, 0);
+        for (at, (ours, a)) in all.iter().enumerate() {
+            for (theirs, b) in &all[at + 1..] {
+                if !ours.iter().any(|name| theirs.contains(name)) {
+                    continue;
+                }
+                let apart = a.unsettled.iter().any(|one| {
+                    let other = b.unsettled.iter().find(|other| other.key == one.key);
+                    other
+                        .is_some_and(|other| !one.values.iter().any(|it| other.values.contains(it)))
+                });
+                by_config += usize::from(apart);
+                by_names += usize::from(a.makes != b.makes);
+                assert!(apart || a.makes != b.makes, "{} and {}: {}", a.name, b.name, a.makes);
+            }
+        }
+        assert!(by_config > 100 && by_names > 100, "{by_config} {by_names}");
+    }
+}

@@ -277,6 +277,12 @@ fn where_several_recipes_fit_the_answer_says_what_decides() {
             && text.contains("qwen-hf-to-gguf is for `model_type` \"qwen2\" and \"qwen3\""),
         "{text}"
     );
+    // What the key leaves together is told apart by the names of the results.
+    assert!(
+        text.contains("llama-hf-to-megatron is for `model_type` \"llama\" and \"mistral\", and makes rank{T:02}.")
+            && text.contains("\"smollm3\", and makes blk.{L}.attn_q.weight"),
+        "{text}"
+    );
     // With a configuration, the purpose of the result decides.
     let config = serde_json::json!({"model_type": "llama", "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 64});
     checkpoint(&folder.path().join("c"), "llama_gguf/before.safetensors", &config);

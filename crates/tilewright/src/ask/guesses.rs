@@ -44,16 +44,27 @@ impl Guesses {
     }
 }
 
-/// Returns how a key that the configuration lacks tells recipes apart, if two of them accept no common value of it.
+/// Returns how a key that the configuration lacks tells recipes apart, if two of them accept no common value of it. Recipes that
+/// a value leaves together are told apart by what they make.
 fn told_apart(fits: &[Guess], key: &str) -> Option<String> {
     let of = |guess: &Guess| guess.unsettled.iter().find(|one| one.key == key).cloned();
-    let all: Vec<(&Guess, Condition)> =
-        fits.iter().filter_map(|guess| Some((guess, of(guess)?))).collect();
-    let common = |a: &Condition, b: &Condition| a.values.iter().any(|one| b.values.contains(one));
+    let all: Vec<(&Guess, Option<Condition>)> =
+        fits.iter().map(|guess| (guess, of(guess))).collect();
+    let common = |a: &Option<Condition>, b: &Option<Condition>| match (a, b) {
+        (Some(a), Some(b)) => a.values.iter().any(|one| b.values.contains(one)),
+        _ => true, // without a condition, every value is accepted
+    };
     let apart = all.iter().any(|(_, a)| all.iter().any(|(_, b)| !common(a, b)));
-    let one =
-        |(guess, condition): &(&Guess, Condition)| format!("{} is for {condition}", spelled(guess));
-    let said: Vec<String> = all.iter().map(one).collect();
+    let one = |(at, (guess, condition)): (usize, &(&Guess, Option<Condition>))| {
+        let mut others = all.iter().enumerate().filter(|(other, _)| *other != at);
+        let together = others.any(|(_, (_, other))| common(condition, other));
+        let makes = if together { format!(", and makes {}", guess.makes) } else { String::new() };
+        match condition {
+            Some(condition) => format!("{} is for {condition}{makes}", spelled(guess)),
+            None => format!("{} is for any{makes}", spelled(guess)),
+        }
+    };
+    let said: Vec<String> = all.iter().enumerate().map(one).collect();
     apart.then(|| {
         format!(
             "the tensors alone do not decide, and no configuration gives `{key}`: {}",
