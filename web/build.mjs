@@ -14,12 +14,21 @@ await rm(dist, { recursive: true, force: true });
 await mkdir(dist, { recursive: true });
 await cp(here("static/"), dist, { recursive: true });
 await cp(here("generated/tilewright_web_bg.wasm"), here("dist/tilewright.wasm"));
-await build({ ...options, entryPoints: [here("src/main.ts")], format: "esm", outfile: here("dist/page.js") });
+
+// What is loaded when it is first needed. Its name changes with its content: a page never gets that of another version.
+const late = await build({ ...options, entryPoints: [here("src/late.ts")], format: "esm", write: false });
+const module = await readFile(here("generated/late/tilewright_web_bg.wasm"));
+const named = (hash) => hash.digest("hex").slice(0, 16);
+const LATE = `late-${named(createHash("sha256").update(late.outputFiles[0].contents).update(module))}`;
+await writeFile(`${dist}${LATE}.js`, late.outputFiles[0].contents);
+await writeFile(`${dist}${LATE}.wasm`, module);
+const names = { LATE: JSON.stringify(LATE) };
+await build({ ...options, define: names, entryPoints: [here("src/main.ts")], format: "esm", outfile: here("dist/page.js") });
 
 // The name under which a browser keeps these files: another for other files.
 const hash = createHash("sha256");
 for (const name of (await readdir(dist)).sort()) hash.update(name).update(await readFile(dist + name));
-const define = { VERSION: JSON.stringify(`tilewright-${hash.digest("hex").slice(0, 16)}`) };
+const define = { ...names, VERSION: JSON.stringify(`tilewright-${named(hash)}`) };
 await build({ ...options, define, entryPoints: [here("src/worker.ts")], outfile: here("dist/worker.js") });
 
 // Codes of distances, as postfix bits and direct codes. Which make a file shortest changes with its content, by some hundred
@@ -35,8 +44,8 @@ const brotli = (bytes) => {
 
 // Beside each file it compressed, as servers of static files look for it.
 const sums = [0, 0, 0];
-const row = (name, numbers) => console.log(name.padEnd(16), ...numbers.map((number) => `${number}`.padStart(9)));
-console.log("".padEnd(16), ...["bytes", "gzip", "brotli"].map((title) => title.padStart(9)));
+const row = (name, numbers) => console.log(name.padEnd(26), ...numbers.map((number) => `${number}`.padStart(9)));
+console.log("".padEnd(26), ...["bytes", "gzip", "brotli"].map((title) => title.padStart(9)));
 for (const name of (await readdir(dist)).sort()) {
   const bytes = await readFile(dist + name);
   const packed = { ".gz": gzipSync(bytes, { level: 9 }), ".br": brotli(bytes) };

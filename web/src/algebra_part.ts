@@ -2,7 +2,7 @@
 
 import { isDark, paletteOf } from "./colours.js";
 import { copier, fill, h, saver, select } from "./dom.js";
-import { ask, type Facts, type Refusal, refused, type Step, type Value, View } from "./engine.js";
+import { ask, type Facts, openView, type Refusal, refused, type Step, type Value, type View } from "./engine.js";
 import { Field } from "./field.js";
 import { cellOf, index, LayoutSource } from "./layout_source.js";
 import { Drawn, intro, Later, picture, point, Reader } from "./page.js";
@@ -121,7 +121,7 @@ export class AlgebraPart extends Reader {
     for (const { view } of this.operands) view?.free();
     this.operands = [answer.a, answer.b, answer.result].map((value) => ({
       value,
-      view: value?.view ? (View.open(value.view.layout, "", "") ?? null) : null,
+      view: value?.view ? (openView(value.view.layout, "", "") ?? null) : null,
       source: null,
     }));
     const { text, view } = answer.result;

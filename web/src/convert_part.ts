@@ -2,7 +2,7 @@
 
 import { type Colouring, isDark, paletteOf } from "./colours.js";
 import { button, fill, h, saver, select } from "./dom.js";
-import { ask, askAssuming, type Conversion, type Facts, type Plan, refused, View } from "./engine.js";
+import { ask, askAssuming, type Conversion, type Facts, openView, type Plan, refused, type View } from "./engine.js";
 import { Field } from "./field.js";
 import { LayoutSource, type Shading } from "./layout_source.js";
 import { MemorySource } from "./memory_source.js";
@@ -40,6 +40,7 @@ export class ConvertPart extends Reader {
   private readonly key = h("div");
   private readonly picture: HTMLElement;
   private readonly plan = h("section", { class: "extra", "aria-label": "How the bytes move" });
+  private readonly saver = saver("SVG", "Save the conversion as SVG", "conversion.svg", () => this.svg());
   private readonly later = new Later();
   private sides: Side[] = [];
 
@@ -59,7 +60,7 @@ export class ConvertPart extends Reader {
       { class: "part" },
       intro("convert"),
       h("form", { class: "ask", "aria-label": "What to show", onsubmit: (event) => event.preventDefault() }, this.a.element, swap, this.b.element, this.dims.element, this.dtype.element),
-      h("p", { class: "choices" }, this.colour, saver("SVG", "Save the conversion as SVG", "conversion.svg", () => this.svg())),
+      h("p", { class: "choices" }, this.colour, this.saver),
       this.picture,
     );
   }
@@ -110,7 +111,7 @@ export class ConvertPart extends Reader {
     if (refused(answer)) return;
     const [a, b] = [answer.a, answer.b].map((facts) => {
       // The text of a resolved layout says its array, unless it is a general one with its array in front.
-      const view = View.open(facts.layout, facts.dims.join(",") || "()", facts.dtype ?? "");
+      const view = openView(facts.layout, facts.dims.join(",") || "()", facts.dtype ?? "");
       return view && { facts, view };
     });
     if (!a || !b) return;
@@ -118,6 +119,8 @@ export class ConvertPart extends Reader {
     this.sides = [a, b] as Side[];
     this.draw();
     for (const side of before) side.view.free();
+    // Files are drawn from shape and strides.
+    this.saver.hidden = [answer.a, answer.b].some(({ stored }) => stored !== undefined);
     this.summarise(answer);
     this.later.do(() => this.planned(answer));
     assumes(this.dims, this.dtype, assumed);

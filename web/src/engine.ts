@@ -1,8 +1,50 @@
 // The library, compiled to WebAssembly: questions and answers, and open views of layouts.
+//
+// The page starts with a module that answers most questions. One that it was built without is answered by the whole library,
+// which is loaded then and answers everything from then on.
 
-import init, { View, ask as askText } from "../generated/tilewright_web.js";
+import init, { ask as askFirst, View as First } from "../generated/tilewright_web.js";
+import type * as Late from "./late.js";
 
-export { View };
+/** An open layout. */
+export type View = First;
+type Library = Pick<typeof Late, "ask" | "View">;
+
+declare const LATE: string;
+
+/** Sent to the window when there is another answer to what was refused: the whole library is there, or will not come. */
+export const CHANGED = "library";
+
+const WAITING = "This needs the rest of the library, which is being loaded …";
+let library: Library = { ask: askFirst, View: First };
+let rest: Promise<void> | null = null;
+/** Why questions that need the rest have no answer yet. */
+let missing = WAITING;
+
+/** Loads the whole library, once. A failure is kept until there is a net again. */
+export function whole(): void {
+  const got = async () => {
+    const late = (await import(new URL(`${LATE}.js`, document.baseURI).href)) as typeof Late;
+    await late.load();
+    library = late;
+  };
+  const failed = (error: unknown) => {
+    // Once there is a net again, the next question tries again.
+    missing = `This needs a part of the page that did not load (${String(error)}). Connect to the network and reload the page.`;
+    addEventListener("online", () => [rest, missing] = [null, WAITING], { once: true });
+  };
+  rest ??= got().catch(failed).then(() => void dispatchEvent(new Event(CHANGED)));
+}
+
+/** Why there is nothing of the rest of the library to show; null if it is there. */
+export function lacking(): string | null {
+  return library.ask === askFirst ? missing : null;
+}
+
+/** Opens a layout; undefined if it is refused. */
+export function openView(spec: string, dims: string, dtype: string): View | undefined {
+  return library.View.open(spec, dims, dtype);
+}
 
 /** Why a question has no answer; `span` counts bytes of the field's text. */
 export interface Refusal {
@@ -35,6 +77,9 @@ export interface Facts {
   swizzled: boolean;
   lines: [title: string, text: string][];
   notations: Record<string, { text?: string; refused?: string }>;
+  /** The layout that index tables store, which the notations and the modes are of. */
+  stored?: string;
+  stored_dims?: number[];
 }
 
 /** A value of the algebra; a layout also as a picture needs it. */
@@ -98,6 +143,9 @@ export interface Format {
   purpose?: string;
 }
 
+/** A named format that stands for an index table. */
+export type TabledFormat = Pick<Format, "name" | "aliases" | "source" | "example"> & { dims: string[] };
+
 /** Both sides of a conversion. */
 export interface Conversion {
   a: Facts;
@@ -112,7 +160,12 @@ export async function load(wasm: string | URL | Promise<Response>): Promise<void
 
 /** Asks; the answer, or why there is none. */
 export function ask<T>(question: Record<string, unknown>): T | { error: Refusal } {
-  return JSON.parse(askText(JSON.stringify(question))) as T | { error: Refusal };
+  const answer = JSON.parse(library.ask(JSON.stringify(question))) as T | { error: Refusal };
+  if (refused(answer) && answer.error.kind === "not-built") {
+    whole();
+    answer.error.message = missing;
+  }
+  return answer;
 }
 
 /** Whether an answer is a refusal. */

@@ -16,6 +16,7 @@ export const STARTS: Readonly<Record<Part, { says: string; chips: readonly (read
       ["oneDNN", { spec: "aBcd4b", dims: "2,10,3,4" }],
       ["Threads of Triton", { spec: "#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [8, 4], warpsPerCTA = [1, 1], order = [1, 0]}>", dims: "8,8", dtype: "f16" }],
       ["Shards on devices", { spec: 'bf16[96,64] @ mesh(dp=2,tp=4) P("dp", "tp")' }],
+      ["Rows in an order of their own", { spec: "f16[8,12] table(0; 3,1,-,0,2,7,5,6,4) row-major" }],
       ["A billion elements", { spec: "bf16[32768,32768]{1,0:T(8,128)(2,1)}" }],
     ],
   },
@@ -70,6 +71,8 @@ export const NOTATIONS: readonly (readonly [title: string, spec: string, dims?: 
   ["orders", "NHWC", "2,3,4,5"],
   ["column-major", "[6,8] col-major"],
   ["an expression", "logical_divide((6,8):(8,1), <3,4>)"],
+  ["an index table", "f16[8,12] table(0; 3,1,-,0,2,7,5,6,4) row-major"],
+  ["TVM's Axe", "T.TileLayout(T.S[(8, 4, 2):(4, 1, 32)])"],
   ["a million elements", "[1024,1024] (m1 m0:16) (n1 n0:16) -> n1 m1 m0 n0"],
   ["a billion", "bf16[32768,32768]{1,0:T(8,128)(2,1)}"],
 ];
@@ -91,6 +94,7 @@ export const CONVERSIONS: readonly (readonly [title: string, a: string, b: strin
   ["A transposition", "row-major", "col-major", "6,8"],
   ["cuBLASLt's int8 order", "COL", "COL32", "8,64", "s8"],
   ["VNNI pairs", "row-major", "VNNI", "8,8", "bf16"],
+  ["Experts in an order of their own", "row-major", "table(0/4; 2,0,1) row-major", "12,6"],
 ];
 
 /** Steps of the algebra. */

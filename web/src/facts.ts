@@ -16,18 +16,21 @@ export class FactsPanel {
   private readonly said = h("ul", { class: "notations" });
   private readonly unsaid = h("ul", { class: "notations refused" });
   private readonly count = h("summary");
+  private readonly others = h("h2");
   readonly element = h(
     "aside",
     { class: "facts", "aria-label": "The layout in words" },
     h("h2", {}, "In words"),
     this.words,
-    h("h2", {}, "In other notations"),
+    this.others,
     this.said,
     h("details", {}, this.count, this.unsaid),
   );
 
   show(facts: Facts): void {
-    fill(this.words, ...words(facts.lines));
+    const { stored } = facts;
+    fill(this.words, ...words(stored ? [...facts.lines, ["stored layout", stored]] : facts.lines));
+    fill(this.others, stored ? "What the tables store, in other notations" : "In other notations");
     const entries = Object.entries(facts.notations);
     const said = entries.filter(([, { text }]) => text !== undefined);
     const unsaid = entries.filter(([, { refused }]) => refused !== undefined);
@@ -38,7 +41,7 @@ export class FactsPanel {
 }
 
 function notation(name: string, text: string, facts: Facts): HTMLElement {
-  const hash = toHash({ part: "layout", fields: { spec: `${name}:${text}`, dims: facts.dims.join(",") || "()", dtype: facts.dtype ?? "" } });
+  const hash = toHash({ part: "layout", fields: { spec: `${name}:${text}`, dims: (facts.stored_dims ?? facts.dims).join(",") || "()", dtype: facts.dtype ?? "" } });
   return h(
     "li",
     {},

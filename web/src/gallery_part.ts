@@ -1,7 +1,7 @@
 // The gallery: every format of the catalogue and a text of every notation, each a link into the page.
 
 import { button, fill, h } from "./dom.js";
-import { ask, type Format, refused } from "./engine.js";
+import { ask, type Format, lacking, refused, type TabledFormat, whole } from "./engine.js";
 import { BANKS, CONVERSIONS, NOTATIONS, STEPS } from "./examples.js";
 import { intro, type PagePart } from "./page.js";
 import { type Fields, toHash } from "./state.js";
@@ -24,7 +24,8 @@ interface Card {
 /** The part of the page to choose from. */
 export class GalleryPart implements PagePart {
   readonly element = h("div", { class: "part gallery" });
-  private built = false;
+  /** Why what needs the whole library is missing in what was built; undefined before. */
+  private built: string | null | undefined;
   private readonly pictures = new Map<HTMLCanvasElement, Preview>();
   private readonly seen = new IntersectionObserver((entries) => {
     for (const { isIntersecting, target } of entries) {
@@ -38,7 +39,7 @@ export class GalleryPart implements PagePart {
   private readonly nothing = h("p", { class: "failed", hidden: true }, "Nothing here has all of these words.");
 
   restore(fields: Fields): void {
-    if (!this.built) this.build();
+    if (this.built !== lacking()) this.build();
     this.filter.value = fields["q"] ?? "";
     this.search();
   }
@@ -66,18 +67,22 @@ export class GalleryPart implements PagePart {
   }
 
   private build(): void {
-    this.built = true;
-    const formats = ask<{ formats: Format[] }>({ ask: "formats" });
+    whole();
+    this.built = lacking();
+    this.pictures.clear();
+    const formats = ask<{ formats: Format[]; tabled?: TabledFormat[] }>({ ask: "formats" });
+    const { tabled = [] } = refused(formats) ? {} : formats;
     const sections = [
       this.section("Conversions", "Source and destination side by side.", CONVERSIONS.map(conversion)),
       this.section("Steps of the algebra", "The first operand, and the result.", STEPS.map(step)),
       this.section("Banks of shared memory", "How often the reads of a warp collide.", BANKS.map(bank)),
       this.section("Notations", "The same kind of thing in everybody's words.", NOTATIONS.map(notation)),
+      this.section("With index tables", this.built ?? "Orders that no shape and strides have: the name of a format stands for a list.", tabled.map(kernel)),
       ...makers(refused(formats) ? [] : formats.formats).map(([maker, purposes]) => this.maker(maker, purposes)),
     ];
     const ways = sections.map((section) => button(section.dataset["title"]!, `Go to ${section.dataset["title"]!}`, () => section.scrollIntoView(), "chip"));
     fill(this.ways, ...ways);
-    this.element.append(intro("gallery"), h("div", { class: "search" }, this.filter), this.ways, this.nothing, ...sections);
+    fill(this.element, intro("gallery"), h("div", { class: "search" }, this.filter), this.ways, this.nothing, ...sections);
   }
 
   private section(title: string, about: string, cards: readonly Card[]): HTMLElement {
@@ -112,7 +117,7 @@ export class GalleryPart implements PagePart {
         const title = list.previousElementSibling as HTMLElement;
         if (title.tagName === "H3") title.hidden = list.hidden;
       }
-      section.hidden = !section.querySelector("li:not([hidden])");
+      section.hidden = words.length > 0 && !section.querySelector("li:not([hidden])");
     }
     this.ways.hidden = words.length > 0;
     this.nothing.hidden = !!this.element.querySelector("section:not([hidden])");
@@ -145,6 +150,11 @@ function format({ name, aliases, pattern, source, example: spec }: Format): Card
   const more = aliases.length > ALIASES ? ` and ${aliases.length - ALIASES} more` : "";
   const names = aliases.length > 0 ? `Also ${aliases.slice(0, ALIASES).join(", ")}${more}. ` : "";
   return { hash: toHash({ part: "layout", fields: { spec } }), title: name, text: pattern, small: `${names}${source}`, preview: { subjects: [{ spec, dims: "", dtype: "" }] } };
+}
+
+function kernel({ name, aliases, dims, source, example: spec }: TabledFormat): Card {
+  const names = aliases.length > 0 ? `Also ${aliases.join(", ")}. ` : "";
+  return { hash: toHash({ part: "layout", fields: { spec } }), title: name, text: `[${dims.join(", ")}]`, small: `${names}${source}`, preview: { subjects: [{ spec, dims: "", dtype: "" }] } };
 }
 
 function array(dims: string, dtype: string): string {

@@ -16,6 +16,8 @@ const WORDS: Readonly<Record<string, string>> = {
   injective: "True if no two elements have the same offset.",
   exhaustive: "True if every offset holds an element.",
   "true rank": "The fewest loops that visit all elements.",
+  "index tables": "Lists that say where rows or columns are stored: place i holds index number i of the list, and a hole holds none.",
+  "stored layout": "The layout of what the index tables store, in shape and strides.",
   order: "The dims from the slowest in memory (major) to the fastest (minor).",
 };
 

@@ -2,7 +2,7 @@
 
 import { type Colouring, isDark, paletteOf } from "./colours.js";
 import { fill, h, saver, select } from "./dom.js";
-import { ask, askAssuming, type Assumed, type Banks, type Facts, refused, type Spread, View } from "./engine.js";
+import { ask, askAssuming, type Assumed, type Banks, type Facts, openView, refused, type Spread, type View } from "./engine.js";
 import { FactsPanel, words } from "./facts.js";
 import { Field } from "./field.js";
 import { type Labels, LayoutSource } from "./layout_source.js";
@@ -57,6 +57,7 @@ export class LayoutPart extends Reader {
   private readonly holdersTitle = h("h2");
   private readonly holdersDrawn = new Drawn();
   private readonly holdersWords = h("dl", { class: "words" });
+  private readonly savers: readonly HTMLElement[];
   private readonly naming = new Later();
   private readonly counting = new Later();
 
@@ -82,8 +83,8 @@ export class LayoutPart extends Reader {
       const { facts } = this.shown ?? {};
       return facts ? picture({ kind, spec: facts.layout, dims: facts.dims, dtype: facts.dtype ?? "" }) : null;
     };
-    this.grid.tool(saver("SVG", "Save the grid as SVG", "layout.svg", svg("grid")));
-    this.memory.tool(saver("SVG", "Save the memory as SVG", "memory.svg", svg("memory")));
+    this.savers = [saver("SVG", "Save the grid as SVG", "layout.svg", svg("grid")), saver("SVG", "Save the memory as SVG", "memory.svg", svg("memory"))];
+    [this.grid, this.memory].forEach((pane, i) => pane.tool(this.savers[i]!));
   }
 
   restore(fields: Fields): void {
@@ -136,13 +137,15 @@ export class LayoutPart extends Reader {
   }
 
   private open(facts: Facts, spec: string, array: Assumed): void {
-    const view = View.open(spec, array.dims, array.dtype);
+    const view = openView(spec, array.dims, array.dtype);
     if (!view) return;
     const before = this.shown;
     this.shown = { facts, view } as typeof this.shown;
     this.draw();
     before?.view.free();
     this.facts.show(facts);
+    // Files are drawn from shape and strides.
+    for (const saver of this.savers) saver.hidden = facts.stored !== undefined;
   }
 
   /** What takes longer than a key may: who holds what of a layout that is spread over threads. */

@@ -1,7 +1,7 @@
 // The grid of a layout: the last two dims are rows and columns, the dims before them panels.
 
 import type { Colouring } from "./colours.js";
-import { type Facts, View } from "./engine.js";
+import type { Facts, View } from "./engine.js";
 import { type Cell, MOST, type Source, type Window } from "./source.js";
 
 /** What stands in the cells. */

@@ -1,9 +1,9 @@
-// The page: parts, address, theme. Everything it needs is loaded at the start; then it works without a net.
+// The page: parts, address, theme. What most layouts need is loaded at the start; then it works without a net.
 
 import { AlgebraPart } from "./algebra_part.js";
 import { ConvertPart } from "./convert_part.js";
 import { copier, fill, h, say } from "./dom.js";
-import { load } from "./engine.js";
+import { CHANGED, load } from "./engine.js";
 import { GalleryPart } from "./gallery_part.js";
 import { LayoutPart } from "./layout_part.js";
 import type { PagePart } from "./page.js";
@@ -29,6 +29,7 @@ class Page {
     const links = PARTS.map((part) => h("a", { href: `#${part}`, "data-part": part }, TITLES[part]));
     fill(this.tabs, ...links);
     addEventListener("hashchange", () => this.open());
+    addEventListener(CHANGED, () => this.again());
     // A link to the content is no address of the page.
     document.getElementById("skip")!.addEventListener("click", (event) => {
       event.preventDefault();
@@ -66,6 +67,14 @@ class Page {
       scrollTo(0, 0);
     }
     if (!known) say(`${TITLES[part]}: ${this.parts[part].name()}`);
+  }
+
+  /** Asks anew for what is shown; the place that an address names is shown only now. */
+  private again(): void {
+    const { part, fields } = this.state();
+    this.parts[part].restore({ ...fields, at: fields["at"] || (fromHash(location.hash).fields["at"] ?? "") });
+    this.kept();
+    this.titled();
   }
 
   /** What is shown, as an address says it. */

@@ -1,7 +1,7 @@
 // Small pictures of layouts, for cards.
 
 import { type Colouring, isDark, paletteOf } from "./colours.js";
-import { ask, type Facts, refused, View } from "./engine.js";
+import { ask, type Facts, openView, refused, type View } from "./engine.js";
 import { shader } from "./layout_source.js";
 import { tiled } from "./page.js";
 
@@ -46,7 +46,7 @@ export function thumbnail(canvas: HTMLCanvasElement, { subjects, colour }: Previ
 
 function open({ spec, dims, dtype }: Subject): Opened | null {
   const facts = ask<Facts>({ ask: "view", spec, dims, dtype });
-  const view = refused(facts) ? null : View.open(spec, dims, dtype);
+  const view = refused(facts) ? null : openView(spec, dims, dtype);
   return view ? { facts: facts as Facts, view } : null;
 }
 

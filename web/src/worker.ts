@@ -1,5 +1,5 @@
 // Keeps the page's files, so that it opens without a net. A new version has another name, and comes with the
-// next visit.
+// next visit. What is loaded when it is first needed is kept from then on.
 
 const worker = self as unknown as {
   addEventListener(name: string, listener: (event: WorkerEvent) => void): void;
@@ -14,6 +14,7 @@ interface WorkerEvent extends Event {
 }
 
 declare const VERSION: string;
+declare const LATE: string;
 
 const FILES = ["./", "index.html", "page.css", "page.js", "tilewright.wasm", "icon.svg"];
 
@@ -31,5 +32,11 @@ worker.addEventListener("activate", (event) => {
 
 worker.addEventListener("fetch", (event) => {
   if (event.request.method !== "GET") return;
-  event.respondWith(caches.match(event.request, { ignoreSearch: true }).then((kept) => kept ?? fetch(event.request)));
+  event.respondWith(caches.match(event.request, { ignoreSearch: true }).then((kept) => kept ?? fetched(event.request)));
 });
+
+async function fetched(request: Request): Promise<Response> {
+  const response = await fetch(request);
+  if (response.ok && request.url.includes(`/${LATE}.`)) await (await caches.open(VERSION)).put(request, response.clone());
+  return response;
+}

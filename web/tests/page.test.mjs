@@ -8,6 +8,7 @@ import { drawn, open, serve, session } from "./browser.mjs";
 
 const SCREENSHOTS = process.env["SCREENSHOTS"] ?? "screenshots";
 const MILLION = "#layout?spec=[1024,1024] (m1 m0:16) (n1 n0:16) -> n1 m1 m0 n0";
+const TABLED = "f16[3,8] table(0; 2,-,0,1) row-major";
 let server, browser, visit, stop;
 
 before(async () => {
@@ -170,6 +171,10 @@ test("it works without a net, also opened anew", async () => {
   await page.evaluate(() => navigator.serviceWorker.ready);
   await page.reload();
   await page.waitForSelector("html[data-ready]");
+  // What is loaded later is kept when it has been used once.
+  await page.locator("nav a[data-part=gallery]").click();
+  await page.getByText("GPTQ_3BIT", { exact: true }).waitFor();
+  await page.locator("nav a[data-part=layout]").click();
   await own.stop();
   await page.locator("input").first().fill("f16[32,32] zN");
   for (const part of ["convert", "algebra", "gallery", "layout"]) {
@@ -183,6 +188,75 @@ test("it works without a net, also opened anew", async () => {
   // The way back to the first part led to what had been typed there.
   assert.match(await page.title(), /^f16\[32,32\] zN/);
   assert.ok((await counts(page)).cells > 100);
+  await page.locator("input").first().fill(TABLED);
+  await page.getByText("4 places, 1 of them a hole").waitFor();
+  await context.close();
+});
+
+test("what the first module lacks is loaded once, when a text first needs it", async () => {
+  await visit("#layout", async (page) => {
+    const late = [];
+    page.on("request", (request) => request.url().includes("/late-") && late.push(request.url().replace(/.*\./, "")));
+    for (const text of ["f16[32,32] zN", "row-mayor", "T.TileLayout(T.S[(8, 4):(4, 1)])"]) await page.locator("input").first().fill(text);
+    await page.getByLabel("What colours mean").selectOption("bank");
+    await drawn(page);
+    assert.deepEqual(late, []);
+    await page.locator("input").first().fill(TABLED);
+    await page.getByText("4 places, 1 of them a hole").waitFor();
+    await page.locator("input").first().fill("u1[64,5,3] GPTQ_3BIT");
+    await page.getByText("in groups of 32").waitFor();
+    assert.deepEqual(late, ["js", "wasm"]);
+    assert.equal(await page.locator(".wrong, .stale").count(), 0);
+  });
+});
+
+test("a link to an index table opens right away, at its cell", async () => {
+  await visit(`#layout?spec=${encodeURIComponent(TABLED)}&at=2,5`, async (page) => {
+    await page.getByText("3 indices stored at 4 places, 1 of them a hole").waitFor();
+    await drawn(page);
+    assert.match(await said(page), /element \(2, 5\): offset 5, byte 10$/);
+    assert.equal((await counts(page)).cells, 24);
+    // Memory has the hole; the element of row 0 is in the third row of it.
+    await grid(page).focus();
+    await page.keyboard.press("ArrowUp");
+    await page.keyboard.press("ArrowUp");
+    await drawn(page);
+    assert.match(await said(page), /element \(0, 5\): offset 21/);
+    assert.equal((await counts(page, 1)).cells, 32);
+    assert.match(await page.locator(".facts").textContent(), /What the tables store, in other notations.*f16\[4,8\]/);
+    assert.equal(await page.locator("button:visible", { hasText: "SVG" }).count(), 0);
+    await page.screenshot({ path: `${SCREENSHOTS}/table.png` });
+  });
+  // A table that is digits is a layout like any other.
+  await visit("#layout?spec=f16[4,8]+table(0;+0,2,1,3)+row-major", async (page) => {
+    await page.getByText("((2,2),8):((16,8),1)").first().waitFor();
+    assert.ok((await page.locator("button:visible", { hasText: "SVG" }).count()) > 0);
+  });
+  await visit(`#convert?a=row-major&b=${encodeURIComponent(TABLED)}`, async (page) => {
+    await page.getByText("The first element that moves is (0,0): from offset 0 to 16.").waitFor();
+    await page.locator("pre").waitFor();
+    assert.deepEqual(await page.locator(".grid").evaluateAll((grids) => grids.map((grid) => grid.drawn.cells)), [24, 24, 32, 32]);
+  });
+});
+
+test("a late part that does not load is a message with what to do; then it is tried again", async () => {
+  const context = await browser.newContext();
+  await context.route(/late-.*\.wasm/, (route) => route.abort());
+  const { page } = await open(context, `${server.address}#layout?spec=${encodeURIComponent(TABLED)}`);
+  const failed = page.getByText(/did not load \(.*\)\. Connect to the network and reload the page\./);
+  await failed.waitFor();
+  // Everything else goes on.
+  await page.locator("input").first().fill("f16[32,32] zN");
+  await drawn(page);
+  assert.ok((await counts(page)).cells > 100);
+  await page.locator("nav a[data-part=gallery]").click();
+  await failed.waitFor();
+  assert.ok((await page.locator(".card").count()) > 100);
+  await context.unroute(/late-.*\.wasm/);
+  await page.evaluate(() => dispatchEvent(new Event("online")));
+  await page.locator("nav a[data-part=layout]").click();
+  await page.locator("input").first().fill(TABLED);
+  await page.getByText("4 places, 1 of them a hole").waitFor();
   await context.close();
 });
 

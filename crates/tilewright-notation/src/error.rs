@@ -19,6 +19,7 @@ pub(crate) enum Kind {
     OutOfRange,
     Illegal,
     Undecided,
+    NotBuilt,
 }
 
 /// The names of the kinds for machines.
@@ -34,6 +35,7 @@ const NAMES: &[(Kind, &str)] = &[
     (Kind::OutOfRange, "out-of-range"),
     (Kind::Illegal, "illegal"),
     (Kind::Undecided, "undecided"),
+    (Kind::NotBuilt, "not-built"),
 ];
 
 /// The error of a text that is not a layout, a SPEC that does not fit an array, or a layout that a notation cannot express.
@@ -99,6 +101,18 @@ impl Error {
     /// ```
     pub fn mismatch(message: impl Into<String>) -> Error {
         Error::new(Kind::Mismatch, message)
+    }
+
+    /// Makes the error of a text that needs a feature without which this library was built.
+    ///
+    /// ```
+    /// use tilewright_notation::Error;
+    /// let error = Error::not_built("index tables", "tables");
+    /// assert_eq!(error.to_string(), "index tables are left out of this build; build it with the feature `tables`");
+    /// ```
+    pub fn not_built(what: &str, feature: &str) -> Error {
+        let said = format!("{what} are left out of this build; build it with the feature `{feature}`");
+        Error::new(Kind::NotBuilt, said)
     }
 
     /// Sets the bytes of the text that the error is about.
@@ -261,6 +275,17 @@ impl Error {
         self.is(Kind::Overflow)
     }
 
+    /// Returns whether the text needs a feature without which this library was built.
+    ///
+    /// ```
+    /// use tilewright_notation::{Spec, TABLES};
+    /// let read = Spec::parse("table(0; 1,0) row-major");
+    /// assert!(if TABLES { read.is_ok() } else { read.unwrap_err().is_not_built() });
+    /// ```
+    pub fn is_not_built(&self) -> bool {
+        self.is(Kind::NotBuilt)
+    }
+
     /// The bytes of the text at fault, `from..to`; `None` where the error is not about a text.
     ///
     /// ```
@@ -277,7 +302,7 @@ impl Error {
     }
 
     /// A stable word for machines: `parse`, `ambiguous`, `needs-dims`, `needs-dtype`, `mismatch`,
-    /// `unsupported`, `limit`, `overflow`, `out-of-range`, `illegal` or `undecided`.
+    /// `unsupported`, `limit`, `overflow`, `out-of-range`, `illegal`, `undecided` or `not-built`.
     ///
     /// ```
     /// use tilewright_notation::Spec;

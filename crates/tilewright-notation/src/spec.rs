@@ -129,6 +129,9 @@ impl Spec {
 
     /// Reads a SPEC by these notations.
     pub(crate) fn among(text: &str, all: dialect::All) -> Result<Spec, Error> {
+        if !TABLES && (tables::begins(text) || catalogue::tabled::is_named(text)) {
+            return Err(Error::not_built("index tables", "tables"));
+        }
         let most = if TABLES && tables::begins(text) { MAX_TABLED } else { MAX_TEXT };
         if text.len() > most {
             return Err(Error::new(

@@ -2,10 +2,34 @@
 
 use serde_json::{Value, json};
 use tilewright::{
-    Explanation, Named, TensorLayout,
-    ask::Answer as _,
+    ArrayLayout, Explanation, Named, TensorLayout,
+    ask::{Answer as _, TabledExplanation},
     layouts::{LinearDim, LinearLayout},
 };
+
+/// Returns the [facts](view) of an array. Index tables have lines of their own before those of the layout that they store, whose
+/// name is `stored` and whose dims are `stored_dims`; the array has no digits and no tiles then.
+pub(crate) fn of_array(array: &ArrayLayout) -> Value {
+    let mut facts = view(array.stored());
+    if !array.has_tables() {
+        return facts;
+    }
+    let (explained, layout) = (TabledExplanation::of(array), array.layout());
+    facts["stored"] = facts["layout"].take();
+    facts["stored_dims"] = facts["dims"].take();
+    facts["layout"] = json!(explained.spec);
+    for field in ["dims", "padded"] {
+        facts[field] = json!(explained.dims);
+    }
+    facts["cuts"] = explained.dims.iter().map(|_| json!([])).collect();
+    facts["axes"] = json!([]);
+    (facts["size"], facts["padding"]) = (json!(layout.size()), json!(layout.padding()));
+    let kept = |line: &&(String, String)| ["capacity", "injective"].contains(&line.0.as_str());
+    let mut lines = explained.lines();
+    lines.extend(explained.stored.lines().iter().filter(kept).cloned());
+    facts["lines"] = json!(lines);
+    facts
+}
 
 /// Returns the fields of an [`Explanation`] and further ones: `padded` (the extent of each dim with its padding), `cuts` (the
 /// sizes of tiles of each dim, inner first), `modes` (every mode of the storage as `[extent, stride]`), `low` (the lowest offset)
@@ -70,6 +94,24 @@ mod tests {
 
     fn facts(text: &str) -> Value {
         view(&Array::default().layout("spec", text).unwrap())
+    }
+
+    #[cfg(feature = "late")]
+    #[test]
+    fn an_array_with_tables_has_its_own_dims_and_the_notations_of_what_is_stored() {
+        let array = Array::default();
+        let of = |text| of_array(&array.array_layout("spec", text, &()).unwrap());
+        let facts = of("f16[3,8] table(0; 2,-,0,1) row-major");
+        assert_eq!((&facts["dims"], &facts["stored_dims"]), (&json!([3, 8]), &json!([4, 8])));
+        assert_eq!((&facts["padded"], &facts["cuts"]), (&json!([3, 8]), &json!([[], []])));
+        assert_eq!((&facts["padding"], &facts["capacity"]), (&json!(8), &json!(32)));
+        assert_eq!(facts["stored"], "f16[4,8] row-major");
+        let titles: Vec<&Value> = facts["lines"].as_array().unwrap().iter().map(|l| &l[0]).collect();
+        assert_eq!(titles, ["dims", "index tables", "padding", "capacity", "injective"]);
+        // Tables that are digits leave a layout like any other.
+        let folded = of("f16[4,8] table(0; 0,2,1,3) row-major");
+        assert!(folded["stored"].is_null());
+        assert_eq!(folded["cuts"], json!([[2], []]));
     }
 
     #[test]

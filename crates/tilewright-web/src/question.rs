@@ -3,14 +3,14 @@
 use serde_json::{Value, json};
 use tilewright::{
     Error, InShards,
-    ask::{Distribution, Fields, Question, ShardsExplanation, compare},
+    ask::{Answer as _, Distribution, Fields, Formats, ShardsExplanation, compare},
     draw::{
         Access, Limits, NoAccess, access, banks, conversion, distribution, expression, grid,
         is_map, memory, shards, subject,
     },
     eval::evaluate,
     input,
-    relayout::{Elements, Plan},
+    relayout::{Elements, Plan, Program},
     sharded::is_sharded,
 };
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -30,7 +30,7 @@ const USUAL_BITS: u32 = 32;
 /// | `ask` | takes | answers |
 /// |---|---|---|
 /// | the questions of [`Question::from_json`] | as in `corpus/answers.jsonl` | the answers there |
-/// | `view` | `spec`, `dims`, `dtype` | the answer of the program's `explain --json`, and the fields for a picture |
+/// | `view` | `spec`, `dims`, `dtype` | the answer of the program's `explain --json`, and the fields for a picture; for an array with index tables, `lines` describes these, and `stored` and `stored_dims` are the layout that they store, which the other fields describe |
 /// | `convert` | `a`, `b`, `dims`, `dtype` | `a`, `b`: each as of `view`; `same` |
 /// | `plan` | `a`, `b`, `dims`, `dtype` | the plan of a move: `text`, `kernel`, and the width `bits` of the elements, `assumed` if neither side gives it |
 /// | `banks` | `spec`, `dims`, `dtype`, `vector` | the banks of shared memory under reads of `vector` elements at once: `svg`, `notes`, and the width `bits`, `assumed` if it is not known |
@@ -78,10 +78,8 @@ impl Page<'_> {
             "spread" => self.spread(),
             "picture" => self.picture(),
             "step" => step::step(fields.text("op")?, fields.text("a")?, fields.text("b")?),
-            other => match Question::from_json(fields.0)? {
-                Some(question) => Ok(question.answer()?.to_json()),
-                None => Err(Error::usage("ask", format!("`{other}` is not a question"))),
-            },
+            "formats" => Ok(Formats::default().to_json()),
+            other => asked(other, fields.0),
         }
     }
 
@@ -91,12 +89,12 @@ impl Page<'_> {
         if is_sharded(text) {
             InShards::parse(text).map_err(|error| error.in_field("spec"))?;
         }
-        Ok(facts::view(&self.0.layout("spec")?))
+        Ok(facts::of_array(&self.0.array_layout("spec")?))
     }
 
     /// Answers with both sides of a conversion, and whether any element has to move.
     fn convert(&self) -> Answer {
-        let [a, b] = self.0.layouts()?;
+        let [a, b] = self.0.array_layouts()?;
         let (left, right) = (a.layout().extents(), b.layout().extents());
         if left != right {
             let says =
@@ -105,16 +103,16 @@ impl Page<'_> {
         }
         let same =
             compare(&a, &b).map_or_else(|error| error.to_json(), |same| json!(same.to_string()));
-        Ok(json!({ "a": facts::view(&a), "b": facts::view(&b), "same": same }))
+        Ok(json!({ "a": facts::of_array(&a), "b": facts::of_array(&b), "same": same }))
     }
 
     /// Answers with the plan of a move between two layouts.
     fn plan(&self) -> Answer {
-        let [a, b] = self.0.layouts()?;
-        let known = b.element_bits().or(a.element_bits());
+        let [a, b] = self.0.array_layouts()?;
+        let known = b.stored().element_bits().or(a.stored().element_bits());
         let bits = known.unwrap_or(USUAL_BITS);
-        let plan = Plan::new(a.layout(), b.layout(), Elements::same(bits), 0)
-            .map_err(|error| Error::from(error).in_field("b"))?;
+        let program = Program::of_arrays(a.layout(), b.layout(), Elements::same(bits), 0);
+        let plan = program.map(Plan::of).map_err(|error| Error::from(error).in_field("b"))?;
         let (text, kernel) = (plan.to_string(), plan.kernel_name());
         Ok(json!({ "text": text, "kernel": kernel, "bits": bits, "assumed": known.is_none() }))
     }
@@ -183,6 +181,21 @@ impl Page<'_> {
         };
         svg.map(|scene| json!(scene.to_svg())).map_err(|error| Error::from(error).in_field("spec"))
     }
+}
+
+/// Answers a question of the library, all of which the late module answers.
+#[cfg(feature = "late")]
+fn asked(name: &str, question: &Value) -> Answer {
+    match tilewright::ask::Question::from_json(question)? {
+        Some(question) => Ok(question.answer()?.to_json()),
+        None => Err(Error::usage("ask", format!("`{name}` is not a question"))),
+    }
+}
+
+/// Refuses a question that is not the page's own.
+#[cfg(not(feature = "late"))]
+fn asked(name: &str, _: &Value) -> Answer {
+    Err(tilewright::notation::Error::not_built(&format!("questions such as `{name}`"), "late").into())
 }
 
 /// Answers with the elements that each device holds of an array in shards.

@@ -4,7 +4,7 @@
 //! undecided offset, is `NaN`.
 
 use serde_json::json;
-use tilewright::{TensorLayout, ask::Fields, layouts::Place};
+use tilewright::{ArrayLayout, ask::Fields, layouts::Place};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 /// The largest count of numbers in one window.
@@ -22,7 +22,7 @@ const MAX_CELLS: usize = 1 << 20;
 #[wasm_bindgen]
 #[derive(Clone, Debug)]
 pub struct View {
-    layout: TensorLayout,
+    array: ArrayLayout,
 }
 
 #[wasm_bindgen]
@@ -33,11 +33,15 @@ impl View {
     /// use tilewright_web::View;
     /// assert!(View::open("logical_divide((6,8):(8,1), <3,4>)", "", "").is_some());
     /// assert!(View::open("row-major", "2,3,x", "").is_none());
+    /// # if !cfg!(feature = "late") { return; }
+    /// // Rows in an order of their own, each element at its place.
+    /// let rows = View::open("[3,2] table(0; 2,-,0,1) row-major", "", "").unwrap();
+    /// assert_eq!(rows.grid(&[], 0.0, 0.0, 3, 2), [4.0, 5.0, 6.0, 7.0, 0.0, 1.0]);
+    /// assert_eq!(rows.memory(1.0, 2), [1.0, 2.0, 1.0, 0.0, 0.0, 0.0]);
     /// ```
     pub fn open(spec: &str, dims: &str, dtype: &str) -> Option<View> {
         let question = json!({ "spec": spec, "dims": dims, "dtype": dtype });
-        let named = Fields(&question).layout("spec").ok()?;
-        Some(View { layout: named.layout().clone() })
+        Some(View { array: Fields(&question).array_layout("spec").ok()? })
     }
 
     /// Returns the offsets of a window of the last two dims, row by row, where `outer` is the coordinate of the other dims.
@@ -51,7 +55,7 @@ impl View {
     /// assert!(cube.grid(&[1.0], 2.0, 0.0, 1, 3).iter().all(|offset| offset.is_nan()));
     /// ```
     pub fn grid(&self, outer: &[f64], row: f64, column: f64, rows: u32, columns: u32) -> Vec<f64> {
-        let rank = self.layout.rank();
+        let rank = self.rank();
         let mut coord: Vec<u64> = outer.iter().map(|&x| x as u64).collect();
         coord.resize(rank, 0);
         let cells = (0..u64::from(rows)).flat_map(|i| (0..u64::from(columns)).map(move |j| (i, j)));
@@ -79,7 +83,7 @@ impl View {
     /// assert_eq!(padded.memory(4.0, 1), [2.0, 0.0, 0.0]);
     /// ```
     pub fn memory(&self, from: f64, count: u32) -> Vec<f64> {
-        let (rank, mut given_up) = (self.layout.rank(), false);
+        let (rank, mut given_up) = (self.rank(), false);
         let count = (count as usize).min(MAX_CELLS / (rank + 1));
         let mut cells = Vec::with_capacity(count * (rank + 1));
         for i in 0..count as i64 {
@@ -110,9 +114,9 @@ impl View {
     pub fn offsets(&self, coords: &[f64]) -> Vec<f64> {
         let offset = |coord: &[f64]| {
             let coord: Vec<u64> = coord.iter().map(|&x| x as u64).collect();
-            self.layout.offset(&coord).map_or(f64::NAN, |offset| offset as f64)
+            self.element(&coord).map_or(f64::NAN, |offset| offset as f64)
         };
-        coords.chunks(self.layout.rank().max(1)).take(MAX_CELLS).map(offset).collect()
+        coords.chunks(self.rank().max(1)).take(MAX_CELLS).map(offset).collect()
     }
 
     /// Returns the offset of a cell, also of padding, in decimal digits, since a number of JavaScript may be inexact. Empty if
@@ -131,12 +135,24 @@ impl View {
 
     /// Returns the offset of a cell of the padded domain.
     fn at(&self, coord: &[u64]) -> Option<i64> {
-        let layout = &self.layout;
-        let offset = match layout.is_strided() {
-            true => layout.layout().offset_at(coord),
-            false => layout.offset(coord),
+        let layout = self.array.stored().layout();
+        if self.array.has_tables() || !layout.is_strided() {
+            return self.element(coord);
+        }
+        layout.layout().offset_at(coord).ok()
+    }
+
+    /// Returns the offset of an element.
+    fn element(&self, coord: &[u64]) -> Option<i64> {
+        let offset = match self.array.has_tables() {
+            true => self.array.layout().offset(coord),
+            false => self.array.stored().layout().offset(coord),
         };
         offset.ok()
+    }
+
+    fn rank(&self) -> usize {
+        self.array.layout().extents().len()
     }
 
     /// Returns the offset of a cell of the padded domain as a number; `NaN` if there is none.
@@ -145,6 +161,10 @@ impl View {
     }
 
     fn place(&self, offset: i64) -> Option<Place> {
-        self.layout.locate(offset).ok()
+        let place = match self.array.has_tables() {
+            true => self.array.layout().locate(offset),
+            false => self.array.stored().layout().locate(offset),
+        };
+        place.ok()
     }
 }

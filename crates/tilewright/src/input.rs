@@ -172,6 +172,7 @@ pub fn read(text: &str) -> Result<Spec, Error> {
     }
     match Spec::parse(text) {
         Ok(spec) => Ok(spec),
+        Err(error) if error.is_not_built() => Err(error.into()),
         Err(_) if is_sharded(text) => {
             let said = "a sharded array, where the layout of an array is expected";
             Err(Error::at("unsupported", (0, text.len()), said).in_text(text))

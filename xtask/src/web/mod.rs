@@ -19,12 +19,19 @@ pub(crate) fn build(root: &Path) -> Outcome {
     let web = root.join("web");
     packages(&web)?;
     let binder = binder(root)?;
-    let compiled = wasm::compile(root)?;
-    run(command(root, &[&binder.to_string_lossy()]).arg(compiled).arg("web/generated"))?;
-    fold(&web)?;
+    for (folder, features) in MODULES {
+        let compiled = wasm::compile(root, features)?;
+        run(command(&web, &[&binder.to_string_lossy()]).arg(compiled).arg(folder))?;
+        fold(&web, &format!("{folder}/tilewright_web_bg.wasm"))?;
+    }
     run(&mut command(&web, &["node_modules/.bin/tsc", "--project", "."]))?;
     run(&mut command(&web, &["node", "build.mjs"]))
 }
+
+/// The folders of the modules, with the words by which cargo chooses their features: the module that the page starts with, and
+/// the one that it loads when a question needs more.
+const MODULES: [(&str, &[&str]); 2] =
+    [("generated", &["--no-default-features"]), ("generated/late", &[])];
 
 /// The passes that merge equal functions, and the few that shorten the code without hiding its repetitions from compression.
 /// Others, such as `--local-cse`, make the module shorter and its compressed form longer.
@@ -65,8 +72,7 @@ const USED: [&str; 6] = [
 ];
 
 /// Makes the compiled library shorter, and puts its functions in an order that compresses well.
-fn fold(web: &Path) -> Outcome {
-    let module = "generated/tilewright_web_bg.wasm";
+fn fold(web: &Path, module: &str) -> Outcome {
     let optimize = |passes: &[&str]| {
         let mut optimize = command(web, &["node", "node_modules/binaryen/bin/wasm-opt"]);
         run(optimize.args(USED).args(passes).args([module, "-o", module]))

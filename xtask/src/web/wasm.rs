@@ -19,18 +19,18 @@ pub(super) fn fetch(root: &Path) -> Outcome {
     if has_target(root) || adds_target(root) { Ok(()) } else { debian(root) }
 }
 
-/// The compiled library.
-pub(crate) fn compile(root: &Path) -> Outcome<PathBuf> {
+/// The compiled library with the features that these words choose. The next compilation writes the same file.
+pub(crate) fn compile(root: &Path, features: &[&str]) -> Outcome<PathBuf> {
     let folder = target(root)?;
     if has_target(root) || adds_target(root) {
-        run(library(command(root, &["cargo"]), &folder).arg("--locked"))?;
+        run(library(command(root, &["cargo"]), &folder).args(features).arg("--locked"))?;
         return Ok(built(&folder));
     }
     say(&format!("    no {TARGET} from rustup; Debian's compiler builds the standard library"));
     let folder = folder.join("web-debian");
     debian(root)?;
     let mut build = library(command(root, &["/usr/bin/cargo"]), &folder);
-    build.arg("-Zbuild-std=std,panic_abort");
+    build.args(features).arg("-Zbuild-std=std,panic_abort");
     build.env("RUSTC", "/usr/bin/rustc").env("RUSTC_BOOTSTRAP", "1");
     build.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker(root)?);
     run(&mut build)?;

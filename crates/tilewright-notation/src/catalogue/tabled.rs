@@ -91,13 +91,50 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     tabled_formats().iter().flat_map(|format| format.aliases.iter().copied().chain([format.name]))
 }
 
+/// The number of all names.
+const COUNT: usize = {
+    let (mut count, mut at) = (0, 0);
+    while at < ROWS.len() {
+        count += 1 + ROWS[at].aliases.len();
+        at += 1;
+    }
+    count
+};
+
+/// All names, by which a build without tables recognises what it lacks: it contains these texts, and no rows.
+static NAMES: [&str; COUNT] = {
+    let (mut names, mut count, mut at) = ([""; COUNT], 0, 0);
+    while at < ROWS.len() {
+        let TabledFormat { name, aliases, .. } = &ROWS[at];
+        names[count] = *name;
+        let mut alias = 0;
+        while alias < aliases.len() {
+            alias += 1;
+            names[count + alias] = aliases[alias - 1];
+        }
+        count += 1 + alias;
+        at += 1;
+    }
+    names
+};
+
+/// Returns whether a text contains a name of such a format, built in or not.
+pub(crate) fn is_named(text: &str) -> bool {
+    words(text).any(|(_, word)| NAMES.contains(&word))
+}
+
+/// Returns the first words of a text outside of brackets, and where they begin.
+fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let begins = outside(text).filter(move |(_, before, c)| is_word(*c) && !before.is_some_and(is_word));
+    begins.take(16).filter_map(move |(at, ..)| {
+        Some((at, text.get(at..)?.split(|c| !is_word(c)).next()?))
+    })
+}
+
 /// Finds the first word of a text that is a name of such a format, outside of brackets.
 pub(crate) fn find(text: &str) -> Option<Result<Found<'_>, Error>> {
-    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let words = outside(text).filter(|(_, before, c)| is_word(*c) && !before.is_some_and(is_word));
-    let (at, format, len) = words.take(16).find_map(|(at, ..)| {
-        let rest = text.get(at..)?;
-        let word = rest.split(|c| !is_word(c)).next()?;
+    let (at, format, len) = words(text).find_map(|(at, word)| {
         let known = |format: &&TabledFormat| format.name == word || format.aliases.contains(&word);
         Some((at, tabled_formats().iter().find(known)?, word.len()))
     })?;

@@ -59,17 +59,30 @@ impl TabledExplanation {
         }
     }
 
-    /// Returns the lines before the explanation of the stored layout.
+    /// Returns the lines before the explanation of the stored layout, as titles and texts.
+    ///
+    /// ```
+    /// # if !cfg!(feature = "tables") { return Ok::<(), tilewright::Error>(()); }
+    /// use tilewright::{Spec, ask::TabledExplanation};
+    /// let spec = Spec::parse("f16[3,8] table(0; 2,-,0,1) row-major")?;
+    /// let lines = TabledExplanation::of(&spec.array_layout(None, None, &())?).lines();
+    /// assert_eq!(lines[2], ("padding".into(), "8 elements".into()));
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn lines(&self) -> Vec<(String, String)> {
+        let tables = self.tables.iter().enumerate();
+        let titled = tables.map(|(at, said)| (if at == 0 { "index tables" } else { "" }, said));
+        let mut lines = vec![("dims".to_owned(), format!("{:?}", self.dims))];
+        lines.extend(titled.map(|(title, said)| (title.to_owned(), said.clone())));
+        lines.push(("padding".to_owned(), counted(self.padding.into(), "element")));
+        lines
+    }
+
     fn head(&self, width: usize) -> String {
-        let mut text = shortened(&self.spec, width) + "\n";
-        let mut say =
-            |title: &str, said: &str| text += &row(&format!("  {title}"), HEAD, said, width);
-        say("dims", &format!("{:?}", self.dims));
-        for (at, table) in self.tables.iter().enumerate() {
-            say(if at == 0 { "index tables" } else { "" }, table);
-        }
-        say("padding", &counted(self.padding.into(), "element"));
-        text + "what the tables store:\n"
+        let lines = self.lines().into_iter();
+        let rows = lines.map(|(title, said)| row(&format!("  {title}"), HEAD, &said, width));
+        let name = shortened(&self.spec, width);
+        format!("{name}\n{}what the tables store:\n", rows.collect::<String>())
     }
 }
 

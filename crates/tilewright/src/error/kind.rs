@@ -84,6 +84,8 @@ kinds! {
     Undecided, "undecided", is_undecided, "Layout::parse(\"(999,1000,3):(1000,999,7)\").unwrap().padding_count()";
     /// The operation exists, but not for this kind of layout, notation or file. The message names the missing part.
     Unsupported, "unsupported", is_unsupported, "Layout::parse(\"4:1+3\").unwrap().right_inverse()";
+    /// The library was built without a feature that the text or the question needs. The message names the feature.
+    NotBuilt, "not-built", is_not_built, "Err::<(), _>(tilewright::notation::Error::not_built(\"index tables\", \"tables\"))";
     /// The result exists as a map, but no shape and strides express it.
     NoLayout, "no-layout", is_no_layout,
         "Layout::parse(\"(6,2):(1,7)\").unwrap().composition(&Layout::parse(\"(3,2):(2,3)\").unwrap())";
