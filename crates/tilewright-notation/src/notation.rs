@@ -36,8 +36,6 @@ pub struct Notation {
     pub(crate) print: Print,
     /// True if a user added it, so that its texts mean nothing elsewhere.
     pub(crate) own: bool,
-    /// True if explanations list it.
-    pub(crate) listed: bool,
 }
 
 type ReadFn = fn(&str) -> Result<Arc<dyn Reading>, Error>;
@@ -70,8 +68,8 @@ impl Notation {
     ) -> Notation {
         let words: fn() -> Vec<&'static str> = Vec::new;
         let claims: fn(&str) -> bool = |_| false;
-        let (own, listed, among, aliases): (_, _, _, &[&str]) = (false, true, None, &[]);
-        Notation { name, aliases, about, claims, read, among, words, print, own, listed }
+        let (own, among, aliases): (_, _, &[&str]) = (false, None, &[]);
+        Notation { name, aliases, about, claims, read, among, words, print, own }
     }
 
     /// Adds other names, each of them a prefix too.
@@ -127,23 +125,6 @@ impl Notation {
 }
 
 impl Notation {
-    /// Leaves it out of explanations.
-    #[cfg(feature = "axe")]
-    pub(crate) const fn unlisted(mut self) -> Notation {
-        self.listed = false;
-        self
-    }
-
-    /// Returns whether explanations of a layout print it in this notation.
-    ///
-    /// ```
-    /// use tilewright_notation::notation;
-    /// assert!(notation("numpy").unwrap().is_listed());
-    /// ```
-    pub fn is_listed(&self) -> bool {
-        self.listed
-    }
-
     /// Its name, which is also its prefix in a SPEC.
     ///
     /// ```

@@ -46,8 +46,7 @@ pub(super) const DIALECT: Notation =
     Notation::new("axe", "TVM's TIRx, Axe: shards and replicas on named axes", read, print)
         .with_aliases(&["tirx"])
         .with_form(claims)
-        .with_words(words)
-        .unlisted();
+        .with_words(words);
 
 const NAMES: [&str; 2] = ["TileLayout", "ComposeLayout"];
 

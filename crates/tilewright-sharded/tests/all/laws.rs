@@ -104,7 +104,7 @@ fn check_cover(sharded: &Sharded) {
 fn check_texts(sharded: &Sharded) -> usize {
     let read = |text: &str| Sharded::parse(&format!("{} @ {text}", sharded.array()));
     let mut said = 0;
-    for dialect in DIALECTS.iter().chain(dialect("axe").ok()) {
+    for dialect in DIALECTS {
         if let Ok(text) = dialect.print(sharded) {
             let again = read(&text).unwrap();
             assert_eq!(sharded.difference(&again), None, "{text}");

@@ -19,6 +19,7 @@ pub(crate) fn all() -> Vec<Value> {
     questions.extend(tiled());
     questions.extend(tags());
     questions.extend(formats());
+    questions.extend(tables());
     questions.extend(pairs());
     questions.extend(threads());
     questions.extend(shards());
@@ -198,9 +199,7 @@ impl Given {
     /// Returns all questions about one layout.
     fn everything(&self) -> Vec<Value> {
         let mut questions = vec![self.ask("parse"), self.ask("explain"), self.ask("recognise")];
-        // The page lacks the others.
-        let listed = notations().iter().filter(|to| to.is_listed());
-        let to = listed.map(|to| self.ask_with("translate", "to", json!(to.name())));
+        let to = notations().iter().map(|to| self.ask_with("translate", "to", json!(to.name())));
         questions.extend(to);
         questions.extend(self.places());
         questions
@@ -226,7 +225,6 @@ impl Given {
 fn headers() -> Vec<Value> {
     notations()
         .iter()
-        .filter(|notation| notation.is_listed())
         .flat_map(|notation| header(notation.name()))
         .flat_map(|given| given.everything())
         .collect()
@@ -414,6 +412,31 @@ fn shards() -> Vec<Value> {
         [given.ask("shards"), given.ask_with("translate", "to", json!("torch"))]
     });
     all.chain(refused).collect()
+}
+
+/// Arrays with index tables: lists that are digits, others, blocks, holes, and formats whose names stand for tables.
+fn tables() -> Vec<Value> {
+    const SPECS: [&str; 7] = [
+        "f16[4,8] table(0; 0,2,1,3) row-major",
+        "f16[4,8] table(0; 0,2,3,1) row-major",
+        "f16[3,8] table(0; 2,-,0,1) row-major",
+        "f16[16,32] table(0/8,1/16; 3,0,2,1) zN",
+        "u1[64,5,3] GPTQ_3BIT",
+        "bf16[40,5] MEGATRON_QKV[Q=3,HEAD=4]",
+        "f16[4,8] table(0; 0,2,2,1) row-major",
+    ];
+    let of = |spec: &str| {
+        let given = Given::alone(spec);
+        let coord = vec![1; spec.split(']').next().unwrap_or("").matches(',').count() + 1];
+        let mut questions = vec![given.ask("parse"), given.ask("explain"), given.ask("recognise")];
+        questions.push(given.ask_with("translate", "to", json!("cute")));
+        questions.push(given.ask_with("offset", "coord", json!(coord)));
+        questions.extend([0, 9, 23].map(|at| given.ask_with("coord", "offset", json!(at))));
+        questions.push(json!({ "ask": "same", "a": spec, "b": "row-major" }));
+        questions.push(json!({ "ask": "relayout", "from": spec, "to": "row-major", "bits": 16 }));
+        questions
+    };
+    SPECS.into_iter().flat_map(of).collect()
 }
 
 /// Tiles in shared memory with accesses of every kind, also impossible ones.
