@@ -111,7 +111,8 @@ impl Error {
     /// assert_eq!(error.to_string(), "index tables are left out of this build; build it with the feature `tables`");
     /// ```
     pub fn not_built(what: &str, feature: &str) -> Error {
-        let said = format!("{what} are left out of this build; build it with the feature `{feature}`");
+        let said =
+            format!("{what} are left out of this build; build it with the feature `{feature}`");
         Error::new(Kind::NotBuilt, said)
     }
 

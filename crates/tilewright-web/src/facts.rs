@@ -106,7 +106,8 @@ mod tests {
         assert_eq!((&facts["padded"], &facts["cuts"]), (&json!([3, 8]), &json!([[], []])));
         assert_eq!((&facts["padding"], &facts["capacity"]), (&json!(8), &json!(32)));
         assert_eq!(facts["stored"], "f16[4,8] row-major");
-        let titles: Vec<&Value> = facts["lines"].as_array().unwrap().iter().map(|l| &l[0]).collect();
+        let titles: Vec<&Value> =
+            facts["lines"].as_array().unwrap().iter().map(|l| &l[0]).collect();
         assert_eq!(titles, ["dims", "index tables", "padding", "capacity", "injective"]);
         // Tables that are digits leave a layout like any other.
         let folded = of("f16[4,8] table(0; 0,2,1,3) row-major");

@@ -195,7 +195,8 @@ fn asked(name: &str, question: &Value) -> Answer {
 /// Refuses a question that is not the page's own.
 #[cfg(not(feature = "late"))]
 fn asked(name: &str, _: &Value) -> Answer {
-    Err(tilewright::notation::Error::not_built(&format!("questions such as `{name}`"), "late").into())
+    Err(tilewright::notation::Error::not_built(&format!("questions such as `{name}`"), "late")
+        .into())
 }
 
 /// Answers with the elements that each device holds of an array in shards.

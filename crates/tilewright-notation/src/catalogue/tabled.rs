@@ -126,10 +126,11 @@ pub(crate) fn is_named(text: &str) -> bool {
 /// Returns the first words of a text outside of brackets, and where they begin.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let begins = outside(text).filter(move |(_, before, c)| is_word(*c) && !before.is_some_and(is_word));
-    begins.take(16).filter_map(move |(at, ..)| {
-        Some((at, text.get(at..)?.split(|c| !is_word(c)).next()?))
-    })
+    let begins =
+        outside(text).filter(move |(_, before, c)| is_word(*c) && !before.is_some_and(is_word));
+    begins
+        .take(16)
+        .filter_map(move |(at, ..)| Some((at, text.get(at..)?.split(|c| !is_word(c)).next()?)))
 }
 
 /// Finds the first word of a text that is a name of such a format, outside of brackets.
