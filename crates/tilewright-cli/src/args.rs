@@ -29,7 +29,7 @@ pub(crate) use bench::{Bench, MAX_BYTES};
 pub(crate) use convert::{Convert, JobArgs, Recast, Verify};
 pub(crate) use emit::Emit;
 pub(crate) use fingerprint::{Data, Fingerprint, SameData};
-pub(crate) use general::general_first;
+pub(crate) use general::{general_first, misplaced};
 pub(crate) use help::command;
 pub(crate) use how::How;
 pub(crate) use infer::Infer;

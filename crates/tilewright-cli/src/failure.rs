@@ -101,6 +101,13 @@ impl Failure {
         }
     }
 
+    /// Returns the failure of a step that runs or finishes a plan, whose options are those of the plan.
+    pub(crate) fn of_plan(error: tilewright::reshard::Error) -> Failure {
+        let Some((wish, does)) = wished(&error) else { return error.into() };
+        let bare = Failure::new(USAGE, error.kind(), error.spelled(option));
+        bare.with_hint(&format!("; plan again: `reshard plan … {wish}` {does}"))
+    }
+
     /// Returns the failure of an error that is the answer no.
     pub(crate) fn no(error: tilewright::Error) -> Failure {
         Failure { code: ExitCode::NO.0, ..Failure::of(error) }
@@ -183,14 +190,22 @@ impl From<tilewright::reshard::Error> for Failure {
             _ => IO,
         };
         let failure = Failure::new(code, error.kind(), error.spelled(option));
-        match error.kind() {
-            "replicas" => failure.with_hint("; --trust-replicas takes the first"),
-            "padding" => failure.with_hint("; --drop-padding drops it"),
-            "exists" if error.to_string().contains(" exists already") => {
-                failure.with_hint("; --force replaces a checkpoint")
-            }
-            _ => failure,
+        match wished(&error) {
+            Some((wish, does)) => failure.with_hint(&format!("; {wish} {does}")),
+            None => failure,
         }
+    }
+}
+
+/// Returns the option of a request of `reshard` that avoids an error, and what it does.
+fn wished(error: &tilewright::reshard::Error) -> Option<(&'static str, &'static str)> {
+    match error.kind() {
+        "replicas" => Some(("--trust-replicas", "takes the first")),
+        "padding" => Some(("--drop-padding", "drops it")),
+        "exists" if error.to_string().contains(" exists already") => {
+            Some(("--force", "replaces a checkpoint"))
+        }
+        _ => None,
     }
 }
 

@@ -47,6 +47,9 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
     // Errors are JSON wherever `--json` occurs, also if the arguments do not parse.
     let json = arguments.iter().any(|argument| argument == "--json");
     let command = args::command(screen::width());
+    if let Some(said) = args::misplaced(&command, &arguments) {
+        return Failure::usage(said).report(json).0;
+    }
     let parsed = command.try_get_matches_from(arguments);
     let outcome = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => own_formats::load(&cli)

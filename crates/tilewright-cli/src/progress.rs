@@ -49,12 +49,16 @@ impl Bar {
         })
     }
 
-    /// Ends the bar, and reports the signal that paused a run whose finished work is kept.
-    pub(crate) fn kept<T>(&self, result: Result<T, reshard::Error>) -> Result<T, Failure> {
+    /// Ends the bar, and reports the signal that paused a run whose finished work is kept, or its error by `failed`.
+    pub(crate) fn kept<T>(
+        &self,
+        result: Result<T, reshard::Error>,
+        failed: fn(reshard::Error) -> Failure,
+    ) -> Result<T, Failure> {
         self.bar.finish_and_clear();
         result.map_err(|error| match self.signal.load(Ordering::Relaxed) {
             signal if error.kind() == "cancelled" => Failure::paused(signal, &error.to_string()),
-            _ => error.into(),
+            _ => failed(error),
         })
     }
 }

@@ -20,6 +20,9 @@ impl Job {
             "io" | "cancelled" | "incomplete" => {
                 "holds the finished work: run the same command to continue, or remove it"
             }
+            "exists" => {
+                "holds the finished work: free the name and run the same command, or remove it"
+            }
             _ => "is left over from this run; remove it",
         };
         error.and(&format!("{partial} {said}"))

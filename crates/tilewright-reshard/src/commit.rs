@@ -24,7 +24,7 @@ use tilewright_files::{
     inner::{Busy, Claim, Claimant, Companions, check_space, is_empty_folder, remove_filled},
 };
 
-use crate::{Error, Job, journal, lists::shown};
+use crate::{Error, Job, journal, lists::shown, target::File};
 
 impl Job {
     /// Returns the folder in which the result is written.
@@ -153,7 +153,7 @@ impl Job {
             return Ok(());
         }
         if !self.request.force {
-            return Err(Error::new("exists", format!("{} exists already", path.display())));
+            return Err(Error::new("exists", self.taken()));
         }
         if let Some(source) = self.source.files.iter().find(|file| lies_in(&file.path, path)) {
             let (path, source) = (path.display(), source.path.display());
@@ -167,6 +167,24 @@ impl Job {
                 Err(Error::new("exists", format!("{} {said}", path.display())))
             }
         }
+    }
+
+    /// Describes the path that has the name of the result: the finished result of this job, or another one.
+    fn taken(&self) -> String {
+        let path = self.request.output.display();
+        match self.is_finished() {
+            true => format!("{path} is finished: it has every file of the result"),
+            false => format!("{path} exists already"),
+        }
+    }
+
+    /// Returns whether the result has all of its files at their lengths, and nothing is left of the run.
+    fn is_finished(&self) -> bool {
+        let is_whole = |file: &File| {
+            let facts = fs::metadata(self.request.output.join(&file.name));
+            facts.is_ok_and(|facts| facts.len() == file.bytes)
+        };
+        fs::symlink_metadata(self.partial()).is_err() && self.output.files.iter().all(is_whole)
     }
 
     /// Returns the tasks that no journal names, in order.

@@ -18,6 +18,35 @@ pub(crate) fn general_first(arguments: &mut [OsString]) {
     arguments[command..=command + count].rotate_left(1);
 }
 
+/// Returns an error for options of a run that precede a step, if there are any: `reshard --memory 1G plan IN OUT`.
+///
+/// The command is that of the program, and general options are before it.
+pub(crate) fn misplaced(program: &clap::Command, arguments: &[OsString]) -> Option<String> {
+    let first = 1 + general(arguments.get(1..).unwrap_or_default());
+    let (command, words) = arguments.get(first..)?.split_first()?;
+    let command = program.find_subcommand(command.to_str().filter(|word| *word == WITH_STEPS)?)?;
+    let (mut given, mut at) = (Vec::new(), 0);
+    let step = loop {
+        let word = words.get(at)?.to_str()?;
+        let Some(option) = word.strip_prefix("--") else { break command.find_subcommand(word)? };
+        let (name, value) = option.split_once('=').map_or((option, None), |(a, b)| (a, Some(b)));
+        let known = command.get_arguments().find(|known| known.get_long() == Some(name))?;
+        let takes = known.get_action().takes_values() && value.is_none();
+        (given, at) = ([given, vec![name]].concat(), at + 1 + usize::from(takes));
+    };
+    let (name, option) = (step.get_name(), given.first()?);
+    let has = |step: &clap::Command| step.get_arguments().any(|it| it.get_long() == Some(option));
+    Some(match has(step) {
+        true => format!("options of a step follow it: `reshard {name} … --{option} …`"),
+        false => match command.find_subcommand("plan").is_some_and(has) {
+            true => format!(
+                "`{name}` has no --{option}, which the plan states: give it to `reshard plan`"
+            ),
+            false => format!("`{name}` has no --{option}"),
+        },
+    })
+}
+
 /// Counts the leading words that are general options or their values.
 fn general(words: &[OsString]) -> usize {
     let mut count = 0;
@@ -35,6 +64,46 @@ fn general(words: &[OsString]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn options_of_a_run_before_a_step_are_one_error_that_says_where_they_go() {
+        let program = crate::args::command(80);
+        for (words, said) in [
+            (
+                "reshard --memory 1G plan a b",
+                "options of a step follow it: `reshard plan … --memory …`",
+            ),
+            (
+                "-q reshard --memory=1G --verify plan a",
+                "options of a step follow it: `reshard plan … --memory …`",
+            ),
+            (
+                "reshard --mesh tp=2 simulate a",
+                "options of a step follow it: `reshard simulate … --mesh …`",
+            ),
+            (
+                "reshard --threads 2 run p",
+                "options of a step follow it: `reshard run … --threads …`",
+            ),
+            (
+                "reshard --verify run p",
+                "`run` has no --verify, which the plan states: give it to `reshard plan`",
+            ),
+            ("reshard --dry-run finish p", "`finish` has no --dry-run"),
+            ("reshard --memory 1G in out", ""),
+            ("reshard --memory plan in out", ""),
+            ("reshard plan in out --memory 1G", ""),
+            ("reshard in plan --memory 1G", ""),
+            ("reshard --wrong plan a b", ""),
+            ("reshard --memory", ""),
+            ("convert --memory 1G plan", ""),
+            ("", ""),
+        ] {
+            let words: Vec<OsString> =
+                format!("tw {words}").split_whitespace().map(Into::into).collect();
+            assert_eq!(misplaced(&program, &words).unwrap_or_default(), said, "{words:?}");
+        }
+    }
 
     #[test]
     fn general_options_go_before_the_command_with_steps_and_nothing_else_moves() {

@@ -42,12 +42,12 @@ pub(super) fn run(args: &Reshard, quiet: bool, out: &mut Output) -> Result<ExitC
             let tasks: Vec<u64> = job.share(rank, world).collect();
             let threads = threads(&share.threads)?;
             let done = job.run_threads(&tasks, threads, &format!("rank-{rank}"), &bar);
-            let done = bar.kept(done)?;
+            let done = bar.kept(done, Failure::of_plan)?;
             say(&job, "run", done, out)
         }
         (Some(StepArgs::Finish(finish)), _) => {
             let job = Job::of_plan(&finish.plan)?;
-            job.finish()?;
+            job.finish().map_err(Failure::of_plan)?;
             say(&job, "finished", 0, out)
         }
         (Some(StepArgs::Simulate(asked)), _) => super::simulate::run(asked, out),
@@ -62,7 +62,7 @@ pub(super) fn run(args: &Reshard, quiet: bool, out: &mut Output) -> Result<ExitC
             }
             remark(&job, out);
             let bar = Bar::new(quiet || out.is_json());
-            let done = bar.kept(job.run_all_threads(threads, &bar))?;
+            let done = bar.kept(job.run_all_threads(threads, &bar), Failure::from)?;
             say(&job, "finished", done, out)
         }
         (None, None) => Err(Failure::usage("no checkpoint to reshard; give IN and OUT, or a step")),

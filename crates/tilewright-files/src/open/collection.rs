@@ -85,7 +85,8 @@ impl Collection {
     }
 
     /// Opens two files or folders. If one of them cannot be read without `reading`, it is read by it, and one that states its
-    /// array is not; else both are read by it, like [`open_as`](Collection::open_as).
+    /// array is not; else both are read by it, like [`open_as`](Collection::open_as). A file is opened a second time only if
+    /// the reading applies to it.
     ///
     /// # Errors
     /// Those of [`open`](Collection::open).
@@ -110,12 +111,14 @@ impl Collection {
         let stated = paths.map(Collection::open);
         let lacks = |one: &Result<Collection, Error>| one.as_ref().is_err_and(Error::is_usage);
         let some_lack = stated.iter().any(lacks);
-        let read = |(path, one)| match some_lack && !lacks(&one) {
-            true => one,
-            false => Collection::open_as(path, reading),
+        // Only files of one array depend on the caller's reading.
+        let depends = |one: &Result<Collection, Error>| match one {
+            Ok(one) => !some_lack && !reading.is_silent() && one.arrays() > 0,
+            Err(_) => lacks(one) && !reading.is_silent(),
         };
+        let read = |path, one| if depends(&one) { Collection::open_as(path, reading) } else { one };
         let [one, other] = stated;
-        Ok((read((paths[0], one))?, read((paths[1], other))?))
+        Ok((read(paths[0], one)?, read(paths[1], other)?))
     }
 
     /// Reads the tensors of files that name them by `reading`, as [`Conversion`](crate::Conversion) does: those whose layout is

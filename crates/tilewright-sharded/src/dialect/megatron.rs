@@ -184,7 +184,10 @@ fn vocabulary(
     from: usize,
     (rows, count): (u64, u64),
 ) -> Result<Cut, Error> {
-    scanner.expect("(")?;
+    if !scanner.eat("(") {
+        let said = "`vocab` needs the multiple to which rows are padded: vocab(pad=N), such as vocab(pad=64)";
+        return Err(Error::parse((from, scanner.at()), said));
+    }
     scanner.expect("pad")?;
     scanner.expect("=")?;
     let pad = positive(scanner)?;
