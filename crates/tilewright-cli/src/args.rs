@@ -28,7 +28,7 @@ pub(crate) use banks::Banks;
 pub(crate) use bench::{Bench, MAX_BYTES};
 pub(crate) use convert::{Convert, JobArgs, Recast, Verify};
 pub(crate) use emit::Emit;
-pub(crate) use fingerprint::{Data, Fingerprint, SameData};
+pub(crate) use fingerprint::{Data, Fingerprint, SameData, ShardArgs};
 pub(crate) use general::{general_first, misplaced};
 pub(crate) use help::command;
 pub(crate) use how::How;
@@ -123,7 +123,8 @@ NAME.tilewright.json; without it, give --to. OUT is .safetensors, .gguf, .npy,
 Without --against, the data of OUT is compared with the fingerprints that it
 records. Row-major tensors have none. Tensors with a layout and no fingerprint
 are listed. If nothing is recorded, the exit code is 2. With two folders, the
-other files that were copied are compared too.
+other files that were copied are compared too. If either is a folder of shards,
+the arrays are compared as by `same-data`.
 
 Examples:
   tilewright verify zn.safetensors
@@ -142,11 +143,13 @@ coordinate, both values as bits, and whether it equals a transposed,
 byte-swapped or renamed tensor. Then the exit code is 1. An array in .npy or
 raw:PATH is compared with the only tensor of the other file. --dtype, --dims and
 --from describe the files that do not state their array; if both state it, they
-have the meaning of `fingerprint`, for both files.
+have the meaning of `fingerprint`, for both files. Folders of shards count as
+their whole arrays, as for `fingerprint`.
 
 Examples:
   tilewright same-data model.safetensors zn.safetensors
   tilewright same-data checkpoint/ model.gguf
+  tilewright same-data checkpoint/ tp8/
   tilewright same-data gptq/ marlin/ --tensor '*qweight' --from GPTQ --dtype u4"
     )]
     SameData(SameData),

@@ -7,7 +7,7 @@
 //! | a preview of such a conversion | [`Conversion::jobs`] |
 //! | a check of a result | [`verify`], without its original [`verify_recorded`] |
 //! | a fingerprint of the data that no layout changes | [`Collection::fingerprints`] |
-//! | a comparison of the arrays of two files or folders | [`same_data`](fn@same_data) |
+//! | a comparison of the arrays of two files or folders | [`same_data`](fn@same_data), [`verify_data`] |
 //! | a result assembled from tensors of a source by a recipe | [`Assembling`] |
 //! | arrays in memory, written to a file in any layouts | [`Writer`] |
 //! | a tensor, or a box of one, in memory, in any layout | [`Input::reader`], [`Reader::read_into`] |
@@ -62,6 +62,7 @@ pub mod inner {
             stage::{is_empty_folder, remove_filled},
             temporary::write_new,
         },
+        container::shards::{ShardBox, ShardLayout, ShardedTensor, collection as of_shards},
         open::{folder::Companions, foreign::check_folder, globs::Pattern, json::json},
     };
 }
@@ -93,6 +94,6 @@ pub use verify::{
     by_record::{Checked, verify_recorded},
     difference::{Alike, Apart, Difference, Divergence, Verdict},
     fingerprint::{Fingerprints, Printed},
-    same_data::same_data,
+    same_data::{same_data, verify_data},
     verify,
 };

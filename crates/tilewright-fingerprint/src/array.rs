@@ -38,7 +38,7 @@ pub struct Array<'a> {
     dtype: Dtype,
     bits: u32,
     order: ByteOrder,
-    /// The coordinate in the whole of the array's first element.
+    /// The coordinate in the whole of the array's first element, modulo 2⁶⁴: only the part has coordinates of the whole.
     origin: Vec<u64>,
     /// The part that counts, in coordinates of the array.
     part: Vec<Range<u64>>,
@@ -176,6 +176,39 @@ impl<'a> Array<'a> {
         Ok(Array { part: part.to_vec(), ..self })
     }
 
+    /// Restricts the array to a box of its coordinates, whose first element has this coordinate in a whole.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) for another rank, a box that is not within the array, or one that reaches beyond
+    /// 2⁶³ − 1 in the whole.
+    ///
+    /// ```
+    /// use tilewright_core::{Dtype, TensorLayout};
+    /// use tilewright_fingerprint::{Array, Key};
+    /// // A shard holds the last two elements of a whole before its first two.
+    /// let (shard, whole) = (TensorLayout::row_major(&[4]).unwrap(), TensorLayout::row_major(&[4]).unwrap());
+    /// let of = |part, start, bytes: &[u8]| {
+    ///     Array::new(&shard, Dtype::U8)?.part_at(&[part], &[start])?.fingerprint(bytes, &Key::default())
+    /// };
+    /// let sum = of(0..2, 2, &[7, 8, 5, 6])? + of(2..4, 0, &[7, 8, 5, 6])?;
+    /// assert_eq!(sum, Array::new(&whole, Dtype::U8)?.fingerprint(&[5, 6, 7, 8], &Key::default())?);
+    /// assert!(Array::new(&shard, Dtype::U8)?.part_at(&[0..2], &[u64::MAX]).unwrap_err().is_mismatch());
+    /// # Ok::<(), tilewright_fingerprint::Error>(())
+    /// ```
+    pub fn part_at(self, part: &[Range<u64>], start: &[u64]) -> Result<Array<'a>, Error> {
+        self.check_rank("a start", start.len())?;
+        let array = self.part(part)?;
+        let ends = |(at, range): (&u64, &Range<u64>)| {
+            at.checked_add(range.end - range.start).is_some_and(|end| end >> 63 == 0)
+        };
+        if !start.iter().zip(part).all(ends) {
+            let said = format!("a part {part:?} at {start:?} reaches beyond 2^63 - 1");
+            return Err(Error::mismatch(said));
+        }
+        let origin = start.iter().zip(part).map(|(at, range)| at.wrapping_sub(range.start));
+        Ok(Array { origin: origin.collect(), ..array })
+    }
+
     /// Permutes the dims: dim `d` counts as dim `dims[d]`.
     ///
     /// # Errors
@@ -263,7 +296,11 @@ impl<'a> Array<'a> {
         units::check(self.dtype, self.bits)?;
         let units = Units::new(self.dtype, self.bits, self.order, key);
         let weights = (0..self.part.len()).map(|dim| {
-            let largest = self.origin[dim] + self.part[dim].end.saturating_sub(1);
+            let last = self.part[dim].end.saturating_sub(1);
+            let largest = match self.part[dim].is_empty() {
+                true => 0,
+                false => self.origin[dim].wrapping_add(last),
+            };
             Weights::new(key, self.dims[dim] as u32, largest)
         });
         let sums = Arc::new(Sums { units, weights: weights.collect() });

@@ -27,7 +27,7 @@ const BOX: u64 = 4096;
 #[derive(Debug)]
 pub struct Windows<'a> {
     layout: &'a TensorLayout,
-    /// The coordinate in the whole of the array's first element.
+    /// The coordinate in the whole of the array's first element, modulo 2⁶⁴.
     origin: Vec<u64>,
     bits: u64,
     most: u64,
@@ -138,8 +138,8 @@ impl<'a> Windows<'a> {
                     self.boxes.extend([high, low]);
                 }
                 _ => {
-                    let origin: Vec<u64> =
-                        self.origin.iter().zip(&starts).map(|(a, b)| a + b).collect();
+                    let pairs = self.origin.iter().zip(&starts);
+                    let origin: Vec<u64> = pairs.map(|(a, b)| a.wrapping_add(*b)).collect();
                     self.blocks.extend(refinement.blocks().map(|block| Area::of(&block, &origin)));
                 }
             }

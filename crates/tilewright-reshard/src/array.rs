@@ -45,6 +45,11 @@ impl Laid {
         self.packed.then(|| self.shape.clone())
     }
 
+    /// Returns the width of an element in bits; of elements narrower than a byte their own.
+    pub(crate) fn own_bits(&self) -> u32 {
+        if self.packed { self.dtype.packed_bits().unwrap_or(self.bits) } else { self.bits }
+    }
+
     /// Returns the extents of the local array.
     pub(crate) fn dims(&self) -> &[u64] {
         self.layout.extents()

@@ -42,10 +42,20 @@ impl Checkpoint {
 }
 
 /// Returns the paths in a folder.
-pub(crate) fn names(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+fn names(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let failed = |cause| Error::io(folder, "list", &cause);
     let listed = fs::read_dir(folder).map_err(failed)?;
     listed.map(|entry| Ok(entry.map_err(failed)?.path())).collect()
+}
+
+/// Returns whether a folder has an index.
+pub(crate) fn has_index(folder: &Path) -> Result<bool, Error> {
+    Ok(names(folder)?.iter().any(|path| is_index(path)))
+}
+
+/// Returns whether a path is that of an index.
+pub(crate) fn is_index(path: &Path) -> bool {
+    path.to_string_lossy().ends_with(".index.json")
 }
 
 /// Returns the safetensors files of a folder, in the order of the numbers in their names.

@@ -19,7 +19,7 @@ use crate::{
 const MOST: u64 = 1 << 28;
 
 /// The version of the meaning of data and journals. A folder that was begun under another version is not resumed.
-const PROTOCOL: u32 = 1;
+const PROTOCOL: u32 = 2;
 
 /// All decisions that are made before data move: sources, output files and tasks.
 ///
@@ -98,7 +98,10 @@ impl Job {
     /// assert!(Job::survey(inside.clone()).unwrap().bytes() > 0);
     /// assert_eq!(Job::prepare(inside).unwrap_err().kind(), "same-file");
     /// ```
-    pub fn survey(request: Request) -> Result<Job, Error> {
+    pub fn survey(mut request: Request) -> Result<Job, Error> {
+        if request.from.is_none() {
+            request.from = source::recorded(&request.input)?;
+        }
         let source = source::open(&request)?;
         heads::check(&request, &source.arrays)?;
         Job::assemble(request, source)

@@ -2,7 +2,7 @@
 
 use tilewright_core::{Counted, Dtype};
 
-use crate::{Error, Job, numbers};
+use crate::{Error, Job, checkpoint::Checkpoint, numbers};
 
 /// The most tensors that a sentence names.
 const NAMED: usize = 4;
@@ -126,9 +126,7 @@ impl Job {
     /// assert!(job.assumed().any(|(name, extents)| name == "even.S0S0" && extents == [16, 12]));
     /// ```
     pub fn assumed(&self) -> impl Iterator<Item = (&str, &[u64])> {
-        let arrays = |number| self.source.arrays.get(number);
-        let assumed = self.source.beside.assumed.iter().filter_map(arrays);
-        assumed.map(|array| (&*array.name, array.shape()))
+        self.source.assumed()
     }
 
     /// Describes the assumed extents in a sentence without a full stop, for a person who may know better; `None` if
@@ -144,36 +142,10 @@ impl Job {
     /// assert_eq!(Job::prepare(request.trust_extents(true)).unwrap().assumption(), None);
     /// ```
     pub fn assumption(&self) -> Option<String> {
-        let count = self.assumed().count();
         if self.request.trusts_extents {
             return None;
         }
-        if count == 0 {
-            let said = "config.json states extents, but nothing lists all tensors; if a file is missing, its tensors go unnoticed";
-            return self.source.beside.is_open.then(|| said.to_owned());
-        }
-        let named =
-            self.assumed().take(NAMED).map(|(name, extents)| format!("{name:?} {extents:?}"));
-        let mut named: Vec<String> = named.collect();
-        named.extend((count > NAMED).then(|| format!("{} more", count - NAMED)));
-        let (named, tensors) = (named.join(", "), Counted(count as u64, "tensor"));
-        let said = format!(
-            "nothing states the extents of {tensors}, so they are taken to end with the last shard"
-        );
-        let which = match self.before_first() {
-            Some(first) => {
-                format!("A first shard file that is missing ({first}), or a last one, makes")
-            }
-            None => "A last shard file that is missing makes".to_owned(),
-        };
-        Some(format!("{said}: {named}. {which} them smaller"))
-    }
-
-    /// Returns the name of a rank's file before the first, if one may be missing. Torch's files begin at 1.
-    fn before_first(&self) -> Option<String> {
-        self.request.from.as_ref()?;
-        let files: Vec<_> = self.source.files.iter().map(|file| file.path.clone()).collect();
-        numbers::before_first(&files)
+        self.source.assumption(self.request.from.is_some())
     }
 
     /// Iterates over the names of the other files that are copied to the result.
@@ -185,5 +157,43 @@ impl Job {
     /// ```
     pub fn companions(&self) -> impl Iterator<Item = String> {
         self.source.beside.companions.iter().map(|path| crate::lists::shown(path))
+    }
+}
+
+impl Checkpoint {
+    /// Iterates over the arrays whose extents no file states, with their extents.
+    fn assumed(&self) -> impl Iterator<Item = (&str, &[u64])> {
+        let assumed = self.beside.assumed.iter().filter_map(|number| self.arrays.get(number));
+        assumed.map(|array| (&*array.name, array.shape()))
+    }
+
+    /// Describes the assumed extents of files, which are those of a mesh if they are `ranked`.
+    pub(crate) fn assumption(&self, ranked: bool) -> Option<String> {
+        let count = self.assumed().count();
+        if count == 0 {
+            let said = "config.json states extents, but nothing lists all tensors; if a file is missing, its tensors go unnoticed";
+            return self.beside.is_open.then(|| said.to_owned());
+        }
+        let named =
+            self.assumed().take(NAMED).map(|(name, extents)| format!("{name:?} {extents:?}"));
+        let mut named: Vec<String> = named.collect();
+        named.extend((count > NAMED).then(|| format!("{} more", count - NAMED)));
+        let (named, tensors) = (named.join(", "), Counted(count as u64, "tensor"));
+        let said = format!(
+            "nothing states the extents of {tensors}, so they are taken to end with the last shard"
+        );
+        let which = match ranked.then(|| self.before_first()).flatten() {
+            Some(first) => {
+                format!("A first shard file that is missing ({first}), or a last one, makes")
+            }
+            None => "A last shard file that is missing makes".to_owned(),
+        };
+        Some(format!("{said}: {named}. {which} them smaller"))
+    }
+
+    /// Returns the name of a rank's file before the first, if one may be missing. Torch's files begin at 1.
+    fn before_first(&self) -> Option<String> {
+        let files: Vec<_> = self.files.iter().map(|file| file.path.clone()).collect();
+        numbers::before_first(&files)
     }
 }

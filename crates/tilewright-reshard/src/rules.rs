@@ -7,6 +7,9 @@ use tilewright_sharded::{Mesh, Pieces, Sharded};
 
 use crate::{Error, array::ReshardedArray, lists::uncut};
 
+/// The key of metadata under which a file of a mesh records its mesh and its rules.
+pub(crate) const RULES: &str = "tilewright.rules";
+
 /// The rule of a tensor, and the extents in it.
 type RuleOfTensor<'a> = (&'a str, Option<Vec<u64>>);
 
@@ -117,6 +120,25 @@ impl Rules {
                 Err(about(Error::mismatch(format!("{count} positions, but the mesh has {rank}"))))
             }
         }
+    }
+
+    /// Returns the text that files with these tensors record. It has a rule for every tensor.
+    pub(crate) fn record(&self, arrays: &[ReshardedArray]) -> Result<String, Error> {
+        let (matcher, mut rules) = (self.matcher()?, self.clone());
+        if arrays.iter().any(|array| matcher.of(&array.name).is_none()) {
+            rules = rules.rule("*", &format!("[{}]", self.nothing()))?;
+        }
+        serde_json::to_string(&rules).map_err(|error| Error::usage(error.to_string()))
+    }
+
+    /// Reads the text that a file records.
+    pub(crate) fn of_record(text: &str) -> Result<Rules, Error> {
+        let wrong = |said: String| Error::new("corrupt", format!("{RULES}: {said}"));
+        let rules: Rules = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
+        let made = Rules::new(&rules.mesh);
+        let all = rules.rules.iter();
+        let made = all.fold(made, |made, (glob, rule)| made.and_then(|made| made.rule(glob, rule)));
+        made.map_err(|error| wrong(error.to_string()))
     }
 
     /// Returns the sharding of an array; elements narrower than a byte must be whole on every position.

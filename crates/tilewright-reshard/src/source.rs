@@ -19,16 +19,17 @@ use tilewright_files::{Input, Reading};
 use tilewright_sharded::Piece;
 
 use crate::{
-    Error, Request,
+    Error, Request, Rules,
     array::{LocalArrays, LocalOffsets, StoredArray},
     beside::{Beside, left_metadata, metadata},
-    checkpoint::{Checkpoint, array, listed, names, same, settled},
+    checkpoint::{Checkpoint, array, has_index, is_index, listed, same, settled},
     extents::Stated,
     identity::identities,
     known_extents::ArrayNumbers,
     lists::{Common, ListedTensor, Lists, PLACES, entries, shown},
     numbers::{self, natural},
     ranks::ranks,
+    rules::RULES,
 };
 
 /// Opens a checkpoint.
@@ -45,12 +46,30 @@ pub(crate) fn open(request: &Request) -> Result<Checkpoint, Error> {
 
 /// Returns whether a path is the folder of a distributed checkpoint of torch without an index.
 fn is_distributed(path: &Path) -> Result<bool, Error> {
-    if !path.is_dir() || names(path)?.iter().any(|path| is_index(path)) {
+    if !path.is_dir() || has_index(path)? {
         return Ok(false);
     }
-    let files = listed(path)?;
+    has_places(path)
+}
+
+/// Returns whether the first file at a path states that its tensors are boxes of arrays.
+pub(crate) fn has_places(path: &Path) -> Result<bool, Error> {
+    let files = parts(path)?;
     let Some(first) = files.first() else { return Ok(false) };
     Ok(says_places(&tilewright_files::open(first, &Reading::default())?))
+}
+
+/// Returns the rules that the files of a folder record.
+pub(crate) fn recorded(path: &Path) -> Result<Option<Rules>, Error> {
+    if !path.is_dir() || has_index(path)? {
+        return Ok(None);
+    }
+    let files = listed(path)?;
+    let Some(first) = files.first() else { return Ok(None) };
+    let input = tilewright_files::open(first, &Reading::default())?;
+    let text = input.metadata().find(|(key, _)| *key == RULES).map(|(_, text)| text);
+    let read = |text| Rules::of_record(text).map_err(|error| error.about(&shown(first)));
+    text.map(read).transpose()
 }
 
 /// Returns whether the files state that their tensors are boxes of arrays.
@@ -66,10 +85,6 @@ fn parts(path: &Path) -> Result<Vec<PathBuf>, Error> {
         (false, true) => listed(folder.unwrap_or(Path::new("."))),
         (false, false) => Ok(vec![path.to_owned()]),
     }
-}
-
-fn is_index(path: &Path) -> bool {
-    path.to_string_lossy().ends_with(".index.json")
 }
 
 /// Opens whole tensors, in the order of the file.

@@ -19,6 +19,7 @@ use crate::{
     known_extents::EXTENTS,
     laid::{laid, spec},
     lists::PLACES,
+    rules::RULES,
     sums::is_summed,
 };
 
@@ -150,7 +151,7 @@ fn cut(
     rules: &Rules,
     spec: Option<&Spec>,
     sources: &[ReshardedArray],
-    metadata: Metadata,
+    mut metadata: Metadata,
 ) -> Result<Output, Error> {
     let count = usize::try_from(rules.count()?).map_err(|_| Error::usage("too large a mesh"))?;
     let matcher = rules.matcher()?;
@@ -171,6 +172,7 @@ fn cut(
         arrays.push(ReshardedArray { held, ..source.clone() });
     }
     if form == Form::Ranks {
+        metadata.insert(RULES.to_owned(), rules.record(sources)?);
         let distinct: Vec<Arc<LocalArrays>> = alike.into_values().collect();
         let contents = of_positions(count, &distinct, arrays.len());
         let name = |file: usize| format!("rank_{file:05}-of-{count:05}.safetensors");

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{ArrayArgs, path};
+use super::{ArrayArgs, ShardArgs, path};
 
 #[derive(Args, Debug)]
 #[command(group = clap::ArgGroup::new("by_recipe").args(["recipe", "inverse"]).multiple(true))]
@@ -136,4 +136,6 @@ pub(crate) struct Verify {
     pub(crate) against: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) job: JobArgs,
+    #[command(flatten)]
+    pub(crate) shards: ShardArgs,
 }

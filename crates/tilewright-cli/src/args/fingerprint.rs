@@ -13,7 +13,9 @@ all. A fingerprint does not depend on layout, format, padding or number of
 files. A folder is read by its index, else every file of tensors in it is read.
 --dtype, --dims and --from describe .npy and raw:PATH files, and tensors without
 a recorded layout, such as words: --tensor '*qweight' --from GPTQ --dtype u4.
-All data is read; recorded fingerprints are not used. Fingerprints find
+A folder of shards that `reshard` or torch wrote counts as its whole arrays;
+--from-mesh and --from-rule describe other folders of shards. Copies count once
+and have to be equal. All data is read; recorded fingerprints are not used. Fingerprints find
 accidents; if somebody may forge the data, give a private --key.
 
 Examples:
@@ -33,6 +35,17 @@ pub(crate) struct Fingerprint {
     pub(crate) data: Data,
 }
 
+/// The shardings of files that do not record them.
+#[derive(Args, Debug)]
+pub(crate) struct ShardArgs {
+    /// The mesh of a folder with one file for each position, if its files do not record it
+    #[arg(long, value_name = "AXES", help_heading = "Shards")]
+    pub(crate) from_mesh: Option<String>,
+    /// The sharding of tensors with matching names in that folder, as for `reshard`
+    #[arg(long, value_name = "GLOB=SHARDING", requires = "from_mesh", help_heading = "Shards")]
+    pub(crate) from_rule: Vec<String>,
+}
+
 /// The options that both commands share.
 #[derive(Args, Debug)]
 pub(crate) struct Data {
@@ -44,6 +57,8 @@ pub(crate) struct Data {
     pub(crate) from: Option<String>,
     #[command(flatten)]
     pub(crate) array: ArrayArgs,
+    #[command(flatten)]
+    pub(crate) shards: ShardArgs,
 }
 
 #[derive(Args, Debug)]

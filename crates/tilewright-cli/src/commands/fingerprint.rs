@@ -6,6 +6,7 @@ use tilewright::{
     files::{Collection, Key, Reading, same_data},
 };
 
+use super::how::shards;
 use crate::{args, exit::ExitCode, failure::Failure, output::Output, progress::Bar, spec};
 
 pub(super) fn run(
@@ -14,7 +15,8 @@ pub(super) fn run(
     out: &mut Output,
 ) -> Result<ExitCode, Failure> {
     let (key, reading) = (key(&args.data)?, reading(&args.data)?);
-    let all = Collection::open_as(&args.file, &reading)?;
+    let [found] = shards([&*args.file], &args.data.shards)?;
+    let all = found.map_or_else(|| Collection::open_as(&args.file, &reading), Ok)?;
     all.warnings().for_each(|warning| out.remark(&warning));
     let silent = all.arrays() > 0;
     let tensors = read_as(all.only(&args.tensor)?, &reading, silent)?;
@@ -29,7 +31,13 @@ pub(super) fn same(
     out: &mut Output,
 ) -> Result<ExitCode, Failure> {
     let (key, reading) = (key(&args.data)?, reading(&args.data)?);
-    let (a, b) = Collection::open_both(&args.a, &args.b, &reading)?;
+    let (a, b) = match shards([&*args.a, &*args.b], &args.data.shards)? {
+        [None, None] => Collection::open_both(&args.a, &args.b, &reading)?,
+        [a, b] => (
+            a.map_or_else(|| Collection::open_as(&args.a, &reading), Ok)?,
+            b.map_or_else(|| Collection::open_as(&args.b, &reading), Ok)?,
+        ),
+    };
     a.warnings().chain(b.warnings()).for_each(|warning| out.remark(&warning));
     let silent = a.arrays() + b.arrays() > 0;
     let (a, b) = a.only_of(b, &args.tensor)?;

@@ -4,10 +4,18 @@ use std::path::Path;
 
 use tilewright::{
     Remedy,
+    files::Collection,
     reshard::{Form, Job, Request, Rules},
 };
 
-use crate::{args::How, contents, failure::Failure, output::Output, remedy::option, size};
+use crate::{
+    args::{How, ShardArgs},
+    contents,
+    failure::Failure,
+    output::Output,
+    remedy::option,
+    size,
+};
 
 /// Returns the request for an input.
 pub(super) fn request(input: &Path, output: &Path, how: &How) -> Result<Request, Failure> {
@@ -38,6 +46,28 @@ pub(super) fn request(input: &Path, output: &Path, how: &How) -> Result<Request,
     }
     let request = request.trust_replicas(how.trust_replicas).drop_padding(how.drop_padding);
     Ok(request.trust_extents(how.trust_extents))
+}
+
+/// Returns the rules of a folder of shards that the options describe.
+fn shard_rules(args: &ShardArgs) -> Result<Option<Rules>, Failure> {
+    args.from_mesh.as_ref().map(|mesh| rules("--from-rule", mesh, &args.from_rule)).transpose()
+}
+
+/// Opens the arrays of each path that is a folder of shards.
+pub(super) fn shards<const N: usize>(
+    paths: [&Path; N],
+    args: &ShardArgs,
+) -> Result<[Option<Collection>; N], Failure> {
+    let rules = shard_rules(args)?;
+    let mut found = [const { None }; N];
+    for (found, path) in found.iter_mut().zip(paths) {
+        *found = tilewright::reshard::shards(path, rules.as_ref())?;
+    }
+    let is_used = found.iter().flatten().next().is_some();
+    match args.from_mesh.is_none() || is_used {
+        true => Ok(found),
+        false => Err(Failure::usage("--from-mesh needs a folder with several files and no index")),
+    }
 }
 
 /// Returns a pattern and the extents of the tensors that it matches.

@@ -1,10 +1,13 @@
 //! `verify`: checks a converted file against its original, or against the fingerprints that it records.
 
+use std::path::Path;
+
 use tilewright::{
     ask::{Recorded, Verified},
-    files::{verify, verify_recorded},
+    files::{Collection, verify, verify_data, verify_recorded},
 };
 
+use super::how::shards;
 use crate::{
     args::{JobArgs, Verify},
     exit::ExitCode,
@@ -16,8 +19,19 @@ use crate::{
 pub(super) fn run(args: &Verify, quiet: bool, out: &mut Output) -> Result<ExitCode, Failure> {
     let request = super::request(&args.job)?;
     let bar = Bar::new(quiet || out.is_json());
-    let Some(against) = &args.against else {
-        check_alone(&args.job)?;
+    let against = args.against.as_deref();
+    let found = shards(
+        [Some(&*args.output), against].map(|path| path.unwrap_or(Path::new(""))),
+        &args.shards,
+    )?;
+    if let [_, Some(_)] | [Some(_), _] = &found {
+        return of_shards(found, args, &bar, out);
+    }
+    let Some(against) = against else {
+        check_alone(
+            &args.job,
+            "needs the original file from --against; a file's own records are checked without it",
+        )?;
         let checked = bar.outcome(verify_recorded(&args.output, &request, &bar))?;
         return Ok(out.say(&Recorded(checked))?);
     };
@@ -25,8 +39,28 @@ pub(super) fn run(args: &Verify, quiet: bool, out: &mut Output) -> Result<ExitCo
     Ok(out.say(&Verified(verdict))?)
 }
 
-/// Refuses options that describe a conversion, since recorded fingerprints do not refer to an original.
-fn check_alone(job: &JobArgs) -> Result<(), Failure> {
+/// Compares the arrays of a result with those of its original, at least one of them in shards.
+fn of_shards(
+    [output, original]: [Option<Collection>; 2],
+    args: &Verify,
+    bar: &Bar,
+    out: &mut Output,
+) -> Result<ExitCode, Failure> {
+    check_alone(&args.job, "does not apply to shards, whose arrays are compared in any layout")?;
+    let Some(against) = &args.against else {
+        let said = "shards record no fingerprints; name the checkpoint with --against";
+        return Err(Failure::usage(said));
+    };
+    let output = output.map_or_else(|| Collection::open(&args.output), Ok)?;
+    let original = original.map_or_else(|| Collection::open(against), Ok)?;
+    let (output, original) = output.only_of(original, &args.job.tensor)?;
+    output.warnings().chain(original.warnings()).for_each(|warning| out.remark(&warning));
+    let verdict = bar.outcome(verify_data(&output, &original, bar))?;
+    Ok(out.say(&Verified(verdict))?)
+}
+
+/// Refuses options that describe a conversion, with the reason.
+fn check_alone(job: &JobArgs, why: &str) -> Result<(), Failure> {
     let given = [
         ("--to", job.to.is_some()),
         ("--from", job.from.is_some()),
@@ -39,8 +73,6 @@ fn check_alone(job: &JobArgs) -> Result<(), Failure> {
     ];
     match given.iter().find(|(_, given)| *given) {
         None => Ok(()),
-        Some((name, _)) => Err(Failure::usage(format!(
-            "{name} needs the original file from --against; a file's own records are checked without it"
-        ))),
+        Some((name, _)) => Err(Failure::usage(format!("{name} {why}"))),
     }
 }

@@ -9,7 +9,7 @@ use std::{
 
 use tilewright_recipe::Conditions;
 
-use super::target::Target;
+use super::{shards::LocalBox, target::Target};
 use crate::{
     Error, Job, Reading, Tensor, Watch,
     layout::{element_layout::ElementLayout, note::Texts},
@@ -173,6 +173,11 @@ pub(crate) trait Container: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
+    /// Returns the places of the pieces of a tensor whose local arrays have layouts of their own.
+    fn boxes(&self, _tensor: &str) -> Option<&[LocalBox]> {
+        None
+    }
+
     /// Returns the text of the index for tensors of `total` bytes in files with other names, if the format has an index.
     fn index(&self, _total: u64, _names: &HashMap<&str, &str>) -> Option<String> {
         None
@@ -211,7 +216,12 @@ pub(crate) struct Fact {
 
 impl Opened {
     /// Returns the file that holds a piece.
-    fn file(&self, path: &Path, tensor: &Tensor, piece: &Piece) -> Result<&Source, Error> {
+    pub(crate) fn file(
+        &self,
+        path: &Path,
+        tensor: &Tensor,
+        piece: &Piece,
+    ) -> Result<&Source, Error> {
         let missing = || Error::corrupt(path, format!("no file holds {:?}", tensor.name));
         self.files.get(piece.file).map(|file| &file.source).ok_or_else(missing)
     }

@@ -14,6 +14,7 @@ mod npz;
 mod raw;
 pub(crate) mod safetensors;
 pub(crate) mod sharded;
+pub(crate) mod shards;
 mod target;
 
 use std::path::{Path, PathBuf};

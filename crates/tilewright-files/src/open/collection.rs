@@ -140,6 +140,10 @@ impl Collection {
     /// assert!(error.is_usage() && error.to_string().contains("tensor"));
     /// ```
     pub fn read_as(mut self, reading: &Reading) -> Result<Collection, Error> {
+        if self.is_sharded() && !reading.is_silent() {
+            let said = "tensors in shards are read in the layouts that their files state; reshard them first";
+            return Err(Error::usage(said));
+        }
         for (file, at) in self.tensors.values() {
             let Some(input) = self.inputs.get_mut(*file).filter(|input| !input.is_array()) else {
                 continue;
@@ -273,12 +277,32 @@ impl Collection {
         Some((input, input.tensors().get(*tensor)?))
     }
 
-    /// Returns the only file, or the only checkpoint of several.
+    /// Makes a collection of the tensors of one input, with messages about it.
+    pub(crate) fn of_input(input: Input, passed: Vec<String>) -> Collection {
+        let names = input.names().map(str::to_owned).enumerate();
+        let tensors = names.map(|(number, name)| (name, (0, number))).collect();
+        Collection { inputs: vec![input], tensors, passed }
+    }
+
+    /// Returns the only file, or the only checkpoint of several; none if its tensors are in shards.
     pub(crate) fn alone(&self) -> Option<&Input> {
         match &self.inputs[..] {
-            [input] => Some(input),
+            [input] if !self.is_sharded() => Some(input),
             _ => None,
         }
+    }
+
+    /// Returns whether its tensors are in shards.
+    ///
+    /// ```
+    /// # use tilewright_files::Collection;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// assert!(!Collection::open(path).unwrap().is_sharded());
+    /// ```
+    pub fn is_sharded(&self) -> bool {
+        let is_one =
+            |input: &Input| input.names().any(|name| input.opened.container.boxes(name).is_some());
+        self.inputs.iter().any(is_one)
     }
 
     /// Returns the name of the only tensor, and whether its file does not name it.

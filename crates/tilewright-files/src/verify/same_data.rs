@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 use tilewright_fingerprint::{Fingerprint, Key};
 
 use crate::{
-    Alike, Apart, Collection, DEFAULT_MEMORY, Divergence, Error, Input, Tensor, Watch,
+    Alike, Apart, Collection, DEFAULT_MEMORY, Difference, Divergence, Error, Input, Tensor,
+    Verdict, Watch,
     assemble::recorded::{Cell, DifferentTensor, Remade, Unlike},
     transfer::budget::Budget,
     verify::{
@@ -68,6 +69,39 @@ pub fn same_data(
     a.check()?;
     b.check()?;
     Ok(found)
+}
+
+/// Compares the arrays of a result with those of its original by their fingerprints. Layouts and metadata are not compared.
+///
+/// # Errors
+/// Those of [`Collection::fingerprints`].
+///
+/// ```
+/// use tilewright_files::{Collection, Verdict, verify_data};
+/// let path = |name| format!("{}/../../corpus/data/{name}.safetensors", env!("CARGO_MANIFEST_DIR"));
+/// let open = |name| Collection::open(path(name)).unwrap();
+/// let (one, other) = (open("tiny_cnn_f32"), open("tiny_llm_mixed"));
+/// assert!(matches!(verify_data(&one, &one, &()).unwrap(), Verdict::Same { bytes: 1.. }));
+/// let Verdict::Differs(found) = verify_data(&one, &other, &()).unwrap() else { panic!() };
+/// assert_eq!(found.to_string(), "tensor \"0.bias\": is only in the result");
+/// ```
+pub fn verify_data(
+    out: &Collection,
+    against: &Collection,
+    watch: &dyn Watch,
+) -> Result<Verdict, Error> {
+    let Some(Divergence { name, apart, .. }) =
+        same_data(out, against, &Key::default(), watch)?.into_iter().next()
+    else {
+        return Ok(Verdict::Same { bytes: out.bytes() });
+    };
+    let text = match apart {
+        Apart::Missing { first: true } => "is missing in the result".to_owned(),
+        Apart::Missing { first: false } => "is only in the result".to_owned(),
+        Apart::Element { coord, a, b } => format!("has {a:#x} at {coord:?}, expected {b:#x}"),
+        other => other.to_string(),
+    };
+    Ok(Verdict::Differs(Difference::Said { tensor: Some(name), text }))
 }
 
 /// Returns the tensors that differ by the recipe that one side records, if the recipe makes that side from the other. They have
@@ -299,31 +333,10 @@ impl<'a> Both<'a> {
         if prints[0] == prints[1] {
             return Ok(None);
         }
-        let coord = self.first(&one.data, &other.data)?;
+        let part = one.data.held.layout().extents().iter().map(|extent| 0..*extent).collect();
+        let coord = one.data.first_apart(&other.data, part, self.key, self.quiet.0)?;
         let (a, b) = (one.data.element(&coord)?, other.data.element(&coord)?);
-        // A block is identified by its first element.
-        let last = coord.len().saturating_sub(1);
-        let of = |(dim, at)| if dim == last { at * one.data.held.together() } else { at };
-        let coord = coord.into_iter().enumerate().map(of).collect();
-        Ok(Some(Apart::Element { coord, a, b }))
-    }
-
-    /// Returns the first coordinate at which two tensors of different fingerprints differ: each dim in turn is halved until the
-    /// first part that differs is one coordinate wide.
-    fn first(&self, one: &Data<'_>, other: &Data<'_>) -> Result<Vec<u64>, Error> {
-        let extents = one.held.layout().extents();
-        let mut part: Vec<_> = extents.iter().map(|extent| 0..*extent).collect();
-        for dim in 0..part.len() {
-            while part[dim].end - part[dim].start > 1 {
-                let (all, middle) = (part[dim].clone(), part[dim].start.midpoint(part[dim].end));
-                part[dim].end = middle;
-                let of = |data: &Data<'_>| data.part(&part).fingerprint(self.key, &self.quiet);
-                if of(one)? == of(other)? {
-                    part[dim] = middle..all.end;
-                }
-            }
-        }
-        Ok(part.into_iter().map(|range| range.start).collect())
+        Ok(Some(Apart::Element { coord: one.data.of_elements(&coord), a, b }))
     }
 
     /// Returns the changes that would make the second tensor equal to the first.
