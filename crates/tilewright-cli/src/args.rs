@@ -148,7 +148,6 @@ their whole arrays, as for `fingerprint`.
 
 Examples:
   tilewright same-data model.safetensors zn.safetensors
-  tilewright same-data checkpoint/ model.gguf
   tilewright same-data checkpoint/ tp8/
   tilewright same-data gptq/ marlin/ --tensor '*qweight' --from GPTQ --dtype u4"
     )]

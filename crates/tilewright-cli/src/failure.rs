@@ -103,9 +103,24 @@ impl Failure {
 
     /// Returns the failure of a step that runs or finishes a plan, whose options are those of the plan.
     pub(crate) fn of_plan(error: tilewright::reshard::Error) -> Failure {
-        let Some((wish, does)) = wished(&error) else { return error.into() };
-        let bare = Failure::new(USAGE, error.kind(), error.spelled(option));
-        bare.with_hint(&format!("; plan again: `reshard plan … {wish}` {does}"))
+        let is_done = error.to_string().contains("nothing is left to do");
+        let failure = Failure::of_reshard(&error);
+        match wished(&error).filter(|_| !is_done) {
+            Some((wish, does)) => {
+                failure.with_hint(&format!("; plan again: `reshard plan … {wish}` {does}"))
+            }
+            None => failure,
+        }
+    }
+
+    /// Returns the failure of an error of resharding, without an option that avoids it.
+    fn of_reshard(error: &tilewright::reshard::Error) -> Failure {
+        let code = match error.kind() {
+            "incomplete" => ExitCode::NO.0,
+            _ if error.is_usage() => USAGE,
+            _ => IO,
+        };
+        Failure::new(code, error.kind(), error.spelled(option))
     }
 
     /// Returns the failure of an error that is the answer no.
@@ -184,12 +199,7 @@ impl From<tilewright::files::Error> for Failure {
 
 impl From<tilewright::reshard::Error> for Failure {
     fn from(error: tilewright::reshard::Error) -> Failure {
-        let code = match error.kind() {
-            "incomplete" => ExitCode::NO.0,
-            _ if error.is_usage() => USAGE,
-            _ => IO,
-        };
-        let failure = Failure::new(code, error.kind(), error.spelled(option));
+        let failure = Failure::of_reshard(&error);
         match wished(&error) {
             Some((wish, does)) => failure.with_hint(&format!("; {wish} {does}")),
             None => failure,

@@ -56,6 +56,7 @@ pub use commit::disk;
 pub mod inner {
     pub use crate::{
         assemble::given::{CONFIG, file_in},
+        assemble::planned::{Models, PlannedFile, PlannedTensor, planned},
         commit::{
             claim::{Busy, Claim, Claimant},
             space::check as check_space,

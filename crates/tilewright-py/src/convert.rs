@@ -1,4 +1,4 @@
-//! `convert` and `verify`: work on whole files, with progress and Ctrl-C.
+//! `convert`: work on whole files, with progress and Ctrl-C.
 
 use std::{
     ffi::CString,
@@ -32,7 +32,6 @@ use crate::{
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(convert, module)?)?;
-    module.add_function(wrap_pyfunction!(verify, module)?)?;
     module.add_function(wrap_pyfunction!(info, module)?)
 }
 
@@ -214,34 +213,6 @@ fn described<'py>(py: Python<'py>, job: &Job) -> PyResult<Bound<'py, PyDict>> {
     row.set_item("kernel", job.kernel())?;
     row.set_item("reason", reason)?;
     Ok(row)
-}
-
-/// Compares a finished file with its original, or with the fingerprints that it records; returns the difference as text, or None.
-#[pyfunction]
-#[pyo3(signature = (output, against, job, progress = None, /))]
-fn verify(
-    py: Python<'_>,
-    output: PathBuf,
-    against: Option<PathBuf>,
-    job: &Bound<'_, PyDict>,
-    progress: Option<Bound<'_, PyAny>>,
-) -> PyResult<Option<String>> {
-    let request = request(job)?;
-    let watcher = Watcher::new(progress.as_ref())?;
-    let done = py.detach(|| match against {
-        Some(against) => Ok((files::verify(&output, against, &request, &watcher)?, None)),
-        None => {
-            let checked = files::verify_recorded(&output, &request, &watcher)?;
-            let remark = checked.remark();
-            Ok((checked.verdict, remark))
-        }
-    });
-    let (verdict, remark) = watcher.outcome(done)?;
-    warned(py, &output, remark.into_iter())?;
-    Ok(match verdict {
-        files::Verdict::Same { .. } => None,
-        files::Verdict::Differs(difference) => Some(difference.to_string()),
-    })
 }
 
 /// Returns the tensors of a file, and warnings about it.

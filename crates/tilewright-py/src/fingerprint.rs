@@ -9,6 +9,7 @@ use tilewright::{
     fingerprint::{self, Array, Fingerprint},
     layouts::ByteOrder,
     relayout::Elements,
+    reshard::shards,
 };
 
 use crate::{
@@ -20,6 +21,7 @@ use crate::{
     narrow::Narrow,
     plan,
     prepare::{self, extend},
+    reshard,
     text::TextArgument,
 };
 
@@ -133,8 +135,9 @@ fn fingerprints(
 ) -> PyResult<String> {
     let (key, reading) = (key_of(key)?, request(reading)?.reading().clone());
     let watcher = Watcher::new(None)?;
+    let sharded = reshard::raised(py.detach(|| shards(&path, None)))?;
     let found = py.detach(|| {
-        let all = Collection::open_as(&path, &reading)?;
+        let all = sharded.map_or_else(|| Collection::open_as(&path, &reading), Ok)?;
         let (arrays, said) = (all.arrays(), all.warnings().collect::<Vec<_>>());
         let all = read_as(all.only(&tensors)?, &reading, arrays)?;
         Ok((all.fingerprints(&key, &watcher)?, said))
@@ -157,8 +160,16 @@ fn same_data(
 ) -> PyResult<(String, String)> {
     let (key, reading) = (key_of(key)?, request(reading)?.reading().clone());
     let watcher = Watcher::new(None)?;
+    let [one, other] = [&a, &b].map(|path| py.detach(|| shards(path, None)));
+    let sharded = [reshard::raised(one)?, reshard::raised(other)?];
     let found = py.detach(|| {
-        let (one, other) = Collection::open_both(&a, &b, &reading)?;
+        let (one, other) = match sharded {
+            [None, None] => Collection::open_both(&a, &b, &reading)?,
+            [one, other] => (
+                one.map_or_else(|| Collection::open_as(&a, &reading), Ok)?,
+                other.map_or_else(|| Collection::open_as(&b, &reading), Ok)?,
+            ),
+        };
         let arrays = one.arrays() + other.arrays();
         let said = [&one, &other].map(|all| all.warnings().collect::<Vec<_>>());
         let (one, other) = one.only_of(other, &tensors)?;

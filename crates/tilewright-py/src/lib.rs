@@ -47,6 +47,7 @@ mod tensor;
 mod text;
 mod turn;
 mod values;
+mod verify;
 mod words;
 
 use pyo3::prelude::*;
@@ -84,5 +85,6 @@ fn _tilewright(module: &Bound<'_, PyModule>) -> PyResult<()> {
     save::register(module)?;
     sharded::register(module)?;
     reshard::register(module)?;
+    verify::register(module)?;
     program::register(module)
 }

@@ -309,6 +309,12 @@ fn reshard_plan(
             || refused("arguments", format!("form= takes hf, dcp or ranks, not {}", quoted(&form)));
         request = request.form(Form::parse(&form).ok_or_else(none)?);
     }
+    if let Some(format) = value("format")? {
+        request = request.format(&text("format", &format)?);
+    }
+    if let Some(path) = value("metadata")? {
+        request = request.metadata(path.extract::<PathBuf>()?);
+    }
     if let Some(to) = value("to")? {
         request = request.layout(&spec_of("to", &to)?.to_string());
     }

@@ -12,7 +12,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use tilewright_core::{Dtype, TensorLayout};
+use tilewright_core::{Dtype, DtypeKind, TensorLayout};
 use tilewright_sharded::{Piece, Pieces};
 
 use crate::Error;
@@ -30,8 +30,20 @@ pub(crate) struct Laid {
     pub(crate) shape: Vec<u64>,
     /// The layout as a SPEC, where it is not row-major.
     pub(crate) spec: Option<String>,
-    /// True if elements are narrower than a byte; the layout is then that of their bytes.
+    /// True if elements are narrower than a byte, or blocks; the layout is then that of their bytes.
     pub(crate) packed: bool,
+    /// True if the file has the bytes of each number in big-endian order.
+    pub(crate) big: bool,
+}
+
+/// Returns the unit in which the last dim of an array is moved, if `extents` count bytes along that dim only: elements of
+/// a block, and its bytes.
+pub(crate) fn unit(dtype: Dtype, shape: &[u64], extents: &[u64]) -> Option<(u64, u64)> {
+    let block = dtype.block()?;
+    let ((last, lead), (bytes, rows)) = (shape.split_last()?, extents.split_last()?);
+    let (elements, width) = (u64::from(block.elements), u64::from(block.bytes));
+    let is_own = last.is_multiple_of(elements) && last / elements * width == *bytes;
+    (lead == rows && is_own).then_some((elements, width))
 }
 
 impl Laid {
@@ -45,9 +57,28 @@ impl Laid {
         self.packed.then(|| self.shape.clone())
     }
 
-    /// Returns the width of an element in bits; of elements narrower than a byte their own.
+    /// Returns the width of an element in bits; of elements narrower than a byte their own, and of a block all of it.
     pub(crate) fn own_bits(&self) -> u32 {
-        if self.packed { self.dtype.packed_bits().unwrap_or(self.bits) } else { self.bits }
+        let block = self.dtype.block().map(|block| block.bytes * 8);
+        let own = block.or(self.dtype.packed_bits()).filter(|_| self.packed);
+        own.unwrap_or(self.bits)
+    }
+
+    /// Returns the unit of the last dim, if its elements are blocks.
+    pub(crate) fn unit(&self) -> Option<(u64, u64)> {
+        unit(self.dtype, &self.shape, self.dims()).filter(|_| self.packed)
+    }
+
+    /// Returns the bytes of a number whose order is reversed when it is read; 1 for none.
+    pub(crate) fn reversed(&self) -> usize {
+        let whole = self.bits as usize / 8;
+        let number = if self.dtype.kind() == DtypeKind::Complex { whole / 2 } else { whole };
+        if self.big { number.max(1) } else { 1 }
+    }
+
+    /// Returns the number of elements along each dim.
+    pub(crate) fn shape(&self) -> &[u64] {
+        if self.packed { &self.shape } else { self.dims() }
     }
 
     /// Returns the extents of the local array.
@@ -160,8 +191,8 @@ pub(crate) struct ReshardedArray {
     /// The width of an element, whole bytes.
     pub(crate) bits: u32,
     pub(crate) extents: Vec<u64>,
-    /// The shape in the header if elements are narrower than a byte. `extents` then counts bytes, and the array is
-    /// copied whole: it is never split.
+    /// The shape in the header if elements are narrower than a byte, or blocks. `extents` then counts bytes: along the
+    /// last dim for blocks, else together, and such an array is copied whole.
     pub(crate) packed: Option<Vec<u64>>,
     pub(crate) held: Arc<LocalArrays>,
 }
@@ -170,6 +201,11 @@ impl ReshardedArray {
     /// Returns the number of elements along each dim.
     pub(crate) fn shape(&self) -> &[u64] {
         self.packed.as_ref().unwrap_or(&self.extents)
+    }
+
+    /// Returns the unit of the last dim, if its elements are blocks.
+    pub(crate) fn unit(&self) -> Option<(u64, u64)> {
+        unit(self.dtype, self.packed.as_ref()?, &self.extents)
     }
 
     /// Returns the number of bytes of all elements.

@@ -97,6 +97,23 @@ impl Beside {
         Ok(beside)
     }
 
+    /// Leaves the metadata where they are: the result has another format, and those of its own model.
+    pub(crate) fn leave_metadata(&mut self, format: &str) {
+        let keys: Vec<String> = std::mem::take(&mut self.metadata).into_keys().collect();
+        let said = || format!("metadata that {format} does not get: {}", keys.join(", "));
+        self.left.extend((!keys.is_empty()).then(said));
+    }
+
+    /// Leaves other files where they are: the result is a file, and not a folder.
+    pub(crate) fn stays(&mut self) {
+        let name =
+            |path: PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let names: Vec<String> = self.companions.drain(..).map(name).collect();
+        let said =
+            || format!("the result is a file, so these are not copied: {}", names.join(", "));
+        self.left.extend((!names.is_empty()).then(said));
+    }
+
     /// Stores the recorded fingerprint of an array.
     pub(crate) fn record(&mut self, array: usize, data: Fingerprint) {
         self.records.insert(array, data.to_string());

@@ -58,11 +58,17 @@ pub(crate) fn is_index(path: &Path) -> bool {
     path.to_string_lossy().ends_with(".index.json")
 }
 
-/// Returns the safetensors files of a folder, in the order of the numbers in their names.
+/// Returns the safetensors files of a folder, or the GGUF files if there are none, in the order of the numbers in their
+/// names.
 pub(crate) fn listed(folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    let mut files = names(folder)?;
-    files
-        .retain(|path| path.extension().is_some_and(|end| end.eq_ignore_ascii_case("safetensors")));
+    let names = names(folder)?;
+    let of = |ending: &str| {
+        let is_one =
+            |path: &&PathBuf| path.extension().is_some_and(|end| end.eq_ignore_ascii_case(ending));
+        names.iter().filter(is_one).cloned().collect::<Vec<_>>()
+    };
+    let found = ["safetensors", "gguf"].map(of).into_iter().find(|files| !files.is_empty());
+    let mut files = found.unwrap_or_default();
     files.sort_by_key(|path| natural(&shown(path)));
     Ok(files)
 }
@@ -75,13 +81,18 @@ pub(crate) fn array(
 ) -> ReshardedArray {
     let Laid { file_dtype, dtype, bits, .. } = &*entry.laid;
     let (name, file_dtype) = (entry.name.clone(), file_dtype.clone());
-    let packed = entry.laid.packed();
+    let mut packed = entry.laid.packed();
+    if let (Some((elements, bytes)), Some((last, lead))) = (entry.laid.unit(), extents.split_last())
+    {
+        packed = Some([lead, &[last / bytes * elements]].concat());
+    }
     ReshardedArray { name, file_dtype, dtype: *dtype, bits: *bits, extents, packed, held }
 }
 
 /// Returns an error if a tensor of one file cannot be a piece of the array that other files hold.
 pub(crate) fn same(first: &ListedTensor, entry: &ListedTensor) -> Result<(), Error> {
-    let facts = |laid: &Laid| (laid.dtype, laid.bits, laid.dims().len(), laid.packed());
+    let whole = |laid: &Laid| laid.packed().filter(|_| laid.unit().is_none());
+    let facts = |laid: &Laid| (laid.dtype, (laid.bits, laid.big), laid.dims().len(), whole(laid));
     if facts(&first.laid) == facts(&entry.laid) {
         return Ok(());
     }

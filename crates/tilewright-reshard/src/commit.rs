@@ -10,6 +10,8 @@
 //!                          rename OUT to old; rename whole to OUT, sync; remove OUT.partial-ID
 //! ```
 //!
+//! A result that is a file is the only one in `whole`, and the rename of that file over OUT makes it visible.
+//!
 //! Processes that run tasks share the claim on OUT's name; a process that finishes holds it alone.
 
 use std::{
@@ -42,7 +44,13 @@ impl Job {
         self.partial().join("journal")
     }
 
+    /// Returns the path of the finished result before its last rename.
     fn whole(&self) -> PathBuf {
+        let folder = self.whole_folder();
+        self.request.file_name().map_or(folder.clone(), |name| folder.join(name))
+    }
+
+    fn whole_folder(&self) -> PathBuf {
         self.partial().join("whole")
     }
 
@@ -161,9 +169,17 @@ impl Job {
             return Err(Error::new("same-file", said));
         }
         match is_checkpoint(path) {
-            true => Ok(()),
-            false => {
-                let said = "does not hold only a checkpoint: only a folder of files is replaced, at least one of them *.safetensors";
+            true if !self.request.is_file => Ok(()),
+            _ if self.request.is_file => match path.is_file() {
+                true => Ok(()),
+                false => {
+                    let said =
+                        format!("{} is not a regular file, so it is not replaced", path.display());
+                    Err(Error::new("exists", said))
+                }
+            },
+            _ => {
+                let said = "does not hold only a checkpoint: only a folder of files is replaced, at least one of them a file of tensors";
                 Err(Error::new("exists", format!("{} {said}", path.display())))
             }
         }
@@ -173,7 +189,10 @@ impl Job {
     fn taken(&self) -> String {
         let path = self.request.output.display();
         match self.is_finished() {
-            true => format!("{path} is finished: it has every file of the result"),
+            true => {
+                let said = "nothing is left to do if this run made them";
+                format!("{path} exists already, with all files of this result; {said}")
+            }
             false => format!("{path} exists already"),
         }
     }
@@ -181,7 +200,9 @@ impl Job {
     /// Returns whether the result has all of its files at their lengths, and nothing is left of the run.
     fn is_finished(&self) -> bool {
         let is_whole = |file: &File| {
-            let facts = fs::metadata(self.request.output.join(&file.name));
+            let output = &self.request.output;
+            let path = if self.request.is_file { output.clone() } else { output.join(&file.name) };
+            let facts = fs::metadata(path);
             facts.is_ok_and(|facts| facts.len() == file.bytes)
         };
         fs::symlink_metadata(self.partial()).is_err() && self.output.files.iter().all(is_whole)
@@ -239,8 +260,11 @@ impl Job {
         if !whole.exists() {
             self.check_promised()?;
             self.fill(watch)?;
-            rename(&self.data(), &whole)?;
+            rename(&self.data(), &self.whole_folder())?;
             sync_folder(&self.partial())?;
+        }
+        if self.request.is_file {
+            return self.replace(&whole);
         }
         let old = self.partial().join("old");
         remove_filled(&old);
@@ -257,16 +281,28 @@ impl Job {
         Ok(())
     }
 
+    /// Renames the only file of the result into place.
+    fn replace(&self, whole: &Path) -> Result<(), Error> {
+        let output = &self.request.output;
+        let renamed = disk::rename_folder(whole, output);
+        renamed.map_err(|cause| Error::io(output, "rename a file to", &cause))?;
+        sync_folder(self.parent())?;
+        self.sweep();
+        Ok(())
+    }
+
     /// Writes headers, index and companions, and syncs all files to the disk.
     fn fill(&self, watch: &dyn Watch) -> Result<(), Error> {
         self.check_sources()?;
         self.lay_out()?;
         let (data, sums) = (self.data(), self.fingerprints()?);
         let sum = |array: usize| sums.get(array).copied().flatten();
-        self.output.heads(&sum, &mut |file, head| {
+        self.output.heads(&sum, &mut |file, patches| {
             let path = data.join(&file.name);
             let opened = OpenOptions::new().write(true).open(&path);
-            let written = opened.and_then(|opened| disk::place(&opened, head, 0));
+            let written = opened.and_then(|opened| {
+                patches.iter().try_for_each(|(at, bytes)| disk::place(&opened, bytes, *at))
+            });
             written.map_err(|cause| Error::io(&path, "write", &cause))
         })?;
         if let Some((name, text)) = &self.output.index {
@@ -295,7 +331,8 @@ impl Job {
 
     /// Removes the remains of a finished run.
     fn sweep(&self) {
-        for folder in [self.partial().join("old"), self.journals(), self.partial()] {
+        let old = self.partial().join("old");
+        for folder in [old, self.whole_folder(), self.journals(), self.partial()] {
             remove_filled(&folder);
         }
     }
@@ -333,13 +370,13 @@ fn lay(path: &Path, bytes: u64, mode: u32) -> io::Result<()> {
     }
 }
 
-/// Returns whether a folder contains only files, at least one of them safetensors.
+/// Returns whether a folder contains only files, at least one of them of tensors.
 fn is_checkpoint(folder: &Path) -> bool {
     let Ok(listed) = fs::read_dir(folder) else { return false };
     let paths: Vec<PathBuf> = listed.filter_map(|entry| Some(entry.ok()?.path())).collect();
     let is_file = |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|facts| !facts.is_dir());
     let is_folder = fs::symlink_metadata(folder).is_ok_and(|facts| facts.is_dir());
-    let is_one = |path: &PathBuf| path.extension().is_some_and(|end| end == "safetensors");
+    let is_one = |path: &PathBuf| tilewright_files::has_ending(path);
     is_folder && paths.iter().all(is_file) && paths.iter().any(is_one)
 }
 

@@ -378,8 +378,16 @@ mod tests {
             let layout = layout(shard.stored());
             let (file_dtype, shape) = ("BF16".to_owned(), shard.stored().to_vec());
             let dtype = Dtype::Bf16;
-            let laid =
-                Laid { file_dtype, dtype, bits: 16, layout, shape, spec: None, packed: false };
+            let laid = Laid {
+                file_dtype,
+                dtype,
+                bits: 16,
+                layout,
+                shape,
+                spec: None,
+                packed: false,
+                big: false,
+            };
             StoredArray { file, laid: Arc::new(laid) }
         };
         let stored = sharded.shards().enumerate().map(stored).collect();

@@ -4,7 +4,9 @@
 use serde::{Serialize, Serializer as _, ser::SerializeMap as _};
 use serde_json::{Map, Value};
 
-use crate::Error;
+use tilewright_files::Fingerprint;
+
+use crate::{Error, array::Laid};
 
 /// The key in a header that is not a tensor.
 const METADATA: &str = "__metadata__";
@@ -26,13 +28,9 @@ const LONGEST: u64 = 100_000_000;
 #[derive(Clone, Debug)]
 pub(crate) struct HeaderEntry<'a> {
     pub(crate) name: &'a str,
-    pub(crate) file_dtype: &'a str,
-    pub(crate) shape: &'a [u64],
-    pub(crate) bytes: u64,
-    /// The layout, if it is not row-major.
-    pub(crate) spec: Option<&'a str>,
+    pub(crate) laid: &'a Laid,
     /// The fingerprint of the data, if it is recorded.
-    pub(crate) data: Option<String>,
+    pub(crate) data: Option<Fingerprint>,
 }
 
 /// The entry of a tensor in a header.
@@ -58,16 +56,18 @@ pub(crate) fn header(
     let mut to = serde_json::Serializer::new(&mut text);
     let mut map = to.serialize_map(None).map_err(failed)?;
     map.serialize_entry(METADATA, &said(entries, metadata)).map_err(failed)?;
-    for HeaderEntry { name, file_dtype: dtype, shape, bytes, .. } in entries {
+    for HeaderEntry { name, laid, .. } in entries {
         if *name == METADATA {
             let said =
                 format!("tensor {METADATA:?}: safetensors keep their metadata under this name");
             return Err(Error::new("unsupported", said));
         }
-        let end = at.checked_add(*bytes).filter(|end| *end <= i64::MAX as u64);
+        let end = laid.bytes().and_then(|bytes| at.checked_add(bytes));
+        let end = end.filter(|end| *end <= i64::MAX as u64);
         let end =
             end.ok_or_else(|| Error::new("overflow", "the file would exceed 2^63 - 1 bytes"))?;
-        let entry = TensorEntry { dtype, shape, data_offsets: [at, end] };
+        let entry =
+            TensorEntry { dtype: &laid.file_dtype, shape: &laid.shape, data_offsets: [at, end] };
         map.serialize_entry(name, &entry).map_err(failed)?;
         places.push(at);
         at = end;
@@ -101,13 +101,18 @@ fn said(entries: &[HeaderEntry<'_>], metadata: &[(String, String)]) -> Map<Strin
     let noted = |prefix: &str, entry: &HeaderEntry<'_>, text: Option<&str>| {
         Some((format!("{prefix}{}", entry.name), Value::from(text?)))
     };
-    said.extend(entries.iter().filter_map(|entry| noted(LAYOUT_KEY, entry, entry.spec)));
-    said.extend(entries.iter().filter_map(|entry| noted(DATA_KEY, entry, entry.data.as_deref())));
+    said.extend(
+        entries.iter().filter_map(|entry| noted(LAYOUT_KEY, entry, entry.laid.spec.as_deref())),
+    );
+    let data = entries.iter().map(|entry| (entry, entry.data.map(|data| data.to_string())));
+    said.extend(data.filter_map(|(entry, data)| noted(DATA_KEY, entry, data.as_deref())));
     said
 }
 
 #[cfg(test)]
 mod tests {
+    use tilewright_core::{Dtype, TensorLayout};
+
     use super::*;
 
     #[test]
@@ -123,8 +128,11 @@ mod tests {
         }
         let name = "n".repeat(LONGEST as usize - 2 * PAGE);
         let header = |name: &str| {
-            let (file_dtype, shape) = ("U8", &[1][..]);
-            let entry = HeaderEntry { name, file_dtype, shape, bytes: 1, spec: None, data: None };
+            let (file_dtype, dtype, shape) = ("U8".into(), Dtype::U8, vec![1]);
+            let layout = TensorLayout::row_major(&shape).unwrap();
+            let (bits, spec, packed, big) = (8, None, false, false);
+            let laid = &Laid { file_dtype, dtype, bits, layout, shape, spec, packed, big };
+            let entry = HeaderEntry { name, laid, data: None };
             header(&[entry], &[]).map(|(head, ..)| head.len())
         };
         assert!(header(&name).unwrap() <= LONGEST as usize + 8);

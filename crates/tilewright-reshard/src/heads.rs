@@ -31,7 +31,8 @@ pub(crate) fn check(request: &Request, arrays: &[ReshardedArray]) -> Result<(), 
     for rules in [&request.from, &request.to].into_iter().flatten() {
         for array in rules.firsts(arrays)? {
             // Errors of a rule are reported when the shards are made.
-            let Ok(sharded) = rules.of_array(array) else { continue };
+            let sharded = rules.sharded(&array.name, array.shape(), Some(array.dtype));
+            let Ok(sharded) = sharded else { continue };
             for split in sharded.splits() {
                 let Cut::Heads(heads) = &split.cut else { continue };
                 let Some(said) = contradiction(heads, &config) else { continue };

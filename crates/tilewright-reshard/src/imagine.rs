@@ -18,7 +18,8 @@ use std::{collections::HashMap, sync::Arc};
 fn array(tensor: &Tensor) -> Result<ReshardedArray, Error> {
     let Elements { dtype, bits } = Elements::of(&tensor.dtype)
         .map_err(|error| error.about(&format!("tensor {:?}", tensor.name)))?;
-    let (file_dtype, extents) = (tensor.dtype.clone(), tensor.extents.clone());
+    let own = dtype.safetensors_name().unwrap_or(&tensor.dtype);
+    let (file_dtype, extents) = (own.to_owned(), tensor.extents.clone());
     let (name, held) = (tensor.name.as_str().into(), Arc::default());
     Ok(ReshardedArray { name, file_dtype, dtype, bits, extents, packed: None, held })
 }
@@ -48,7 +49,7 @@ impl Job {
             // Files of whole tensors have about this length, as on the Hugging Face hub.
             None => source.shard_size(5 << 30),
         };
-        let held = target::output(&source, &arrays, &std::collections::BTreeMap::new())?;
+        let held = target::output(&source, &arrays, &std::collections::BTreeMap::new(), None)?;
         let mut alike = HashMap::new();
         let settled = |array: ReshardedArray| {
             let key = Arc::as_ptr(&array.held);

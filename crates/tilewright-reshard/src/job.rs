@@ -2,6 +2,8 @@
 
 use std::{collections::HashMap, ops::Range, path::Path, sync::Arc};
 
+use tilewright_files::{Reading, has_ending};
+
 use crate::{
     Error, Form, Request,
     apart::check_apart,
@@ -9,8 +11,9 @@ use crate::{
     checkpoint::Checkpoint,
     cut::{Boxes, CutSide},
     heads,
-    identity::hash,
+    identity::{hash, identities},
     outline::Outline,
+    request::SAFETENSORS,
     source,
     target::{self, Output},
 };
@@ -81,7 +84,6 @@ impl Job {
     /// ```
     pub fn prepare(request: Request) -> Result<Job, Error> {
         check_apart(&request.input, &request.output)?;
-        check_folder_name(&request.output)?;
         Job::survey(request)
     }
 
@@ -102,14 +104,29 @@ impl Job {
         if request.from.is_none() {
             request.from = source::recorded(&request.input)?;
         }
-        let source = source::open(&request)?;
+        request.is_file = request.asked_form() == Form::Hf
+            && has_ending(&request.output)
+            && !request.output.is_dir();
+        let mut source = source::open(&request)?;
+        if let Some(path) = request.metadata.first() {
+            let model = tilewright_files::open(path, &Reading::default())?;
+            source.files.extend(identities(&model)?);
+        }
+        if request.is_file {
+            source.beside.stays();
+        }
+        let ending = request.ending();
+        if ending != SAFETENSORS {
+            source.beside.leave_metadata(&ending);
+        }
         heads::check(&request, &source.arrays)?;
         Job::assemble(request, source)
     }
 
     /// Makes the job of a request whose sources are open.
     pub(crate) fn assemble(request: Request, source: Checkpoint) -> Result<Job, Error> {
-        let output = target::output(&request, &source.arrays, &source.beside.metadata)?;
+        let first = source.files.first().map(|file| &*file.path).filter(|path| path.exists());
+        let output = target::output(&request, &source.arrays, &source.beside.metadata, first)?;
         let cuts = cuts(&source, &output, request.memory / 2);
         let mut first = vec![0u64];
         for cut in &cuts {
@@ -246,15 +263,6 @@ impl Job {
     pub fn output(&self) -> &Path {
         &self.request.output
     }
-}
-
-/// Returns an error for a result with the name of a file.
-fn check_folder_name(output: &Path) -> Result<(), Error> {
-    if !tilewright_files::has_ending(output) || output.is_dir() {
-        return Ok(());
-    }
-    let said = "is the name of a file, and a result is a folder of safetensors; name a folder, and make the file of it by a recipe";
-    Err(Error::usage(format!("{} {said}", output.display())))
 }
 
 /// Returns an error for more tasks than a job may have.

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use tilewright_core::{Fill, TensorLayout};
-use tilewright_notation::Spec;
+use tilewright_files::inner::ShardLayout;
+use tilewright_notation::{Named, Spec};
 
 use crate::{
     Error, Form, Request,
@@ -21,6 +22,27 @@ pub(crate) fn spec(request: &Request) -> Result<Option<Spec>, Error> {
     Ok(Some(spec))
 }
 
+impl Laid {
+    /// Returns the layout of the elements in the terms of files.
+    pub(crate) fn in_files(&self) -> Result<ShardLayout, Error> {
+        let failed =
+            |error: tilewright_notation::Error| Error::new(error.kind(), error.to_string());
+        let (dtype, bits) = (self.dtype, self.own_bits());
+        let named = match &self.spec {
+            Some(text) => {
+                let spec =
+                    Spec::parse(text).and_then(|it| it.resolve(Some(self.dims()), Some(dtype)));
+                spec.map_err(failed)?
+            }
+            None => {
+                let plain = TensorLayout::row_major(&self.shape)?;
+                Named::new("row-major", plain, Some(dtype), None, Fill::Unspecified)
+            }
+        };
+        Ok(ShardLayout { named, dtype, bits })
+    }
+}
+
 /// Makes a local array of these extents.
 pub(crate) fn laid(
     array: &ReshardedArray,
@@ -28,12 +50,19 @@ pub(crate) fn laid(
     spec: Option<&Spec>,
 ) -> Result<Arc<Laid>, Error> {
     let about = |error: Error| error.about(&format!("tensor {:?}", array.name));
-    let plain = |shape: &Vec<u64>| Ok((TensorLayout::row_major(extents)?, shape.clone(), None));
+    let plain = |shape: &Vec<u64>| {
+        let mut own = shape.clone();
+        if let (Some((elements, bytes)), Some((last, lead))) = (array.unit(), extents.split_last())
+        {
+            own = [lead, &[last / bytes * elements]].concat();
+        }
+        Ok((TensorLayout::row_major(extents)?, own, None))
+    };
     let laid = array.packed.as_ref().map_or_else(|| layout(array, extents, spec), plain);
     let (layout, shape, spec) = laid.map_err(about)?;
     let (file_dtype, dtype, bits) = (array.file_dtype.clone(), array.dtype, array.bits);
     let packed = array.packed.is_some();
-    let laid = Laid { file_dtype, dtype, bits, layout, shape, spec, packed };
+    let laid = Laid { file_dtype, dtype, bits, layout, shape, spec, packed, big: false };
     match laid.bytes() {
         Some(_) => Ok(Arc::new(laid)),
         None => Err(about(Error::new("overflow", "it exceeds 2^63 - 1 bytes"))),

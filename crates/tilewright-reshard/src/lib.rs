@@ -53,6 +53,7 @@ mod dropped;
 mod error;
 mod extents;
 mod extents_text;
+mod format;
 mod header;
 mod heads;
 mod identity;

@@ -66,7 +66,12 @@ impl Common {
         let (file_dtype, dims) = (tensor.file_dtype().to_owned(), tensor.dims().to_vec());
         let known = self.laid.entry((file_dtype, dims)).or_default();
         let (layout, dtype) = (tensor.layout().layout(), tensor.dtype());
-        let is_same = |laid: &&Arc<Laid>| laid.layout == *layout && laid.dtype == dtype;
+        let big = tensor.layout().byte_order().is_some_and(|order| order.is_big());
+        let is_same = |laid: &&Arc<Laid>| {
+            let is_packed = laid.packed && laid.own_bits() == tensor.bits();
+            let is_laid = is_packed || laid.layout == *layout;
+            is_laid && laid.dtype == dtype && laid.big == big
+        };
         if let Some(laid) = known.iter().find(is_same) {
             return Ok(laid.clone());
         }
@@ -248,11 +253,15 @@ fn check(tensor: &Tensor) -> Result<(), Error> {
             false => refused(name, &uncut(bits)),
         };
     }
-    if bits == 0 || named.layout().extents() != tensor.dims() {
-        return refused(name, "its elements are blocks, which move together");
+    if tensor.dtype().block().is_some() {
+        let is_plain = *named.layout() == TensorLayout::row_major(tensor.dims())?;
+        return match is_plain && bytes(tensor.dims(), tensor.dtype()).is_some() {
+            true => Ok(()),
+            false => refused(name, "its blocks are not row-major; convert it to row-major first"),
+        };
     }
-    if named.byte_order().is_some_and(|order| order.is_big()) {
-        return refused(name, "its elements are big-endian; convert it first");
+    if bits == 0 || named.layout().extents() != tensor.dims() {
+        return refused(name, "its elements have no width of their own; convert it first");
     }
     if named.stored_as().is_some() {
         return refused(name, "it is stored as words of another type; convert it first");
@@ -279,8 +288,15 @@ fn is_packed(tensor: &Tensor) -> Result<bool, Error> {
         && bytes(tensor.dims(), tensor.dtype()).is_some())
 }
 
-/// Returns the number of bytes of packed elements; `None` if it is not a whole number.
+/// Returns the number of bytes of packed elements or of blocks; `None` if it is not a whole number.
 pub(crate) fn bytes(shape: &[u64], dtype: Dtype) -> Option<u64> {
+    if let Some(block) = dtype.block() {
+        let (last, lead) = shape.split_last()?;
+        let blocks = last / u64::from(block.elements);
+        let own = last.is_multiple_of(block.elements.into()).then_some(u64::from(block.bytes))?;
+        let rows = lead.iter().try_fold(1u64, |size, extent| size.checked_mul(*extent))?;
+        return rows.checked_mul(blocks)?.checked_mul(own);
+    }
     let size = shape.iter().try_fold(1u64, |size, extent| size.checked_mul(*extent))?;
     let bits = size.checked_mul(dtype.bits()?.into())?;
     bits.is_multiple_of(8).then_some(bits / 8)
@@ -288,12 +304,18 @@ pub(crate) fn bytes(shape: &[u64], dtype: Dtype) -> Option<u64> {
 
 fn made(tensor: &Tensor) -> Result<Laid, Error> {
     let (named, dtype) = (tensor.layout(), tensor.dtype());
-    // Results are safetensors, whatever the source is.
     let own = dtype.safetensors_name().filter(|_| dtype.packed_bits() == named.element_bits());
-    let Some(file_dtype) = own.map(str::to_owned) else {
-        let why = "safetensors has no name for its element type; only a note records it";
-        return refused(tensor.name(), why);
-    };
+    let file_dtype = own.unwrap_or(dtype.name()).to_owned();
+    if let Some(block) = dtype.block() {
+        let (mut dims, shape) = (tensor.dims().to_vec(), tensor.dims().to_vec());
+        if let Some(last) = dims.last_mut() {
+            *last = *last / u64::from(block.elements) * u64::from(block.bytes);
+        }
+        let (layout, bits) = (TensorLayout::row_major(&dims)?, 8);
+        let (spec, packed, big) = (None, true, false);
+        return Ok(Laid { file_dtype, dtype, bits, layout, shape, spec, packed, big });
+    }
+    let big = named.byte_order().is_some_and(|order| order.is_big());
     let (layout, bits) = (named.layout().clone(), named.element_bits().unwrap_or(0));
     let plain = TensorLayout::row_major(tensor.dims())?;
     let spec = (layout != plain).then(|| named.to_spec());
@@ -301,9 +323,9 @@ fn made(tensor: &Tensor) -> Result<Laid, Error> {
     if bits % 8 != 0 {
         let layout = TensorLayout::row_major(&[bytes(&shape, dtype).unwrap_or(0)])?;
         let (bits, spec, packed) = (8, None, true);
-        return Ok(Laid { file_dtype, dtype, bits, layout, shape, spec, packed });
+        return Ok(Laid { file_dtype, dtype, bits, layout, shape, spec, packed, big });
     }
-    Ok(Laid { file_dtype, dtype, bits, layout, shape, spec, packed: false })
+    Ok(Laid { file_dtype, dtype, bits, layout, shape, spec, packed: false, big })
 }
 
 /// Returns the offset of a tensor of a distributed checkpoint in its array; a tensor without an entry is refused.

@@ -99,6 +99,14 @@ impl BoxBuffer {
         self.bytes.as_ref().and_then(|bytes| bytes.get(..self.len)).unwrap_or_default()
     }
 
+    /// Reverses the bytes of each number of `unit` bytes.
+    pub(crate) fn reverse(&mut self, unit: usize) {
+        let bytes = self.bytes.as_mut().and_then(|bytes| bytes.get_mut(..self.len));
+        if unit > 1 {
+            bytes.unwrap_or_default().chunks_exact_mut(unit).for_each(<[u8]>::reverse);
+        }
+    }
+
     /// Reads the intersection of the box and a local array, which begins at byte `at` of a file.
     pub(crate) fn read(
         &mut self,

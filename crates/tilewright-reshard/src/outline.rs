@@ -48,6 +48,9 @@ struct LaidText {
     /// The shape of elements narrower than a byte, of which `dims` counts the bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     packed: Option<Vec<u64>>,
+    /// True for big-endian elements.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    big: bool,
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -112,8 +115,8 @@ impl Outline {
                 let Laid { file_dtype, bits, spec, .. } = &*local.laid;
                 let (dims, spec) = (local.laid.dims().to_vec(), spec.clone());
                 let dtype = file_dtype.clone();
-                let packed = local.laid.packed();
-                self.laid.push(LaidText { dtype, bits: *bits, dims, spec, packed });
+                let (packed, big) = (local.laid.packed(), local.laid.big);
+                self.laid.push(LaidText { dtype, bits: *bits, dims, spec, packed, big });
             }
             stored.push((local.file, number));
         }
@@ -137,7 +140,12 @@ impl Outline {
             let laid = &held.stored.first().ok_or_else(wrong)?.laid;
             let (file_dtype, extents) = (laid.file_dtype.clone(), extents.clone());
             let (dtype, bits, held) = (laid.dtype, laid.bits, held.clone());
-            let (name, packed) = (name.into(), laid.packed());
+            let (name, mut packed) = (name.into(), laid.packed());
+            if let (Some((elements, bytes)), Some((last, lead))) =
+                (laid.unit(), extents.split_last())
+            {
+                packed = Some([lead, &[last / bytes * elements]].concat());
+            }
             Ok(ReshardedArray { name, file_dtype, dtype, bits, extents, packed, held })
         };
         let arrays = self.arrays.into_iter().map(array).collect::<Result<_, Error>>()?;
@@ -159,7 +167,7 @@ impl Outline {
 
 impl LaidText {
     fn laid(self) -> Result<Laid, Error> {
-        let LaidText { dtype: file_dtype, bits, dims, spec, packed } = self;
+        let LaidText { dtype: file_dtype, bits, dims, spec, packed, big } = self;
         let failed =
             |error: tilewright_notation::Error| Error::new(error.kind(), error.to_string());
         let dtype = tilewright_notation::dtype(&file_dtype).map_err(failed)?;
@@ -174,9 +182,12 @@ impl LaidText {
         };
         let is_packed = packed.is_some();
         let shape = packed.unwrap_or(shape);
-        let fits = !is_packed || lists::bytes(&shape, dtype) == layout.extents().first().copied();
+        let size = layout.extents().iter().try_fold(1u64, |size, n| size.checked_mul(*n));
+        let fits = !is_packed || lists::bytes(&shape, dtype) == size;
         match bits > 0 && bits % 8 == 0 && bits <= 128 && fits {
-            true => Ok(Laid { file_dtype, dtype, bits, layout, shape, spec, packed: is_packed }),
+            true => {
+                Ok(Laid { file_dtype, dtype, bits, layout, shape, spec, packed: is_packed, big })
+            }
             false => Err(wrong()),
         }
     }

@@ -17,7 +17,7 @@ use std::{
 };
 
 use tilewright_core::{Counted, Dtype, TensorLayout};
-use tilewright_sharded::{Mesh, Piece, Pieces, Sharded};
+use tilewright_sharded::{Mesh, Piece, Sharded};
 
 use crate::{
     Error, Rules,
@@ -27,6 +27,7 @@ use crate::{
     known_extents::ArrayNumbers,
     lists::{ListedTensor, Lists, PLACES, shown},
     numbers,
+    rules::Placed,
 };
 
 /// Opens the checkpoint of a folder with a file for each position of a mesh.
@@ -95,7 +96,7 @@ impl Ranks<'_> {
     fn held(&self, first: &ListedTensor, found: &[Option<&ListedTensor>]) -> Result<Ranked, Error> {
         let name = &*first.name;
         // Elements that are not split are complete at every position.
-        if first.laid.packed {
+        if first.laid.packed && first.laid.unit().is_none() {
             return self.held_of(first, found, first.laid.dims().to_vec(), false);
         }
         if let Some(extents) = self.rules.extents(name)? {
@@ -121,23 +122,26 @@ impl Ranks<'_> {
         assumed: bool,
     ) -> Result<Ranked, Error> {
         let name = &*first.name;
+        let extents = match first.laid.unit() {
+            Some((elements, bytes)) => in_bytes(name, extents, (elements, bytes))?,
+            None => extents,
+        };
         if !self.rules.names(name)? {
             let said = format!("tensor {name:?}: no rule gives its sharding over the files");
             return Err(Error::usage(format!(
                 "{said}; if each file has all of it, use the rule P()"
             )));
         }
-        let sharded = self.rules.of_array(&array(first, extents.clone(), Arc::default()))?;
-        let pieces = Pieces::of(&sharded)?.pieces;
+        let placed = self.rules.of_array(&array(first, extents.clone(), Arc::default()))?;
         let (mut held, mut numbers) = (LocalArrays::default(), vec![None; found.len()]);
         for ((position, entry), number) in found.iter().enumerate().zip(&mut numbers) {
             let (Some(entry), Some(file)) = (entry, self.files.get(position)) else { continue };
             same(first, entry).map_err(|error| error.about(file))?;
-            fits(entry, &sharded, position as u64, &pieces).map_err(|error| error.about(file))?;
+            fits(entry, &extents, position as u64, &placed).map_err(|error| error.about(file))?;
             *number = Some(held.stored.len() as u64);
             held.stored.push(StoredArray { file: position, laid: entry.laid.clone() });
         }
-        for piece in pieces {
+        for piece in placed.pieces {
             let at = usize::try_from(piece.source).ok();
             if let Some(source) = at.and_then(|at| numbers.get(at).copied().flatten()) {
                 held.pieces.push(Piece { source, ..piece });
@@ -157,7 +161,7 @@ impl Ranks<'_> {
         first: &ListedTensor,
         found: &[Option<&ListedTensor>],
     ) -> Result<(Vec<u64>, bool), Error> {
-        let rank = first.laid.dims().len();
+        let rank = first.laid.shape().len();
         let trial = self.trial(&first.name, first.laid.dtype, rank, found)?;
         let cutting: Vec<BTreeSet<usize>> = (0..rank).map(|dim| cutting(&trial, dim)).collect();
         let size = |axis: &usize| self.mesh.sizes().get(*axis).copied().unwrap_or(1);
@@ -175,7 +179,7 @@ impl Ranks<'_> {
         found: &[Option<&ListedTensor>],
     ) -> Result<Sharded, Error> {
         let most =
-            |dim: usize| found.iter().flatten().filter_map(|it| it.laid.dims().get(dim)).max();
+            |dim: usize| found.iter().flatten().filter_map(|it| it.laid.shape().get(dim)).max();
         let trial: Vec<u64> = (0..rank)
             .map(|dim| most(dim).copied().unwrap_or(0).max(1).saturating_mul(self.mesh.count()))
             .collect();
@@ -207,7 +211,7 @@ impl Ranks<'_> {
         }
         parts.into_values().try_fold(0u64, |sum, (position, entry)| {
             let Some(entry) = entry else { return Err(self.absent(position, found)) };
-            Ok(sum.saturating_add(entry.laid.dims().get(dim).copied().unwrap_or(0)))
+            Ok(sum.saturating_add(entry.laid.shape().get(dim).copied().unwrap_or(0)))
         })
     }
 
@@ -233,12 +237,12 @@ impl Ranks<'_> {
 /// states it.
 fn fits(
     entry: &ListedTensor,
-    sharded: &Sharded,
+    extents: &[u64],
     position: u64,
-    pieces: &[Piece],
+    placed: &Placed,
 ) -> Result<(), Error> {
-    let (name, stored) = (&entry.name, sharded.shard(position)?.stored().to_vec());
-    let extents = sharded.extents();
+    let own = usize::try_from(position).ok().and_then(|position| placed.stored.get(position));
+    let (name, stored) = (&entry.name, own.cloned().unwrap_or_default());
     if entry.laid.dims() != stored {
         let said = format!("tensor {name:?} has {:?}", entry.laid.dims());
         return Err(Error::mismatch(format!(
@@ -246,7 +250,7 @@ fn fits(
         )));
     }
     let Some(start) = entry.start.as_ref().filter(|_| !stored.contains(&0)) else { return Ok(()) };
-    let mut own = pieces.iter().filter(|piece| piece.source == position);
+    let mut own = placed.pieces.iter().filter(|piece| piece.source == position);
     let said = format!("tensor {name:?} begins at {start:?} by {PLACES}");
     match (own.next(), own.next()) {
         (Some(piece), None) if piece.start == *start => Ok(()),
@@ -256,6 +260,20 @@ fn fits(
         }
         _ => Err(Error::mismatch(format!("{said}; by its rule the shard is not a box"))),
     }
+}
+
+/// Returns extents with the last one in bytes of units of elements.
+fn in_bytes(
+    name: &str,
+    mut extents: Vec<u64>,
+    (elements, bytes): (u64, u64),
+) -> Result<Vec<u64>, Error> {
+    let said = format!("tensor {name:?}: extents {extents:?} have no whole blocks of {elements}");
+    match extents.last_mut() {
+        Some(last) if last.is_multiple_of(elements) => *last = *last / elements * bytes,
+        _ => return Err(Error::mismatch(said)),
+    }
+    Ok(extents)
 }
 
 /// Returns the axes of the mesh that cut a dim.

@@ -9,6 +9,9 @@ use crate::{Error, Rules, known_extents::Named, rules::pattern};
 /// The default limit of memory: 256 MiB.
 pub const DEFAULT_MEMORY: u64 = 256 << 20;
 
+/// The ending of the default format.
+pub(crate) const SAFETENSORS: &str = "safetensors";
+
 /// The form of a result: the division of tensors into files.
 ///
 /// ```
@@ -90,6 +93,15 @@ pub struct Request {
     pub(crate) verified: bool,
     #[serde(default)]
     pub(crate) force: bool,
+    /// The ending of files of ranks, if it is not that of safetensors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) format: Option<String>,
+    /// The file whose metadata the files of the result get.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", with = "crate::address::list")]
+    pub(crate) metadata: Vec<PathBuf>,
+    /// True if the result is one file, and not a folder. A job decides it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_file: bool,
     /// The smallest bound of a part in bytes, if a test sets another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) part: Option<u64>,
@@ -120,6 +132,9 @@ impl Request {
             drops_padding: false,
             verified: false,
             force: false,
+            format: None,
+            metadata: Vec::new(),
+            is_file: false,
             part: None,
         }
     }
@@ -284,6 +299,42 @@ impl Request {
     pub fn force(mut self, force: bool) -> Request {
         self.force = force;
         self
+    }
+
+    /// Sets the format of the files in a folder: `safetensors`, which is the default, or `gguf`. A result whose name has
+    /// the ending of a format is one file of that format.
+    ///
+    /// ```
+    /// # use tilewright_reshard::Request;
+    /// assert_ne!(Request::new("in", "out").format("gguf"), Request::new("in", "out"));
+    /// ```
+    pub fn format(mut self, format: &str) -> Request {
+        self.format = Some(format.to_owned());
+        self
+    }
+
+    /// Sets the file whose metadata a GGUF result gets. The default is the source, if it is GGUF.
+    ///
+    /// ```
+    /// # use tilewright_reshard::Request;
+    /// assert_ne!(Request::new("in", "out").metadata("old.gguf"), Request::new("in", "out"));
+    /// ```
+    pub fn metadata(mut self, path: impl AsRef<Path>) -> Request {
+        let path = path.as_ref();
+        self.metadata = vec![std::path::absolute(path).unwrap_or_else(|_| path.into())];
+        self
+    }
+
+    /// Returns the name of the only file of the result, if it is not a folder.
+    pub(crate) fn file_name(&self) -> Option<String> {
+        self.is_file.then(|| self.output.file_name().unwrap_or_default().to_string_lossy().into())
+    }
+
+    /// Returns the ending of the files of the result, which gives their format.
+    pub(crate) fn ending(&self) -> String {
+        let of_file = || self.output.extension().filter(|_| self.is_file);
+        let own = || of_file().map(|ending| ending.to_string_lossy().to_lowercase());
+        self.format.clone().or_else(own).unwrap_or_else(|| SAFETENSORS.to_owned())
     }
 
     /// Sets the smallest bound of a part in bytes, for tests: a small box then has several parts.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use tilewright_core::Dtype;
 use tilewright_files::inner::Pattern;
-use tilewright_sharded::{Mesh, Pieces, Sharded};
+use tilewright_sharded::{Mesh, Piece, Pieces, Sharded};
 
 use crate::{Error, array::ReshardedArray, lists::uncut};
 
@@ -141,22 +141,33 @@ impl Rules {
         made.map_err(|error| wrong(error.to_string()))
     }
 
-    /// Returns the sharding of an array; elements narrower than a byte must be whole on every position.
-    pub(crate) fn of_array(&self, array: &ReshardedArray) -> Result<Sharded, Error> {
+    /// Returns the pieces of an array in its own units. Elements narrower than a byte must be whole on every position,
+    /// and blocks must not be cut.
+    pub(crate) fn of_array(&self, array: &ReshardedArray) -> Result<Placed, Error> {
         let sharded = self.sharded(&array.name, array.shape(), Some(array.dtype))?;
+        let about =
+            |why: &str| Error::new("unsupported", format!("tensor {:?}: {why}", array.name));
         if array.packed.is_none() {
-            return Ok(sharded);
+            return Placed::of(&sharded, &array.extents);
         }
         // A padded shard may have the whole's extents, and hold a part or nothing.
         let pieces = Pieces::of(&sharded)?.pieces;
         let wholes = pieces.iter().filter(|piece| piece.extents == array.shape()).count() as u64;
-        match wholes == sharded.mesh().count() {
-            true => Ok(Sharded::new(&array.extents, None, self.mesh()?, Vec::new())?),
-            false => {
-                let why = uncut(array.dtype.bits().unwrap_or(0));
-                Err(Error::new("unsupported", format!("tensor {:?}: {why}", array.name)))
-            }
+        if wholes == sharded.mesh().count() {
+            return Placed::of(
+                &Sharded::new(&array.extents, None, self.mesh()?, Vec::new())?,
+                &array.extents,
+            );
         }
+        let Some(unit) = array.unit() else {
+            return Err(about(&uncut(array.dtype.bits().unwrap_or(0))));
+        };
+        let placed = Placed::of(&sharded, array.shape())?;
+        placed.in_units(unit).map_err(|coord| {
+            let (rule, name) = (self.said(&array.name).unwrap_or_default(), array.dtype.name());
+            let said = format!("rule {rule} cuts a block of {name} at {coord:?}: {} elements of the last dim move together", unit.0);
+            about(&format!("{said}; cut another dim, cut at multiples of {}, or keep the tensor whole", unit.0))
+        })
     }
 
     /// Returns the rule of a tensor as it was written; empty if no pattern matches.
@@ -219,6 +230,51 @@ impl Rules {
     /// Returns an error for a pattern that none of `names` matches.
     pub(crate) fn check(&self, names: &[&str]) -> Result<(), Error> {
         self.rules.iter().try_for_each(|(glob, _)| check(glob, names))
+    }
+}
+
+/// The pieces of an array at the positions of a mesh.
+pub(crate) struct Placed {
+    /// The extents of the local array at each position.
+    pub(crate) stored: Vec<Vec<u64>>,
+    pub(crate) pieces: Vec<Piece>,
+}
+
+impl Placed {
+    fn of(sharded: &Sharded, extents: &[u64]) -> Result<Placed, Error> {
+        let pieces = Pieces { extents: extents.to_vec(), ..Pieces::of(sharded)? };
+        let stored = sharded.shards().map(|shard| shard.stored().to_vec()).collect();
+        Ok(Placed { stored, pieces: pieces.pieces })
+    }
+
+    /// Returns an error unless the pieces cover an array of these extents without an overlap.
+    pub(crate) fn check(&self, name: &str, extents: &[u64]) -> Result<(), Error> {
+        let pieces = Pieces { extents: extents.to_vec(), pieces: self.pieces.clone() };
+        Ok(pieces.cover(name).map(|_| ())?)
+    }
+
+    /// Returns the pieces with the last dim in bytes of units; the error is the coordinate at which a unit is cut.
+    fn in_units(mut self, (elements, bytes): (u64, u64)) -> Result<Placed, Vec<u64>> {
+        let scaled = |at: &mut Vec<u64>, coord: &[u64]| match at.last_mut() {
+            Some(last) if last.is_multiple_of(elements) => {
+                *last = *last / elements * bytes;
+                Ok(())
+            }
+            _ => Err(coord.to_vec()),
+        };
+        for piece in &mut self.pieces {
+            let (start, mut ends) = (piece.start.clone(), piece.start.clone());
+            let lengths = ends.last_mut().zip(piece.extents.last());
+            lengths.into_iter().for_each(|(at, length)| *at += length);
+            scaled(&mut piece.start, &start)?;
+            scaled(&mut piece.extents, &ends)?;
+            scaled(&mut piece.local, &start)?;
+        }
+        for stored in &mut self.stored {
+            let whole = stored.clone();
+            scaled(stored, &whole)?;
+        }
+        Ok(self)
     }
 }
 

@@ -328,6 +328,8 @@ impl<'j> Worker<'j> {
                 return Err(differ(side, task, index, names));
             }
         }
+        let stored = array.held.stored.first();
+        room.reverse(stored.map_or(1, |stored| stored.laid.reversed()));
         Ok(())
     }
 }

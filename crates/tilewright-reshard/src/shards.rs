@@ -6,12 +6,10 @@
 
 use std::{collections::HashMap, path::Path, sync::Arc};
 
-use tilewright_core::Fill;
 use tilewright_files::{
     Collection,
-    inner::{ShardBox, ShardLayout, ShardedTensor, of_shards},
+    inner::{ShardBox, ShardedTensor, of_shards},
 };
-use tilewright_notation::{Named, Spec};
 
 use crate::{
     Error, Request, Rules,
@@ -74,7 +72,7 @@ fn collection(
             known.entry(Arc::as_ptr(&stored.laid))
         {
             entry.insert(layouts.len());
-            layouts.push(layout(&stored.laid)?);
+            layouts.push(stored.laid.in_files()?);
         }
     }
     let number = |laid: &Arc<Laid>| known.get(&Arc::as_ptr(laid)).copied().unwrap_or(usize::MAX);
@@ -83,23 +81,6 @@ fn collection(
     let files: Vec<_> = checkpoint.files.iter().map(|file| file.path.clone()).collect();
     let arrays = arrays.collect::<Result<_, _>>()?;
     Ok(of_shards(path, &files, &layouts, arrays, messages)?)
-}
-
-/// Returns the layout of a local array.
-fn layout(laid: &Laid) -> Result<ShardLayout, Error> {
-    let failed = |error: tilewright_notation::Error| Error::new(error.kind(), error.to_string());
-    let (dtype, bits) = (laid.dtype, laid.own_bits());
-    let named = match (&laid.spec, laid.packed) {
-        (Some(text), _) => {
-            let spec = Spec::parse(text).and_then(|it| it.resolve(Some(laid.dims()), Some(dtype)));
-            spec.map_err(failed)?
-        }
-        (None, _) => {
-            let plain = tilewright_core::TensorLayout::row_major(&laid.shape)?;
-            Named::new("row-major", plain, Some(dtype), None, Fill::Unspecified)
-        }
-    };
-    Ok(ShardLayout { named, dtype, bits })
 }
 
 /// Returns an array with its boxes.
@@ -117,10 +98,17 @@ fn tensor(
         let (file, layout) = (stored.file, layout(&stored.laid));
         let (mut local, mut start) = (piece.local.clone(), piece.start.clone());
         let mut extents = piece.extents.clone();
-        if array.packed.is_some() {
+        match (array.unit(), &array.packed) {
+            (Some((_, bytes)), _) => {
+                let last = [&mut local, &mut start, &mut extents].map(|at| at.last_mut());
+                last.into_iter().flatten().for_each(|at| *at /= bytes);
+            }
             // Such an array is whole in every file that has it.
-            extents = array.shape().to_vec();
-            (local, start) = (vec![0; extents.len()], vec![0; extents.len()]);
+            (None, Some(shape)) => {
+                extents.clone_from(shape);
+                (local, start) = (vec![0; extents.len()], vec![0; extents.len()]);
+            }
+            (None, None) => {}
         }
         boxes.push(ShardBox { file, at, layout, local, start, extents });
     }

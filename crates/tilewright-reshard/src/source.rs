@@ -38,7 +38,7 @@ pub(crate) fn open(request: &Request) -> Result<Checkpoint, Error> {
     let mut checkpoint = match &request.from {
         Some(rules) => ranks(path, rules, stated)?,
         None if is_distributed(path)? => distributed(path, stated)?,
-        None => whole(path, stated)?,
+        None => whole(path, stated, &request.ending())?,
     };
     checkpoint.trust(request);
     Ok(checkpoint)
@@ -87,8 +87,8 @@ fn parts(path: &Path) -> Result<Vec<PathBuf>, Error> {
     }
 }
 
-/// Opens whole tensors, in the order of the file.
-fn whole(path: &Path, stated: Stated<'_>) -> Result<Checkpoint, Error> {
+/// Opens whole tensors, in the order of the file, for a result with this ending.
+fn whole(path: &Path, stated: Stated<'_>, ending: &str) -> Result<Checkpoint, Error> {
     let input = tilewright_files::open(path, &Reading::default())?;
     // An index names each tensor once, and other files may hold more of it.
     if says_places(&input) {
@@ -118,7 +118,8 @@ fn whole(path: &Path, stated: Stated<'_>) -> Result<Checkpoint, Error> {
     places.into_iter().try_for_each(|places| known.push(places))?;
     let files = identities(&input)?;
     let mut beside = Beside::of(path, &files, &[metadata(&input)])?;
-    beside.left.splice(0..0, input.warnings().chain(left_metadata(&input)));
+    let left = left_metadata(&input).filter(|_| !input.format().eq_ignore_ascii_case(ending));
+    beside.left.splice(0..0, input.warnings().chain(left));
     for (number, tensor) in input.tensors().iter().enumerate() {
         // Fingerprints are sums over elements; arrays that are handled as bytes have none.
         let is_packed = arrays.get(number).is_some_and(|array| array.packed.is_some());

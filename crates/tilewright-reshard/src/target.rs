@@ -3,19 +3,21 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
+    path::Path,
     sync::Arc,
 };
 
 use serde_json::json;
-use tilewright_files::Fingerprint;
+use tilewright_files::{Fingerprint, inner::PlannedFile};
 use tilewright_notation::Spec;
-use tilewright_sharded::{Piece, Pieces};
+use tilewright_sharded::Piece;
 
 use crate::{
     Error, Form, Request, Rules,
     array::{Laid, LocalArrays, LocalOffsets, ReshardedArray, StoredArray},
     beside::Metadata,
-    header::{HeaderEntry, header},
+    format::ResultFormat,
+    header::HeaderEntry,
     known_extents::EXTENTS,
     laid::{laid, spec},
     lists::PLACES,
@@ -47,6 +49,8 @@ pub(crate) struct Output {
     /// The index of the files: its name and text.
     pub(crate) index: Option<(String, String)>,
     contents: Vec<Content>,
+    /// The format of the files.
+    format: Arc<ResultFormat>,
     /// True if files state the offsets of their boxes.
     boxes: bool,
     /// The metadata of every file that is not about a tensor.
@@ -57,13 +61,16 @@ pub(crate) struct Output {
 
 /// Decides every file of a result.
 ///
-/// Each file has the metadata `metadata`.
+/// Each file has the metadata `metadata`. `source` is the first file of the source, if it exists.
 pub(crate) fn output(
     request: &Request,
     sources: &[ReshardedArray],
     metadata: &Metadata,
+    source: Option<&Path>,
 ) -> Result<Output, Error> {
     let (form, spec, metadata) = (request.asked_form(), spec(request)?, metadata.clone());
+    let format = Arc::new(ResultFormat::of(request, source)?);
+    format.check(sources)?;
     match (form, request.shard_size) {
         (_, Some(0)) => {
             return Err(Error::usage("the maximum size of a file is 0 bytes; give at least 1"));
@@ -76,14 +83,14 @@ pub(crate) fn output(
     }
     match (form, &request.to) {
         (Form::Hf, Some(_)) => Err(Error::usage("whole tensors are not sharded over a mesh")),
-        (Form::Hf, None) => whole(request, spec.as_ref(), sources, metadata),
+        (Form::Hf, None) => whole(request, spec.as_ref(), sources, (format, metadata)),
         (_, None) => {
             let form = form.name();
             Err(Error::usage(format!("the form {form} needs a mesh, and rules that shard over it")))
         }
         (_, Some(rules)) => {
             rules.check(&sources.iter().map(|array| &*array.name).collect::<Vec<_>>())?;
-            cut(form, rules, spec.as_ref(), sources, metadata)
+            cut(form, rules, spec.as_ref(), sources, (format, metadata))
         }
     }
 }
@@ -93,7 +100,7 @@ fn whole(
     request: &Request,
     spec: Option<&Spec>,
     sources: &[ReshardedArray],
-    metadata: Metadata,
+    (format, metadata): (Arc<ResultFormat>, Metadata),
 ) -> Result<Output, Error> {
     let most = request.shard_size.unwrap_or(u64::MAX);
     let (mut arrays, mut files, mut filled, mut total) = (Vec::new(), vec![Vec::new()], 0u64, 0u64);
@@ -131,7 +138,7 @@ fn whole(
     }
     let count = files.len();
     let name = |file: usize| match count {
-        1 => "model.safetensors".to_owned(),
+        1 => request.file_name().unwrap_or_else(|| format!("model.{}", format.ending)),
         _ => format!("model-{:05}-of-{count:05}.safetensors", file + 1),
     };
     let file = |array: &ReshardedArray| array.held.stored.first().map_or(0, |stored| stored.file);
@@ -142,7 +149,7 @@ fn whole(
     let contents = files.into_iter().enumerate();
     let contents = contents.map(|(file, locals)| (vec![file], Content { locals })).collect();
     let names = (0..count).map(name).collect();
-    Ok(Output { index, ..placed(names, contents, arrays, (false, metadata))? })
+    Ok(Output { index, ..placed(names, contents, arrays, (false, format.clone(), metadata))? })
 }
 
 /// Plans the shards of a mesh: a file for each position, or each box once.
@@ -151,7 +158,7 @@ fn cut(
     rules: &Rules,
     spec: Option<&Spec>,
     sources: &[ReshardedArray],
-    mut metadata: Metadata,
+    (format, mut metadata): (Arc<ResultFormat>, Metadata),
 ) -> Result<Output, Error> {
     let count = usize::try_from(rules.count()?).map_err(|_| Error::usage("too large a mesh"))?;
     let matcher = rules.matcher()?;
@@ -175,8 +182,9 @@ fn cut(
         metadata.insert(RULES.to_owned(), rules.record(sources)?);
         let distinct: Vec<Arc<LocalArrays>> = alike.into_values().collect();
         let contents = of_positions(count, &distinct, arrays.len());
-        let name = |file: usize| format!("rank_{file:05}-of-{count:05}.safetensors");
-        return placed((0..count).map(name).collect(), contents, arrays, (false, metadata));
+        let name = |file: usize| format!("rank_{file:05}-of-{count:05}.{}", format.ending);
+        let names = (0..count).map(name).collect();
+        return placed(names, contents, arrays, (false, format.clone(), metadata));
     }
     let mut files = vec![Vec::new(); count];
     for (number, array) in arrays.iter().enumerate() {
@@ -191,7 +199,7 @@ fn cut(
     let names = (0..files.len()).map(name).collect();
     let contents = files.into_iter().enumerate();
     let contents = contents.map(|(file, locals)| (vec![file], Content { locals })).collect();
-    placed(names, contents, arrays, (true, metadata))
+    placed(names, contents, arrays, (true, format, metadata))
 }
 
 /// Groups the positions whose files differ only in their elements.
@@ -221,31 +229,29 @@ fn positions(
     rules: &Rules,
     spec: Option<&Spec>,
 ) -> Result<LocalArrays, Error> {
-    let sharded = rules.of_array(source)?;
-    let pieces = Pieces { extents: source.extents.clone(), ..Pieces::of(&sharded)? };
-    let _ = pieces.cover(&source.name)?;
-    let (mut stored, mut alike) = (Vec::new(), HashMap::<Vec<u64>, Arc<Laid>>::new());
-    for (file, shard) in sharded.shards().enumerate() {
-        let laid = match alike.get(shard.stored()) {
+    let placed = rules.of_array(source)?;
+    placed.check(&source.name, &source.extents)?;
+    let (mut stored, mut alike) = (Vec::new(), HashMap::<&[u64], Arc<Laid>>::new());
+    for (file, extents) in placed.stored.iter().enumerate() {
+        let laid = match alike.get(extents.as_slice()) {
             Some(laid) => laid.clone(),
             None => {
-                let laid = laid(source, shard.stored(), spec)?;
-                alike.insert(shard.stored().to_vec(), laid.clone());
+                let laid = laid(source, extents, spec)?;
+                alike.insert(extents, laid.clone());
                 laid
             }
         };
         stored.push(StoredArray { file, laid });
     }
-    let mut held = LocalArrays { stored, pieces: pieces.pieces, copies: Vec::new() };
+    let mut held = LocalArrays { stored, pieces: placed.pieces, copies: Vec::new() };
     held.order();
     Ok(held)
 }
 
 /// Returns the pieces of an array in files that hold each box once.
 fn boxes(source: &ReshardedArray, rules: &Rules, count: usize) -> Result<LocalArrays, Error> {
-    let sharded = rules.of_array(source)?;
-    let pieces = Pieces { extents: source.extents.clone(), ..Pieces::of(&sharded)? };
-    let _ = pieces.cover(&source.name)?;
+    let placed = rules.of_array(source)?;
+    placed.check(&source.name, &source.extents)?;
     let mut held = LocalArrays::default();
     if source.extents.contains(&0) {
         // No box of an array without elements exists; one local array states the extents.
@@ -253,7 +259,7 @@ fn boxes(source: &ReshardedArray, rules: &Rules, count: usize) -> Result<LocalAr
         held.stored.push(StoredArray { file: 0, laid });
         return Ok(held);
     }
-    for (file, piece) in once(pieces.pieces, count) {
+    for (file, piece) in once(placed.pieces, count) {
         let laid = laid(source, &piece.extents, None)?;
         let (source, local) = (held.stored.len() as u64, vec![0; piece.start.len()]);
         held.stored.push(StoredArray { file, laid });
@@ -283,18 +289,21 @@ fn placed(
     names: Vec<String>,
     contents: Vec<(Vec<usize>, Content)>,
     arrays: Vec<ReshardedArray>,
-    (boxes, metadata): (bool, Metadata),
+    (boxes, format, metadata): (bool, Arc<ResultFormat>, Metadata),
 ) -> Result<Output, Error> {
     let wholes = arrays.iter().all(|array| array.held.stored.len() == 1) && !boxes;
-    let mut output = Output { arrays, boxes, metadata, wholes, ..Output::default() };
+    let mut output = Output { arrays, boxes, format, metadata, wholes, ..Output::default() };
     let mut of = vec![(0, 0, Vec::new()); names.len()];
     for (number, (files, mut content)) in contents.into_iter().enumerate() {
         let order = |(array, _): &(usize, usize)| {
             let array = output.arrays.get(*array);
             array.map(|array| (std::cmp::Reverse(array.bits), array.name.clone()))
         };
-        content.locals.sort_by_cached_key(order);
-        let (_, places, bytes) = output.header(&content, &|_| Some(Fingerprint::default()))?;
+        if output.format.is_sorted() {
+            content.locals.sort_by_cached_key(order);
+        }
+        let PlannedFile { places, bytes, .. } =
+            output.header(&content, &|_| Some(Fingerprint::default()))?;
         let mut places: Vec<(usize, u64)> =
             content.locals.iter().map(|(array, _)| *array).zip(places).collect();
         for file in files {
@@ -316,8 +325,8 @@ fn placed(
     Ok(output)
 }
 
-/// A callback that takes the bytes before the data of a file.
-type Each<'e> = &'e mut dyn FnMut(&File, &[u8]) -> Result<(), Error>;
+/// A callback that takes the bytes of a file that belong to no tensor, with their positions.
+type Each<'e> = &'e mut dyn FnMut(&File, &[(u64, Vec<u8>)]) -> Result<(), Error>;
 
 impl Output {
     /// Returns whether the fingerprint of an array is recorded, with its layout, as in converted files.
@@ -329,7 +338,7 @@ impl Output {
         })
     }
 
-    /// Calls `each` with the bytes before the data of every file; files with equal content are consecutive.
+    /// Calls `each` with the bytes of every file that belong to no tensor; files with equal content are consecutive.
     ///
     /// `data` returns the fingerprint to record for an array; the length of a header does not depend on its value.
     pub(crate) fn heads(
@@ -338,19 +347,19 @@ impl Output {
         each: Each<'_>,
     ) -> Result<(), Error> {
         for (number, content) in self.contents.iter().enumerate() {
-            let (head, ..) = self.header(content, data)?;
+            let planned = self.header(content, data)?;
             let mut files = self.files.iter().filter(|file| file.content == number);
-            files.try_for_each(|file| each(file, &head))?;
+            files.try_for_each(|file| each(file, &planned.patches))?;
         }
         Ok(())
     }
 
-    /// Returns the bytes before the data, the offset of each local array in the file, and the length of the file.
+    /// Returns the bytes of a file that belong to no tensor, the offset of each local array, and the length of the file.
     fn header(
         &self,
         content: &Content,
         data: &dyn Fn(usize) -> Option<Fingerprint>,
-    ) -> Result<(Vec<u8>, Vec<u64>, u64), Error> {
+    ) -> Result<PlannedFile, Error> {
         let local = |(array, nth): &(usize, usize)| {
             let of = self.arrays.get(*array)?;
             Some((of, of.held.stored.get(*nth)?, *nth))
@@ -358,12 +367,9 @@ impl Output {
         let locals = || content.locals.iter().filter_map(local);
         let entries: Vec<HeaderEntry<'_>> = (content.locals.iter().zip(locals()))
             .map(|((number, _), (array, stored, _))| HeaderEntry {
-                data: self.records(*number).then(|| data(*number).unwrap_or_default().to_string()),
+                data: self.records(*number).then(|| data(*number).unwrap_or_default()),
                 name: &array.name,
-                file_dtype: &array.file_dtype,
-                shape: &stored.laid.shape,
-                bytes: stored.laid.bytes().unwrap_or(u64::MAX),
-                spec: stored.laid.spec.as_deref(),
+                laid: &stored.laid,
             })
             .collect();
         let begin = |(array, _, nth): (&ReshardedArray, &StoredArray, usize)| {
@@ -381,7 +387,7 @@ impl Output {
         };
         let parts = locals().map(|(array, ..)| array).filter(|array| is_part(array));
         let wholes: BTreeMap<&str, &[u64]> =
-            parts.map(|array| (&*array.name, array.extents.as_slice())).collect();
+            parts.map(|array| (&*array.name, array.shape())).collect();
         if !wholes.is_empty() {
             metadata.push((EXTENTS.into(), json!(wholes).to_string()));
         }
@@ -389,6 +395,6 @@ impl Output {
             let text = serde_json::Value::from(places).to_string();
             metadata.extend([("DCP_VERSION".into(), "1.0".into()), (PLACES.into(), text)]);
         }
-        header(&entries, &metadata)
+        self.format.header(&entries, &metadata)
     }
 }

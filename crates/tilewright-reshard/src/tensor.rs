@@ -71,6 +71,6 @@ impl Elements {
         let layout = TensorLayout::row_major(shape)?;
         let (file_dtype, shape, spec) = (file_dtype.to_owned(), shape.to_vec(), None);
         let (dtype, bits, packed) = (self.dtype, self.bits, false);
-        Ok(Laid { file_dtype, dtype, bits, layout, shape, spec, packed })
+        Ok(Laid { file_dtype, dtype, bits, layout, shape, spec, packed, big: false })
     }
 }

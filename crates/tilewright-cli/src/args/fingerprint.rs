@@ -15,8 +15,9 @@ files. A folder is read by its index, else every file of tensors in it is read.
 a recorded layout, such as words: --tensor '*qweight' --from GPTQ --dtype u4.
 A folder of shards that `reshard` or torch wrote counts as its whole arrays;
 --from-mesh and --from-rule describe other folders of shards. Copies count once
-and have to be equal. All data is read; recorded fingerprints are not used. Fingerprints find
-accidents; if somebody may forge the data, give a private --key.
+and have to be equal. All data is read; recorded fingerprints are not used.
+Fingerprints find accidents; if somebody may forge the data, give a private
+--key.
 
 Examples:
   tilewright fingerprint model.safetensors

@@ -1,6 +1,10 @@
 //! The options for the shards of both sides of `reshard`.
 
+use std::path::PathBuf;
+
 use clap::Args;
+
+use super::path;
 
 /// The shardings of both sides.
 #[derive(Args, Debug)]
@@ -37,6 +41,12 @@ pub(crate) struct How {
     /// The files: hf (whole tensors), dcp (torch's distributed checkpoint), ranks (one for each position)
     #[arg(long = "as", value_name = "FORM", value_parser = ["hf", "dcp", "ranks"], help_heading = "The result")]
     pub(crate) form: Option<String>,
+    /// The format of files in a folder: safetensors or gguf [default: safetensors]
+    #[arg(long, value_name = "FORMAT", value_parser = ["safetensors", "gguf"], help_heading = "The result")]
+    pub(crate) format: Option<String>,
+    /// The file whose metadata a GGUF result gets [default: IN, if it is GGUF]
+    #[arg(long, value_name = "FROM", value_parser = path(), help_heading = "The result")]
+    pub(crate) metadata: Option<PathBuf>,
     /// Most bytes of tensors in each file of hf, such as 5G
     #[arg(long, value_name = "SIZE", help_heading = "The result")]
     pub(crate) max_shard_size: Option<String>,

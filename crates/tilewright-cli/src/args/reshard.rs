@@ -15,16 +15,18 @@ safetensors (Python's tilewright.reshard also reads *.distcp); or, with
 numbers in their names. Gaps and overlaps between shards are refused, and so are
 missing numbers. OUT is a new folder of safetensors outside IN: one file for
 each position with --mesh, boxes that torch loads with --as dcp, else whole
-tensors. Metadata and small files are copied as by `convert`; skipped files are
-listed.
+tensors. Whole tensors can be one file, OUT.safetensors or OUT.gguf, and files
+of positions are GGUF with --format gguf. Quantised blocks need GGUF, and a rule
+must not cut them. Metadata and small files are copied as by `convert`; skipped
+files are listed.
 
-Files of ranks need a rule for every tensor; P() means that each has all of it.
-Replicas are compared, so a wrong rule fails instead of losing data. Shards have
-to cover the extents that a file states: metadata of files that `reshard` wrote,
-or config.json of a known family. Where no file states them, a missing last file
-makes tensors smaller, and a note names the extents. --extents FILE states them,
-as JSON or TOML: \"model.embed.weight\" = [50257, 64]. --trust-extents takes those
-of the shards.
+Files of ranks that `reshard` wrote record their rules. Others need a rule for
+every tensor; P() means that each has all of it. Replicas are compared, so a
+wrong rule fails instead of losing data. Shards have to cover the extents that a
+file states: metadata of files that `reshard` wrote, or config.json of a known
+family. Where no file states them, a missing last file makes tensors smaller,
+and a note names the extents. --extents FILE states them, as JSON or TOML:
+\"model.embed.weight\" = [50257, 64]. --trust-extents takes those of the shards.
 
 SHARDING is [Shard(0), Replicate()], P(\"dp\", \"tp\"), column, row, gate_up,
 megatron:qkv(h=32,g=8,d=128), vllm:qkv(…) … If shards do not determine the
@@ -73,12 +75,12 @@ pub(crate) struct SourceArgs {
     /// A file of tensors, an index, or the folder of a checkpoint
     #[arg(value_name = "IN", value_parser = path())]
     pub(crate) input: PathBuf,
-    /// A new folder
+    /// A new folder, or a new file such as OUT.gguf
     #[arg(value_name = "OUT", value_parser = path())]
     pub(crate) output: PathBuf,
     #[command(flatten)]
     pub(crate) how: How,
-    /// Replace OUT if it is a checkpoint: a folder with only files, one of them *.safetensors
+    /// Replace OUT if it is a file, or a folder with only files, one of them of tensors
     #[arg(long, help_heading = "The run")]
     pub(crate) force: bool,
     /// Read the result back and compare it with the source

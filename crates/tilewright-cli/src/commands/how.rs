@@ -29,6 +29,12 @@ pub(super) fn request(input: &Path, output: &Path, how: &How) -> Result<Request,
     if let Some(form) = how.form.as_deref().and_then(Form::parse) {
         request = request.form(form);
     }
+    if let Some(format) = &how.format {
+        request = request.format(format);
+    }
+    if let Some(path) = &how.metadata {
+        request = request.metadata(path);
+    }
     if let Some(spec) = &how.to {
         request = request.layout(spec);
     }

@@ -13,6 +13,7 @@ mod infer;
 mod messages;
 mod module;
 mod own_formats;
+mod rank_folders;
 mod readme;
 mod recast;
 mod recast_back;

@@ -23,6 +23,7 @@ mod moved;
 mod nest;
 mod packaging;
 mod pieces;
+pub(crate) mod planned;
 pub(crate) mod recorded;
 mod stored;
 mod sums;

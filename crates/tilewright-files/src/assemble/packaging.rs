@@ -264,7 +264,7 @@ pub(crate) fn placed(
 }
 
 /// Returns the error for metadata of one format that are given for a result of another.
-fn unlike(model: &Input, format: &Format, out: &Path) -> Error {
+pub(crate) fn unlike(model: &Input, format: &Format, out: &Path) -> Error {
     let (from, out, own) = (model.path.display(), out.display(), model.container_format());
     let (is, shown) = (own.shown, format.shown);
     let end = own.ending.unwrap_or_default();

@@ -5,11 +5,12 @@ use std::{
     collections::HashMap,
     fmt,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use tilewright_recipe::Conditions;
 
-use super::{shards::LocalBox, target::Target};
+use super::target::Target;
 use crate::{
     Error, Job, Reading, Tensor, Watch,
     layout::{element_layout::ElementLayout, note::Texts},
@@ -212,6 +213,13 @@ pub(crate) struct Fact {
     pub(crate) said: String,
     /// The tensor whose layout the fact may disappear with: a note without meaning is replaced by the note of a result.
     pub(crate) goes_with: Option<String>,
+}
+
+/// The place of a box: the layout of the local array, and the first index in it.
+#[derive(Clone, Debug)]
+pub(crate) struct LocalBox {
+    pub(crate) held: ElementLayout,
+    pub(crate) local: Arc<[u64]>,
 }
 
 impl Opened {

@@ -19,7 +19,9 @@ mod target;
 
 use std::path::{Path, PathBuf};
 
-pub(crate) use format::{Beside, Container, Expected, Fact, Format, Member, Opened, Opening};
+pub(crate) use format::{
+    Beside, Container, Expected, Fact, Format, LocalBox, Member, Opened, Opening,
+};
 pub(crate) use notes::{about, data_of};
 pub(crate) use raw::FORMAT as RAW;
 pub(crate) use target::{Section, Target};

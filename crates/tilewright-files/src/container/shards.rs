@@ -6,14 +6,13 @@
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
-    sync::Arc,
 };
 
 use tilewright_core::{Dtype, Fill, TensorLayout};
 use tilewright_notation::Named;
 
 use super::{
-    format::{Container, Format, Member, Opened},
+    format::{Container, Format, LocalBox, Member, Opened},
     target::Target,
 };
 use crate::{
@@ -41,6 +40,7 @@ const FORMAT: Format = Format {
 };
 
 /// The layout of a local array: its name, element type, and the width of an element or of a block in bits.
+#[doc(hidden)]
 #[derive(Clone, Debug)]
 pub struct ShardLayout {
     /// The layout of the elements.
@@ -52,6 +52,7 @@ pub struct ShardLayout {
 }
 
 /// A box of an array in a file.
+#[doc(hidden)]
 #[derive(Clone, Debug)]
 pub struct ShardBox {
     /// The number of the file.
@@ -69,6 +70,7 @@ pub struct ShardBox {
 }
 
 /// An array in shards.
+#[doc(hidden)]
 #[derive(Clone, Debug)]
 pub struct ShardedTensor {
     /// The name.
@@ -83,13 +85,6 @@ pub struct ShardedTensor {
     pub dims: Vec<u64>,
     /// The boxes; equal ones are adjacent.
     pub boxes: Vec<ShardBox>,
-}
-
-/// The place of a box: the layout of the local array, and the first index in it.
-#[derive(Clone, Debug)]
-pub(crate) struct LocalBox {
-    pub(crate) held: ElementLayout,
-    pub(crate) local: Arc<[u64]>,
 }
 
 #[derive(Debug)]
@@ -117,6 +112,7 @@ fn refused(path: &Path) -> Error {
 }
 
 /// Makes a collection of arrays in shards at `path`, with these messages about it.
+#[doc(hidden)]
 pub fn collection(
     path: &Path,
     files: &[PathBuf],

@@ -16,7 +16,7 @@ use tilewright_transfer::{cores, first};
 
 use crate::{
     Collection, Error, Input, Tensor, Watch,
-    container::shards::LocalBox,
+    container::LocalBox,
     layout::element_layout::ElementLayout,
     open::{origin::Origin, tensor::Piece},
     transfer::budget::zeros,

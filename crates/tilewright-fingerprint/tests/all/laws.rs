@@ -350,3 +350,33 @@ proptest! {
         prop_assert_eq!(value(found), expected, "{}", text);
     }
 }
+
+/// For all boxes of a small array and all places of them in a whole: the parts of a permuted whole add up to its fingerprint, and a
+/// box counts as a row-major array at its place.
+#[test]
+fn a_part_counts_where_it_is_in_the_whole() {
+    let (layout, key) = (TensorLayout::col_major(&[3, 4]).unwrap(), Key::default());
+    let bytes: Vec<u8> = (1..=12).collect();
+    let boxes = (0..3u64).flat_map(|a| (a + 1..=3).map(move |b| a..b));
+    for (rows, columns) in boxes.flat_map(|rows| {
+        (0..4u64).flat_map(move |a| {
+            let rows = rows.clone();
+            (a + 1..=4).map(move |b| (rows.clone(), a..b))
+        })
+    }) {
+        let part = [rows.clone(), columns.clone()];
+        let extents = [rows.end - rows.start, columns.end - columns.start];
+        let own = TensorLayout::row_major(&extents).unwrap();
+        let gathered: Vec<u8> = rows
+            .clone()
+            .flat_map(|row| columns.clone().map(move |column| (row + 3 * column) as usize))
+            .map(|at| bytes[at])
+            .collect();
+        for start in [[0, 0], [0, 5], [1, 0], [2, 1], [700, 3]] {
+            let array = Array::new(&layout, Dtype::U8).unwrap().part_at(&part, &start).unwrap();
+            let expected = Array::new(&own, Dtype::U8).unwrap().at(&start).unwrap();
+            let expected = expected.fingerprint(&gathered, &key).unwrap();
+            assert_eq!(array.fingerprint(&bytes, &key).unwrap(), expected, "{part:?} at {start:?}");
+        }
+    }
+}

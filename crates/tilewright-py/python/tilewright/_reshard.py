@@ -27,6 +27,8 @@ def reshard(
     from_rules: Mapping[str, Any] | None = None,
     to: str | Layout | TensorLayout | None = None,
     form: str | None = None,
+    format: str | None = None,  # noqa: A002
+    metadata: _Path | None = None,
     max_shard_size: int | None = None,
     memory: int | None = None,
     extents: Mapping[str, Sequence[int]] | _Path | None = None,
@@ -43,7 +45,7 @@ def reshard(
     distributed checkpoint, in safetensors or as torch stores it by itself, ``.metadata`` with ``*.distcp`` (whose list of
     boxes is a pickle: torch is needed to read it, and what it names is not run); or, with ``from_mesh``, a folder with a file for each position of a mesh, in the order of the numbers
     in their names. A hole or an overlap between shards is refused. The output is a new folder: with ``mesh`` a file for each
-    position, or the boxes that torch loads; else whole tensors. Metadata and small files beside the tensors go along as with
+    position, or the boxes that torch loads; else whole tensors, in one file for a path such as ``out.gguf``. Metadata and small files beside the tensors go along as with
     ``convert``; what does not is a ``UserWarning``.
 
     Tasks need nothing of each other, so a plan may also be run by processes that share the file system:
@@ -59,6 +61,8 @@ def reshard(
     :param from_rules: how the input's tensors are cut; each needs a rule, ``P()`` where every file has all of it
     :param to: the layout of each shard; shards of a rank that it does not fit are row-major
     :param form: ``hf``, whole tensors; ``dcp``, for torch's distributed checkpoint; ``ranks``, a file for each position
+    :param format: the format of files in a folder, ``safetensors`` or ``gguf``; an output such as ``out.gguf`` is one file
+    :param metadata: the file whose metadata a GGUF result gets; the input, if it is GGUF
     :param max_shard_size: the most bytes of tensors in a file of whole tensors
     :param memory: the most bytes of buffers; 256 MiB unless given
     :param extents: the extents of whole tensors by patterns of names, ``{"embed.weight": (50257, 64)}``, or the path of a file
@@ -95,6 +99,8 @@ def reshard(
         "from_rules": _texts(from_rules),
         "to": to,
         "form": form,
+        "format": format,
+        "metadata": None if metadata is None else os.fsdecode(metadata),
         "max_shard_size": max_shard_size,
         "memory": memory,
         "extents": None if _is_path(extents) else _extents(extents),

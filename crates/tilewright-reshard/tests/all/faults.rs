@@ -43,9 +43,29 @@ enum Case {
     Over,
     /// Two shares of a plan, and the process that finishes it.
     Shares,
+    /// A result that is one GGUF file.
+    File,
+    /// Such a result that replaces a file.
+    FileOver,
 }
 
-const CASES: [Case; 3] = [Case::New, Case::Over, Case::Shares];
+const CASES: [Case; 5] = [Case::New, Case::Over, Case::Shares, Case::File, Case::FileOver];
+
+impl Case {
+    fn is_file(self) -> bool {
+        matches!(self, Case::File | Case::FileOver)
+    }
+
+    /// Returns the name of the result.
+    fn out(self) -> &'static str {
+        if self.is_file() { "out.gguf" } else { "out" }
+    }
+}
+
+/// A file with metadata for results in GGUF.
+fn model() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/data/tiny_quantised.gguf")
+}
 
 fn prepare(case: Case) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -59,13 +79,20 @@ fn prepare(case: Case) -> TempDir {
         let old = [("w", "U8", vec![2], vec![90, 91])];
         file(&folder.path().join("out/model.safetensors"), &old, &[]);
     }
+    if case == Case::FileOver {
+        fs::copy(model(), folder.path().join(case.out())).unwrap();
+    }
     folder
 }
 
 fn job(folder: &Path, case: Case) -> Result<Job, Error> {
     let rules = Rules::new("tp=2")?.rule("norm", "P()")?.rule("*", "[Shard(0)]")?;
-    let request = Request::new(folder.join("in"), folder.join("out")).from(rules).shard_size(8);
-    let over = case == Case::Over;
+    let request = Request::new(folder.join("in"), folder.join(case.out())).from(rules);
+    let request = match case.is_file() {
+        true => request.metadata(model()),
+        false => request.shard_size(8),
+    };
+    let over = matches!(case, Case::Over | Case::FileOver);
     Job::prepare(request.force(over).verify(over))
 }
 
@@ -82,9 +109,9 @@ fn run(folder: &Path, case: Case) -> Result<(), Error> {
 type Seen = Option<(Vec<String>, Vec<(String, Vec<u8>)>)>;
 
 /// Returns a reader's view: the names of the files, and the tensors.
-fn seen(folder: &Path) -> Seen {
-    let out = folder.join("out");
-    let files = out.exists().then(|| names(&out))?;
+fn seen(folder: &Path, case: Case) -> Seen {
+    let out = folder.join(case.out());
+    let files = out.exists().then(|| if case.is_file() { Vec::new() } else { names(&out) })?;
     let tensors = read(&out).into_iter().map(|(name, (_, _, bytes))| (name, bytes));
     Some((files, tensors.collect()))
 }
@@ -92,13 +119,14 @@ fn seen(folder: &Path) -> Seen {
 /// Returns the states before and after a run of the case, and the number of its calls.
 fn states(case: Case) -> (Seen, Seen, u64) {
     let folder = prepare(case);
-    let before = seen(folder.path());
+    let before = seen(folder.path(), case);
     fault::none();
     run(folder.path(), case).unwrap();
     let calls = fault::none();
-    let after = seen(folder.path());
-    assert_eq!(names(folder.path()), ["in", "out"]);
-    assert_eq!(after.as_ref().unwrap().0.len(), 4, "{after:?}");
+    let after = seen(folder.path(), case);
+    assert_eq!(names(folder.path()), ["in", case.out()]);
+    let files = if case.is_file() { 0 } else { 4 };
+    assert_eq!(after.as_ref().unwrap().0.len(), files, "{after:?}");
     assert!(before != after);
     (before, after, calls)
 }
@@ -107,14 +135,14 @@ fn states(case: Case) -> (Seen, Seen, u64) {
 /// files are left.
 fn check(folder: &Path, case: Case, states: (&Seen, &Seen), what: &str) {
     let (before, after) = states;
-    let is = seen(folder);
+    let is = seen(folder, case);
     assert!(is == *before || is == *after || case == Case::Over && is.is_none(), "{what}: {is:?}");
     match run(folder, case) {
         Ok(()) => {}
         Err(error) => assert!(is == *after && error.kind() == "exists", "{what}: {error}"),
     }
-    assert_eq!(seen(folder), *after, "{what}");
-    assert_eq!(names(folder), ["in", "out"], "{what}");
+    assert_eq!(seen(folder, case), *after, "{what}");
+    assert_eq!(names(folder), ["in", case.out()], "{what}");
 }
 
 /// Not a test: the body of a process that a fault ends.
@@ -165,7 +193,7 @@ fn a_failing_call_is_an_error_and_the_next_run_completes_the_result() {
             let what = format!("{case:?}, call {call} of {calls} and {more} more");
             match outcome {
                 // Files to be removed may remain for the next run.
-                Ok(()) => assert_eq!(seen(folder.path()), after, "{what}"),
+                Ok(()) => assert_eq!(seen(folder.path(), case), after, "{what}"),
                 Err(error) => {
                     assert!(error.to_string().contains("a fault of the test"), "{what}: {error}");
                 }
@@ -199,8 +227,8 @@ fn ranks_that_run_at_once_complete_the_result() {
             assert_eq!(done.unwrap(), 1, "{case:?}, call {call} of {last}");
             job.finish().unwrap();
             fault::none();
-            assert_eq!(seen(folder.path()), after, "{case:?}, call {call}");
-            assert_eq!(names(folder.path()), ["in", "out"]);
+            assert_eq!(seen(folder.path(), case), after, "{case:?}, call {call}");
+            assert_eq!(names(folder.path()), ["in", case.out()]);
             calls += 1;
         }
     }
@@ -256,7 +284,7 @@ fn a_fault_of_one_of_several_threads_leaves_the_result_whole_or_absent() {
         let failed = run_threads(folder.path(), &OfOne::new(calls, Fault::Fail { more: 0 }));
         if let Err(error) = &failed {
             assert!(error.to_string().contains("a fault of the test"), "{what}: {error}");
-            assert!(seen(folder.path()).is_none(), "{what}");
+            assert!(seen(folder.path(), Case::New).is_none(), "{what}");
         }
         check(folder.path(), Case::New, (&before, &after), &what);
         let folder = prepare(Case::New);

@@ -5,9 +5,11 @@ mod common;
 mod extents;
 #[cfg(debug_assertions)]
 mod faults;
+mod gguf;
 mod killed;
 mod laws;
 mod pairs;
 mod real;
 mod refused;
 mod safety;
+mod shards;

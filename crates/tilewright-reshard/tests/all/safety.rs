@@ -295,7 +295,8 @@ fn metadata_and_files_beside_the_tensors_go_along() {
         let input = tilewright_files::open(&path, &Default::default()).unwrap();
         let said: Vec<(&str, &str)> = input.metadata().collect();
         let extents = ("tilewright.extents", "{\"w\":[4]}");
-        assert_eq!(said, [("format", "pt"), ("made by", "us"), extents]);
+        let rules = ("tilewright.rules", r#"{"mesh":"tp=2","rules":[["*","[Shard(0)]"]]}"#);
+        assert_eq!(said, [("format", "pt"), ("made by", "us"), extents, rules]);
     }
 }
 

@@ -1,0 +1,84 @@
+//! `verify`: compares a file with its original or with its records, and arrays in shards with whole ones.
+
+use std::path::PathBuf;
+
+use pyo3::{prelude::*, types::PyDict};
+use tilewright::{
+    files::{self, Collection},
+    reshard::shards,
+};
+
+use crate::{
+    convert::{Watcher, given, request, warned},
+    errors::refused,
+    reshard,
+};
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(verify, module)?)
+}
+
+/// Compares a finished file with its original, or with the fingerprints that it records; returns the difference as text, or None.
+#[pyfunction]
+#[pyo3(signature = (output, against, job, progress = None, /))]
+fn verify(
+    py: Python<'_>,
+    output: PathBuf,
+    against: Option<PathBuf>,
+    job: &Bound<'_, PyDict>,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<Option<String>> {
+    let open = |path: Option<&PathBuf>| match path {
+        Some(path) => reshard::raised(py.detach(|| shards(path, None))),
+        None => Ok(None),
+    };
+    let sharded = [open(Some(&output))?, open(against.as_ref())?];
+    let request = request(job)?;
+    let watcher = Watcher::new(progress.as_ref())?;
+    if sharded.iter().any(Option::is_some) {
+        return verify_shards(py, sharded, (&output, against.as_ref(), job), &watcher);
+    }
+    let done = py.detach(|| match against {
+        Some(against) => Ok((files::verify(&output, against, &request, &watcher)?, None)),
+        None => {
+            let checked = files::verify_recorded(&output, &request, &watcher)?;
+            let remark = checked.remark();
+            Ok((checked.verdict, remark))
+        }
+    });
+    let (verdict, remark) = watcher.outcome(done)?;
+    warned(py, &output, remark.into_iter())?;
+    Ok(difference(verdict))
+}
+
+fn difference(verdict: files::Verdict) -> Option<String> {
+    match verdict {
+        files::Verdict::Same { .. } => None,
+        files::Verdict::Differs(difference) => Some(difference.to_string()),
+    }
+}
+
+/// Compares the arrays of a result with those of its original, at least one of them in shards.
+fn verify_shards(
+    py: Python<'_>,
+    [output, original]: [Option<Collection>; 2],
+    (out, against, job): (&PathBuf, Option<&PathBuf>, &Bound<'_, PyDict>),
+    watcher: &Watcher,
+) -> PyResult<Option<String>> {
+    for name in ["to", "rules", "tensors", "from_", "dims", "dtype", "store", "fill"] {
+        if given(job, name)?.is_some() {
+            let said = format!("{name}= does not apply to shards, whose arrays are compared");
+            return Err(refused("arguments", said));
+        }
+    }
+    let Some(against) = against else {
+        let said = "shards record no fingerprints; against= names the checkpoint";
+        return Err(refused("arguments", said));
+    };
+    let done = py.detach(|| {
+        let output = output.map_or_else(|| Collection::open(out), Ok)?;
+        let original = original.map_or_else(|| Collection::open(against), Ok)?;
+        files::verify_data(&output, &original, watcher)
+    });
+    Ok(difference(watcher.outcome(done)?))
+}
