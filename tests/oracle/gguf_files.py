@@ -134,7 +134,29 @@ def check(program):
             own, few = facts(os.path.join(DATA, f"{SPLIT}-{part + 1:05}-of-00003.gguf"))
             assert own.items() <= fields.items() and few.items() <= whole.items(), "the parts are in the whole"
         assert len(whole) == 3
+        resharded(program, original, folder)
     print("ok")
+
+
+def resharded(program, original, folder):
+    """Files of ranks have whole blocks of the source, and join to its bytes."""
+    ranks, joined = os.path.join(folder, "ranks"), os.path.join(folder, "joined.gguf")
+    cut = ("--format", "gguf", "--mesh", "tp=2", "--rule", "*ffn*=[Shard(0)]")
+    run(program, "reshard", original, ranks, *cut, "--verify")
+    fields, whole = facts(original)
+    files = [facts(os.path.join(ranks, f"rank_{rank:05}-of-00002.gguf")) for rank in range(2)]
+    for own, _ in files:
+        assert fields.items() <= own.items(), "the metadata are those of the source"
+    for name, _, dims in TENSORS:
+        parts = [few[name] for _, few in files]
+        assert all(part[0] == whole[name][0] and part[3] == 0 for part in parts), name
+        cuts = "ffn" in name and len(dims) > 1
+        data = parts[0][2] + parts[1][2] if cuts else parts[1][2]
+        assert data == whole[name][2], name
+    run(program, "reshard", ranks, joined, "--verify")
+    fields_joined, after = facts(joined)
+    assert fields_joined == fields
+    assert {name: fact[:3] for name, fact in after.items()} == {name: fact[:3] for name, fact in whole.items()}
 
 
 if __name__ == "__main__":

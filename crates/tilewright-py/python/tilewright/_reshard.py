@@ -57,7 +57,7 @@ def reshard(
         or a Mesh of JAX
     :param rules: shardings by patterns of names, the first match wins, others are whole:
         ``{"*_proj.weight": "[Shard(0)]"}``; as text in any notation, a PartitionSpec, placements or a ``Sharded``
-    :param from_mesh: the mesh of an input with a file for each position
+    :param from_mesh: the mesh of an input with a file for each position; files that ``reshard`` wrote record it and the rules
     :param from_rules: how the input's tensors are cut; each needs a rule, ``P()`` where every file has all of it
     :param to: the layout of each shard; shards of a rank that it does not fit are row-major
     :param form: ``hf``, whole tensors; ``dcp``, for torch's distributed checkpoint; ``ranks``, a file for each position

@@ -7,7 +7,8 @@ use proptest::{
     proptest,
     test_runner::Config,
 };
-use tilewright_reshard::{Form, Job, Request, Rules};
+use tilewright_files::{Collection, Key};
+use tilewright_reshard::{Form, Job, Request, Rules, shards};
 
 /// A mesh of two axes, and a rule for arrays of two dims.
 type Placement = (u64, u64, &'static str);
@@ -92,6 +93,9 @@ proptest! {
         };
         run(laid(Request::new(at("whole.safetensors"), at("a")).to(from.clone())));
         check_ranks(&at("a"), &from, &whole);
+        let prints = |all: Collection| all.fingerprints(&Key::default(), &()).unwrap();
+        let expected = prints(Collection::open(at("whole.safetensors")).unwrap());
+        assert_eq!(prints(shards(at("a"), None).unwrap().unwrap()), expected);
         run(Request::new(at("a"), at("b")).from(from).to(to.clone()).form(form));
         let back = Request::new(at("b"), at("c"));
         if form == Form::Ranks {
