@@ -276,16 +276,15 @@ pub(crate) fn uncut(bits: u32) -> String {
     )
 }
 
-/// Returns whether elements narrower than a byte are stored row-major and packed, without padding.
+/// Returns whether elements narrower than a byte are stored row-major and packed, without padding. A file whose format
+/// lacks the element type has them as a list of bytes, and notes the array.
 fn is_packed(tensor: &Tensor) -> Result<bool, Error> {
     let named = tensor.layout();
     let bits = tensor.dtype().bits();
     let is_plain = *named.layout() == TensorLayout::row_major(tensor.dims())?;
-    let is_own = named.stored_as().is_none() && tensor.dims() == tensor.storage();
-    Ok(is_plain
-        && is_own
-        && bits == named.element_bits()
-        && bytes(tensor.dims(), tensor.dtype()).is_some())
+    let Some(bytes) = bytes(tensor.dims(), tensor.dtype()) else { return Ok(false) };
+    let is_own = [tensor.dims(), &[bytes]].contains(&tensor.storage());
+    Ok(is_plain && is_own && named.stored_as().is_none() && bits == named.element_bits())
 }
 
 /// Returns the number of bytes of packed elements or of blocks; `None` if it is not a whole number.

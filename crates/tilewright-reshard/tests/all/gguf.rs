@@ -242,3 +242,43 @@ fn big_endian_numbers_are_reversed() {
         assert!(whole(&at("back")) == swapped, "{descr}");
     }
 }
+
+/// Packed elements whose type GGUF lacks are bytes there with a note; they are read as elements again, from one file, from
+/// files of ranks, and by other processes.
+#[test]
+fn packed_elements_survive_gguf() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let f4: Vec<u8> = (0..24).map(|i| i * 10 + 3).collect();
+    let f32s: Vec<u8> = (0..64).collect();
+    let tensors = [
+        ("packed", ("F4", vec![3, 16], f4)),
+        ("flat", ("F4", vec![6], vec![1, 2, 3])),
+        ("wide", ("F32", vec![4, 4], f32s)),
+    ];
+    let tensors = tensors
+        .map(|(name, (dtype, dims, bytes))| (name.to_owned(), (dtype.to_owned(), dims, bytes)));
+    write(&at("in.safetensors"), &tensors.into(), &[]);
+    run(Request::new(at("in.safetensors"), at("out.gguf")).metadata(quantised())).unwrap();
+    let rules = Rules::new("tp=2").unwrap().rule("wide", "[Shard(1)]").unwrap();
+    let ranks = Request::new(at("in.safetensors"), at("tp2")).to(rules.clone()).format("gguf");
+    run(ranks.metadata(quantised())).unwrap();
+    let prints = |all: Collection| all.fingerprints(&Key::default(), &()).unwrap();
+    let expected = prints(Collection::open(at("in.safetensors")).unwrap());
+    assert_eq!(prints(Collection::open(at("out.gguf")).unwrap()), expected);
+    assert_eq!(prints(shards(at("tp2"), None).unwrap().unwrap()), expected);
+    for (number, source) in ["out.gguf", "tp2"].into_iter().enumerate() {
+        let back = at(&format!("back-{number}.safetensors"));
+        run(Request::new(at(source), &back)).unwrap();
+        assert!(read(&back) == read(&at("in.safetensors")), "{source}");
+        let job = Job::prepare(Request::new(at(source), at(&format!("again-{number}.gguf"))));
+        let job = Job::of_bytes(&job.unwrap().plan().unwrap()).unwrap();
+        job.run_all(&()).unwrap();
+        let again = Collection::open(at(&format!("again-{number}.gguf"))).unwrap();
+        assert_eq!(prints(again), expected, "{source}");
+    }
+    // Such a tensor is whole in every file: a rule that cuts it is refused.
+    let cut = rules.rule("packed", "[Shard(0)]").unwrap();
+    let error = run(Request::new(at("out.gguf"), at("cut")).to(cut).format("gguf")).unwrap_err();
+    assert!(error.to_string().contains("its elements have 4 bits"), "{error}");
+}
