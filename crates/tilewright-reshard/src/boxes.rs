@@ -87,15 +87,16 @@ impl Job {
     /// assert_eq!(error.kind(), "mismatch");
     /// ```
     pub fn of_boxes(
-        request: Request,
+        mut request: Request,
         files: &[PathBuf],
         tensors: &[RawTensor],
     ) -> Result<Job, Error> {
+        request.settle();
         let named = std::iter::once(&request.input).chain(files);
         named.into_iter().try_for_each(|source| check_apart(source, &request.output))?;
         let mut checkpoint = listed(&request, files, tensors)?;
         checkpoint.trust(&request);
-        Job::assemble(request, checkpoint)
+        Job::of_source(request, checkpoint)
     }
 }
 
@@ -145,7 +146,7 @@ fn listed(
     files.columns.into_iter().try_for_each(|column| places.push(column))?;
     let own = files.known.get(..paths.len()).unwrap_or_default();
     let beside = Beside::of(&request.input, own, &[])?;
-    Ok(Checkpoint { files: files.known, arrays, places, beside })
+    Ok(Checkpoint { files: files.known, models: Vec::new(), arrays, places, beside })
 }
 
 /// The files of a list. A file holds an array at most once, so a file that holds several boxes of an array is entered

@@ -20,12 +20,19 @@ use crate::{
 #[derive(Debug, Default)]
 pub(crate) struct Checkpoint {
     pub(crate) files: Vec<Identity>,
+    /// Other files that must not change: those whose metadata the result gets.
+    pub(crate) models: Vec<Identity>,
     pub(crate) arrays: Vec<ReshardedArray>,
     pub(crate) places: LocalOffsets,
     pub(crate) beside: Beside,
 }
 
 impl Checkpoint {
+    /// Iterates over all files that must not change.
+    pub(crate) fn all_files(&self) -> impl Iterator<Item = &Identity> {
+        self.files.iter().chain(&self.models)
+    }
+
     /// Drops all copies of a box but one, if the request says so.
     pub(crate) fn trust(&mut self, request: &Request) {
         if !request.trusts_replicas {
@@ -122,5 +129,5 @@ pub(crate) fn settled(
         }
     }
     let beside = Beside::of(path, &lists.files, &lists.metadata)?;
-    Ok(Checkpoint { files: lists.files, arrays, places, beside })
+    Ok(Checkpoint { files: lists.files, models: Vec::new(), arrays, places, beside })
 }

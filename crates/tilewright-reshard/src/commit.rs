@@ -163,7 +163,7 @@ impl Job {
         if !self.request.force {
             return Err(Error::new("exists", self.taken()));
         }
-        if let Some(source) = self.source.files.iter().find(|file| lies_in(&file.path, path)) {
+        if let Some(source) = self.source.all_files().find(|file| lies_in(&file.path, path)) {
             let (path, source) = (path.display(), source.path.display());
             let said = format!("{path} holds the source {source}, so it is not replaced");
             return Err(Error::new("same-file", said));
@@ -339,7 +339,7 @@ impl Job {
 
     /// Returns an error if a source was changed since the job was made.
     pub(crate) fn check_sources(&self) -> Result<(), Error> {
-        self.source.files.iter().try_for_each(|file| file.check("it was opened"))
+        self.source.all_files().try_for_each(|file| file.check("it was opened"))
     }
 
     fn check_complete(&self) -> Result<(), Error> {

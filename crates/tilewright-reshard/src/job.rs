@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, ops::Range, path::Path, sync::Arc};
 
-use tilewright_files::{Reading, has_ending};
+use tilewright_files::Reading;
 
 use crate::{
     Error, Form, Request,
@@ -104,13 +104,17 @@ impl Job {
         if request.from.is_none() {
             request.from = source::recorded(&request.input)?;
         }
-        request.is_file = request.asked_form() == Form::Hf
-            && has_ending(&request.output)
-            && !request.output.is_dir();
-        let mut source = source::open(&request)?;
+        request.settle();
+        let source = source::open(&request)?;
+        heads::check(&request, &source.arrays)?;
+        Job::of_source(request, source)
+    }
+
+    /// Makes the job of a request that is settled and of its source.
+    pub(crate) fn of_source(request: Request, mut source: Checkpoint) -> Result<Job, Error> {
         if let Some(path) = request.metadata.first() {
             let model = tilewright_files::open(path, &Reading::default())?;
-            source.files.extend(identities(&model)?);
+            source.models = identities(&model)?;
         }
         if request.is_file {
             source.beside.stays();
@@ -119,7 +123,6 @@ impl Job {
         if ending != SAFETENSORS {
             source.beside.leave_metadata(&ending);
         }
-        heads::check(&request, &source.arrays)?;
         Job::assemble(request, source)
     }
 
@@ -298,7 +301,8 @@ fn id(request: &Request, source: &Checkpoint) -> Result<String, Error> {
     let request = request.clone().force(false);
     let outline = Outline::of(&source.arrays, &source.places).sum()?;
     let version = (env!("CARGO_PKG_VERSION"), PROTOCOL);
-    let decides = (version, request, &source.files, outline, &source.beside);
+    let files = source.all_files().collect::<Vec<_>>();
+    let decides = (version, request, files, outline, &source.beside);
     let text = serde_json::to_string(&decides);
     let text = text.map_err(|error| Error::usage(format!("a path that is not text: {error}")))?;
     Ok(hash(text.as_bytes()).chars().take(16).collect())

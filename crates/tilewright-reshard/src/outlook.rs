@@ -94,6 +94,7 @@ impl Outlook {
         })?;
         let plan = plan::text(job)?.len() as u64;
         let (inputs, outputs) = (job.source.files.len() as u64, job.output.files.len() as u64);
+        let looks = job.source.all_files().count() as u64;
         let bytes = |file: &crate::target::File| file.bytes;
         Ok(Outlook {
             tensors: job.tensors() as u64,
@@ -107,7 +108,7 @@ impl Outlook {
             plan,
             memory: task.bytes.saturating_add(job.beside_box()),
             journal: (0..all).fold(0, |sum, task| sum + promise(task)),
-            workers: shares.into_iter().map(|it| it.end(plan, inputs, outputs)).collect(),
+            workers: shares.into_iter().map(|it| it.end(plan, looks, outputs)).collect(),
         })
     }
 
@@ -189,14 +190,14 @@ impl Shares {
         self.rank += 1;
     }
 
-    fn end(mut self, plan: u64, inputs: u64, outputs: u64) -> Workers {
+    fn end(mut self, plan: u64, looks: u64, outputs: u64) -> Workers {
         while self.rank < self.workers.count {
             self.close();
         }
         let count = self.workers.count;
         Workers {
             plans: count.saturating_mul(plan),
-            looks: count.saturating_mul(inputs),
+            looks: count.saturating_mul(looks),
             opens: count.saturating_mul(outputs),
             ..self.workers
         }

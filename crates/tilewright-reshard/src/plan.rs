@@ -26,6 +26,9 @@ struct Plan {
     tasks: u64,
     request: Request,
     sources: Vec<Identity>,
+    /// The files whose metadata the result gets.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    models: Vec<Identity>,
     /// The hash of the whole text with this field empty.
     sum: String,
     outline: Outline,
@@ -131,13 +134,14 @@ impl Plan {
 
     /// Makes its job, if the sources are unchanged.
     fn job(self) -> Result<Job, Error> {
-        self.sources.iter().try_for_each(|source| source.check("the plan was made"))?;
-        let files = self.sources;
+        let mut known = self.sources.iter().chain(&self.models);
+        known.try_for_each(|source| source.check("the plan was made"))?;
+        let (files, models) = (self.sources, self.models);
         let read = self.outline.arrays(files.len());
         let (arrays, places) = read.map_err(|error| {
             Error::new("corrupt", format!("plan {} is not valid: {error}", self.id))
         })?;
-        let checkpoint = Checkpoint { files, arrays, places, beside: self.beside };
+        let checkpoint = Checkpoint { files, models, arrays, places, beside: self.beside };
         let job = Job::assemble(self.request, checkpoint)?;
         match job.id == self.id && job.tasks() == self.tasks {
             true => Ok(job),
@@ -158,6 +162,7 @@ pub(crate) fn text(job: &Job) -> Result<String, Error> {
         tasks: job.tasks(),
         request: job.request.clone(),
         sources: job.source.files.clone(),
+        models: job.source.models.clone(),
         sum: String::new(),
         outline,
         beside: job.source.beside.clone(),

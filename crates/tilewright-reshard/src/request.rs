@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use tilewright_files::has_ending;
 
 use crate::{Error, Rules, known_extents::Named, rules::pattern};
 
@@ -323,6 +324,12 @@ impl Request {
         let path = path.as_ref();
         self.metadata = vec![std::path::absolute(path).unwrap_or_else(|_| path.into())];
         self
+    }
+
+    /// Decides whether the result is one file.
+    pub(crate) fn settle(&mut self) {
+        let is_whole = self.asked_form() == Form::Hf;
+        self.is_file = is_whole && has_ending(&self.output) && !self.output.is_dir();
     }
 
     /// Returns the name of the only file of the result, if it is not a folder.

@@ -128,7 +128,7 @@ fn whole(path: &Path, stated: Stated<'_>, ending: &str) -> Result<Checkpoint, Er
     }
     let names: Vec<&str> = arrays.iter().map(|array| &*array.name).collect();
     stated.check(&names)?;
-    Ok(Checkpoint { files, arrays, places: known, beside })
+    Ok(Checkpoint { files, models: Vec::new(), arrays, places: known, beside })
 }
 
 /// Applies the stated extents of a tensor. For elements narrower than a byte, which are not split, they are only

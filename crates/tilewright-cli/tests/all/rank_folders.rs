@@ -180,6 +180,9 @@ fn results_in_gguf_are_those_of_their_source() {
     let cnn = data("tiny_cnn_f32.safetensors");
     let text = refused(at, &["reshard", &cnn, "cnn.gguf"], 2);
     assert!(text.contains("give it with --metadata FROM"), "{text}");
+    let simulate = ["reshard", "simulate", &cnn, "--format", "gguf", "--metadata", &quantised];
+    let text = done(at, &simulate);
+    assert!(text.contains("1 file, "), "{text}");
     let text = done(at, &["reshard", &cnn, "cnn.gguf", "--metadata", &quantised]);
     assert!(text.contains("note: metadata that gguf does not get: format"), "{text}");
     assert_eq!(done(at, &["same-data", "cnn.gguf", &cnn]), "same\n");

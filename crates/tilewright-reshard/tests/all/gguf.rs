@@ -7,7 +7,7 @@ use std::{
 };
 
 use tilewright_files::{Collection, Key, Reading, open};
-use tilewright_reshard::{Error, Form, Job, Request, Rules, shards};
+use tilewright_reshard::{Error, Form, Job, RawBox, RawTensor, Request, Rules, shards};
 
 use crate::common::{read, write};
 
@@ -281,4 +281,50 @@ fn packed_elements_survive_gguf() {
     let cut = rules.rule("packed", "[Shard(0)]").unwrap();
     let error = run(Request::new(at("out.gguf"), at("cut")).to(cut).format("gguf")).unwrap_err();
     assert!(error.to_string().contains("its elements have 4 bits"), "{error}");
+}
+
+/// The file whose metadata a result gets is no source of tensors, but must not change, also while a plan exists.
+#[test]
+fn a_file_of_metadata_must_not_change_and_is_not_a_source() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let model = || {
+        fs::remove_file(at("model.gguf")).ok();
+        fs::write(at("model.gguf"), fs::read(quantised()).unwrap()).unwrap();
+    };
+    model();
+    let cnn = corpus("data/tiny_cnn_f32.safetensors");
+    let request = |out: &str| Request::new(&cnn, at(out)).metadata(at("model.gguf"));
+    let job = Job::prepare(request("out.gguf")).unwrap();
+    let outlook = tilewright_reshard::Outlook::of(&job, &[3]).unwrap();
+    assert_eq!((outlook.inputs, outlook.bytes_in), (1, fs::metadata(&cnn).unwrap().len()));
+    assert_eq!(outlook.workers[0].looks, 6);
+    let plan = job.plan().unwrap();
+    assert_eq!(Job::of_bytes(&plan).unwrap().id(), job.id());
+    let over = Job::prepare(Request::new(&cnn, at("model.gguf")).metadata(at("model.gguf")));
+    assert_eq!(over.unwrap().check_free().unwrap_err().kind(), "exists");
+    let over = request("model.gguf").force(true);
+    assert_eq!(run(over).unwrap_err().kind(), "same-file");
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    model();
+    for error in [job.run_all(&()).unwrap_err(), Job::of_bytes(&plan).unwrap_err()] {
+        let said = error.to_string();
+        assert!(error.kind() == "changed" && said.contains("model.gguf"), "{error}");
+    }
+    assert!(!at("out.gguf").exists());
+}
+
+/// Boxes that a caller lists become one file, too, with the metadata of another file.
+#[test]
+fn listed_boxes_become_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir(at("in")).unwrap();
+    fs::write(at("in/a"), [7; 24]).unwrap();
+    let (dtype, extents) = ("F32".to_owned(), vec![2, 3]);
+    let boxes = vec![RawBox { file: 0, at: 0, start: vec![0, 0], extents: vec![2, 3] }];
+    let tensors = [RawTensor { name: "w".into(), dtype, extents, boxes }];
+    let request = Request::new(at("in"), at("out.gguf")).metadata(quantised());
+    Job::of_boxes(request, &[at("in/a")], &tensors).unwrap().run_all(&()).unwrap();
+    assert_eq!(read(&at("out.gguf"))["w"].2, [7; 24]);
 }
