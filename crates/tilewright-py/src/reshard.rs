@@ -335,6 +335,7 @@ fn reshard_plan(
     request = request.trust_replicas(flag("trust_replicas")?);
     request = request.drop_padding(flag("drop_padding")?);
     request = request.trust_extents(flag("trust_extents")?);
+    request = request.trust_metadata(flag("trust_metadata")?);
     let boxes = value("boxes")?.map(|boxes| listed(&boxes)).transpose()?;
     let job = py.detach(|| match boxes {
         Some((files, tensors)) => Job::of_boxes(request, &files, &tensors),

@@ -29,7 +29,7 @@ pub(crate) struct ResultFormat {
     given: Option<Input>,
     /// The first file of the source.
     source: Option<Input>,
-    /// True if files hold parts of tensors, with which no metadata agree.
+    /// True if metadata are not compared with the tensors: files hold parts of them, or the request trusts the metadata.
     trusted: bool,
 }
 
@@ -48,7 +48,8 @@ impl ResultFormat {
             true => request.output.clone(),
             false => request.output.join(format!("model.{ending}")),
         };
-        Ok(ResultFormat { ending, path, given, source, trusted: request.to.is_some() })
+        let trusted = request.to.is_some() || request.trusts_metadata;
+        Ok(ResultFormat { ending, path, given, source, trusted })
     }
 
     /// Returns whether files have the widest elements first, so that all are aligned; another format aligns them itself.
@@ -87,7 +88,8 @@ impl ResultFormat {
     ) -> Result<PlannedFile, Error> {
         if self.ending == SAFETENSORS || self.ending.is_empty() {
             let (head, places, bytes) = header(entries, metadata)?;
-            return Ok(PlannedFile { patches: vec![(0, head)], places, bytes });
+            let (patches, notes) = (vec![(0, head)], Vec::new());
+            return Ok(PlannedFile { patches, places, bytes, notes });
         }
         let tensor = |entry: &HeaderEntry<'_>| {
             let (name, layout, data) = (entry.name.to_owned(), entry.laid.in_files()?, entry.data);
@@ -131,9 +133,9 @@ fn check(request: &Request, ending: &str) -> Result<(), Error> {
             "{ending} files of a bounded size are not written; write one file"
         )));
     }
-    if !is_other && !request.metadata.is_empty() {
+    if !is_other && (request.trusts_metadata || !request.metadata.is_empty()) {
         return Err(Error::usage(
-            "safetensors keep the metadata of the source; metadata of another file are for GGUF",
+            "safetensors keep the metadata of the source; options about metadata are for GGUF",
         ));
     }
     Ok(())

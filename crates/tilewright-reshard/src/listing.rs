@@ -103,8 +103,8 @@ impl Job {
         self.request.verified
     }
 
-    /// Iterates over remarks about the source, as sentences without a full stop: items that are not copied, values
-    /// of padding that are dropped, and folders of other runs next to the result.
+    /// Iterates over remarks about the source and the result, as sentences without a full stop: items that are not
+    /// copied, changes to metadata, values of padding that are dropped, and folders of other runs next to the result.
     ///
     /// ```
     /// # use tilewright_reshard::{Job, Request};
@@ -113,7 +113,8 @@ impl Job {
     /// ```
     pub fn remarks(&self) -> impl Iterator<Item = String> {
         let left = self.source.beside.left.iter().cloned();
-        left.chain(self.dropped()).chain(self.left_by_others())
+        let notes = self.output.notes.iter().cloned();
+        left.chain(notes).chain(self.dropped()).chain(self.left_by_others())
     }
 
     /// Iterates over the tensors whose extents no file states, with the extents that their shards imply. If the last

@@ -100,6 +100,9 @@ pub struct Request {
     /// The file whose metadata the files of the result get.
     #[serde(default, skip_serializing_if = "Vec::is_empty", with = "crate::address::list")]
     pub(crate) metadata: Vec<PathBuf>,
+    /// True if these metadata are not compared with the tensors.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) trusts_metadata: bool,
     /// True if the result is one file, and not a folder. A job decides it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_file: bool,
@@ -135,6 +138,7 @@ impl Request {
             force: false,
             format: None,
             metadata: Vec::new(),
+            trusts_metadata: false,
             is_file: false,
             part: None,
         }
@@ -323,6 +327,17 @@ impl Request {
     pub fn metadata(mut self, path: impl AsRef<Path>) -> Request {
         let path = path.as_ref();
         self.metadata = vec![std::path::absolute(path).unwrap_or_else(|_| path.into())];
+        self
+    }
+
+    /// Sets whether a GGUF result gets the metadata even if they contradict the tensors.
+    ///
+    /// ```
+    /// # use tilewright_reshard::Request;
+    /// assert_ne!(Request::new("in", "out").trust_metadata(true), Request::new("in", "out"));
+    /// ```
+    pub fn trust_metadata(mut self, trusts: bool) -> Request {
+        self.trusts_metadata = trusts;
         self
     }
 

@@ -48,6 +48,8 @@ pub(crate) struct Output {
     pub(crate) places: LocalOffsets,
     /// The index of the files: its name and text.
     pub(crate) index: Option<(String, String)>,
+    /// Notes about the metadata of files, each once, as sentences without a full stop.
+    pub(crate) notes: Vec<String>,
     contents: Vec<Content>,
     /// The format of the files.
     format: Arc<ResultFormat>,
@@ -302,8 +304,10 @@ fn placed(
         if output.format.is_sorted() {
             content.locals.sort_by_cached_key(order);
         }
-        let PlannedFile { places, bytes, .. } =
+        let PlannedFile { places, bytes, notes, .. } =
             output.header(&content, &|_| Some(Fingerprint::default()))?;
+        let new: Vec<_> = notes.into_iter().filter(|note| !output.notes.contains(note)).collect();
+        output.notes.extend(new);
         let mut places: Vec<(usize, u64)> =
             content.locals.iter().map(|(array, _)| *array).zip(places).collect();
         for file in files {

@@ -47,6 +47,9 @@ pub(crate) struct How {
     /// The file whose metadata a GGUF result gets [default: IN, if it is GGUF]
     #[arg(long, value_name = "FROM", value_parser = path(), help_heading = "The result")]
     pub(crate) metadata: Option<PathBuf>,
+    /// Use metadata even if they contradict the tensors
+    #[arg(long, help_heading = "The result")]
+    pub(crate) trust_metadata: bool,
     /// Most bytes of tensors in each file of hf, such as 5G
     #[arg(long, value_name = "SIZE", help_heading = "The result")]
     pub(crate) max_shard_size: Option<String>,

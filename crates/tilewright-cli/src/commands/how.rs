@@ -51,7 +51,7 @@ pub(super) fn request(input: &Path, output: &Path, how: &How) -> Result<Request,
         };
     }
     let request = request.trust_replicas(how.trust_replicas).drop_padding(how.drop_padding);
-    Ok(request.trust_extents(how.trust_extents))
+    Ok(request.trust_extents(how.trust_extents).trust_metadata(how.trust_metadata))
 }
 
 /// Returns the rules of a folder of shards that the options describe.

@@ -350,6 +350,13 @@ fn the_file_type_is_that_of_most_matrices() {
             "{said}"
         );
         assert!(becomes.is_none_or(|name| said.contains(&format!("say {is}, {name}"))), "{said}");
+        // `reshard` says the same about the same tensors.
+        let again = ["reshard", "o.gguf", "r.gguf", "--metadata", "m.gguf", "--force"];
+        let resharded = done(at, &again);
+        let note = said.lines().find(|line| line.contains("file_type"));
+        let its = resharded.lines().find(|line| line.contains("file_type"));
+        assert_eq!(note, its, "{resharded}");
+        assert!(!done(at, &[&again[..], &["--trust-metadata"]].concat()).contains("file_type"));
         let trusted = done(at, &[&args[..], &["--trust-metadata"]].concat());
         assert!(!trusted.contains("file_type"), "{trusted}");
         let input = open(at.join("o.gguf"), &Reading::default()).unwrap();

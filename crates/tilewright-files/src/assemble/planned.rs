@@ -39,6 +39,8 @@ pub struct PlannedFile {
     pub places: Vec<u64>,
     /// The length of the file.
     pub bytes: u64,
+    /// Notes about its metadata, as sentences without a full stop: changes to them, and checks that were not made.
+    pub notes: Vec<String>,
 }
 
 /// The sources of a file's metadata.
@@ -73,7 +75,11 @@ pub fn planned(
         return Err(Error::unsupported(path, said));
     }
     let targets = input.opened.container.plan(&input.opened, path, &jobs)?;
-    let mut file = PlannedFile { places: vec![0; jobs.len()], ..PlannedFile::default() };
+    let own = &input.opened.container;
+    // The metadata of the source fit its tensors as well as before.
+    let cautions = models.given.map(|_| own.cautions()).unwrap_or_default();
+    let notes = own.warnings().into_iter().chain(cautions).collect();
+    let mut file = PlannedFile { places: vec![0; jobs.len()], notes, ..PlannedFile::default() };
     for section in targets.into_iter().flat_map(|target| target.sections) {
         let len = match &section {
             Section::Tensor(number) => jobs.get(*number).map_or(0, |job| job.bytes_out),

@@ -29,6 +29,7 @@ def reshard(
     form: str | None = None,
     format: str | None = None,  # noqa: A002
     metadata: _Path | None = None,
+    trust_metadata: bool = False,
     max_shard_size: int | None = None,
     memory: int | None = None,
     extents: Mapping[str, Sequence[int]] | _Path | None = None,
@@ -63,6 +64,7 @@ def reshard(
     :param form: ``hf``, whole tensors; ``dcp``, for torch's distributed checkpoint; ``ranks``, a file for each position
     :param format: the format of files in a folder, ``safetensors`` or ``gguf``; an output such as ``out.gguf`` is one file
     :param metadata: the file whose metadata a GGUF result gets; the input, if it is GGUF
+    :param trust_metadata: a GGUF result gets them even if they contradict the tensors
     :param max_shard_size: the most bytes of tensors in a file of whole tensors
     :param memory: the most bytes of buffers; 256 MiB unless given
     :param extents: the extents of whole tensors by patterns of names, ``{"embed.weight": (50257, 64)}``, or the path of a file
@@ -101,6 +103,7 @@ def reshard(
         "form": form,
         "format": format,
         "metadata": None if metadata is None else os.fsdecode(metadata),
+        "trust_metadata": trust_metadata,
         "max_shard_size": max_shard_size,
         "memory": memory,
         "extents": None if _is_path(extents) else _extents(extents),

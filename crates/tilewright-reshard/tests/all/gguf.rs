@@ -328,3 +328,35 @@ fn listed_boxes_become_a_file() {
     Job::of_boxes(request, &[at("in/a")], &tensors).unwrap().run_all(&()).unwrap();
     assert_eq!(read(&at("out.gguf"))["w"].2, [7; 24]);
 }
+
+/// Metadata that contradict the tensors are refused, and written if the request trusts them; changes to them are notes.
+#[test]
+fn metadata_are_compared_with_the_tensors_unless_they_are_trusted() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let llama = corpus("recipes/llama_gguf/after.gguf");
+    let input = open(&llama, &Reading::default()).unwrap();
+    // The names are those of the model, and the tensors are not.
+    let whole = read(&llama);
+    let small = |(name, (dtype, dims, bytes)): (&String, &(String, Vec<u64>, Vec<u8>))| {
+        let (dims, half) = ([&[dims[0] / 2], &dims[1..]].concat(), bytes.len() / 2);
+        (name.clone(), (dtype.clone(), dims, bytes[..half].to_vec()))
+    };
+    drop(input);
+    write(&at("same.safetensors"), &whole, &[]);
+    write(&at("other.safetensors"), &whole.iter().map(small).collect(), &[]);
+    run(Request::new(at("same.safetensors"), at("same.gguf")).metadata(&llama)).unwrap();
+    let request = || Request::new(at("other.safetensors"), at("other.gguf")).metadata(&llama);
+    let error = run(request()).unwrap_err();
+    assert!(error.is_usage() && error.to_string().contains("do not fit the tensors"), "{error}");
+    assert!(!at("other.gguf").exists());
+    run(request().trust_metadata(true)).unwrap();
+    let metadata = |path: &Path| {
+        let input = open(path, &Reading::default()).unwrap();
+        let pairs = input.metadata().map(|(key, text)| (key.to_owned(), text.to_owned()));
+        pairs.collect::<Vec<_>>()
+    };
+    assert_eq!(metadata(&at("other.gguf")), metadata(&llama));
+    let error = run(Request::new(&llama, at("x")).trust_metadata(true)).unwrap_err();
+    assert!(error.to_string().contains("options about metadata are for GGUF"), "{error}");
+}
