@@ -8,7 +8,7 @@ use tilewright::{Remedy, ask::words::printable};
 use crate::{
     exit::ExitCode,
     output::complain,
-    remedy::{argument, option},
+    remedy::{argument, for_shards, option},
 };
 
 /// End of the program without an answer.
@@ -104,7 +104,7 @@ impl Failure {
     /// Returns the failure of a step that runs or finishes a plan, whose options are those of the plan.
     pub(crate) fn of_plan(error: tilewright::reshard::Error) -> Failure {
         let is_done = error.to_string().contains("nothing is left to do");
-        let failure = Failure::of_reshard(&error);
+        let failure = Failure::of_reshard(&error, option);
         match wished(&error).filter(|_| !is_done) {
             Some((wish, does)) => {
                 failure.with_hint(&format!("; plan again: `reshard plan … {wish}` {does}"))
@@ -113,8 +113,13 @@ impl Failure {
         }
     }
 
-    /// Returns the failure of an error of resharding, without an option that avoids it.
-    fn of_reshard(error: &tilewright::reshard::Error) -> Failure {
+    /// Returns the failure of shards that are compared, and not rewritten.
+    pub(crate) fn of_shards(error: &tilewright::reshard::Error) -> Failure {
+        Failure::of_reshard(error, for_shards)
+    }
+
+    /// Returns the failure of an error of resharding, with its remedies as `option` spells them.
+    fn of_reshard(error: &tilewright::reshard::Error, option: fn(Remedy) -> String) -> Failure {
         let code = match error.kind() {
             "incomplete" => ExitCode::NO.0,
             _ if error.is_usage() => USAGE,
@@ -199,7 +204,7 @@ impl From<tilewright::files::Error> for Failure {
 
 impl From<tilewright::reshard::Error> for Failure {
     fn from(error: tilewright::reshard::Error) -> Failure {
-        let failure = Failure::of_reshard(&error);
+        let failure = Failure::of_reshard(&error, option);
         match wished(&error) {
             Some((wish, does)) => failure.with_hint(&format!("; {wish} {does}")),
             None => failure,

@@ -42,6 +42,17 @@ pub(crate) fn option(remedy: Remedy) -> String {
     .to_owned()
 }
 
+/// Returns a remedy for shards as options of `fingerprint`, `same-data` and `verify`, which take no extents.
+pub(crate) fn for_shards(remedy: Remedy) -> String {
+    match remedy {
+        Remedy::Extents => {
+            "rewrite them with `tilewright reshard`, which takes --extents FILE and --trust-extents"
+                .into()
+        }
+        other => option(other),
+    }
+}
+
 /// Returns the argument that gives a part of a question; `None` if it is the only argument.
 pub(crate) fn argument(field: &str) -> Option<&'static str> {
     Some(match field {
@@ -67,6 +78,47 @@ mod tests {
     use super::*;
     use clap::CommandFactory as _;
 
+    /// Returns the options of a text.
+    fn words(text: &str) -> impl Iterator<Item = &str> {
+        text.split([' ', ',']).filter_map(|word| word.strip_prefix("--"))
+    }
+
+    /// A remedy that only some commands apply names options that each of them takes.
+    #[test]
+    fn options_are_those_of_the_commands_that_advise_them() {
+        let program = crate::args::Cli::command();
+        let takes = |command: &str, option: &str| {
+            let command = program.find_subcommand(command).unwrap();
+            command.get_arguments().any(|argument| argument.get_long() == Some(option))
+        };
+        for (remedy, commands) in [
+            (Remedy::Metadata, &["convert", "reshard"][..]),
+            (Remedy::TrustMetadata, &["convert", "reshard"]),
+            (Remedy::Extents, &["reshard"]),
+            (Remedy::Heads, &["reshard"]),
+            (Remedy::OtherDirection, &["convert"]),
+            (Remedy::AnyConfig, &["convert"]),
+            (Remedy::Original, &["verify"]),
+        ] {
+            let text = option(remedy);
+            for (word, command) in
+                words(&text).flat_map(|word| commands.iter().map(move |it| (word, it)))
+            {
+                assert!(takes(command, word), "{command}: {text}");
+            }
+        }
+        // Commands that compare shards name another command for options that they lack.
+        for remedy in [Remedy::Extents, Remedy::LeaveOut, Remedy::Dtype] {
+            let text = for_shards(remedy);
+            for (word, command) in words(&text)
+                .flat_map(|word| ["fingerprint", "same-data", "verify"].map(|it| (word, it)))
+            {
+                let is_other = text.contains("`tilewright reshard`") && takes("reshard", word);
+                assert!(is_other || takes(command, word), "{command}: {text}");
+            }
+        }
+    }
+
     #[test]
     fn every_option_that_is_advised_is_one_of_the_program() {
         let program = crate::args::Cli::command();
@@ -77,7 +129,7 @@ mod tests {
         };
         for remedy in Remedy::ALL {
             let text = option(*remedy);
-            for word in text.split([' ', ',']).filter_map(|word| word.strip_prefix("--")) {
+            for word in words(&text) {
                 assert!(known(word), "{text}");
             }
             let plain = [Remedy::File].contains(remedy);

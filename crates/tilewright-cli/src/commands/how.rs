@@ -67,7 +67,8 @@ pub(super) fn shards<const N: usize>(
     let rules = shard_rules(args)?;
     let mut found = [const { None }; N];
     for (found, path) in found.iter_mut().zip(paths) {
-        *found = tilewright::reshard::shards(path, rules.as_ref())?;
+        let opened = tilewright::reshard::shards(path, rules.as_ref());
+        *found = opened.map_err(|error| Failure::of_shards(&error))?;
     }
     let is_used = found.iter().flatten().next().is_some();
     match args.from_mesh.is_none() || is_used {

@@ -185,6 +185,8 @@ fn results_in_gguf_are_those_of_their_source() {
     assert!(text.contains("1 file, "), "{text}");
     let text = done(at, &["reshard", &cnn, "cnn.gguf", "--metadata", &quantised]);
     assert!(text.contains("note: metadata that gguf does not get: format"), "{text}");
+    let unknown = "note: the names of the tensors are not compared with the architecture \"tiny\"";
+    assert!(text.contains(unknown), "{text}");
     assert_eq!(done(at, &["same-data", "cnn.gguf", &cnn]), "same\n");
     let text = refused(at, &["reshard", &cnn, "cnn.gguf", "--metadata", &cnn], 2);
     assert!(text.contains("the metadata are those of"), "{text}");
@@ -263,4 +265,40 @@ fn padding_in_a_plan_is_dropped_by_a_new_plan() {
         "w=[5] @ megatron:vocab(pad=4)",
     ];
     assert!(refused(at, &alone, 2).contains("; --drop-padding drops it"));
+}
+
+/// A command names only options that it takes, or the command that takes them.
+#[test]
+fn shards_that_lack_a_part_are_rewritten_with_stated_extents() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let cnn = data("tiny_cnn_f32.safetensors");
+    let rules = ["--mesh", "dp=2", "--rule", "*=[Shard(0)]", "-q"];
+    done(at, &[&["reshard", &cnn, "dp2"][..], &rules].concat());
+    // The extents that the files state are those of a larger tensor.
+    for rank in 0..2 {
+        let path = at.join(format!("dp2/rank_{rank:05}-of-00002.safetensors"));
+        let bytes = fs::read(&path).unwrap();
+        let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+        let header = String::from_utf8(bytes[8..8 + length].to_vec()).unwrap();
+        let name = header.split("tilewright.extents\":\"{").nth(1).unwrap();
+        let stated = name.split(']').next().unwrap();
+        let first = stated.split('[').nth(1).unwrap().split(',').next().unwrap();
+        let more = first.parse::<u64>().unwrap() + 1;
+        let changed = stated.replacen(&format!("[{first}"), &format!("[{more}"), 1);
+        assert_eq!(changed.len(), stated.len());
+        let header = header.replacen(stated, &changed, 1);
+        fs::write(path, [&bytes[..8], header.as_bytes(), &bytes[8 + length..]].concat()).unwrap();
+    }
+    for words in [
+        &["fingerprint", "dp2"][..],
+        &["same-data", &cnn, "dp2"],
+        &["verify", "dp2", "--against", &cnn],
+    ] {
+        let text = said(&run(at, words));
+        let says = "rewrite them with `tilewright reshard`, which takes --extents FILE and --trust-extents";
+        assert!(text.contains(says) && !text.contains("give them with"), "{words:?}: {text}");
+    }
+    let text = said(&run(at, &["reshard", "dp2", "out"]));
+    assert!(text.contains("give them with --extents FILE, or accept them with"), "{text}");
 }
