@@ -9,7 +9,6 @@ use tilewright::{
     fingerprint::{self, Array, Fingerprint},
     layouts::ByteOrder,
     relayout::Elements,
-    reshard::shards,
 };
 
 use crate::{
@@ -133,9 +132,9 @@ fn fingerprints(
     key: Option<TextArgument>,
     reading: &Bound<'_, PyDict>,
 ) -> PyResult<String> {
+    let [sharded] = reshard::opened(py, [Some(&path)], reading)?;
     let (key, reading) = (key_of(key)?, request(reading)?.reading().clone());
     let watcher = Watcher::new(None)?;
-    let sharded = reshard::raised(py.detach(|| shards(&path, None)))?;
     let found = py.detach(|| {
         let all = sharded.map_or_else(|| Collection::open_as(&path, &reading), Ok)?;
         let (arrays, said) = (all.arrays(), all.warnings().collect::<Vec<_>>());
@@ -158,10 +157,9 @@ fn same_data(
     key: Option<TextArgument>,
     reading: &Bound<'_, PyDict>,
 ) -> PyResult<(String, String)> {
+    let sharded = reshard::opened(py, [Some(&a), Some(&b)], reading)?;
     let (key, reading) = (key_of(key)?, request(reading)?.reading().clone());
     let watcher = Watcher::new(None)?;
-    let [one, other] = [&a, &b].map(|path| py.detach(|| shards(path, None)));
-    let sharded = [reshard::raised(one)?, reshard::raised(other)?];
     let found = py.detach(|| {
         let (one, other) = match sharded {
             [None, None] => Collection::open_both(&a, &b, &reading)?,

@@ -11,7 +11,8 @@ use pyo3::{
     types::{PyAny, PyBytes, PyDict, PyList, PyMapping, PyTuple},
 };
 use tilewright::Remedy;
-use tilewright::reshard::{Error, Form, Job, RawBox, RawTensor, Request, Rules};
+use tilewright::files::Collection;
+use tilewright::reshard::{Error, Form, Job, RawBox, RawTensor, Request, Rules, shards};
 
 use crate::{
     convert::{Watcher, given, warned},
@@ -29,6 +30,11 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// Converts an error of resharding to an exception.
 pub(crate) fn raised<T>(result: Result<T, Error>) -> PyResult<T> {
+    raised_by(result, argument)
+}
+
+/// Converts an error of resharding to an exception, with its remedies as `argument` spells them.
+fn raised_by<T>(result: Result<T, Error>, argument: fn(Remedy) -> String) -> PyResult<T> {
     result.map_err(|error| {
         let says = error.spelled(argument);
         let word = match error.io_kind() {
@@ -42,6 +48,35 @@ pub(crate) fn raised<T>(result: Result<T, Error>) -> PyResult<T> {
         };
         refused(&kind, says)
     })
+}
+
+/// Returns a remedy for shards as arguments of functions that compare them, which take no extents.
+fn for_shards(remedy: Remedy) -> String {
+    match remedy {
+        Remedy::Extents => {
+            "rewrite them with reshard(), which takes extents= and trust_extents=".into()
+        }
+        other => argument(other),
+    }
+}
+
+/// Opens the arrays of each path that is a folder of shards, by `from_mesh` and `from_rules` of a job.
+pub(crate) fn opened<const N: usize>(
+    py: Python<'_>,
+    paths: [Option<&PathBuf>; N],
+    job: &Bound<'_, PyDict>,
+) -> PyResult<[Option<Collection>; N]> {
+    let rules = sided(job, "from_mesh", "from_rules")?;
+    let mut found = [const { None }; N];
+    for (found, path) in found.iter_mut().zip(paths) {
+        let Some(path) = path else { continue };
+        *found = raised_by(py.detach(|| shards(path, rules.as_ref())), for_shards)?;
+    }
+    if rules.is_some() && found.iter().all(Option::is_none) {
+        let said = "from_mesh= needs a folder with several files and no index";
+        return Err(refused("arguments", said));
+    }
+    Ok(found)
 }
 
 /// A plan to rewrite a checkpoint in other shards: its sources, its result, and its tasks. ``reshard`` makes one, and ``load``

@@ -3,10 +3,7 @@
 use std::path::PathBuf;
 
 use pyo3::{prelude::*, types::PyDict};
-use tilewright::{
-    files::{self, Collection},
-    reshard::shards,
-};
+use tilewright::files::{self, Collection};
 
 use crate::{
     convert::{Watcher, given, request, warned},
@@ -28,11 +25,7 @@ fn verify(
     job: &Bound<'_, PyDict>,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Option<String>> {
-    let open = |path: Option<&PathBuf>| match path {
-        Some(path) => reshard::raised(py.detach(|| shards(path, None))),
-        None => Ok(None),
-    };
-    let sharded = [open(Some(&output))?, open(against.as_ref())?];
+    let sharded = reshard::opened(py, [Some(&output), against.as_ref()], job)?;
     let request = request(job)?;
     let watcher = Watcher::new(progress.as_ref())?;
     if sharded.iter().any(Option::is_some) {
@@ -78,7 +71,12 @@ fn verify_shards(
     let done = py.detach(|| {
         let output = output.map_or_else(|| Collection::open(out), Ok)?;
         let original = original.map_or_else(|| Collection::open(against), Ok)?;
-        files::verify_data(&output, &original, watcher)
+        let said = [&output, &original].map(|all| all.warnings().collect::<Vec<_>>());
+        Ok((files::verify_data(&output, &original, watcher)?, said))
     });
-    Ok(difference(watcher.outcome(done)?))
+    let (verdict, said) = watcher.outcome(done)?;
+    for (path, said) in [out, against].into_iter().zip(said) {
+        warned(py, path, said.into_iter())?;
+    }
+    Ok(difference(verdict))
 }

@@ -9,6 +9,7 @@ from typing import Any
 
 from tilewright import _tilewright
 from tilewright._errors import ArgumentError
+from tilewright._sharded import source
 from tilewright._tilewright import Layout, TabledLayout, TensorLayout
 
 __all__ = ["Contents", "Report", "TensorReport", "convert", "info", "verify"]
@@ -168,6 +169,8 @@ def verify(
     memory: int | None = None,
     skip_unfit: bool = False,
     progress: _Progress | None = None,
+    from_mesh: Any = None,
+    from_rules: Mapping[str, Any] | None = None,
 ) -> str | None:
     """Compares a finished file with the one it was made from: None where everything agrees, else the first
     difference in words. The other arguments are those of the conversion.
@@ -176,6 +179,10 @@ def verify(
     then only ``tensors``, ``threads``, ``memory`` and ``progress`` mean anything. Tensors with a layout and no record are
     not compared, and a ``UserWarning`` names them. A folder against a folder has all the files that went along.
 
+    A folder of shards counts as its whole arrays, which are compared with those of ``against``, as by ``same_data``. Of
+    the other arguments only ``progress``, ``from_mesh`` and ``from_rules`` apply.
+
+    :param from_mesh: the mesh of a folder of shards whose files do not record it, with ``from_rules``, as of ``reshard``
     :raises FileError: what cannot be read, or is corrupt
     :raises ArgumentError: a file that records nothing, without ``against``
     """
@@ -195,6 +202,7 @@ def verify(
         "threads": threads,
         "memory": memory,
         "skip_unfit": skip_unfit,
+        **source(from_mesh, from_rules),
     }
     original = None if against is None else os.fsdecode(against)
     return _tilewright.verify(os.fsdecode(output), original, job, progress)

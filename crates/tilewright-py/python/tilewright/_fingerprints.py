@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tilewright import _tilewright
 from tilewright._errors import ArgumentError
+from tilewright._sharded import source
 from tilewright._tilewright import Fingerprint, Layout, TensorLayout
 
 __all__ = ["Fingerprint", "Fingerprints", "SameData", "fingerprint", "fingerprints", "same_data"]
@@ -81,13 +82,17 @@ def fingerprints(
     dims: Sequence[int] | None = None,
     dtype: Any = None,
     key: str | None = None,
+    from_mesh: Any = None,
+    from_rules: Mapping[str, Any] | None = None,
 ) -> Fingerprints:
     """The fingerprint of every tensor of a file or of a folder of files: the same in any layout, format and number of files.
+    A folder of shards that ``reshard`` or torch wrote counts as its whole arrays.
 
     :param tensors: patterns of names, such as ``*norm*``; an empty list is refused, for nothing is compared by it
     :param from_: how arrays of ``.npy`` and ``raw:PATH`` lie that do not say it themselves, with ``dims`` and ``dtype``;
         without such, how tensors lie that no note says it of: ``GPTQ`` with ``dtype="u4"`` reads words
     :param key: 1 to 32 hexadecimal digits
+    :param from_mesh: the mesh of a folder of shards whose files do not record it, with ``from_rules``, as of ``reshard``
     :raises Error: ``FileError`` for files that cannot be read
 
     >>> import numpy as np, tempfile
@@ -97,7 +102,7 @@ def fingerprints(
     >>> found["array"] == fingerprint(np.arange(6).reshape(2, 3))
     True
     """
-    reading = {"from_": from_, "dims": dims, "dtype": dtype}
+    reading = {"from_": from_, "dims": dims, "dtype": dtype, **source(from_mesh, from_rules)}
     answer = json.loads(_tilewright.fingerprints(os.fsdecode(path), _globs(tensors), key, reading))
     made = Fingerprints({one["name"]: Fingerprint(one["fingerprint"]) for one in answer["tensors"]})
     made.all = answer["all"]
@@ -113,13 +118,17 @@ def same_data(
     dims: Sequence[int] | None = None,
     dtype: Any = None,
     key: str | None = None,
+    from_mesh: Any = None,
+    from_rules: Mapping[str, Any] | None = None,
 ) -> SameData:
     """Whether two files or folders hold the same arrays, in whatever layouts and formats; else what differs, and what it
     would be the same as if transposed, in the other order of bytes, or under another name.
+    A folder of shards that ``reshard`` or torch wrote counts as its whole arrays.
 
     :param tensors: patterns of names, of both
     :param from_: as of ``fingerprints``, with ``dims`` and ``dtype``, of both
     :param key: 1 to 32 hexadecimal digits
+    :param from_mesh: the mesh of a folder of shards whose files do not record it, with ``from_rules``, as of ``reshard``
     :raises Error: ``FileError`` for files that cannot be read
 
     >>> import numpy as np, tempfile
@@ -130,7 +139,7 @@ def same_data(
     >>> bool(same)
     True
     """
-    reading = {"from_": from_, "dims": dims, "dtype": dtype}
+    reading = {"from_": from_, "dims": dims, "dtype": dtype, **source(from_mesh, from_rules)}
     answer, text = _tilewright.same_data(os.fsdecode(a), os.fsdecode(b), _globs(tensors), key, reading)
     return SameData(json.loads(answer)["tensors"], text)
 

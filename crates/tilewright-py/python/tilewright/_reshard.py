@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tilewright import _distcp, _errors, _tilewright
-from tilewright._sharded import axes, rule
+from tilewright._sharded import axes, rules_of
+from tilewright._sharded import source as source_of
 from tilewright._tilewright import Layout, ReshardPlan, TensorLayout
 
 __all__ = ["ReshardPlan", "reshard"]
@@ -96,9 +97,8 @@ def reshard(
     """
     job = {
         "mesh": None if mesh is None else axes(mesh),
-        "rules": _texts(rules),
-        "from_mesh": None if from_mesh is None else axes(from_mesh),
-        "from_rules": _texts(from_rules),
+        "rules": rules_of(rules),
+        **source_of(from_mesh, from_rules),
         "to": to,
         "form": form,
         "format": format,
@@ -134,10 +134,3 @@ def _is_path(extents: Any) -> bool:
 def _extents(extents: Any) -> Any:
     """Patterns with their extents; anything else is refused where it is read."""
     return list(extents.items()) if isinstance(extents, Mapping) else extents
-
-
-def _texts(rules: Mapping[str, Any] | None) -> Any:
-    """The rules as texts; what is not a mapping is refused where it is read."""
-    if not isinstance(rules, Mapping):
-        return rules
-    return {name: rule(sharding) for name, sharding in rules.items()}

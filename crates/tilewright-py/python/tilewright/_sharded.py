@@ -117,6 +117,18 @@ def rule(sharding: Any) -> str:
     )
 
 
+def rules_of(rules: Any) -> Any:
+    """Rules as texts by patterns of names; what is not a mapping is refused where it is read."""
+    if not isinstance(rules, Mapping):
+        return rules
+    return {name: rule(sharding) for name, sharding in rules.items()}
+
+
+def source(mesh: Any, rules: Any) -> dict[str, Any]:
+    """The mesh and the rules of a folder of shards, for the keywords of a job."""
+    return {"from_mesh": None if mesh is None else axes(mesh), "from_rules": rules_of(rules)}
+
+
 def axes(mesh: Any) -> str:
     """The axes of a mesh as text, and its devices where they are not in order: ``dp=2,tp=2; 0,2,1,3``."""
     if isinstance(mesh, str):
