@@ -1,7 +1,7 @@
 // The library, compiled to WebAssembly: questions and answers, and open views of layouts.
 //
-// The page starts with a module that answers most questions. One that it was built without is answered by the whole library,
-// which is loaded then and answers everything from then on.
+// The page starts with a module that answers most questions. For the others it loads the late module, which is the whole library
+// and answers everything from then on.
 
 import init, { ask as askFirst, View as First } from "../generated/tilewright_web.js";
 import type * as Late from "./late.js";
@@ -12,33 +12,34 @@ type Library = Pick<typeof Late, "ask" | "View">;
 
 declare const LATE: string;
 
-/** Sent to the window when there is another answer to what was refused: the whole library is there, or will not come. */
+/** Sent to the window when the late module is loaded or has failed to load: refused questions have another answer now. */
 export const CHANGED = "library";
 
 const WAITING = "This needs the rest of the library, which is being loaded …";
 let library: Library = { ask: askFirst, View: First };
-let rest: Promise<void> | null = null;
-/** Why questions that need the rest have no answer yet. */
-let missing = WAITING;
+let loading: Promise<void> | null = null;
+/** Why questions that need the late module have no answer yet. */
+let reason = WAITING;
 
-/** Loads the whole library, once. A failure is kept until there is a net again. */
-export function whole(): void {
-  const got = async () => {
-    const late = (await import(new URL(`${LATE}.js`, document.baseURI).href)) as typeof Late;
-    await late.load();
-    library = late;
-  };
-  const failed = (error: unknown) => {
-    // Once there is a net again, the next question tries again.
-    missing = `This needs a part of the page that did not load (${String(error)}). Connect to the network and reload the page.`;
-    addEventListener("online", () => [rest, missing] = [null, WAITING], { once: true });
-  };
-  rest ??= got().catch(failed).then(() => void dispatchEvent(new Event(CHANGED)));
+/** Loads the late module unless it is loaded or being loaded. After a failure the next call loads it once the network is back. */
+export function loadLate(): void {
+  loading ??= importLate().catch(failed).then(() => void dispatchEvent(new Event(CHANGED)));
 }
 
-/** Why there is nothing of the rest of the library to show; null if it is there. */
-export function lacking(): string | null {
-  return library.ask === askFirst ? missing : null;
+async function importLate(): Promise<void> {
+  const late = (await import(new URL(`${LATE}.js`, document.baseURI).href)) as typeof Late;
+  await late.load();
+  library = late;
+}
+
+function failed(error: unknown): void {
+  reason = `This needs a part of the page that did not load (${String(error)}). Connect to the network and reload the page.`;
+  addEventListener("online", () => [loading, reason] = [null, WAITING], { once: true });
+}
+
+/** Returns why the late module is not loaded; null if it is. */
+export function lateMissing(): string | null {
+  return library.ask === askFirst ? reason : null;
 }
 
 /** Opens a layout; undefined if it is refused. */
@@ -162,8 +163,8 @@ export async function load(wasm: string | URL | Promise<Response>): Promise<void
 export function ask<T>(question: Record<string, unknown>): T | { error: Refusal } {
   const answer = JSON.parse(library.ask(JSON.stringify(question))) as T | { error: Refusal };
   if (refused(answer) && answer.error.kind === "not-built") {
-    whole();
-    answer.error.message = missing;
+    loadLate();
+    answer.error.message = reason;
   }
   return answer;
 }

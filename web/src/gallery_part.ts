@@ -1,7 +1,7 @@
 // The gallery: every format of the catalogue and a text of every notation, each a link into the page.
 
 import { button, fill, h } from "./dom.js";
-import { ask, type Format, lacking, refused, type TabledFormat, whole } from "./engine.js";
+import { ask, type Format, lateMissing, loadLate, refused, type TabledFormat } from "./engine.js";
 import { BANKS, CONVERSIONS, NOTATIONS, STEPS } from "./examples.js";
 import { intro, type PagePart } from "./page.js";
 import { type Fields, toHash } from "./state.js";
@@ -24,8 +24,8 @@ interface Card {
 /** The part of the page to choose from. */
 export class GalleryPart implements PagePart {
   readonly element = h("div", { class: "part gallery" });
-  /** Why what needs the whole library is missing in what was built; undefined before. */
-  private built: string | null | undefined;
+  /** Why the late module was missing when the cards were built, null if it was loaded; undefined before they are built. */
+  private missing: string | null | undefined;
   private readonly pictures = new Map<HTMLCanvasElement, Preview>();
   private readonly seen = new IntersectionObserver((entries) => {
     for (const { isIntersecting, target } of entries) {
@@ -39,7 +39,7 @@ export class GalleryPart implements PagePart {
   private readonly nothing = h("p", { class: "failed", hidden: true }, "Nothing here has all of these words.");
 
   restore(fields: Fields): void {
-    if (this.built !== lacking()) this.build();
+    if (this.missing !== lateMissing()) this.build();
     this.filter.value = fields["q"] ?? "";
     this.search();
   }
@@ -67,8 +67,8 @@ export class GalleryPart implements PagePart {
   }
 
   private build(): void {
-    whole();
-    this.built = lacking();
+    loadLate();
+    this.missing = lateMissing();
     this.pictures.clear();
     const formats = ask<{ formats: Format[]; tabled?: TabledFormat[] }>({ ask: "formats" });
     const { tabled = [] } = refused(formats) ? {} : formats;
@@ -77,7 +77,7 @@ export class GalleryPart implements PagePart {
       this.section("Steps of the algebra", "The first operand, and the result.", STEPS.map(step)),
       this.section("Banks of shared memory", "How often the reads of a warp collide.", BANKS.map(bank)),
       this.section("Notations", "The same kind of thing in everybody's words.", NOTATIONS.map(notation)),
-      this.section("With index tables", this.built ?? "Orders that no shape and strides have: the name of a format stands for a list.", tabled.map(kernel)),
+      this.section("With index tables", this.missing ?? "Orders that no shape and strides have: the name of a format stands for a list.", tabled.map(kernel)),
       ...makers(refused(formats) ? [] : formats.formats).map(([maker, purposes]) => this.maker(maker, purposes)),
     ];
     const ways = sections.map((section) => button(section.dataset["title"]!, `Go to ${section.dataset["title"]!}`, () => section.scrollIntoView(), "chip"));

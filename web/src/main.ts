@@ -1,4 +1,4 @@
-// The page: parts, address, theme. What most layouts need is loaded at the start; then it works without a net.
+// The page: parts, address, theme. What most layouts need is loaded at the start; then it works without a network.
 
 import { AlgebraPart } from "./algebra_part.js";
 import { ConvertPart } from "./convert_part.js";
@@ -29,7 +29,7 @@ class Page {
     const links = PARTS.map((part) => h("a", { href: `#${part}`, "data-part": part }, TITLES[part]));
     fill(this.tabs, ...links);
     addEventListener("hashchange", () => this.open());
-    addEventListener(CHANGED, () => this.again());
+    addEventListener(CHANGED, () => this.refresh());
     // A link to the content is no address of the page.
     document.getElementById("skip")!.addEventListener("click", (event) => {
       event.preventDefault();
@@ -69,8 +69,8 @@ class Page {
     if (!known) say(`${TITLES[part]}: ${this.parts[part].name()}`);
   }
 
-  /** Asks anew for what is shown; the place that an address names is shown only now. */
-  private again(): void {
+  /** Asks again for what is shown, and goes to the cell that the address names. */
+  private refresh(): void {
     const { part, fields } = this.state();
     this.parts[part].restore({ ...fields, at: fields["at"] || (fromHash(location.hash).fields["at"] ?? "") });
     this.kept();
