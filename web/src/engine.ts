@@ -18,6 +18,7 @@ export const CHANGED = "library";
 const WAITING = "This needs the rest of the library, which is being loaded …";
 let library: Library = { ask: askFirst, View: First };
 let loading: Promise<void> | null = null;
+let attempts = 0;
 /** Why questions that need the late module have no answer yet. */
 let reason = WAITING;
 
@@ -27,7 +28,9 @@ export function loadLate(): void {
 }
 
 async function importLate(): Promise<void> {
-  const late = (await import(new URL(`${LATE}.js`, document.baseURI).href)) as typeof Late;
+  // A browser keeps the failure of an import under its URL, so each further attempt has a URL of its own.
+  const query = attempts++ === 0 ? "" : `?${attempts}`;
+  const late = (await import(new URL(`${LATE}.js${query}`, document.baseURI).href)) as typeof Late;
   await late.load();
   library = late;
 }

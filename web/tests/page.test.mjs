@@ -239,26 +239,46 @@ test("a link to an index table opens right away, at its cell", async () => {
   });
 });
 
-test("a late part that does not load is a message with what to do; then it is tried again", async () => {
-  const context = await browser.newContext();
-  await context.route(/late-.*\.wasm/, (route) => route.abort());
-  const { page } = await open(context, `${server.address}#layout?spec=${encodeURIComponent(TABLED)}`);
-  const failed = page.getByText(/did not load \(.*\)\. Connect to the network and reload the page\./);
-  await failed.waitFor();
-  // Everything else goes on.
-  await page.locator("input").first().fill("f16[32,32] zN");
-  await drawn(page);
-  assert.ok((await counts(page)).cells > 100);
-  await page.locator("nav a[data-part=gallery]").click();
-  await failed.waitFor();
-  assert.ok((await page.locator(".card").count()) > 100);
-  await context.unroute(/late-.*\.wasm/);
-  await page.evaluate(() => dispatchEvent(new Event("online")));
-  await page.locator("nav a[data-part=layout]").click();
-  await page.locator("input").first().fill(TABLED);
-  await page.getByText("4 places, 1 of them a hole").waitFor();
-  await context.close();
-});
+const FAILURES = {
+  "its script fails": (context) => stopped(context, /late-.*\.js/),
+  "its WebAssembly fails": (context) => stopped(context, /late-.*\.wasm/),
+  "there is no network": async (context) => {
+    await context.setOffline(true);
+    return () => context.setOffline(false);
+  },
+};
+
+/** Stops requests for a file; returns what lets them pass again and tells the page that there is a network. */
+async function stopped(context, file) {
+  await context.route(file, (route) => route.abort());
+  return async (page) => {
+    await context.unroute(file);
+    await page.evaluate(() => dispatchEvent(new Event("online")));
+  };
+}
+
+for (const [failure, fail] of Object.entries(FAILURES)) {
+  test(`the page says so when ${failure}, and loads the late module when there is a network again`, async () => {
+    const context = await browser.newContext();
+    const { page } = await open(context, `${server.address}#layout`);
+    const mend = await fail(context);
+    await page.locator("input").first().fill(TABLED);
+    const failed = page.getByText(/did not load \(.*\)\. Connect to the network and reload the page\./);
+    await failed.waitFor();
+    // Everything else goes on.
+    await page.locator("input").first().fill("f16[32,32] zN");
+    await drawn(page);
+    assert.ok((await counts(page)).cells > 100);
+    await page.locator("nav a[data-part=gallery]").click();
+    await failed.waitFor();
+    assert.ok((await page.locator(".card").count()) > 100);
+    await mend(page);
+    await page.locator("nav a[data-part=layout]").click();
+    await page.locator("input").first().fill(TABLED);
+    await page.getByText("4 places, 1 of them a hole").waitFor();
+    await context.close();
+  });
+}
 
 test("an address restores what was shown", async () => {
   await visit("#layout", async (page, context) => {
