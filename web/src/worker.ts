@@ -1,5 +1,5 @@
-// Keeps the page's files, so that it opens without a net. A new version has another name, and comes with the
-// next visit. What is loaded when it is first needed is kept from then on.
+// Keeps the page's files, so that it opens without a network. A new version has another name, and comes with the
+// next visit. The late module is kept from its first use on, also by new versions that have the same one.
 
 const worker = self as unknown as {
   addEventListener(name: string, listener: (event: WorkerEvent) => void): void;
@@ -26,8 +26,7 @@ worker.addEventListener("install", (event) => {
 });
 
 worker.addEventListener("activate", (event) => {
-  const old = caches.keys().then((names) => Promise.all(names.filter((name) => name !== VERSION).map((name) => caches.delete(name))));
-  event.waitUntil(old.then(() => worker.clients.claim()));
+  event.waitUntil(replaced().then(() => worker.clients.claim()));
 });
 
 worker.addEventListener("fetch", (event) => {
@@ -35,8 +34,27 @@ worker.addEventListener("fetch", (event) => {
   event.respondWith(caches.match(event.request, { ignoreSearch: true }).then((kept) => kept ?? fetched(event.request)));
 });
 
+/** Deletes the files of other versions; takes over the late module if it is the same. */
+async function replaced(): Promise<void> {
+  for (const name of (await caches.keys()).filter((name) => name !== VERSION)) {
+    const old = await caches.open(name);
+    for (const request of (await old.keys()).filter(isLate)) await keep(request, (await old.match(request))!);
+    await caches.delete(name);
+  }
+}
+
 async function fetched(request: Request): Promise<Response> {
   const response = await fetch(request);
-  if (response.ok && request.url.includes(`/${LATE}.`)) await (await caches.open(VERSION)).put(request, response.clone());
+  if (response.ok && isLate(request)) await keep(request, response.clone());
   return response;
+}
+
+function isLate({ url }: Request): boolean {
+  return url.includes(`/${LATE}.`);
+}
+
+/** Adds a file to those of this version, if the browser has room for it. */
+async function keep(request: Request, response: Response): Promise<void> {
+  const cache = await caches.open(VERSION);
+  await cache.put(request, response).catch(() => undefined);
 }

@@ -16,13 +16,13 @@ const KINDS = {
   ".wasm": "application/wasm",
 };
 
-/** Serves the page on this machine: files only, compressed where the browser takes them so. */
-export async function serve() {
+/** Serves the page on this machine: files only, compressed where the browser takes them so. `changed` has other texts for paths. */
+export async function serve(changed = {}) {
   const server = createServer(async (request, response) => {
     const path = normalize(decodeURIComponent(new URL(request.url, "http://localhost").pathname));
-    const packed = /\bbr\b/.test(request.headers["accept-encoding"] ?? "");
+    const packed = !(path in changed) && /\bbr\b/.test(request.headers["accept-encoding"] ?? "");
     try {
-      const file = await readFile(join(DIST, path.endsWith("/") ? `${path}index.html` : path) + (packed ? ".br" : ""));
+      const file = changed[path] ?? await readFile(join(DIST, path.endsWith("/") ? `${path}index.html` : path) + (packed ? ".br" : ""));
       const headers = { "content-type": KINDS[extname(path)] ?? KINDS[".html"], ...(packed ? { "content-encoding": "br" } : {}) };
       response.writeHead(200, headers).end(file);
     } catch {

@@ -2,9 +2,9 @@
 // printed.
 
 import assert from "node:assert/strict";
-import { mkdir } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
-import { drawn, open, serve, session } from "./browser.mjs";
+import { DIST, drawn, open, serve, session } from "./browser.mjs";
 
 const SCREENSHOTS = process.env["SCREENSHOTS"] ?? "screenshots";
 const MILLION = "#layout?spec=[1024,1024] (m1 m0:16) (n1 n0:16) -> n1 m1 m0 n0";
@@ -164,10 +164,10 @@ test("layouts of every size and shape are drawn, also the strangest", async () =
   });
 });
 
-test("it works without a net, also opened anew", async () => {
-  const own = await serve();
-  const context = await browser.newContext();
-  const { page, faults } = await open(context, `${own.address}#layout`);
+/** Opens the page in a browser that keeps its files, and lets it load the late module. */
+async function keptLate(context, { address }) {
+  const opened = await open(context, `${address}#layout`);
+  const { page } = opened;
   await page.evaluate(() => navigator.serviceWorker.ready);
   await page.reload();
   await page.waitForSelector("html[data-ready]");
@@ -175,6 +175,13 @@ test("it works without a net, also opened anew", async () => {
   await page.locator("nav a[data-part=gallery]").click();
   await page.getByText("GPTQ_3BIT", { exact: true }).waitFor();
   await page.locator("nav a[data-part=layout]").click();
+  return opened;
+}
+
+test("it works without a network, also opened anew", async () => {
+  const own = await serve();
+  const context = await browser.newContext();
+  const { page, faults } = await keptLate(context, own);
   await own.stop();
   await page.locator("input").first().fill("f16[32,32] zN");
   for (const part of ["convert", "algebra", "gallery", "layout"]) {
@@ -191,6 +198,38 @@ test("it works without a net, also opened anew", async () => {
   await page.locator("input").first().fill(TABLED);
   await page.getByText("4 places, 1 of them a hole").waitFor();
   await context.close();
+});
+
+test("a late module that did not change is kept when the page is updated", async () => {
+  const worker = await readFile(`${DIST}worker.js`, "utf8");
+  const changed = {};
+  const own = await serve(changed);
+  const context = await browser.newContext();
+  const { page } = await keptLate(context, own);
+  changed["/worker.js"] = worker.replace(/tilewright-[0-9a-f]{16}/g, "tilewright-next");
+  await page.evaluate(async () => void (await navigator.serviceWorker.ready).update());
+  await page.evaluate(async () => {
+    for (let tries = 0; tries < 5000 && (await caches.keys()).join() !== "tilewright-next"; tries++) await new Promise((done) => setTimeout(done, 20));
+  });
+  assert.deepEqual(await page.evaluate(() => caches.keys()), ["tilewright-next"]);
+  await own.stop();
+  await page.reload();
+  await page.waitForSelector("html[data-ready]");
+  await page.locator("input").first().fill(TABLED);
+  await page.getByText("4 places, 1 of them a hole").waitFor();
+  await context.close();
+});
+
+test("a browser with no room for the late module loads it nevertheless", async () => {
+  const worker = await readFile(`${DIST}worker.js`, "utf8");
+  const full = 'Cache.prototype.put = () => Promise.reject(new DOMException("no room", "QuotaExceededError"));';
+  const own = await serve({ "/worker.js": full + worker });
+  const context = await browser.newContext();
+  const { page, faults } = await keptLate(context, own);
+  assert.equal(await page.evaluate(async () => (await (await caches.open((await caches.keys())[0])).keys()).filter(({ url }) => url.includes("/late-")).length), 0);
+  assert.deepEqual(faults, []);
+  await context.close();
+  await own.stop();
 });
 
 test("what the first module lacks is loaded once, when a text first needs it", async () => {
