@@ -35,7 +35,7 @@ pub(crate) fn option(remedy: Remedy) -> String {
         Remedy::Allow => "allow a condition to fail with --allow NAME",
         Remedy::Extents => "give them with --extents FILE, or accept them with --trust-extents",
         Remedy::Heads => "change the rule, or accept it with --trust-extents",
-        Remedy::FromMesh => "give --from-mesh to `tilewright reshard`, such as --from-mesh tp=2",
+        Remedy::FromMesh => "join them with `tilewright reshard`; files that record no rules need --from-mesh, such as --from-mesh tp=2",
         Remedy::Reshard => "use `tilewright reshard`, which joins it into whole tensors",
         other => return other.to_string(),
     }

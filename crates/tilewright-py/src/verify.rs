@@ -65,7 +65,7 @@ fn verify_shards(
         }
     }
     let Some(against) = against else {
-        let said = "shards record no fingerprints; against= names the checkpoint";
+        let said = "fingerprints of shards are not compared with recorded ones; against= names the checkpoint";
         return Err(refused("arguments", said));
     };
     let done = py.detach(|| {

@@ -26,7 +26,7 @@ use tilewright_files::{
     inner::{Busy, Claim, Claimant, Companions, check_space, is_empty_folder, remove_filled},
 };
 
-use crate::{Error, Job, journal, lists::shown, target::File};
+use crate::{Error, Job, format::FORMATS, journal, lists::shown, target::File};
 
 impl Job {
     /// Returns the folder in which the result is written.
@@ -157,6 +157,10 @@ impl Job {
     /// ```
     pub fn check_free(&self) -> Result<(), Error> {
         let path = &self.request.output;
+        if self.request.is_file && path.is_dir() {
+            let said = "is a folder, and the result is a file by the ending of its name";
+            return Err(Error::new("exists", format!("{} {said}; name another", path.display())));
+        }
         if fs::symlink_metadata(path).is_err() || is_empty_folder(path) {
             return Ok(());
         }
@@ -260,6 +264,8 @@ impl Job {
         if !whole.exists() {
             self.check_promised()?;
             self.fill(watch)?;
+            // Syncing takes long, and the name may have been taken meanwhile.
+            self.check_free()?;
             rename(&self.data(), &self.whole_folder())?;
             sync_folder(&self.partial())?;
         }
@@ -271,10 +277,10 @@ impl Job {
         if is_empty_folder(output) {
             let removed = disk::remove_folder(output);
             removed.map_err(|cause| Error::io(output, "remove", &cause))?;
-        } else if output.exists() {
+        } else if self.request.force && output.exists() {
             rename(output, &old)?;
         }
-        rename(&whole, output)?;
+        self.named(disk::rename_folder(&whole, output))?;
         sync_folder(self.parent())?;
         // The result is visible; remains that cannot be removed now are removed by the next run.
         self.sweep();
@@ -284,11 +290,24 @@ impl Job {
     /// Renames the only file of the result into place.
     fn replace(&self, whole: &Path) -> Result<(), Error> {
         let output = &self.request.output;
-        let renamed = disk::rename_folder(whole, output);
-        renamed.map_err(|cause| Error::io(output, "rename a file to", &cause))?;
+        self.named(match self.request.force {
+            true => disk::rename_folder(whole, output),
+            false => disk::rename_new(whole, output),
+        })?;
         sync_folder(self.parent())?;
         self.sweep();
         Ok(())
+    }
+
+    /// Returns the error of a result that did not get its name: another one may have taken it meanwhile.
+    fn named(&self, renamed: io::Result<()>) -> Result<(), Error> {
+        use io::ErrorKind::{AlreadyExists, DirectoryNotEmpty, NotADirectory};
+        renamed.map_err(|cause| match cause.kind() {
+            AlreadyExists | DirectoryNotEmpty | NotADirectory => {
+                Error::new("exists", format!("{} exists already", self.request.output.display()))
+            }
+            _ => Error::io(&self.request.output, "rename the result to", &cause),
+        })
     }
 
     /// Writes headers, index and companions, and syncs all files to the disk.
@@ -376,7 +395,10 @@ fn is_checkpoint(folder: &Path) -> bool {
     let paths: Vec<PathBuf> = listed.filter_map(|entry| Some(entry.ok()?.path())).collect();
     let is_file = |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|facts| !facts.is_dir());
     let is_folder = fs::symlink_metadata(folder).is_ok_and(|facts| facts.is_dir());
-    let is_one = |path: &PathBuf| tilewright_files::has_ending(path);
+    let is_one = |path: &PathBuf| {
+        let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+        ending.is_some_and(|ending| FORMATS.contains(&&*ending))
+    };
     is_folder && paths.iter().all(is_file) && paths.iter().any(is_one)
 }
 
@@ -419,4 +441,45 @@ fn sync(path: &Path) -> Result<(), Error> {
 /// Syncs the names of a folder to the disk, where the system can.
 fn sync_folder(path: &Path) -> Result<(), Error> {
     disk::sync_folder(path).map_err(|cause| Error::io(path, "sync", &cause))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Request;
+
+    /// A name that is taken while the result is written is not replaced, and the result waits for another name.
+    #[test]
+    fn a_name_that_is_taken_meanwhile_is_left_alone() {
+        let path =
+            concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+        let folder = tempfile::tempdir().unwrap();
+        for (name, inner) in [("out.safetensors", None), ("out", Some("out/model.safetensors"))] {
+            let output = folder.path().join(name);
+            let job = Job::prepare(Request::new(path, &output)).unwrap();
+            job.run(0..job.tasks(), "all", &()).unwrap();
+            job.fill(&()).unwrap();
+            rename(&job.data(), &job.whole_folder()).unwrap();
+            let place = match inner {
+                None => {
+                    fs::write(&output, "another").unwrap();
+                    assert_eq!(job.replace(&job.whole()).unwrap_err().kind(), "exists");
+                    output.clone()
+                }
+                Some(_) => {
+                    fs::create_dir(&output).unwrap();
+                    fs::write(output.join("own"), "another").unwrap();
+                    let named = job.named(disk::rename_folder(&job.whole(), &output));
+                    assert_eq!(named.unwrap_err().kind(), "exists");
+                    output.join("own")
+                }
+            };
+            assert_eq!(fs::read(&place).unwrap(), b"another");
+            assert_eq!(job.finish().unwrap_err().kind(), "exists");
+            fs::remove_file(&place).unwrap();
+            job.finish().unwrap();
+            let made = inner.map_or(output, |inner| folder.path().join(inner));
+            assert!(fs::metadata(made).unwrap().len() > 7);
+        }
+    }
 }

@@ -72,7 +72,7 @@ impl Job {
             1 => String::new(),
             count => format!(" and {} more", count - 1),
         };
-        let counts = padded.iter().map(|array| array.held.padding());
+        let counts = padded.iter().map(|array| in_elements(array, array.held.padding()));
         let all = counts.fold(0, u64::saturating_add);
         Some(format!("{all} values of padding in the files of {name:?}{more} are dropped"))
     }
@@ -124,7 +124,10 @@ impl Job {
             let read = room.read(&file, (&stored.laid.layout, at), &part);
             read.map_err(|failed| failure(failed, "read", path, &array.name))?;
             if let Some(byte) = room.bytes().iter().position(|byte| *byte != 0) {
-                let place = index_of(byte as u64 / width, &part);
+                let mut place = index_of(byte as u64 / width, &part);
+                if let Some(last) = place.last_mut() {
+                    *last = in_elements(array, *last);
+                }
                 let file = files.name(stored.file);
                 let said = format!(
                     "tensor {:?}: {file} has a value other than 0 at {place:?}, which its rule calls padding",
@@ -135,6 +138,11 @@ impl Job {
         }
         Ok(())
     }
+}
+
+/// Returns a count of bytes of blocks as one of elements; those of other arrays count elements already.
+fn in_elements(array: &ReshardedArray, count: u64) -> u64 {
+    array.unit().map_or(count, |(elements, bytes)| count / bytes * elements)
 }
 
 /// Returns the index in the local array of an element of a part.

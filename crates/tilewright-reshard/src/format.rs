@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// The formats of files in a folder.
-const FORMATS: [&str; 2] = [SAFETENSORS, "gguf"];
+pub(crate) const FORMATS: [&str; 2] = [SAFETENSORS, "gguf"];
 
 /// The format of the files of a result.
 #[derive(Debug, Default)]
@@ -113,7 +113,7 @@ fn check(request: &Request, ending: &str) -> Result<(), Error> {
         let said = "is a file, and the ending of its name gives its format; do not choose another";
         return Err(Error::usage(format!("{out} {said}")));
     }
-    if has_ending(&request.output) && !request.is_file && !request.output.is_dir() {
+    if has_ending(&request.output) && !request.is_file {
         let said = "is the name of a file, and shards are files in a folder; name a folder, and choose the format of its files";
         return Err(Error::usage(format!("{out} {said}")));
     }

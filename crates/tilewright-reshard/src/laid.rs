@@ -28,6 +28,10 @@ impl Laid {
         let failed =
             |error: tilewright_notation::Error| Error::new(error.kind(), error.to_string());
         let (dtype, bits) = (self.dtype, self.own_bits());
+        if self.big {
+            let said = "shards with big-endian elements are not compared; reshard them to whole tensors first";
+            return Err(Error::new("unsupported", said));
+        }
         let named = match &self.spec {
             Some(text) => {
                 let spec =

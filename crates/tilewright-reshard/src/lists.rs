@@ -20,6 +20,7 @@ use crate::{
     beside::{Metadata, metadata},
     identity::{Identity, identities},
     known_extents::{EXTENTS, Named, noted},
+    rules::RULES,
 };
 
 /// The key of metadata under which a file of a distributed checkpoint states the offsets of its tensors in the whole
@@ -91,6 +92,8 @@ pub(crate) struct Lists {
     pub(crate) metadata: Vec<Metadata>,
     /// The extents of whole tensors that the files state.
     pub(crate) extents: Named,
+    /// The rules that the files of each list record.
+    pub(crate) rules: Vec<Option<String>>,
 }
 
 impl Lists {
@@ -107,9 +110,10 @@ impl Lists {
             of.push(first.len() - 1);
         }
         let (mut lists, mut known, mut metadata) = (Vec::new(), Vec::new(), Vec::new());
-        let mut extents = Named::new();
+        let (mut extents, mut rules) = (Named::new(), Vec::new());
         for read in parsed(paths, &first) {
-            let Parsed { entries, identity, said, extents: text } = read?;
+            let Parsed { entries, identity, said, extents: text, rules: own } = read?;
+            rules.push(own);
             if let Some(text) = text {
                 noted(&mut extents, &shown(&identity.path), &text)?;
             }
@@ -123,7 +127,7 @@ impl Lists {
             None => Err(Error::new("io", "a file without a list")),
         };
         let files = paths.iter().zip(&of).map(identity).collect::<Result<_, Error>>()?;
-        Ok(Lists { files, of, lists, metadata, extents })
+        Ok(Lists { files, of, lists, metadata, extents, rules })
     }
 
     /// Iterates over every name in order, with the tensor of this name in each list.
@@ -173,6 +177,8 @@ struct Parsed {
     said: Metadata,
     /// The extents of whole tensors.
     extents: Option<String>,
+    /// The rules of a folder of shards.
+    rules: Option<String>,
 }
 
 /// Reads the lists of the files of these numbers, in their order.
@@ -193,7 +199,7 @@ fn parsed(paths: &[PathBuf], numbers: &[usize]) -> Vec<Result<Parsed, Error>> {
 fn list(path: &Path, common: &Mutex<Common>) -> Result<Parsed, Error> {
     let input = tilewright_files::open(path, &Reading::default())?;
     let said = |name| input.metadata().find(|(key, _)| *key == name).map(|(_, text)| text);
-    let extents = said(EXTENTS).map(str::to_owned);
+    let (extents, rules) = (said(EXTENTS).map(str::to_owned), said(RULES).map(str::to_owned));
     let places: Option<Value> = said(PLACES)
         .map(serde_json::from_str)
         .transpose()
@@ -208,7 +214,7 @@ fn list(path: &Path, common: &Mutex<Common>) -> Result<Parsed, Error> {
     entries.sort_by(|a, b| a.name.cmp(&b.name));
     let mut identities = identities(&input)?;
     let (identity, said) = (identities.swap_remove(0), metadata(&input));
-    Ok(Parsed { entries, identity, said, extents })
+    Ok(Parsed { entries, identity, said, extents, rules })
 }
 
 /// Returns the tensors of an input, in its order.

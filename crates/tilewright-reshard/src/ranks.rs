@@ -44,12 +44,13 @@ pub(crate) fn ranks(path: &Path, rules: &Rules, stated: Stated<'_>) -> Result<Ch
         return Err(Error::mismatch(format!("{said} positions and needs one file for each")));
     }
     let mut lists = Lists::read(&paths)?;
+    let recorded = check_recorded(rules, &lists)?;
     let stated = stated.with_files(path, std::mem::take(&mut lists.extents))?;
     let named: Vec<_> = lists.names().collect();
     rules.check(&named.iter().map(|(name, _)| &**name).collect::<Vec<_>>())?;
     let matcher = rules.matcher()?;
     let files: Vec<String> = paths.iter().map(|path| shown(path)).collect();
-    let ranks = Ranks { rules, stated: &stated, mesh: &mesh, files: &files };
+    let ranks = Ranks { rules, stated: &stated, mesh: &mesh, files: &files, recorded };
     let mut alike = HashMap::<_, Ranked>::new();
     let (mut arrays, mut assumed) = (Vec::new(), ArrayNumbers::default());
     for (name, found) in &named {
@@ -83,12 +84,32 @@ struct Ranked {
     held: Arc<LocalArrays>,
 }
 
+/// Returns whether all files record these rules. It is an error if one of them does and another records others: they are parts
+/// of different checkpoints, even if their shapes are equal.
+fn check_recorded(rules: &Rules, lists: &Lists) -> Result<bool, Error> {
+    let own = |text: &Option<String>| text.as_deref().map(Rules::of_record).transpose();
+    let recorded = lists.rules.iter().map(own).collect::<Result<Vec<_>, _>>()?;
+    let file = |is: &dyn Fn(&Rules) -> bool| {
+        let list = recorded.iter().position(|own| own.as_ref().is_some_and(is))?;
+        let at = lists.of.iter().position(|of| *of == list)?;
+        Some(shown(&lists.files.get(at)?.path))
+    };
+    match (file(&|own| own == rules), file(&|own| own != rules)) {
+        (Some(first), Some(second)) => Err(Error::mismatch(format!(
+            "{first} and {second} record different rules: they are shards of different checkpoints"
+        ))),
+        _ => Ok(recorded.iter().all(|own| own.as_ref() == Some(rules))),
+    }
+}
+
 /// The facts about all arrays: the rules, the stated extents, the mesh, and the names of its files.
 struct Ranks<'a> {
     rules: &'a Rules,
     stated: &'a Stated<'a>,
     mesh: &'a Mesh,
     files: &'a [String],
+    /// True if the files record the rules: each then holds its part of every tensor.
+    recorded: bool,
 }
 
 impl Ranks<'_> {
@@ -135,7 +156,13 @@ impl Ranks<'_> {
         let placed = self.rules.of_array(&array(first, extents.clone(), Arc::default()))?;
         let (mut held, mut numbers) = (LocalArrays::default(), vec![None; found.len()]);
         for ((position, entry), number) in found.iter().enumerate().zip(&mut numbers) {
-            let (Some(entry), Some(file)) = (entry, self.files.get(position)) else { continue };
+            let (Some(entry), Some(file)) = (entry, self.files.get(position)) else {
+                let mut own = placed.pieces.iter();
+                if self.recorded && own.any(|piece| piece.source == position as u64) {
+                    return Err(self.absent(position, found));
+                }
+                continue;
+            };
             same(first, entry).map_err(|error| error.about(file))?;
             fits(entry, &extents, position as u64, &placed).map_err(|error| error.about(file))?;
             *number = Some(held.stored.len() as u64);

@@ -343,8 +343,7 @@ impl Request {
 
     /// Decides whether the result is one file.
     pub(crate) fn settle(&mut self) {
-        let is_whole = self.asked_form() == Form::Hf;
-        self.is_file = is_whole && has_ending(&self.output) && !self.output.is_dir();
+        self.is_file = self.asked_form() == Form::Hf && has_ending(&self.output);
     }
 
     /// Returns the name of the only file of the result, if it is not a folder.

@@ -46,9 +46,9 @@ pub fn shards(path: impl AsRef<Path>, rules: Option<&Rules>) -> Result<Option<Co
         return Ok(None);
     }
     let is_of_files = path.is_dir() && !has_index(path)? && listed(path)?.len() > 1;
-    let rules = match rules.filter(|_| is_of_files) {
-        Some(rules) => Some(rules.clone()),
-        None => source::recorded(path)?,
+    let rules = match source::recorded(path)? {
+        None => rules.filter(|_| is_of_files).cloned(),
+        recorded => recorded,
     };
     if rules.is_none() && !source::has_places(path)? {
         return Ok(None);

@@ -27,6 +27,7 @@ pub(crate) fn misplaced(program: &clap::Command, arguments: &[OsString]) -> Opti
     let command = program.find_subcommand(command.to_str().filter(|word| *word == WITH_STEPS)?)?;
     let (mut given, mut at) = (Vec::new(), 0);
     let step = loop {
+        at += general(words.get(at..)?);
         let word = words.get(at)?.to_str()?;
         let Some(option) = word.strip_prefix("--") else { break command.find_subcommand(word)? };
         let (name, value) = option.split_once('=').map_or((option, None), |(a, b)| (a, Some(b)));
@@ -90,6 +91,15 @@ mod tests {
                 "`run` has no --verify, which the plan states: give it to `reshard plan`",
             ),
             ("reshard --dry-run finish p", "`finish` has no --dry-run"),
+            (
+                "reshard --memory 1G --json plan a b",
+                "options of a step follow it: `reshard plan … --memory …`",
+            ),
+            (
+                "reshard --json -q --memory 1G --formats f plan a b",
+                "options of a step follow it: `reshard plan … --memory …`",
+            ),
+            ("reshard --json plan a b", ""),
             ("reshard --memory 1G in out", ""),
             ("reshard --memory plan in out", ""),
             ("reshard plan in out --memory 1G", ""),

@@ -48,7 +48,7 @@ fn of_shards(
 ) -> Result<ExitCode, Failure> {
     check_alone(&args.job, "does not apply to shards, whose arrays are compared in any layout")?;
     let Some(against) = &args.against else {
-        let said = "shards record no fingerprints; name the checkpoint with --against";
+        let said = "fingerprints of shards are not compared with recorded ones; name the checkpoint with --against";
         return Err(Failure::usage(said));
     };
     let output = output.map_or_else(|| Collection::open(&args.output), Ok)?;

@@ -162,8 +162,15 @@ fn the_recorded_inverse_accepts_a_changed_configuration() {
     for key in ["model_type", "heads", "text", "kept"] {
         assert_eq!(back[key], json(&config)[key], "{key}");
     }
-    // A condition on a key that stays is kept, once.
     let changed = at.join("out/config.json");
+    // The inverse is for the model that the recipe made, and for no other.
+    let made = fs::read_to_string(&changed).unwrap();
+    fs::write(&changed, made.replace("\"y\"", "\"z\"")).unwrap();
+    assert!(
+        refused(at, &convert, 2).contains("`model_type` is \"z\", but the recipe is for \"y\"")
+    );
+    fs::write(&changed, made).unwrap();
+    // A condition on a key that stays is kept, once.
     let text = fs::read_to_string(&changed).unwrap().replace("\"kept\": 5", "\"kept\": 6");
     fs::write(&changed, text).unwrap();
     let said = refused(at, &convert, 2);

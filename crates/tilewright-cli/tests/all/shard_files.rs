@@ -159,7 +159,7 @@ fn folders_of_shards_say_what_they_are() {
             "{text}"
         );
         let text = said("ranks");
-        assert!(text.contains("look like files of ranks; give --from-mesh"), "{text}");
+        assert!(text.contains("look like files of ranks; join them with `tilewright reshard`; files that record no rules need --from-mesh"), "{text}");
         let text = said("parts");
         assert!(text.contains("name one of them") && !text.contains("ranks"), "{text}");
     }

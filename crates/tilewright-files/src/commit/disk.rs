@@ -113,6 +113,17 @@ pub(crate) fn rename(from: TempPath, to: &Path, force: bool) -> io::Result<()> {
     renamed.map_err(|failed| failed.error)
 }
 
+/// Gives a file a name that must be free; it keeps its own name otherwise.
+#[doc(hidden)]
+pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    step("rename of a file")?;
+    let renamed = TempPath::try_from_path(from)?.persist_noclobber(to);
+    renamed.map_err(|failed| match failed.path.keep() {
+        Ok(_) => failed.error,
+        Err(kept) => kept.error,
+    })
+}
+
 /// Removes a file.
 #[doc(hidden)]
 pub fn remove(path: &Path) -> io::Result<()> {

@@ -147,13 +147,14 @@ fn tensor(
     let layout = TensorLayout::row_major(&dims).map_err(|error| about(error.to_string()))?;
     let named = Named::new("row-major", layout, Some(dtype), None, Fill::Unspecified);
     let held = ElementLayout::of(&named, dtype, bits, Fill::Unspecified).map_err(about)?;
-    let (mut pieces, mut places, mut len) = (Vec::new(), Vec::new(), 0u64);
+    let (mut pieces, mut places, mut len) = (Vec::<Piece>::new(), Vec::new(), 0u64);
     for ShardBox { file, at, layout, local, start, extents } in boxes {
         let held = layouts.get(layout).filter(|_| file < files.len());
         let held = held.ok_or_else(|| about(format!("no file {file} or layout {layout}")))?;
         let bytes = held.bytes().ok_or_else(|| about("a shard exceeds 2^63 bytes".into()))?;
         let counted = extents.iter().fold(u64::from(bits), |size, n| size.saturating_mul(*n)) / 8;
-        len = len.saturating_add(counted);
+        let is_copy = pieces.last().is_some_and(|it| it.origin == start && it.dims == extents);
+        len = len.saturating_add(if is_copy { 0 } else { counted });
         pieces.push(Piece { file, at, len: bytes, origin: start, dims: extents });
         places.push(LocalBox { held: held.clone(), local: local.into() });
     }

@@ -90,7 +90,9 @@ fn checkpoint(folder: &Path) -> Result<PathBuf, Error> {
                 return Err(Error::usage(format!("{said}; {}", unlisted(format))));
             }
             [one] => return Ok(one.clone()),
-            [one, ..] if format.splits && are_parts(&found) => return Ok(one.clone()),
+            [one, ..] if format.splits && are_parts(&found) && !is_alone(one, format) => {
+                return Ok(one.clone());
+            }
             _ => match preferred(&found) {
                 Some(one) => return Ok(one.clone()),
                 None => return Err(several(folder, &found, format)),
@@ -144,13 +146,8 @@ fn several(folder: &Path, found: &[&PathBuf], format: &Format) -> Error {
     let (count, ending) = (found.len(), format.ending.unwrap_or_default());
     let first = found.first().map_or_else(String::new, |first| shown(first));
     let said = format!("{} holds {count} files *{ending}, such as {first}", folder.display());
-    let (reading, note) = (Reading::default(), Texts::default());
-    let open = |path: &&PathBuf| {
-        let source = Source::open(path).ok()?;
-        let opening = Opening { source, reading: &reading, watch: &(), note: &note, beside: None };
-        (format.open)(opening).ok()
-    };
-    let opened: Vec<Opened> = found.iter().take(2).filter_map(open).collect();
+    let opened = found.iter().take(2).filter_map(|path| open(path, format));
+    let opened: Vec<Opened> = opened.collect();
     if opened.iter().any(|one| one.container.metadata().any(|(key, _)| key == BOXES)) {
         let said = format!("{said}: a torch checkpoint in shards, as {BOXES} says");
         return Error::usage(said).with(&[Remedy::Reshard]);
@@ -177,6 +174,19 @@ fn several(folder: &Path, found: &[&PathBuf], format: &Format) -> Error {
             Error::usage(format!("{said}; {fix}"))
         }
     }
+}
+
+/// Opens a file for a look at its tensors; `None` if it cannot be read.
+fn open(path: &Path, format: &Format) -> Option<Opened> {
+    let (reading, note) = (Reading::default(), Texts::default());
+    let source = Source::open(path).ok()?;
+    let opening = Opening { source, reading: &reading, watch: &(), note: &note, beside: None };
+    (format.open)(opening).ok()
+}
+
+/// Returns whether a file that is named as one of several does not state that it is: it may be the file of a rank.
+fn is_alone(path: &Path, format: &Format) -> bool {
+    open(path, format).is_some_and(|opened| opened.files.len() == 1)
 }
 
 /// Returns the common beginning of the names of all parts, and the number of parts, for a file that is named as one of several:

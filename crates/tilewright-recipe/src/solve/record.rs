@@ -88,7 +88,7 @@ fn bare(recipe: &Recipe, scope: Scope<'_>) -> Recipe {
     };
     let inverse = recipe.inverse();
     let serves = match changed.as_ref().or(scope.config) {
-        Some(config) => inverse.serves.clone().met(config),
+        Some(config) => inverse.serves.clone().with_values_of(config),
         None => inverse.serves.clone(),
     };
     Recipe {

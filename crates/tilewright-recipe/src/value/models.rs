@@ -134,10 +134,15 @@ impl Conditions {
         self.iter().filter_map(one).collect()
     }
 
-    /// Returns the conditions that a configuration meets, or does not decide.
-    pub(crate) fn met(mut self, config: &Value) -> Conditions {
-        for contradiction in self.contradictions(config) {
-            self.0.remove(&contradiction.key);
+    /// Returns the conditions with the configuration's own values in place of those that it contradicts. Without one where its
+    /// value is a list or a table, which no condition states.
+    pub(crate) fn with_values_of(mut self, config: &Value) -> Conditions {
+        for Contradiction { key, is, .. } in self.contradictions(config) {
+            if is.is_array() || is.is_object() {
+                self.0.remove(&key);
+            } else {
+                self.0.insert(key, vec![is]);
+            }
         }
         self
     }

@@ -81,10 +81,10 @@ impl Requirement {
         Requirement { way: Direction::Both, allow, when: None, must, say: None }
     }
 
-    /// Returns whether both state the same conditions, in the same words.
+    /// Returns whether both state the same conditions, in the same words, and one name allows both.
     pub(crate) fn says_as(&self, other: &Requirement) -> bool {
         let others = other.conditions().map(|condition| &condition.text);
-        self.when.is_some() == other.when.is_some()
+        (self.when.is_some(), &self.allow) == (other.when.is_some(), &other.allow)
             && self.conditions().map(|condition| &condition.text).eq(others)
     }
 

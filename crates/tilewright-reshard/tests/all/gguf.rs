@@ -185,6 +185,11 @@ fn files_are_replaced_on_demand_and_other_results_are_refused() {
     assert!(read(&at("out.safetensors")) == read(&cnn));
     let own = Request::new(at("out.safetensors"), at("out.safetensors")).force(true);
     assert_eq!(run(own).unwrap_err().kind(), "same-file");
+    // A folder with the ending of a file gets nothing.
+    fs::create_dir(at("e.gguf")).unwrap();
+    let error = run(Request::new(quantised(), at("e.gguf")).force(true)).unwrap_err();
+    assert!(error.to_string().contains("e.gguf is a folder, and the result is a file"), "{error}");
+    fs::remove_dir(at("e.gguf")).unwrap();
     // One array is a .npy file.
     let one = [("w".to_owned(), ("F32".to_owned(), vec![3], vec![7; 12]))];
     write(&at("one.safetensors"), &one.into(), &[]);

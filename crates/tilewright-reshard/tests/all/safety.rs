@@ -259,6 +259,15 @@ fn a_checkpoint_is_replaced_where_that_is_asked_and_nothing_else_is() {
     assert_eq!(names(folder.path()), ["in.safetensors", "out"]);
     fs::create_dir(out.join("inner")).unwrap();
     assert_eq!(run(request.clone().force(true)).unwrap_err().kind(), "exists");
+    // Arrays of another format are nothing that a result has.
+    let other = folder.path().join("data");
+    fs::create_dir(&other).unwrap();
+    for name in ["my.npy", "my.npz", "notes.txt"] {
+        fs::write(other.join(name), "").unwrap();
+        assert_eq!(run(Request::new(&input, &other).force(true)).unwrap_err().kind(), "exists");
+    }
+    assert_eq!(names(&other), ["my.npy", "my.npz", "notes.txt"]);
+    fs::remove_dir_all(&other).unwrap();
     let own = Request::new(out.join("model.safetensors"), &out).force(true);
     assert_eq!(run(own).unwrap_err().kind(), "same-file");
     assert_eq!(read(&out.join("model.safetensors"))["w"].2, [1, 2, 3, 4]);

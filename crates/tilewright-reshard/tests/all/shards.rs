@@ -71,6 +71,59 @@ fn fingerprints_of_shards_are_those_of_whole_arrays() {
     }
 }
 
+/// Files that record different rules are shards of different checkpoints, even if their shapes and boxes fit.
+#[test]
+fn files_with_different_rules_are_not_joined() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    write(&at("whole.safetensors"), &tensors("U8", |count| count), &[]);
+    for (out, rule) in [("a", "[Shard(0), Shard(0)]"), ("b", "[_StridedShard(0, sf=2), Shard(0)]")]
+    {
+        let rules = Rules::new("a=2,b=2").unwrap().rule("w", rule).unwrap();
+        Job::prepare(Request::new(at("whole.safetensors"), at(out)).to(rules))
+            .unwrap()
+            .run_all(&())
+            .unwrap();
+    }
+    for number in 2..4 {
+        let name = format!("rank_{number:05}-of-00004.safetensors");
+        std::fs::copy(at("b").join(&name), at("a").join(&name)).unwrap();
+    }
+    let said = "rank_00000-of-00004.safetensors and rank_00002-of-00004.safetensors record different rules";
+    let error = Job::prepare(Request::new(at("a"), at("out"))).unwrap_err().to_string();
+    assert!(error.contains(said), "{error}");
+    assert!(shards(at("a"), None).unwrap_err().to_string().contains(said));
+}
+
+/// A file that records rules holds its part of every tensor, copies too; rules of the caller are for other files.
+#[test]
+fn a_copy_that_a_file_lacks_is_missed() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    write(&at("whole.safetensors"), &tensors("U8", |count| count), &[]);
+    let rules = Rules::new("tp=2").unwrap().rule("w", "[Shard(0)]").unwrap();
+    let request = Request::new(at("whole.safetensors"), at("out")).to(rules);
+    Job::prepare(request).unwrap().run_all(&()).unwrap();
+    let other = Rules::new("tp=2").unwrap().rule("*", "[Replicate()]").unwrap();
+    let all = shards(at("out"), Some(&other)).unwrap().unwrap();
+    assert_eq!(prints(all), prints(Collection::open(at("whole.safetensors")).unwrap()));
+
+    let path = at("out").join("rank_00001-of-00002.safetensors");
+    let mut left = read(&path);
+    let input = tilewright_files::open(&path, &Default::default()).unwrap();
+    let own: Vec<(String, String)> =
+        input.metadata().map(|(key, text)| (key.to_owned(), text.to_owned())).collect();
+    drop(input);
+    left.remove("one").unwrap();
+    let own: Vec<(&str, &str)> = own.iter().map(|(key, text)| (&**key, &**text)).collect();
+    write(&path, &left, &own);
+    let error = shards(at("out"), None).unwrap_err().to_string();
+    assert!(
+        error.contains("rank_00001-of-00002.safetensors does not hold tensor \"one\""),
+        "{error}"
+    );
+}
+
 /// Packed elements are whole at every position, and their fingerprints are those of the elements.
 #[test]
 fn packed_elements_are_read_as_elements() {

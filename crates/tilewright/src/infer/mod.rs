@@ -112,6 +112,13 @@ pub fn infer(original: &[u8], dims: &[u64], packed: &[u8], width: usize) -> Infe
         ));
     }
     if elements.iter().all(|element| *element == elements[0]) {
+        let held = cells.iter().filter(|cell| **cell == elements[0]).count();
+        if held < elements.len() {
+            let all = elements.len();
+            return none(format!(
+                "the packed buffer holds the array's only value {held} times, not {all} times"
+            ));
+        }
         let why = "every element of the array holds the same value";
         let rows = TensorLayout::row_major(dims).ok().filter(|_| cells.len() == elements.len());
         return Inference::Ambiguous { layouts: rows.into_iter().collect(), why: why.into() };

@@ -295,3 +295,13 @@ fn every_set_of_dims_backwards_is_found() {
     }
     assert!(seen > 250, "{seen}");
 }
+
+/// An array of one value has a layout only if the buffer holds the value often enough.
+#[test]
+fn a_constant_array_is_not_found_where_its_value_is_absent() {
+    for packed in [[0u8, 1, 2, 3], [7, 7, 7, 0]] {
+        let Inference::None { why } = infer(&[7; 4], &[2, 2], &packed, 1) else { panic!() };
+        assert!(why.contains("holds the array's only value"), "{why}");
+    }
+    assert!(matches!(infer(&[7; 4], &[2, 2], &[0, 7, 7, 7, 7], 1), Inference::Ambiguous { .. }));
+}
