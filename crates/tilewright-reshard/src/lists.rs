@@ -20,12 +20,14 @@ use crate::{
     beside::{Metadata, metadata},
     identity::{Identity, identities},
     known_extents::{EXTENTS, Named, noted},
-    rules::RULES,
 };
 
 /// The key of metadata under which a file of a distributed checkpoint states the offsets of its tensors in the whole
 /// arrays.
 pub(crate) const PLACES: &str = "DCP_SHARDING_INFO";
+
+/// The key of metadata under which a file of a mesh records its mesh and its rules.
+pub(crate) const RULES: &str = "tilewright.rules";
 
 /// The longest header, in bytes, that is compared with that of the previous file.
 const LONGEST: u64 = 256 << 20;

@@ -5,10 +5,11 @@ use tilewright_core::Dtype;
 use tilewright_files::inner::Pattern;
 use tilewright_sharded::{Mesh, Piece, Pieces, Sharded};
 
-use crate::{Error, array::ReshardedArray, lists::uncut};
-
-/// The key of metadata under which a file of a mesh records its mesh and its rules.
-pub(crate) const RULES: &str = "tilewright.rules";
+use crate::{
+    Error,
+    array::ReshardedArray,
+    lists::{RULES, uncut},
+};
 
 /// The rule of a tensor, and the extents in it.
 type RuleOfTensor<'a> = (&'a str, Option<Vec<u64>>);

@@ -26,10 +26,9 @@ use crate::{
     extents::Stated,
     identity::identities,
     known_extents::ArrayNumbers,
-    lists::{Common, ListedTensor, Lists, PLACES, entries, shown},
+    lists::{Common, ListedTensor, Lists, PLACES, RULES, entries, shown},
     numbers::{self, natural},
     ranks::ranks,
-    rules::RULES,
 };
 
 /// Opens a checkpoint.

@@ -20,8 +20,7 @@ use crate::{
     header::HeaderEntry,
     known_extents::EXTENTS,
     laid::{laid, spec},
-    lists::PLACES,
-    rules::RULES,
+    lists::{PLACES, RULES},
     sums::is_summed,
 };
 
