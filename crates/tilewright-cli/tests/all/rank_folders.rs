@@ -88,7 +88,7 @@ fn shards_have_the_fingerprints_of_the_checkpoint_and_verify_against_it() {
     for (words, says) in [
         (
             &["verify", "tp2"][..],
-            "shards record no fingerprints; name the checkpoint with --against",
+            "fingerprints of shards are not compared with recorded ones; name the checkpoint with --against",
         ),
         (&["verify", "tp2", "--against", &llm, "--to", "zN"], "--to does not apply to shards"),
         (

@@ -164,7 +164,7 @@ fn folders_of_shards_say_what_they_are() {
         assert!(text.contains("name one of them") && !text.contains("ranks"), "{text}");
     }
     let (_, err) = ends(at, 2, &["reshard", "ranks", "out"]);
-    assert!(err.contains("they look like files of ranks; give --from-mesh"), "{err}");
+    assert!(err.contains("files that record no rules need --from-mesh"), "{err}");
     fs::write(at.join("config.json"), "{\"model_type\": \"llama\"}").unwrap();
     fs::write(at.join("broken.json"), "{").unwrap();
     for name in ["config.json", "broken.json"] {
