@@ -207,7 +207,7 @@ pub(super) fn faults(errors: &Errors) -> Vec<Value> {
 /// use tilewright::ask::{Answer, Recipes};
 /// let text = Recipes.to_string();
 /// assert!(text.lines().any(|line| line.starts_with("mixtral-experts-to-fused  ")));
-/// assert_eq!(Recipes.to_json()["recipes"][0]["name"], "bloom-qkv-to-split");
+/// assert_eq!(Recipes.to_json()["recipes"][0]["name"], "bloom-hf-to-gguf");
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Recipes;
