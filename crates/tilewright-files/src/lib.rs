@@ -66,6 +66,7 @@ pub mod inner {
         container::shards::{ShardBox, ShardLayout, ShardedTensor, collection as of_shards},
         open::{folder::Companions, foreign::check_folder, globs::Pattern, json::json},
     };
+    pub use tilewright_recipe::RECIPE_KEY;
 }
 
 pub use assemble::{Assembling, Packaging, Row};

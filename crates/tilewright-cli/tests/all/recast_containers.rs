@@ -126,7 +126,7 @@ fn what_a_container_cannot_take_is_refused() {
         let said = refused(at, &[&convert[..], more].concat(), 2);
         assert!(said.contains(words), "{said}");
     };
-    says(&["o.npy"], "o.npy: .npy holds one array, and the recipe makes");
+    says(&["o.npy"], "o.npy: .npy holds one array, and the result is");
     says(&["-", "--verify"], "standard output cannot be read back to be verified");
     says(&["gguf:-"], "take its metadata from a .gguf file");
     assert_eq!(fs::read_dir(at).unwrap().count(), 0);

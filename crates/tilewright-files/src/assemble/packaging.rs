@@ -70,7 +70,7 @@ pub(crate) fn framed(
     if format != own && !(format.ties && own.ties) {
         check_arrays(&tensors, format)?;
     }
-    check_one(&tensors, format, out)?;
+    check_one(tensors.len(), format, out)?;
     let files = match format.several {
         true => shared_out(input, &mut tensors, packaging.largest)?,
         false => {
@@ -113,13 +113,12 @@ pub(crate) fn framed(
 }
 
 /// Checks that a file of one array gets one tensor.
-fn check_one(tensors: &[Tensor], format: &Format, out: &Path) -> Result<(), Error> {
-    if format.array.is_none() || tensors.len() == 1 {
+pub(super) fn check_one(count: usize, format: &Format, out: &Path) -> Result<(), Error> {
+    if format.array.is_none() || count == 1 {
         return Ok(());
     }
-    let (out, shown, count) =
-        (out.display(), format.shown, Counted(tensors.len() as u64, "tensor"));
-    Err(Error::usage(format!("{out}: {shown} holds one array, and the recipe makes {count}")))
+    let (out, shown, count) = (out.display(), format.shown, Counted(count as u64, "tensor"));
+    Err(Error::usage(format!("{out}: {shown} holds one array, and the result is {count}")))
 }
 
 /// Checks that the tensors are arrays, which every format can store.
@@ -280,16 +279,7 @@ fn container(
     format: &'static Format,
     beside: &Beside<'_>,
 ) -> Result<Box<dyn Container>, Error> {
-    let of = |model: &Input| {
-        let same = model.container_format() == format;
-        if same { model.opened.container.renewed(&model.opened, beside) } else { Ok(None) }
-    };
-    let new = || Some((format.create?)(beside.pairs.to_vec()));
-    let found = match of(model)? {
-        None => of(input)?,
-        found => found,
-    };
-    if let Some(container) = found.or_else(new) {
+    if let Some(container) = of_models(&[model, input], format, beside)? {
         return Ok(container);
     }
     let (shown, model, path) = (format.shown, model.path.display(), input.path.display());
@@ -302,6 +292,21 @@ fn container(
     Err(Error::usage(format!(
         "{path}: a recipe's result is several files only if its input is, with the input's names; name one .safetensors file"
     )))
+}
+
+/// Returns the container of the first of these models that has the format and can be renewed for other tensors, else a new one;
+/// `None` if the format needs a model.
+pub(super) fn of_models(
+    models: &[&Input],
+    format: &'static Format,
+    beside: &Beside<'_>,
+) -> Result<Option<Box<dyn Container>>, Error> {
+    for model in models.iter().filter(|model| model.container_format() == format) {
+        if let Some(container) = model.opened.container.renewed(&model.opened, beside)? {
+            return Ok(Some(container));
+        }
+    }
+    Ok(format.create.map(|create| create(beside.pairs.to_vec())))
 }
 
 /// Distributes the tensors over files in their order; returns the names of the files.

@@ -5,11 +5,11 @@
 
 use std::path::Path;
 
-use tilewright_core::{Counted, Remedy};
+use tilewright_core::Remedy;
 use tilewright_fingerprint::Fingerprint;
 use tilewright_recipe::Conditions;
 
-use super::packaging::{jobs, unlike};
+use super::packaging::{check_one, jobs, of_models, unlike};
 use crate::{
     Error, Input, Tensor,
     container::{Beside, Container, Format, Opened, Section, by_ending, shards::ShardLayout},
@@ -47,7 +47,7 @@ pub struct PlannedFile {
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Models<'a> {
-    /// The file whose metadata are asked for, if any.
+    /// The file whose metadata the request takes, if any.
     pub given: Option<&'a Input>,
     /// The source of the tensors, whose metadata are kept if it has the same format.
     pub source: Option<&'a Input>,
@@ -65,7 +65,7 @@ pub fn planned(
 ) -> Result<PlannedFile, Error> {
     let format = by_ending(path).ok_or_else(|| Error::unrecognised(path, "an unknown format"))?;
     let tensors = tensors.iter().map(tensor).collect::<Result<Vec<_>, _>>()?;
-    check_count(path, format, tensors.len())?;
+    check_one(tensors.len(), format, path)?;
     let container = container(path, format, (&tensors, pairs), models)?;
     let opened = Opened { container, index: None, files: Vec::new(), tensors };
     let input = Input { path: path.into(), opened, aside: None, folder: None, beside: None };
@@ -118,15 +118,6 @@ fn checksums(path: &Path, format: &Format) -> Error {
     Error::unsupported(path, said)
 }
 
-fn check_count(path: &Path, format: &Format, count: usize) -> Result<(), Error> {
-    if format.array.is_none() || count == 1 {
-        return Ok(());
-    }
-    let (path, shown) = (path.display(), format.shown);
-    let count = Counted(count as u64, "tensor");
-    Err(Error::usage(format!("{path}: {shown} holds one array, and there are {count}")))
-}
-
 fn tensor(planned: &PlannedTensor) -> Result<Tensor, Error> {
     let PlannedTensor { name, layout: ShardLayout { named, dtype, bits }, data } = planned;
     let wrong = |said: String| Error::usage(format!("tensor {name:?}: {said}"));
@@ -159,14 +150,8 @@ fn container(
         (&Conditions::default(), &serde_json::Value::Null, &[String::new()]);
     let own = given.is_none();
     let beside = Beside { pairs, tensors, files, result, config, own, trusted };
-    let same = |input: &&Input| input.container_format() == format;
-    let model = given.or(source.filter(same));
-    let renewed = model.map(|model| model.opened.container.renewed(&model.opened, &beside));
-    if let Some(container) = renewed.transpose()?.flatten() {
-        return Ok(container);
-    }
-    let created = format.create.map(|create| create(pairs.to_vec()));
-    created.ok_or_else(|| {
+    let models: Vec<&Input> = given.or(source).into_iter().collect();
+    of_models(&models, format, &beside)?.ok_or_else(|| {
         let (path, shown) = (path.display(), format.shown);
         let said = format!("{path}: {shown} needs model metadata, which its source lacks: take those of a {shown} file");
         Error::usage(said).with(&[Remedy::Metadata])

@@ -181,7 +181,7 @@ impl<'a> Data<'a> {
         Error::unsupported(one.source.path(), format!("tensor {:?}: {error}", self.name))
     }
 
-    /// Returns the windows of the part in a box; `None` if it has no element there.
+    /// Returns the windows of the part in a box; `None` if they do not overlap.
     fn windows(&self, one: &StoredBox<'a>, key: &Key) -> Result<Option<Windows<'a>>, Error> {
         let Some((start, part)) = one.within(self.part.as_deref()) else { return Ok(None) };
         let made = || {
@@ -303,7 +303,10 @@ impl<'a> Data<'a> {
     pub(crate) fn element(&self, coord: &[u64]) -> Result<u128, Error> {
         let one = self.boxes.iter().find_map(|one| Some((one, one.index(coord)?)));
         let Some((one, index)) = one else {
-            return Err(Error::usage(format!("tensor {:?} has no element {coord:?}", self.name)));
+            return Err(Error::usage(format!(
+                "tensor {:?}: coordinate {coord:?} is outside the array",
+                self.name
+            )));
         };
         let ElementLayout { dtype, bits, .. } = *one.held;
         let offset = one.held.layout().offset(&index).map_err(|error| self.error(one, error))?;
