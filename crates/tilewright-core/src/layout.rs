@@ -297,10 +297,14 @@ const fn check_reach(modes: &[Mode], offset: i64) -> Result<(), Error> {
     let (mut reach, mut i) = ((offset as i128).abs(), 0);
     loop {
         if reach >= i64::MAX as i128 {
+            let legal = "offsets must stay below 2^63 - 1";
+            if i == 0 {
+                return Err(Error::overflow("the offset {} is too large", [offset as i128], legal));
+            }
             return Err(Error::overflow(
-                "the offset and the strides of the first {} modes reach {}",
-                [i as i128, reach],
-                "offsets must stay below 2^63 - 1",
+                "the offset and the strides up to mode {} reach {}",
+                [i as i128 - 1, reach],
+                legal,
             ));
         }
         if i == modes.len() {
@@ -395,7 +399,7 @@ mod tests {
         let beyond = Layout::flat(&[Mode::new(2, i64::MAX)]).unwrap_err().to_string();
         assert_eq!(
             beyond,
-            "the offset and the strides of the first 1 modes reach 9223372036854775807; \
+            "the offset and the strides up to mode 0 reach 9223372036854775807; \
              offsets must stay below 2^63 - 1"
         );
         let far = Layout::flat(&[Mode::new(2, i64::MAX - 1)]).unwrap();

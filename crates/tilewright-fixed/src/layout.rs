@@ -57,7 +57,7 @@ pub struct FixedLayout<S, D> {
 /// ```
 /// ```compile_fail
 /// use tilewright_fixed::{Int, _2, _4, make_layout};
-/// // error[E0080]: … the offset and the strides of the first 2 modes reach …
+/// // error[E0080]: … the offset and the strides up to mode 1 reach …
 /// make_layout((_4, _2), (_2, Int::<{ i64::MAX }>)).to_string();
 /// ```
 #[doc(alias = "MakeLayout")]

@@ -7,7 +7,10 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
-use tilewright_files::{Fingerprint, Input, inner::Companions};
+use tilewright_files::{
+    Fingerprint, Input,
+    inner::{Companions, RECIPE_KEY},
+};
 
 use crate::{Error, identity::Identity, known_extents::ArrayNumbers};
 
@@ -62,6 +65,15 @@ pub(crate) fn left_metadata(input: &Input) -> Option<String> {
     let (path, format) = (input.path().display(), input.format());
     let said = || format!("{count} metadata of {path} are not copied: they are those of {format}");
     (count > 0).then(said)
+}
+
+/// Returns a sentence, without a full stop, about the recipe that a file records, which fits its own tensors.
+pub(crate) fn left_recipe(input: &Input) -> Option<String> {
+    let is_there = input.metadata().any(|(key, _)| key == RECIPE_KEY);
+    let path = input.path().display();
+    is_there.then(|| {
+        format!("the recipe that undoes {path} is not copied: undo it before its tensors are cut")
+    })
 }
 
 impl Beside {

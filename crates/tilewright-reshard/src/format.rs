@@ -25,7 +25,7 @@ pub(crate) struct ResultFormat {
     pub(crate) ending: String,
     /// A file of the result, for messages.
     path: PathBuf,
-    /// The file whose metadata are asked for.
+    /// The file whose metadata the request takes.
     given: Option<Input>,
     /// The first file of the source.
     source: Option<Input>,
@@ -73,7 +73,7 @@ impl ResultFormat {
                 format!("its elements are blocks of {dtype}, which safetensors does not store")
             }
             None => format!(
-                "safetensors has no name for its elements of {dtype}; only a note records them"
+                "its elements are {dtype}, which safetensors cannot name; only a note records them"
             ),
         };
         let out = "write GGUF: end the name of the result with .gguf, or choose the format gguf for a folder";
@@ -119,13 +119,13 @@ fn check(request: &Request, ending: &str) -> Result<(), Error> {
     }
     if request.is_file && request.shard_size.is_some() {
         return Err(Error::usage(format!(
-            "{out} is one file, so files have no maximum size; name a folder"
+            "{out} is one file, and a maximum size splits results into several; name a folder"
         )));
     }
     let is_other = ending != SAFETENSORS;
     if is_other && form == Form::Dcp {
         return Err(Error::usage(format!(
-            "torch's distributed checkpoint has no files of {ending}"
+            "files of torch's distributed checkpoint are safetensors, not {ending}"
         )));
     }
     if is_other && request.shard_size.is_some() {

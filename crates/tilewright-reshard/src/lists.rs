@@ -269,7 +269,7 @@ fn check(tensor: &Tensor) -> Result<(), Error> {
         };
     }
     if bits == 0 || named.layout().extents() != tensor.dims() {
-        return refused(name, "its elements have no width of their own; convert it first");
+        return refused(name, "its elements are stored in blocks or words; convert it first");
     }
     if named.stored_as().is_some() {
         return refused(name, "it is stored as words of another type; convert it first");

@@ -295,7 +295,7 @@ fn in_bytes(
     mut extents: Vec<u64>,
     (elements, bytes): (u64, u64),
 ) -> Result<Vec<u64>, Error> {
-    let said = format!("tensor {name:?}: extents {extents:?} have no whole blocks of {elements}");
+    let said = format!("tensor {name:?}: extents {extents:?} cut a block of {elements} elements");
     match extents.last_mut() {
         Some(last) if last.is_multiple_of(elements) => *last = *last / elements * bytes,
         _ => return Err(Error::mismatch(said)),

@@ -21,7 +21,7 @@ use tilewright_sharded::Piece;
 use crate::{
     Error, Request, Rules,
     array::{LocalArrays, LocalOffsets, StoredArray},
-    beside::{Beside, left_metadata, metadata},
+    beside::{Beside, left_metadata, left_recipe, metadata},
     checkpoint::{Checkpoint, array, has_index, is_index, listed, same, settled},
     extents::Stated,
     identity::identities,
@@ -118,7 +118,7 @@ fn whole(path: &Path, stated: Stated<'_>, ending: &str) -> Result<Checkpoint, Er
     let files = identities(&input)?;
     let mut beside = Beside::of(path, &files, &[metadata(&input)])?;
     let left = left_metadata(&input).filter(|_| !input.format().eq_ignore_ascii_case(ending));
-    beside.left.splice(0..0, input.warnings().chain(left));
+    beside.left.splice(0..0, input.warnings().chain(left).chain(left_recipe(&input)));
     for (number, tensor) in input.tensors().iter().enumerate() {
         // Fingerprints are sums over elements; arrays that are handled as bytes have none.
         let is_packed = arrays.get(number).is_some_and(|array| array.packed.is_some());

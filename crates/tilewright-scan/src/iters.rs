@@ -40,7 +40,7 @@ pub struct Term {
 pub struct Iter {
     /// The number of its indices, 1 or more.
     pub extent: u64,
-    /// What an index adds to the coordinate on the axis.
+    /// The distance on the axis between two neighbouring indices.
     pub stride: i64,
     /// The name of the axis.
     pub axis: String,
@@ -101,7 +101,7 @@ impl TileText {
     /// assert_eq!(fault.to_string(), "1 stride for 2 extents");
     /// ```
     pub fn read<E: From<Fault>>(scanner: &mut Scanner<'_, E>) -> Result<TileText, E> {
-        let bracket = eat(scanner, "TileLayout");
+        let bracket = eat_script(scanner, "TileLayout");
         if bracket {
             scanner.expect("(")?;
         }
@@ -113,12 +113,12 @@ impl TileText {
     }
 
     fn sum<E: From<Fault>>(scanner: &mut Scanner<'_, E>) -> Result<TileText, E> {
-        if !eat(scanner, "S") {
+        if !eat_script(scanner, "S") {
             return Err(scanner.expected("shards, such as `S[(8, 4):(4, 1)]`"));
         }
         let mut tile = TileText { shard: iters(scanner)?, ..TileText::default() };
         while scanner.eat("+") {
-            if eat(scanner, "R") {
+            if eat_script(scanner, "R") {
                 tile.replica.extend(iters(scanner)?);
             } else if scanner.eat("(") {
                 tile.add(term(scanner)?)?;
@@ -238,8 +238,6 @@ pub fn eat_script<E: From<Fault>>(scanner: &mut Scanner<'_, E>, name: &str) -> b
     }
     found
 }
-
-use eat_script as eat;
 
 fn iters<E: From<Fault>>(scanner: &mut Scanner<'_, E>) -> Result<Vec<Iter>, E> {
     scanner.expect("[")?;

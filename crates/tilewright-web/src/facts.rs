@@ -7,8 +7,8 @@ use tilewright::{
     layouts::{LinearDim, LinearLayout},
 };
 
-/// Returns the [facts](view) of an array. Index tables have lines of their own before those of the layout that they store, whose
-/// name is `stored` and whose dims are `stored_dims`; the array has no digits and no tiles then.
+/// Returns the [facts](view) of an array. Index tables add lines before those of the layout that they store, whose
+/// name is `stored` and whose dims are `stored_dims`; digits and tiles are then left out.
 pub(crate) fn of_array(array: &ArrayLayout) -> Value {
     let mut facts = view(array.stored());
     if !array.has_tables() {

@@ -199,15 +199,18 @@ fn files_are_replaced_on_demand_and_other_results_are_refused() {
     let tp = || Rules::new("tp=2").unwrap();
     for (request, said) in [
         (Request::new(&cnn, at("x.npz")), "write a .safetensors file and convert it"),
-        (Request::new(&cnn, at("x.npy")), "x.npy: .npy holds one array, and there are 8 tensors"),
+        (
+            Request::new(&cnn, at("x.npy")),
+            "x.npy: .npy holds one array, and the result is 8 tensors",
+        ),
         (Request::new(&cnn, at("x.gguf")).to(tp()), "shards are files in a folder; name a folder"),
         (request().format("gguf"), "the ending of its name gives its format"),
-        (request().shard_size(9), "is one file, so files have no maximum size"),
+        (request().shard_size(9), "is one file, and a maximum size splits results"),
         (Request::new(&cnn, at("x")).format("npz"), "have the format safetensors or gguf, not npz"),
         (Request::new(quantised(), at("x")).format("gguf").shard_size(9), "write one file"),
         (
             Request::new(&cnn, at("x")).format("gguf").form(Form::Dcp).to(tp()),
-            "has no files of gguf",
+            "are safetensors, not gguf",
         ),
         (Request::new(&cnn, at("x")).metadata(quantised()), "are for GGUF"),
         (Request::new(quantised(), at("x")), "write GGUF: end the name of the result with .gguf"),

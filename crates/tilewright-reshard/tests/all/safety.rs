@@ -273,6 +273,21 @@ fn a_checkpoint_is_replaced_where_that_is_asked_and_nothing_else_is() {
     assert_eq!(read(&out.join("model.safetensors"))["w"].2, [1, 2, 3, 4]);
 }
 
+/// A recorded recipe fits the tensors of its own file, and is left out with a note.
+#[test]
+fn a_recorded_recipe_is_left_with_a_note() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("in.safetensors");
+    file(&input, &[("w", "U8", vec![2], vec![1, 2])], &[("tilewright.recipe", "pass = ['*']")]);
+    let job = Job::prepare(Request::new(&input, folder.path().join("out"))).unwrap();
+    let remarks: Vec<String> = job.remarks().collect();
+    assert!(remarks.len() == 1 && remarks[0].contains("is not copied: undo it"), "{remarks:?}");
+    job.run_all(&()).unwrap();
+    let made =
+        tilewright_files::open(folder.path().join("out/model.safetensors"), &Default::default());
+    assert!(made.unwrap().metadata().all(|(key, _)| key != "tilewright.recipe"));
+}
+
 #[test]
 fn metadata_and_files_beside_the_tensors_go_along() {
     let folder = tempfile::tempdir().unwrap();

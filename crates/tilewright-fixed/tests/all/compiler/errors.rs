@@ -39,7 +39,7 @@ const CONST_ITEMS: &Cases = &[
     (
         "pub const STATIC: Layout =
              <FixedLayout<(C<4>, C<2>), (C<1>, C<{ i64::MAX }>)> as StaticLayout>::LAYOUT;",
-        "the offset and the strides of the first 2 modes reach 9223372036854775810; offsets must stay below 2^63 - 1",
+        "the offset and the strides up to mode 1 reach 9223372036854775810; offsets must stay below 2^63 - 1",
     ),
     (
         "type ByFour = FixedLayout<(C<6>, C<2>), (C<1>, C<7>)>;
