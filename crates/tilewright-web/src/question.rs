@@ -29,7 +29,7 @@ const USUAL_BITS: u32 = 32;
 ///
 /// | `ask` | takes | answers |
 /// |---|---|---|
-/// | the questions of [`Question::from_json`] | as in `corpus/answers.jsonl` | the answers there |
+/// | the questions that the program answers as JSON | as in `corpus/answers.jsonl` | the answers there |
 /// | `view` | `spec`, `dims`, `dtype` | the answer of the program's `explain --json`, and the fields for a picture; for an array with index tables, `lines` describes these, and `stored` and `stored_dims` are the layout that they store, which the other fields describe |
 /// | `convert` | `a`, `b`, `dims`, `dtype` | `a`, `b`: each as of `view`; `same` |
 /// | `plan` | `a`, `b`, `dims`, `dtype` | the plan of a move: `text`, `kernel`, and the width `bits` of the elements, `assumed` if neither side gives it |
