@@ -48,8 +48,8 @@ pub(crate) const SCRATCH_BLOCK: u64 = 1 << 20;
 /// stay in a second-level cache.
 pub(crate) const TWO_PASS_BLOCK: u64 = 512 << 10;
 
-/// The maximum of bytes of a two-pass block whose second pass only copies runs. With 32 KiB to 512 KiB, five cases of
-/// short runs are within 10 % of one another; less makes planning faster.
+/// The approximate maximum of bytes of a block that is put together before it is streamed. With 64 KiB to 128 KiB, ten cases are
+/// within 10 % of one another.
 pub(crate) const STAGED_BLOCK: u64 = 128 << 10;
 
 /// The bytes of a block that is short on one side.

@@ -1,6 +1,9 @@
 //! Buffers of one thread, reused from run to run.
 
-use crate::{cpu::rows::Blocks, program::region::Loop};
+use crate::{
+    cpu::{kernel::Combiner, rows::Blocks},
+    program::region::Loop,
+};
 
 /// The buffers that one thread needs for blocks.
 #[derive(Debug, Default)]
@@ -9,6 +12,7 @@ pub(crate) struct Scratch {
     loops: Vec<Loop>,
     block: LineBuffer,
     rows: Blocks,
+    combiner: Combiner,
 }
 
 /// A buffer that begins on a cache line.
@@ -65,6 +69,15 @@ impl Scratch {
 
     pub(crate) fn give_rows(&mut self, blocks: Blocks) {
         self.rows = blocks;
+    }
+
+    /// Takes the lines that wait for their other bytes, which the caller gives back.
+    pub(crate) fn take_combiner(&mut self) -> Combiner {
+        core::mem::take(&mut self.combiner)
+    }
+
+    pub(crate) fn give_combiner(&mut self, combiner: Combiner) {
+        self.combiner = combiner;
     }
 
     /// Returns a buffer of this many elements.

@@ -7,6 +7,7 @@
 mod aarch64;
 mod bits;
 mod blocks;
+mod combine;
 mod enter;
 mod exchange;
 mod field;
@@ -41,6 +42,7 @@ use crate::{
     },
     program::region::{Loop, RegionRef},
 };
+pub(crate) use combine::{Combiner, Runs};
 pub(crate) use field::PackedField;
 pub(crate) use interleave::Interleave;
 pub(crate) use isa::Isa;

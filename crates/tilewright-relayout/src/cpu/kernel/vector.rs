@@ -42,6 +42,23 @@ pub(super) unsafe trait Vector: Copy {
         }
     }
 
+    /// Stores the lanes of 16 bytes of a register, lane `k` at `to[k]`. Places for lanes that a register does not have are ignored.
+    ///
+    /// # Safety
+    /// 16 bytes are writable for each lane; the machine has the instruction set.
+    #[inline(always)]
+    unsafe fn store_lanes(self, to: [*mut u8; 4]) {
+        let mut bytes = [[0; 16]; 4];
+        // SAFETY: the array has room for a register, at most 64 bytes. `# Safety` of `store_lanes`: 16 bytes are writable for each
+        // lane.
+        unsafe {
+            self.store(bytes.as_mut_ptr().cast());
+            for k in 0..Self::BYTES / 16 {
+                to[k].cast::<[u8; 16]>().write(bytes[k]);
+            }
+        }
+    }
+
     /// Stores a register past the caches, if the instruction set can.
     ///
     /// # Safety

@@ -29,6 +29,7 @@ impl Way {
             Way::TiledTranspose(_) => format!("tiled transpose {width}"),
             Way::RegisterTranspose(_) => format!("transpose {width}"),
             Way::TwoPass(_) => format!("two passes of {width}"),
+            Way::Staged(_) => format!("staged {width}"),
             Way::Field(_) if src < dst => format!("unpack {width}"),
             Way::Field(_) => format!("pack {width}"),
             Way::Bits => "bits".to_string(),
@@ -56,6 +57,13 @@ impl Way {
                 let (shape, bytes) = (&two_pass.taken, two_pass.bytes);
                 format!(
                     " in {isa}, through blocks of {shape:?}, {bytes} bytes: {first}, then {second}"
+                )
+            }
+            Way::Staged(staged) => {
+                let (rows, columns) = staged.tiled.size();
+                let (shape, bytes) = (&staged.taken, staged.bytes);
+                format!(
+                    " in {isa}, past the caches, through blocks of {shape:?}, {bytes} bytes, in tiles of {rows} rows and {columns} columns"
                 )
             }
             Way::TiledTranspose(tiled) => {
@@ -90,6 +98,7 @@ impl fmt::Display for Way {
             Way::TiledTranspose(_) => "tiled transpose",
             Way::RegisterTranspose(_) => "transpose",
             Way::TwoPass(_) => "two passes",
+            Way::Staged(_) => "staged",
             Way::Field(_) => "field",
             Way::Bits => "bits",
             Way::Blocks { .. } => "blocks",

@@ -6,7 +6,9 @@
 //!
 //! Law: a way moves every element of a part to its position, and writes nothing else.
 
+mod block;
 mod describe;
+mod staged;
 mod two_pass;
 
 use crate::{
@@ -18,6 +20,7 @@ use crate::{
     },
     program::region::{Loop, RegionRef},
 };
+use staged::Staged;
 use two_pass::TwoPass;
 
 /// A kernel that moves a region, with its parameters.
@@ -35,6 +38,8 @@ pub(crate) enum Way {
     RegisterTranspose(Box<RegisterTranspose>),
     /// Uses two ways, through a block that stays in a cache.
     TwoPass(Box<TwoPass>),
+    /// Puts blocks together in a buffer, and streams them.
+    Staged(Box<Staged>),
     /// Packs bytes to elements of 1, 2 or 4 bits, or unpacks them, in registers.
     Field(PackedField),
     /// Copies runs of packed elements, shifted to their bit positions.
@@ -54,6 +59,7 @@ pub(crate) enum WayKind {
     TiledTranspose,
     RegisterTranspose,
     TwoPass,
+    Staged,
     Field,
     Bits,
     Blocks,
@@ -84,9 +90,10 @@ impl Way {
             .unwrap_or_else(|| Way::plain(region, elements))
     }
 
-    /// Returns the best of register transpose, tiled transpose and two passes, if there is one.
+    /// Returns the best of register transpose, tiled transpose, staged move and two passes, if there is one.
     fn exchanged(region: &RegionRef<'_>, terms: Terms) -> Option<Way> {
         let (transpose, tiled) = (transpose(region, terms), tiled_transpose(region, terms));
+        let staged = Staged::of(region, terms);
         let dense = |tiled: &TiledTranspose| terms.locality == Locality::Cache && tiled.is_dense();
         let best = |tiled: &TiledTranspose| match &transpose {
             Some(transpose) if is_scattered(region, transpose) => true,
@@ -95,16 +102,23 @@ impl Way {
             }
             None => tiled.is_compact() || dense(tiled),
         };
-        if tiled.as_ref().is_some_and(best) {
-            return tiled.map(|tiled| Way::TiledTranspose(Box::new(tiled)));
+        if let Some(tiled) = tiled.as_ref().filter(|tiled| best(tiled)) {
+            let staged = staged.filter(|staged| staged.beats_tiled(tiled)).map(Way::staged);
+            return staged.or_else(|| Some(Way::TiledTranspose(Box::new(tiled.clone()))));
         }
-        let two_pass =
-            || TwoPass::of(region, terms).map(|two_pass| Way::TwoPass(Box::new(two_pass)));
-        let tiled = || tiled.map(|tiled| Way::TiledTranspose(Box::new(tiled)));
-        transpose
-            .map(|transpose| Way::RegisterTranspose(Box::new(transpose)))
-            .or_else(two_pass)
-            .or_else(tiled)
+        if let Some(transpose) = transpose {
+            let staged = staged.filter(|staged| staged.beats(&transpose)).map(Way::staged);
+            return staged.or_else(|| Some(Way::RegisterTranspose(Box::new(transpose))));
+        }
+        let cheap = staged.as_ref().is_some_and(Staged::beats_two_passes);
+        let two_pass = || TwoPass::of(region, terms).map(Box::new).map(Way::TwoPass);
+        let staged = || staged.map(Way::staged);
+        let found = if cheap { staged() } else { two_pass().or_else(staged) };
+        found.or_else(|| tiled.map(|tiled| Way::TiledTranspose(Box::new(tiled))))
+    }
+
+    fn staged(staged: Staged) -> Way {
+        Way::Staged(Box::new(staged))
     }
 
     /// Returns the way that picks elements by tables, if there is one.
@@ -140,6 +154,7 @@ impl Way {
             Way::StridedPack(pack) if i + 1 == rank => pack.least(whole.run),
             Way::RegisterTranspose(transpose) => transpose.shape[i],
             Way::TwoPass(two_pass) => two_pass.taken[i],
+            Way::Staged(staged) => staged.taken[i],
             Way::Rows | Way::Interleave(_) | Way::StridedPack(_) | Way::Field(_) => 1,
             Way::Bits | Way::Blocks { .. } | Way::Gather => 1,
         }
@@ -164,9 +179,11 @@ impl Way {
         let begins = match self {
             Way::RegisterTranspose(transpose) => begins(transpose, part, terms.elements),
             Way::Field(field) => part.run >= field.least(terms.elements),
-            Way::Interleave(_) | Way::StridedPack(_) | Way::TiledTranspose(_) | Way::TwoPass(_) => {
-                part.run == whole.run
-            }
+            Way::Interleave(_)
+            | Way::StridedPack(_)
+            | Way::TiledTranspose(_)
+            | Way::TwoPass(_)
+            | Way::Staged(_) => part.run == whole.run,
             Way::Rows | Way::Bits | Way::Blocks { .. } | Way::Gather => true,
         };
         begins && (0..part.loops.len()).all(long)
@@ -181,6 +198,7 @@ impl Way {
             Way::TiledTranspose(_) => WayKind::TiledTranspose,
             Way::RegisterTranspose(_) => WayKind::RegisterTranspose,
             Way::TwoPass(_) => WayKind::TwoPass,
+            Way::Staged(_) => WayKind::Staged,
             Way::Field(_) => WayKind::Field,
             Way::Bits => WayKind::Bits,
             Way::Blocks { .. } => WayKind::Blocks,
@@ -211,6 +229,7 @@ impl Way {
                 WayKind::RegisterTranspose,
             ),
             Way::TwoPass(two_pass) => (two_pass.run(tools, part, src, out), WayKind::TwoPass),
+            Way::Staged(staged) => (staged.run(tools, part, src, out), WayKind::Staged),
             Way::Field(field) => (field.run(tools, part, src, out), WayKind::Field),
             Way::Bits => (kernel::copy_bits(tools, part, src, out), WayKind::Bits),
             Way::Blocks { minor } => {

@@ -9,14 +9,16 @@
 //! Law: the first pass moves every element of a block to its position in the buffer, the second from there to its
 //! position in the destination. The blocks of a part contain every element of it.
 
-use super::{Terms, Way};
+use super::{
+    Terms, Way,
+    block::{ADJACENT, BlockExtents, region},
+};
 use crate::{
     Elements,
     cpu::{
         cost,
         kernel::{self, Isa, Prefetch, Tools},
-        lines,
-        shape::{self, DST, FEW, SRC, StrideSide, moved},
+        lines, shape,
         transpose::Locality,
     },
     program::region::{Loop, Region, RegionRef},
@@ -56,10 +58,6 @@ impl Pass {
                 super::transpose(&region.whole(), terms)
                     .map(|transpose| Way::RegisterTranspose(Box::new(transpose)))
             })
-            .or_else(|| {
-                super::tiled_transpose(&region.whole(), terms)
-                    .map(|tiled| Way::TiledTranspose(Box::new(tiled)))
-            })
             .unwrap_or_else(|| Way::plain(&region.whole(), terms.elements));
         Pass { region, locality, way }
     }
@@ -73,19 +71,6 @@ impl Pass {
         }
     }
 
-    /// Returns the approximate number of instructions per line of a tiled transpose, and 0 for other ways.
-    fn instructions(&self) -> f64 {
-        match &self.way {
-            Way::TiledTranspose(tiled) => tiled.instructions(),
-            _ => 0.0, // open set
-        }
-    }
-
-    /// Returns whether the pass prefetches by itself.
-    fn prefetches(&self) -> bool {
-        matches!(self.way, Way::TiledTranspose(_))
-    }
-
     fn run(&self, tools: &mut Tools<'_>, (from, to): (i64, i64), src: &[u8], out: &mut [u8]) {
         let part = RegionRef { src: from, dst: to, ..self.region.whole() };
         self.way.run(&mut Tools { locality: self.locality, ..tools.again() }, &part, src, out);
@@ -95,36 +80,16 @@ impl Pass {
 /// Runs of at least this many bytes are moved whole.
 const WHOLE: u64 = 64;
 
-/// Runs of at least this many bytes justify a block, even if each is copied separately.
-const SHORT: u64 = 12;
-
-/// A tiled transpose with at most this many instructions per line is preferred to two passes with half registers. With
-/// 28 per line, weights of bytes from `oihw` to `OIhw4i16o4i` went from 0.34 to 0.67 of memcpy with half registers.
-const FEW_INSTRUCTIONS: f64 = 16.0;
-
-/// If the source has at least this many contiguous bytes, loops that the destination needs are left to the destination.
-const ENOUGH: u64 = 512;
-
 impl TwoPass {
     /// Returns the two passes of a region, if they fill registers of this instruction set, or at least half of one.
     pub(super) fn of(region: &RegionRef<'_>, terms: Terms) -> Option<TwoPass> {
         let large = region.size() >= cost::LEAST && terms.elements.are_same();
-        if !large || region.packed || region.run >= WHOLE {
+        let short = !region.packed && region.run < WHOLE && region.run.is_power_of_two();
+        if !large || !short {
             return None;
         }
-        let (loops, run) = (region.loops, region.run);
-        let taken_of = |most: u64| {
-            let mut taken = vec![1; loops.len()];
-            // The blocks of the destination leave room for a row of the source that is long enough to read.
-            let long = (2 * most / cost::LEAST_READ_RUN).max(cost::WRITE_RUN);
-            let write = (cost::WRITE_RUN, cost::WRITE_RUN, long);
-            let read = (cost::READ_RUN, cost::LEAST_READ_RUN, most);
-            let dst = grown((loops, run), DST, &mut taken, &chain(loops, run, DST), write, &[]);
-            let src = grown((loops, run), SRC, &mut taken, &chain(loops, run, SRC), read, &dst);
-            enlarge((loops, run), &mut taken, (&src, &dst), most);
-            (taken, src, dst)
-        };
-        let (taken, src, dst) = taken_of(cost::TWO_PASS_BLOCK);
+        let BlockExtents { taken, src, dst } =
+            BlockExtents::of((region.loops, region.run), cost::TWO_PASS_BLOCK, ADJACENT);
         let without = |all: &[usize], others: &[usize]| -> Vec<usize> {
             all.iter().copied().filter(|i| !others.contains(i)).collect()
         };
@@ -139,38 +104,7 @@ impl TwoPass {
                 .iter()
                 .find_map(|order| TwoPass::through(region, &taken, order, (isa, least), locality))
         };
-        let power = run.is_power_of_two();
-        if let Some(whole) = power.then(|| of(isa.register())).flatten() {
-            return Some(whole);
-        }
-        let staged = TwoPass::staged(region, &taken_of(cost::STAGED_BLOCK).0, terms);
-        // A tiled transpose of single bytes takes more instructions than two register transposes with half registers.
-        let cheap = staged
-            .as_ref()
-            .is_some_and(|two_pass| two_pass.first.instructions() <= FEW_INSTRUCTIONS);
-        let half = || power.then(|| of(isa.register() / 2)).flatten();
-        if cheap { staged } else { half().or(staged) }
-    }
-
-    /// Returns the passes through a buffer in the order of the destination: elements are scattered only in the caches,
-    /// and writes are long.
-    fn staged(whole: &RegionRef<'_>, taken: &[u64], terms: Terms) -> Option<TwoPass> {
-        let Terms { isa, locality, .. } = terms;
-        let mut order: Vec<usize> = (0..taken.len()).filter(|i| taken[*i] > 1).collect();
-        tilewright_core::sort_short(&mut order, |&i| whole.loops[i].dst);
-        let (first, second, bytes) = two(whole, taken, &order)?;
-        let long = locality == Locality::Memory && second.run >= cost::WRITE_RUN;
-        if !long || bytes < cost::LEAST || first.loops.is_empty() {
-            return None;
-        }
-        let prefetched = lines::lines(&first);
-        let (first, second) =
-            (Pass::of(first, isa, Locality::Cache), Pass::of(second, isa, locality));
-        let well_done = first.prefetches()
-            || first.is_well_done(isa.register() / 4)
-            || first.region.run >= SHORT;
-        let (taken, bytes) = (taken.to_vec(), bytes as usize);
-        well_done.then_some(TwoPass { taken, bytes, first, second, prefetched })
+        of(isa.register()).or_else(|| of(isa.register() / 2))
     }
 
     /// Returns the passes through a buffer with these loops in this order, the innermost first, and with registers of
@@ -227,18 +161,17 @@ impl TwoPass {
         let mut buffer = tools.scratch.take_block(self.bytes);
         let block = buffer.bytes(self.bytes);
         let mut move_block = |(from, to): (i64, i64), next: Option<i64>| {
-            let ahead = next.filter(|_| self.first.prefetches()).map_or(0, |next| next - from);
-            self.first.run(&mut Tools { ahead, ..tools.again() }, (from, 0), src, block);
-            let next = next.filter(|_| !self.prefetched.is_empty() && ahead == 0);
+            self.first.run(&mut tools.again(), (from, 0), src, block);
+            let next = next.filter(|_| !self.prefetched.is_empty());
             let prefetch = next.map(|next| Prefetch::of(src, next, &self.prefetched, self.bytes));
             if let (Some(prefetch), Way::Rows) = (&prefetch, &self.second.way) {
                 prefetch.all(tools.isa);
             }
-            let tools = &mut Tools { prefetch: prefetch.as_ref(), ahead: 0, ..tools.again() };
+            let tools = &mut Tools { prefetch: prefetch.as_ref(), ..tools.again() };
             self.second.run(tools, (0, to), block, out);
         };
         let mut last = None;
-        self.each(part, &mut |from, to| {
+        shape::blocks(part, &self.taken, &mut |from, to| {
             if let Some(last) = last.replace((from, to)) {
                 move_block(last, Some(from));
             }
@@ -248,25 +181,6 @@ impl TwoPass {
         }
         tools.scratch.give_block(buffer);
         true
-    }
-
-    /// Calls `f` with the first bytes of each block of a part that fits, ordered by rows of the source. Blocks at the
-    /// end of a loop begin earlier.
-    pub(crate) fn each(&self, part: &RegionRef<'_>, f: &mut dyn FnMut(i64, i64)) {
-        self.block(part, 0, (part.src, part.dst), f);
-    }
-
-    fn block(
-        &self,
-        part: &RegionRef<'_>,
-        i: usize,
-        (src, dst): (i64, i64),
-        f: &mut dyn FnMut(i64, i64),
-    ) {
-        let Some(level) = part.loops.get(i) else { return f(src, dst) };
-        for at in shape::firsts(level.extent, self.taken[i]) {
-            self.block(part, i + 1, (src + at * level.src, dst + at * level.dst), f);
-        }
     }
 }
 
@@ -284,114 +198,10 @@ fn two(whole: &RegionRef<'_>, taken: &[u64], order: &[usize]) -> Option<(Region,
     Some((region(first, whole.run), region(second, whole.run), bytes))
 }
 
-/// Returns the loops that continue one another on one side, beginning at the run, or at the smallest stride if all
-/// strides are larger than the run.
-fn chain(loops: &[Loop], run: u64, side: StrideSide) -> Vec<usize> {
-    let shortest = loops.iter().map(|level| side(level).unsigned_abs()).min();
-    let (mut chain, mut end) = (Vec::new(), shortest.unwrap_or(run).max(run));
-    let next = |end: u64, chain: &[usize]| {
-        (0..loops.len()).find(|j| side(&loops[*j]).unsigned_abs() == end && !chain.contains(j))
-    };
-    while let Some(i) = next(end, &chain) {
-        chain.push(i);
-        end = end.saturating_mul(loops[i].extent);
-    }
-    chain
-}
-
-/// Extends the block along the first loops of a chain, until `target` bytes are contiguous, or at least `least` if a
-/// block has no room for more, which is `most`. Once enough bytes are contiguous, loops in `others` are not extended.
-fn grown(
-    (loops, run): (&[Loop], u64),
-    side: StrideSide,
-    taken: &mut [u64],
-    chain: &[usize],
-    (target, least, most): (u64, u64, u64),
-    others: &[usize],
-) -> Vec<usize> {
-    let first = chain.first().map(|i| side(&loops[*i]).unsigned_abs());
-    let (mut together, mut grown) = (first.unwrap_or(1), Vec::new());
-    for &i in chain {
-        if together >= target || together >= ENOUGH && others.contains(&i) {
-            break;
-        }
-        let (extent, line) = (loops[i].extent, whole_lines(together));
-        let others = taken.iter().product::<u64>() / taken[i] * run;
-        let room = (most / others.max(1)).max(least.div_ceil(together));
-        let take = fitting(extent, target.div_ceil(together).min(room), room);
-        let take = in_lines(extent, take, line, room).max(taken[i]);
-        taken[i] = take;
-        grown.push(i);
-        together = together.saturating_mul(take);
-        if take < loops[i].extent {
-            break;
-        }
-    }
-    grown
-}
-
-/// Returns the iterations of a loop with this stride that fill whole lines.
-fn whole_lines(stride: u64) -> u64 {
-    cost::LINE >> stride.trailing_zeros().min(cost::LINE.trailing_zeros())
-}
-
-/// Returns about `wanted` iterations of a loop, or a few more, up to `room`. If there are few blocks, they have equal
-/// sizes, so that the last one moves few iterations twice.
-fn fitting(extent: u64, wanted: u64, room: u64) -> u64 {
-    let count = (extent / wanted.max(1)).max(1);
-    if count >= FEW {
-        return wanted;
-    }
-    let fits = |taken: &u64| *taken <= room && moved(extent, *taken) <= extent + extent / 4;
-    (count..)
-        .map(|count| extent.div_ceil(count))
-        .find(|taken| fits(taken) || *taken <= 1)
-        .unwrap_or(1)
-}
-
-/// Returns `taken`, or a few more iterations that fill whole lines, if there is room and little more is moved twice.
-fn in_lines(extent: u64, taken: u64, line: u64, room: u64) -> u64 {
-    let lines = taken.next_multiple_of(line).min(extent);
-    let is_worth = moved(extent, lines) <= moved(extent, taken) + extent / 8;
-    if lines <= room && is_worth { lines } else { taken }
-}
-
-/// Extends a small block along its last loop on each side.
-fn enlarge(
-    (loops, run): (&[Loop], u64),
-    taken: &mut [u64],
-    (src, dst): (&[usize], &[usize]),
-    most: u64,
-) {
-    let ends: [(_, StrideSide); 2] = [(dst.last(), DST), (src.last(), SRC)];
-    for i in ends.iter().filter_map(|(last, _)| last.copied()) {
-        let cut = ends.iter().filter(|(last, _)| *last == Some(&i));
-        let lines = cut.map(|(_, side)| whole_lines(side(&loops[i]).unsigned_abs()));
-        let line = lines.max().unwrap_or(1);
-        let bytes = taken.iter().product::<u64>() * run;
-        let room = most / bytes.max(1);
-        if room >= 2 {
-            let (extent, room) = (loops[i].extent, taken[i] * room);
-            let even = shape::even(extent, room);
-            let longer = in_lines(extent, even, line, room).max(taken[i]);
-            if moved(extent, longer) <= moved(extent, taken[i]).max(extent + extent / 8) {
-                taken[i] = longer;
-            }
-        }
-    }
-}
-
-/// Returns a region of loops around runs, in the order of the destination.
-fn region(mut loops: Vec<Loop>, run: u64) -> Region {
-    tilewright_core::sort_short(&mut loops, |level| core::cmp::Reverse(level.dst));
-    let mut region = Region { packed: false, src: 0, dst: 0, run, loops };
-    region.merge();
-    region
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cpu::shape::moved;
     use std::collections::BTreeSet;
 
     fn far(isa: Isa) -> Terms {
@@ -450,7 +260,7 @@ mod tests {
                     places
                 };
                 let mut got = BTreeSet::new();
-                two_pass.each(&part, &mut |src, dst| {
+                shape::blocks(&part, &two_pass.taken, &mut |src, dst| {
                     let first = places(&two_pass.first.region, (src, 0));
                     let second: std::collections::BTreeMap<i64, i64> =
                         places(&two_pass.second.region, (0, dst)).into_iter().collect();

@@ -6,6 +6,7 @@
 //! destination, so extents need not be powers of two. One step moves a [`Unit`]: a square of rows and columns, a whole
 //! small tile, or one run.
 
+mod lines;
 mod runs;
 mod sides;
 mod squares;
@@ -17,6 +18,7 @@ use crate::{
     cpu::{cost, shape::firsts},
     program::region::{Loop, RegionRef, for_each},
 };
+use lines::Lines;
 use runs::Runs;
 use sides::{Inside, Insides, PanelSide};
 use squares::Squares;
@@ -64,11 +66,16 @@ impl TiledTranspose {
         self.inside[i].map_or(1, |inside| inside.taken)
     }
 
+    /// Returns whether registers hold whole rows.
+    pub(crate) fn reads_rows(&self) -> bool {
+        matches!(self.unit, Unit::Lines { .. })
+    }
+
     /// Returns whether registers are full of runs that are moved.
     pub(crate) fn is_dense(&self) -> bool {
         match self.unit {
             Unit::Square { count, .. } => count <= self.rows.len().min(self.columns.len()),
-            Unit::Whole { .. } => true,
+            Unit::Lines { .. } | Unit::Whole { .. } => true,
             Unit::Run { .. } => false,
         }
     }
@@ -217,6 +224,12 @@ impl TileLoop<'_> {
                 4 => go!(register, Squares::<4>(self)),
                 8 => go!(register, Squares::<8>(self)),
                 _ => go!(register, Squares::<16>(self)),
+            },
+            Unit::Lines { register, count } => match count {
+                2 => go!(register, Lines::<2>(self)),
+                4 => go!(register, Lines::<4>(self)),
+                8 => go!(register, Lines::<8>(self)),
+                _ => go!(register, Lines::<16>(self)),
             },
             Unit::Whole { register, count } => match count {
                 1 => go!(register, Wholes::<1>(self)),

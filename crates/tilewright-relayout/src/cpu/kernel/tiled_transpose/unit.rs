@@ -2,6 +2,7 @@
 
 use super::{
     super::{interleave, isa::Isa},
+    lines::LANE,
     sides::PanelSide,
 };
 
@@ -10,6 +11,8 @@ use super::{
 pub(super) enum Unit {
     /// `count` rows and columns, in registers that hold a run of each.
     Square { register: usize, count: usize },
+    /// `count` rows, and the columns of a register.
+    Lines { register: usize, count: usize },
     /// A whole tile that is contiguous on both sides, in `count` registers.
     Whole { register: usize, count: usize },
     /// One run, by a load and a store of this power of two.
@@ -30,8 +33,9 @@ impl Unit {
         let joined = rows.step == run && columns.step == run;
         let sizes = || [64, 32, 16].into_iter().filter(|size| joined && *size <= isa.register());
         let squares = sizes().filter_map(|register| square(register, run));
+        let lines = sizes().filter_map(|register| lines(register, run, rows, columns));
         let wholes = sizes().filter_map(|register| whole(register, run, rows, columns));
-        let units = squares.chain(wholes).chain(each);
+        let units = squares.chain(lines).chain(wholes).chain(each);
         units.min_by_key(|unit| unit.instructions(rows.len(), columns.len()))
     }
 
@@ -45,6 +49,11 @@ impl Unit {
                 let stores = columns.min(count) * if rows < count { 2 } else { 1 };
                 squares * (count * (1 + count.ilog2() as usize) + stores)
             }
+            Unit::Lines { register, count } => {
+                let each = register / LANE;
+                let units = rows.div_ceil(count) * columns.div_ceil(each * count);
+                units * count * (1 + count.ilog2() as usize + each)
+            }
             Unit::Whole { count, .. } => count * (2 + 2 * count),
             Unit::Run { .. } => 2 * rows * columns,
         }
@@ -54,7 +63,7 @@ impl Unit {
     pub(super) fn beyond(self, run: usize, columns: &PanelSide) -> usize {
         match self {
             Unit::Square { register, .. } => register.saturating_sub(columns.len() * run),
-            Unit::Whole { .. } => 0,
+            Unit::Lines { .. } | Unit::Whole { .. } => 0,
             Unit::Run { copied } => copied - run,
         }
     }
@@ -99,6 +108,14 @@ fn square(register: usize, run: usize) -> Option<Unit> {
     let count = register / run;
     let is_square = run.is_power_of_two() && matches!(count, 2 | 4 | 8 | 16);
     is_square.then_some(Unit::Square { register, count })
+}
+
+/// Returns the units of long rows in registers of this size, if the tile has enough rows and columns for one.
+fn lines(register: usize, run: usize, rows: &PanelSide, columns: &PanelSide) -> Option<Unit> {
+    let count = LANE / run;
+    let fits = run.is_power_of_two() && count >= 2 && register > LANE;
+    (fits && rows.len() >= count && columns.len() >= count * register / LANE)
+        .then_some(Unit::Lines { register, count })
 }
 
 /// Returns the whole tile in registers of this size, if it is small.

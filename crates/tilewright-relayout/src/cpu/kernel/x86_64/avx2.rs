@@ -37,6 +37,15 @@ unsafe impl Vector for Ymm {
     }
 
     #[inline(always)]
+    unsafe fn store_lanes(self, to: [*mut u8; 4]) {
+        // SAFETY: `# Safety` of `Vector::store_lanes`: 16 bytes are writable for both lanes, and the machine has AVX2.
+        unsafe {
+            _mm_storeu_si128(to[0].cast(), _mm256_castsi256_si128(self.0));
+            _mm_storeu_si128(to[1].cast(), _mm256_extracti128_si256::<1>(self.0));
+        }
+    }
+
+    #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
         // SAFETY: `# Safety` of `Vector::store`: 32 bytes at `to` are writable, and the machine has AVX2.
         unsafe { _mm256_storeu_si256(to.cast(), self.0) }

@@ -59,6 +59,17 @@ unsafe impl Vector for Zmm {
     }
 
     #[inline(always)]
+    unsafe fn store_lanes(self, to: [*mut u8; 4]) {
+        // SAFETY: `# Safety` of `Vector::store_lanes`: 16 bytes are writable for each of four lanes, and the machine has AVX-512.
+        unsafe {
+            _mm_storeu_si128(to[0].cast(), _mm512_castsi512_si128(self.0));
+            _mm_storeu_si128(to[1].cast(), _mm512_extracti32x4_epi32::<1>(self.0));
+            _mm_storeu_si128(to[2].cast(), _mm512_extracti32x4_epi32::<2>(self.0));
+            _mm_storeu_si128(to[3].cast(), _mm512_extracti32x4_epi32::<3>(self.0));
+        }
+    }
+
+    #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
         // SAFETY: `# Safety` of `Vector::store`: 64 bytes at `to` are writable, and the machine has AVX-512.
         unsafe { _mm512_storeu_si512(to.cast(), self.0) }
