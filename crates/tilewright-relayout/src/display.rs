@@ -9,9 +9,10 @@ use core::fmt;
 
 impl Plan {
     /// Returns the name of the kernel that moves most of the bytes: `copy`, `rows`, `transpose 4B`, `interleave 3 rows
-    /// of 4B`, `strided pack of every 2nd 4B`, `tiled transpose 4B`, `two passes of 4B`, `unpack 4b to 8b`, `blocks
+    /// of 4B`, `strided pack of every 2nd 4B`, `tiled transpose 4B`, `staged 4B`, `two passes of 4B`, `unpack 4b to 8b`, `blocks
     /// 4B`, `gather 4B`, `bits`; `fill` for an array without elements, and `tables` if there are too many regions and
-    /// elements are found through tables of offsets.
+    /// elements are found through tables of offsets. `joined` before a name says that boxes of ragged tiles are moved
+    /// together, with their padding.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -24,7 +25,9 @@ impl Plan {
     /// ```
     pub fn kernel_name(&self) -> String {
         match (self.0.program.main(), self.0.program.regions()) {
-            (Some((i, region)), _) => self.0.ways[i].name(region),
+            (Some((i, region)), _) => {
+                self.joined(i).map_or_else(|| self.0.ways[i].name(region), |joined| joined.0)
+            }
             (None, Some(_)) => "fill".to_string(),
             (None, None) => "tables".to_string(),
         }
@@ -50,8 +53,11 @@ impl Plan {
             None if ran > 0 => all.push((name, ran)),
             None => {}
         };
-        for (region, ways) in self.regions() {
+        for (i, (region, ways)) in self.regions().enumerate() {
             let (first, others) = ways.ran();
+            if let Some((name, ran)) = self.joined(i) {
+                add(name, ran);
+            }
             add(ways.name(region), first);
             add("other".to_string(), others);
         }
@@ -76,6 +82,12 @@ impl Plan {
         SharedPlan { plan: self, threads }
     }
 
+    /// Returns the name of the way of a region that is moved with others, and the number of its runs.
+    fn joined(&self, i: usize) -> Option<(String, u64)> {
+        let joined = self.0.joined.as_ref()?;
+        joined.name(i).map(|(name, _)| (name, joined.ran(i)))
+    }
+
     fn regions(&self) -> impl Iterator<Item = (&Region, &Ways)> {
         self.0.program.regions().unwrap_or_default().iter().zip(&self.0.ways)
     }
@@ -83,11 +95,13 @@ impl Plan {
     fn write_region(
         &self,
         f: &mut fmt::Formatter<'_>,
-        region: &Region,
-        ways: &Ways,
+        i: usize,
+        (region, ways): (&Region, &Ways),
     ) -> fmt::Result {
-        let details = ways.first().details(&region.whole(), ways.terms());
-        let way = format!("{}{details}, ", ways.name(region));
+        let alone = || (ways.name(region), ways.first().details(&region.whole(), ways.terms()));
+        let joined = self.0.joined.as_ref().and_then(|joined| joined.name(i));
+        let (name, details) = joined.unwrap_or_else(alone);
+        let way = format!("{name}{details}, ");
         self.0.program.write_region(f, region, &way)
     }
 
@@ -103,7 +117,7 @@ impl Plan {
             write!(f, "\n  tables: the digits do not divide; {}", program.digits())?;
         }
         for (i, (region, ways)) in self.regions().enumerate() {
-            self.write_region(f, region, ways)?;
+            self.write_region(f, i, (region, ways))?;
             also(f, i)?;
         }
         match program.gaps() {
@@ -125,6 +139,9 @@ impl fmt::Display for SharedPlan<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (threads, cuts) = (pool::wanted(self.threads), self.plan.0.cuts(self.threads));
         self.plan.write(f, &|f, i| {
+            if self.plan.joined(i).is_some() && threads > 1 {
+                return write!(f, "\n    {threads} threads share its blocks");
+            }
             let Some(cut) = cuts[i] else { return write!(f, "\n    one thread") };
             write!(f, "\n    {threads} threads share {} parts along ", cut.parts())?;
             match cut.along {

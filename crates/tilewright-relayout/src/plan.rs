@@ -4,6 +4,7 @@ use crate::{
     Elements, Error, Program,
     cpu::{
         cost::MIN_RANGE,
+        joined::Joined,
         kernel::Isa,
         pool::{Pool, Scratches},
         transpose::Locality,
@@ -39,6 +40,8 @@ pub(crate) struct PlanInner {
     pub(crate) terms: Terms,
     /// The kernels chosen for each region.
     pub(crate) ways: Vec<Ways>,
+    /// The regions that are moved together.
+    pub(crate) joined: Option<Joined>,
     /// True if gaps are filled one by one; set when first needed.
     pub(crate) sparse: OnceLock<bool>,
     /// The number of runs that found elements through tables.
@@ -115,6 +118,7 @@ impl Plan {
         let inner = PlanInner {
             ways: regions.iter().map(|region| Ways::of(region, terms)).collect(),
             terms,
+            joined: Joined::of(&program, terms),
             program,
             min_range: MIN_RANGE,
             pool: Pool::default(),

@@ -4,6 +4,7 @@ pub(crate) mod clip;
 pub(crate) mod cost;
 #[cfg(test)]
 mod forced;
+pub(crate) mod joined;
 #[allow(unsafe_code)]
 pub(crate) mod kernel;
 pub(crate) mod lines;

@@ -2,7 +2,7 @@
 
 use crate::{
     Error, Gap, Plan,
-    cpu::{clip::clip, kernel, padding, partition::PER_THREAD, pool, ways::Ways},
+    cpu::{clip::clip, joined::Joined, kernel, padding, partition::PER_THREAD, pool, ways::Ways},
     plan::PlanInner,
     program::region::{Region, RegionRef},
 };
@@ -139,19 +139,45 @@ impl PlanInner {
         let Some(regions) = self.program.regions() else {
             return self.in_ranges(threads, 0, out, |range, out| self.run(range, src, out));
         };
-        if self.program.padding() > 0 {
+        let joined = self.joined.as_ref().filter(|_| !self.is_small());
+        if self.program.padding() > 0 && !joined.is_some_and(|joined| joined.covers) {
             self.in_ranges(threads, 0, out, |range, out| self.fill(&range, out))?;
         }
+        if let Some(joined) = joined {
+            self.run_joined(joined, threads, src, out)?;
+        }
+        let alone = |i: &usize| !joined.is_some_and(|joined| joined.has(*i));
         if self.is_small() || pool::wanted(threads) == 1 {
             self.scratches.with(|scratch| {
-                for (region, ways) in regions.iter().zip(&self.ways) {
-                    ways.run_all(region, &mut ways.tools(scratch), src, out);
+                for i in (0..regions.len()).filter(alone) {
+                    let ways = &self.ways[i];
+                    ways.run_all(&regions[i], &mut ways.tools(scratch), src, out);
                 }
             });
         } else {
-            self.share(regions, threads, src, out)?;
+            let alone = (0..regions.len()).filter(alone).collect();
+            self.share(regions, alone, threads, src, out)?;
         }
         padding::clear_tail(&self.program, self.program.dst_bytes(), out);
+        Ok(())
+    }
+
+    /// Moves the regions that are moved together, with the padding between them.
+    fn run_joined(
+        &self,
+        joined: &Joined,
+        threads: usize,
+        src: &[u8],
+        out: &mut [u8],
+    ) -> Result<(), Error> {
+        let wanted = pool::wanted(threads) as u64;
+        let count = if wanted == 1 { 1 } else { wanted * PER_THREAD };
+        let shares: Vec<_> = joined.shares(count, out).into_iter().map(Mutex::new).collect();
+        self.pool.each(threads, shares.len(), &|i| {
+            let mut share = shares[i].lock().unwrap_or_else(PoisonError::into_inner);
+            self.scratches.with(|scratch| joined.run(&mut share, src, scratch));
+        })?;
+        joined.add();
         Ok(())
     }
 

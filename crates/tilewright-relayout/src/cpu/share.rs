@@ -34,21 +34,21 @@ struct RegionShare<'a> {
 type DestinationRange = (u64, u64);
 
 impl PlanInner {
-    /// Moves all regions in `threads` threads.
+    /// Moves some of the regions in `threads` threads.
     pub(crate) fn share(
         &self,
         regions: &[Region],
+        some: Vec<usize>,
         threads: usize,
         src: &[u8],
         out: &mut [u8],
     ) -> Result<(), Error> {
-        let each = self.batches(regions);
+        let each = self.batches(regions, some);
         each.iter().try_for_each(|batch| self.batch(regions, batch, threads, src, out))
     }
 
-    /// Returns the regions in batches; those of a batch do not overlap in the destination.
-    fn batches(&self, regions: &[Region]) -> Vec<Vec<usize>> {
-        let mut order: Vec<usize> = (0..regions.len()).collect();
+    /// Returns some of the regions in batches; those of a batch do not overlap in the destination.
+    fn batches(&self, regions: &[Region], mut order: Vec<usize>) -> Vec<Vec<usize>> {
         let bytes: Vec<DestinationRange> =
             regions.iter().map(|region| self.bytes_of(&region.whole())).collect();
         order.sort_by_key(|&i| bytes[i]);
@@ -154,7 +154,7 @@ impl PlanInner {
         if pool::wanted(threads) == 1 || self.is_small() {
             return cuts;
         }
-        for batch in self.batches(regions) {
+        for batch in self.batches(regions, (0..regions.len()).collect()) {
             for &i in &batch {
                 let (region, ways) = (&regions[i], &self.ways[i]);
                 let any = batch.len() == 1 && self.parallel_move(region, ways, threads).is_some();

@@ -13,11 +13,14 @@ use crate::{
 const ENOUGH: u64 = 512;
 
 /// The iterations that a block takes of each loop, and the loops that are contiguous within it on either side.
-pub(super) struct BlockExtents {
-    pub(super) taken: Vec<u64>,
+pub(crate) struct BlockExtents {
+    pub(crate) taken: Vec<u64>,
     pub(super) src: Vec<usize>,
     pub(super) dst: Vec<usize>,
 }
+
+/// The gaps of the source that staged blocks read, as a multiple of what is needed.
+pub(super) const GAP: u64 = 4;
 
 /// The loops of the source continue one another without gaps.
 pub(super) const ADJACENT: u64 = 1;
@@ -26,15 +29,32 @@ impl BlockExtents {
     /// Returns the extents of blocks of about `most` bytes. Loops of the source may leave gaps up to `gap` times what they
     /// contain: a few lines more are read, in long stretches.
     pub(super) fn of(region: (&[Loop], u64), most: u64, gap: u64) -> BlockExtents {
+        let chain = chain(region.0, region.1, DST, ADJACENT);
+        BlockExtents::grown(region, &chain, (most, gap), vec![1; region.0.len()])
+    }
+
+    /// Returns the extents of blocks that begin with whole periods of the destination of `period` bytes, along which these
+    /// iterations are taken.
+    pub(crate) fn grown_from(region: (&[Loop], u64), period: u64, taken: Vec<u64>) -> BlockExtents {
+        let chain = chain(region.0, period, DST, ADJACENT);
+        let chain: Vec<usize> = chain.into_iter().filter(|i| taken[*i] == 1).collect();
+        BlockExtents::grown(region, &chain, (cost::STAGED_BLOCK, GAP), taken)
+    }
+
+    fn grown(
+        region: (&[Loop], u64),
+        dst: &[usize],
+        (most, gap): (u64, u64),
+        mut taken: Vec<u64>,
+    ) -> BlockExtents {
         let (loops, run) = region;
-        let mut taken = vec![1; loops.len()];
         // The blocks of the destination leave room for a row of the source that is long enough to read.
         let long = (2 * most / cost::LEAST_READ_RUN).max(cost::WRITE_RUN);
         let write = (cost::WRITE_RUN, cost::WRITE_RUN, long);
         let read = (cost::READ_RUN, cost::LEAST_READ_RUN, most);
-        let chains = (chain(loops, run, DST, ADJACENT), chain(loops, run, SRC, gap));
-        let dst = grown(region, DST, &mut taken, &chains.0, write, &[]);
-        let src = grown(region, SRC, &mut taken, &chains.1, read, &dst);
+        let dst = grown(region, DST, &mut taken, dst, write, &[]);
+        let chain = chain(loops, run, SRC, gap);
+        let src = grown(region, SRC, &mut taken, &chain, read, &dst);
         enlarge(region, &mut taken, (&src, &dst), most);
         BlockExtents { taken, src, dst }
     }
@@ -142,7 +162,7 @@ fn enlarge(
 }
 
 /// Returns a region of loops around runs, in the order of the destination.
-pub(super) fn region(mut loops: Vec<Loop>, run: u64) -> Region {
+pub(crate) fn region(mut loops: Vec<Loop>, run: u64) -> Region {
     tilewright_core::sort_short(&mut loops, |level| core::cmp::Reverse(level.dst));
     let mut region = Region { packed: false, src: 0, dst: 0, run, loops };
     region.merge();

@@ -20,6 +20,8 @@ use crate::{
     },
     program::region::{Loop, RegionRef},
 };
+pub(crate) use block::{BlockExtents, region};
+pub(crate) use staged::Image;
 use staged::Staged;
 use two_pass::TwoPass;
 
@@ -88,6 +90,13 @@ impl Way {
             .or_else(|| Way::exchanged(region, terms))
             .or_else(|| PackedField::of(elements, isa, region).map(Way::Field))
             .unwrap_or_else(|| Way::plain(region, elements))
+    }
+
+    /// Returns the way of a region between a source in memory and a buffer in a cache: a tiled transpose prefetches what comes
+    /// next, so it is preferred unless it takes many instructions.
+    pub(crate) fn in_blocks(region: &RegionRef<'_>, terms: Terms) -> Way {
+        let tiled = tiled_transpose(region, terms).filter(|tiled| tiled.instructions() <= 24.0);
+        tiled.map_or_else(|| Way::of(region, terms), |tiled| Way::TiledTranspose(Box::new(tiled)))
     }
 
     /// Returns the best of register transpose, tiled transpose, staged move and two passes, if there is one.

@@ -5,7 +5,7 @@
 
 use super::{
     Terms,
-    block::{self, BlockExtents},
+    block::{self, BlockExtents, GAP},
 };
 use crate::{
     cpu::{
@@ -31,9 +31,6 @@ pub(crate) struct Staged {
     runs: Runs,
 }
 
-/// The gaps of the source that are read, as a multiple of what is needed.
-const GAP: u64 = 4;
-
 /// A tiled transpose with at most this many instructions per line is preferred to two passes.
 const FEW_INSTRUCTIONS: f64 = 24.0;
 
@@ -51,12 +48,16 @@ const LONG: usize = 640;
 /// were equal.
 const LONGEST: usize = 2 << 10;
 
-/// It replaces a tiled transpose of at most this run with runs of at least these bytes in the image.
+/// It replaces a tiled transpose of at most this run, unless the tile is a permutation within this number of bytes.
 const SHORT_RUN: u64 = cost::LANE;
-const LEAST_RUN: usize = cost::WRITE_RUN as usize;
+const SMALL_TILE: usize = 4 << 10;
+
+/// The fewest bytes of a run of the image.
+const LEAST_RUN: u64 = cost::WRITE_RUN;
 
 impl Staged {
-    /// Returns the staged move of a region in memory; `None` for regions of long runs, and without rows or columns.
+    /// Returns the staged move of a region in memory; `None` for regions of long runs, without rows or
+    /// columns, and with short runs of the destination.
     pub(super) fn of(region: &RegionRef<'_>, terms: Terms) -> Option<Staged> {
         let large = region.size() >= cost::LEAST && terms.elements.are_same();
         let short = !region.packed && region.run < cost::LINE;
@@ -65,14 +66,14 @@ impl Staged {
         }
         let (loops, run) = (region.loops, region.run);
         let BlockExtents { taken, .. } = BlockExtents::of((loops, run), cost::STAGED_BLOCK, GAP);
-        let image = Image::of(region, &taken)?;
-        let tiled = TiledTranspose::of(terms.isa, &image.first.whole())?;
-        let (len, mut places) = (image.len as usize, Vec::new());
-        for_each(&image.outer, cost::LINE as i64, 0, &mut |at, dst| {
-            places.push((at as usize, dst))
-        });
-        let bytes = image.bytes as usize + 2 * cost::LINE as usize;
-        Some(Staged { taken, bytes, first: image.first, tiled, runs: Runs { len, places } })
+        let image = Image::of((loops, run), &taken)?;
+        if image.len < LEAST_RUN {
+            return None;
+        }
+        let (runs, bytes) = image.runs();
+        let first = block::region(image.first, run);
+        let tiled = TiledTranspose::of(terms.isa, &first.whole())?;
+        Some(Staged { taken, bytes, first, tiled, runs })
     }
 
     /// Returns whether it is probably faster than two passes.
@@ -89,8 +90,8 @@ impl Staged {
 
     /// Returns whether it is probably faster than a tiled transpose of the region.
     pub(super) fn beats_tiled(&self, tiled: &TiledTranspose) -> bool {
-        let short = self.first.run <= SHORT_RUN && !tiled.is_compact();
-        short && self.runs.len >= LEAST_RUN && self.beats_two_passes()
+        let small = tiled.is_compact() && tiled.bytes() <= SMALL_TILE;
+        !small && self.first.run <= SHORT_RUN && self.beats_two_passes()
     }
 
     /// Moves a part of the region for which this was made, block by block. The part has at least the extents of a
@@ -133,10 +134,10 @@ impl Staged {
     }
 }
 
-/// A block of a region as an image: what is contiguous in the destination is contiguous in it.
-struct Image {
-    /// The move from the source to the image.
-    first: Region,
+/// A block of loops around pieces of the destination as an image: what is contiguous in the destination is contiguous in it.
+pub(crate) struct Image {
+    /// The loops from the source to the image.
+    pub(crate) first: Vec<Loop>,
     /// The loops over contiguous runs, from the image to the destination.
     outer: Vec<Loop>,
     /// The bytes of a run, and of the image.
@@ -145,12 +146,11 @@ struct Image {
 }
 
 impl Image {
-    /// Returns the image of a block of these iterations; `None` if a run is not dense in the destination.
-    fn of(region: &RegionRef<'_>, taken: &[u64]) -> Option<Image> {
-        let (loops, mut len) = (region.loops, region.run);
+    /// Returns the image of a block of these iterations of loops around `piece` bytes; `None` if it is too large.
+    pub(crate) fn of((loops, piece): (&[Loop], u64), taken: &[u64]) -> Option<Image> {
         let mut order: Vec<usize> = (0..taken.len()).filter(|i| taken[*i] > 1).collect();
         tilewright_core::sort_short(&mut order, |&i| loops[i].dst);
-        let (mut bytes, mut first, mut outer) = (len, Vec::new(), Vec::new());
+        let (mut len, mut bytes, mut first, mut outer) = (piece, piece, Vec::new(), Vec::new());
         for i in order {
             let (level, extent) = (&loops[i], taken[i]);
             if outer.is_empty() && level.dst as u64 == len {
@@ -165,7 +165,14 @@ impl Image {
             first.push(Loop { extent, src: level.src, dst: bytes as i64 });
             bytes = bytes.checked_mul(extent)?;
         }
-        Some(Image { first: block::region(first, region.run), outer, len, bytes })
+        Some(Image { first, outer, len, bytes })
+    }
+
+    /// Returns the runs of the image, and the bytes of its buffer, with a line before and after it.
+    pub(crate) fn runs(&self) -> (Runs, usize) {
+        let mut places = Vec::new();
+        for_each(&self.outer, cost::LINE as i64, 0, &mut |at, dst| places.push((at as usize, dst)));
+        (Runs { len: self.len as usize, places }, (self.bytes + 2 * cost::LINE) as usize)
     }
 }
 

@@ -80,11 +80,16 @@ impl TiledTranspose {
         }
     }
 
+    /// Returns the bytes of a tile.
+    pub(crate) fn bytes(&self) -> usize {
+        self.rows.len() * self.columns.len() * self.width()
+    }
+
     /// Returns whether the tile has few bytes that are contiguous on both sides: a permutation within a first-level
     /// cache.
     pub(crate) fn is_compact(&self) -> bool {
         let (rows, columns) = (&self.rows, &self.columns);
-        let bytes = rows.len() * columns.len() * self.width();
+        let bytes = self.bytes();
         let together = rows.step == self.width() && columns.step == self.width();
         bytes <= COMPACT
             && together
