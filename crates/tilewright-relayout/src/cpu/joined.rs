@@ -334,7 +334,7 @@ mod tests {
         let program = Program::new(src, dst, Elements::same(bits), FILL).unwrap();
         let plan = Plan::past_caches(program).with_min_range(1);
         let width = bits as usize / 8;
-        let source: Vec<u8> = (0..plan.src_bytes()).map(|i| (i * 167 >> 3) as u8).collect();
+        let source: Vec<u8> = (0..plan.src_bytes()).map(|i| ((i * 167) >> 3) as u8).collect();
         let fill = &FILL.to_le_bytes()[..width];
         let mut expected = fill.repeat(dst.capacity() as usize);
         for index in 0..src.size() {
