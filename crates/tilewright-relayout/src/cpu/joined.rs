@@ -18,7 +18,7 @@ use crate::{
         way::{BlockExtents, Image, Terms, Way},
         ways::Count,
     },
-    program::region::{Loop, Region, RegionRef},
+    program::region::{Loop, Region, RegionRef, for_each},
 };
 
 /// Regions that are moved together.
@@ -77,9 +77,10 @@ fn is_in_order(main: &Region) -> bool {
         && main.loops.iter().all(|level| level.src >= main.run as i64)
 }
 
-/// A part of the destination with its own slice, as loops around periods.
+/// A part of the destination with its own slice, as loops around periods: some iterations of one loop, and the loops in it.
 pub(crate) struct JoinedShare<'a> {
-    loops: Vec<Loop>,
+    level: Loop,
+    inner: &'a [Loop],
     src: i64,
     /// The position of the first period in the slice.
     dst: i64,
@@ -101,7 +102,7 @@ impl Joined {
         let regions = program.regions()?;
         let several = regions.len() > 1 || program.padding() > 0;
         let plain = terms.elements.are_same() && !regions.iter().any(|region| region.packed);
-        if !several || !plain || terms.locality != Locality::Memory {
+        if program.is_part() || !several || !plain || terms.locality != Locality::Memory {
             return None;
         }
         let (number, main) = program.main()?;
@@ -198,8 +199,14 @@ impl Joined {
         self.parts.iter().for_each(|part| part.ran.add());
     }
 
-    /// Returns at least about `count` shares of the destination, if there are that many blocks.
-    pub(crate) fn shares<'a>(&self, count: u64, out: &'a mut [u8]) -> Vec<JoinedShare<'a>> {
+    /// Returns the whole destination as one share.
+    pub(crate) fn whole<'a>(&'a self, out: &'a mut [u8]) -> JoinedShare<'a> {
+        let (level, inner) = (self.around[0], &self.around[1..]);
+        JoinedShare { level, inner, src: self.src, dst: self.dst, out }
+    }
+
+    /// Returns about `count` shares of the destination, if there are that many blocks.
+    pub(crate) fn shares<'a>(&'a self, count: u64, out: &'a mut [u8]) -> Vec<JoinedShare<'a>> {
         let mut cut = 0;
         let blocks = |i: usize| self.around[i].extent.div_ceil(self.taken[i]);
         let mut all = blocks(0);
@@ -209,23 +216,21 @@ impl Joined {
         }
         let each = blocks(cut).div_ceil((count * blocks(cut)).div_ceil(all.max(1)).max(1));
         let step = each.saturating_mul(self.taken[cut]).max(1);
-        let (outer, rest) = self.around.split_at(cut);
-        let (mut shares, mut rest_out, mut at) = (Vec::new(), out, 0);
-        crate::program::region::for_each(outer, self.src, self.dst, &mut |src, dst| {
-            let level = rest[0];
+        let (outer, own, inner) = (&self.around[..cut], self.around[cut], &self.around[cut + 1..]);
+        let reach = inner.iter().map(Loop::dst_reach).sum::<i64>() + self.period as i64;
+        let (mut shares, mut rest, mut at) = (Vec::new(), out, 0);
+        for_each(outer, self.src, self.dst, &mut |src, dst| {
             // The last share takes the rest, so that each has the extents of a block.
-            let count = (level.extent / step).max(1);
+            let count = (own.extent / step).max(1);
             for i in 0..count {
                 let first = i * step;
-                let extent = if i + 1 < count { step } else { level.extent - first };
-                let (src, dst) = (src + first as i64 * level.src, dst + first as i64 * level.dst);
-                let mut loops = vec![Loop { extent, ..level }];
-                loops.extend_from_slice(&rest[1..]);
-                let end = dst + loops.iter().map(Loop::dst_reach).sum::<i64>() + self.period as i64;
-                let (_, from) = std::mem::take(&mut rest_out).split_at_mut((dst - at) as usize);
-                let (own, after) = from.split_at_mut((end - dst) as usize);
-                shares.push(JoinedShare { loops, src, dst: 0, out: own });
-                (rest_out, at) = (after, end);
+                let extent = if i + 1 < count { step } else { own.extent - first };
+                let level = Loop { extent, ..own };
+                let (src, dst) = (src + first as i64 * own.src, dst + first as i64 * own.dst);
+                let after = std::mem::take(&mut rest).split_at_mut((dst - at) as usize).1;
+                let (out, after) = after.split_at_mut((level.dst_reach() + reach) as usize);
+                (rest, at) = (after, dst + out.len() as i64);
+                shares.push(JoinedShare { level, inner, src, dst: 0, out });
             }
         });
         shares
@@ -233,7 +238,7 @@ impl Joined {
 
     /// Moves a share.
     pub(crate) fn run(&self, share: &mut JoinedShare<'_>, src: &[u8], scratch: &mut Scratch) {
-        let JoinedShare { loops, src: from, dst: to, out } = share;
+        let JoinedShare { level, inner, src: from, dst: to, out } = share;
         let (mut buffer, mut combiner) = (scratch.take_block(self.bytes), scratch.take_combiner());
         combiner.reserve(4 * self.runs.places.len());
         let image = buffer.bytes(self.bytes);
@@ -241,7 +246,6 @@ impl Joined {
             padding::fill(self.terms.elements, self.fill, 0, &mut image[*at..][..self.runs.len]);
         }
         let isa = self.terms.isa;
-        let part = RegionRef { packed: false, src: *from, dst: *to, run: 1, loops };
         let mut move_block = |(from, to): (i64, i64), next: Option<i64>| {
             for part in &self.parts {
                 let own = part.region.whole();
@@ -262,12 +266,15 @@ impl Joined {
             combiner.write(isa, &self.runs, image, (out, to));
         };
         let mut last = None;
-        let taken = &self.taken[self.taken.len() - part.loops.len()..];
-        shape::blocks(&part, taken, &mut |from, to| {
-            if let Some(last) = last.replace((from, to)) {
-                move_block(last, Some(from));
-            }
-        });
+        let (taken, inner_taken) = self.taken[self.taken.len() - inner.len() - 1..].split_at(1);
+        for at in shape::firsts(level.extent, taken[0]) {
+            let (src, dst) = (*from + at * level.src, *to + at * level.dst);
+            shape::blocks((inner, inner_taken), (src, dst), &mut |from, to| {
+                if let Some(last) = last.replace((from, to)) {
+                    move_block(last, Some(from));
+                }
+            });
+        }
         if let Some(last) = last {
             move_block(last, None);
         }
@@ -351,6 +358,27 @@ mod tests {
         let text = plan.to_string();
         assert!(plan.ways_run().iter().all(|(name, _)| text.contains(name)), "{plan}");
         plan.0.joined.is_some()
+    }
+
+    /// A part of an array leaves what is around its elements, padding included.
+    #[test]
+    fn a_part_does_not_write_the_padding() {
+        let file = TensorLayout::row_major(&[50, 5, 33]).unwrap();
+        let whole = Fractal::ZN.pattern(16, 16).batched().layout(&[50, 9, 40]).unwrap();
+        let sides = ((&file, &[0; 3][..]), (&whole, &[0, 2, 4][..]));
+        let program = Program::of_part(sides.0, sides.1, &[50, 5, 33], Elements::same(8)).unwrap();
+        let plan = Plan::past_caches(program).with_min_range(1);
+        let source: Vec<u8> = (0..file.size()).map(|i| (i % 251) as u8).collect();
+        let mut expected = vec![0xA5; whole.capacity() as usize];
+        for (index, byte) in source.iter().enumerate() {
+            let [i, j, k] = [index / 165, index / 33 % 5, index % 33].map(|at| at as u64);
+            expected[whole.offset(&[i, j + 2, k + 4]).unwrap() as usize] = *byte;
+        }
+        for threads in [1, 2] {
+            let mut out = vec![0xA5; expected.len()];
+            plan.run(&source, &mut out, threads).unwrap();
+            assert!(out == expected, "{plan}");
+        }
     }
 
     /// Ragged tiles of each kind, padded rows and columns, from row-major, column-major and reversed arrays.

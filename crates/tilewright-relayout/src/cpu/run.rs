@@ -171,8 +171,13 @@ impl PlanInner {
         out: &mut [u8],
     ) -> Result<(), Error> {
         let wanted = pool::wanted(threads) as u64;
-        let count = if wanted == 1 { 1 } else { wanted * PER_THREAD };
-        let shares: Vec<_> = joined.shares(count, out).into_iter().map(Mutex::new).collect();
+        if wanted == 1 {
+            self.scratches.with(|scratch| joined.run(&mut joined.whole(out), src, scratch));
+            joined.add();
+            return Ok(());
+        }
+        let shares = joined.shares(wanted * PER_THREAD, out);
+        let shares: Vec<_> = shares.into_iter().map(Mutex::new).collect();
         self.pool.each(threads, shares.len(), &|i| {
             let mut share = shares[i].lock().unwrap_or_else(PoisonError::into_inner);
             self.scratches.with(|scratch| joined.run(&mut share, src, scratch));

@@ -3,7 +3,7 @@
 //! A block takes some iterations of each loop. If they do not divide the loop, the last block begins earlier and moves
 //! some elements twice, so that all blocks have equal shape.
 
-use crate::program::region::{Loop, RegionRef};
+use crate::program::region::Loop;
 
 /// The side from which the stride of a loop is taken.
 pub(super) type StrideSide = fn(&Loop) -> i64;
@@ -32,18 +32,18 @@ pub(super) fn firsts(extent: u64, taken: u64) -> impl Iterator<Item = i64> {
     (0..extent.div_ceil(taken)).map(move |n| (n * taken).min(last) as i64)
 }
 
-/// Calls `f` with the first positions of each block of a part, whose loops take these iterations. Blocks at the end of a loop begin
-/// earlier.
-pub(super) fn blocks(part: &RegionRef<'_>, taken: &[u64], f: &mut dyn FnMut(i64, i64)) {
-    nested(part.loops, taken, (part.src, part.dst), f);
-}
-
-fn nested(loops: &[Loop], taken: &[u64], (src, dst): (i64, i64), f: &mut dyn FnMut(i64, i64)) {
+/// Calls `f` with the first positions of each block of some loops from these positions on; a block takes these iterations. Blocks at
+/// the end of a loop begin earlier.
+pub(super) fn blocks(
+    (loops, taken): (&[Loop], &[u64]),
+    (src, dst): (i64, i64),
+    f: &mut dyn FnMut(i64, i64),
+) {
     let Some(((level, loops), (own, taken))) = loops.split_first().zip(taken.split_first()) else {
         return f(src, dst);
     };
     for at in firsts(level.extent, *own) {
-        nested(loops, taken, (src + at * level.src, dst + at * level.dst), f);
+        blocks((loops, taken), (src + at * level.src, dst + at * level.dst), f);
     }
 }
 

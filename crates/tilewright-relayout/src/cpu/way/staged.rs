@@ -122,7 +122,7 @@ impl Staged {
             combiner.write(tools.isa, &self.runs, image, (out, to));
         };
         let mut last = None;
-        shape::blocks(part, &self.taken, &mut |from, to| {
+        shape::blocks((part.loops, &self.taken), (part.src, part.dst), &mut |from, to| {
             if let Some(last) = last.replace((from, to)) {
                 move_block(last, Some(from));
             }

@@ -171,7 +171,7 @@ impl TwoPass {
             self.second.run(tools, (0, to), block, out);
         };
         let mut last = None;
-        shape::blocks(part, &self.taken, &mut |from, to| {
+        shape::blocks((part.loops, &self.taken), (part.src, part.dst), &mut |from, to| {
             if let Some(last) = last.replace((from, to)) {
                 move_block(last, Some(from));
             }
@@ -260,13 +260,17 @@ mod tests {
                     places
                 };
                 let mut got = BTreeSet::new();
-                shape::blocks(&part, &two_pass.taken, &mut |src, dst| {
-                    let first = places(&two_pass.first.region, (src, 0));
-                    let second: std::collections::BTreeMap<i64, i64> =
-                        places(&two_pass.second.region, (0, dst)).into_iter().collect();
-                    assert_eq!((first.len(), second.len()), (two_pass.bytes, two_pass.bytes));
-                    got.extend(first.iter().map(|(src, mid)| (*src, second[mid])));
-                });
+                shape::blocks(
+                    (part.loops, &two_pass.taken),
+                    (part.src, part.dst),
+                    &mut |src, dst| {
+                        let first = places(&two_pass.first.region, (src, 0));
+                        let second: std::collections::BTreeMap<i64, i64> =
+                            places(&two_pass.second.region, (0, dst)).into_iter().collect();
+                        assert_eq!((first.len(), second.len()), (two_pass.bytes, two_pass.bytes));
+                        got.extend(first.iter().map(|(src, mid)| (*src, second[mid])));
+                    },
+                );
                 assert_eq!(got, places(&region, (part.src, part.dst)), "{extents:?} {order:?}");
             }
         }
