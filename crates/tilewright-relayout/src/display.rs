@@ -2,7 +2,7 @@
 
 use crate::{
     Plan,
-    cpu::{partition::CutDirection, pool, ways::Ways},
+    cpu::{joined::Joined, partition::CutDirection, pool, ways::Ways},
     program::region::Region,
 };
 use core::fmt;
@@ -61,6 +61,7 @@ impl Plan {
             add(ways.name(region), first);
             add("other".to_string(), others);
         }
+        add("other".to_string(), self.0.joined().map_or(0, Joined::others));
         add("tables".to_string(), self.0.tables.get());
         all
     }
@@ -84,7 +85,7 @@ impl Plan {
 
     /// Returns the name of the way of a region that is moved with others, and the number of its runs.
     fn joined(&self, i: usize) -> Option<(String, u64)> {
-        let joined = self.0.joined.as_ref()?;
+        let joined = self.0.joined()?;
         joined.name(i).map(|(name, _)| (name, joined.ran(i)))
     }
 
@@ -99,7 +100,7 @@ impl Plan {
         (region, ways): (&Region, &Ways),
     ) -> fmt::Result {
         let alone = || (ways.name(region), ways.first().details(&region.whole(), ways.terms()));
-        let joined = self.0.joined.as_ref().and_then(|joined| joined.name(i));
+        let joined = self.0.joined().and_then(|joined| joined.name(i));
         let (name, details) = joined.unwrap_or_else(alone);
         let way = format!("{name}{details}, ");
         self.0.program.write_region(f, region, &way)

@@ -3,7 +3,7 @@
 //! It is a separate program because its allocator counts, which would slow down every other test.
 
 use tilewright_core::{Digit, Fractal, Layout, Pattern, TensorLayout};
-use tilewright_relayout::{Elements, Extend, Plan};
+use tilewright_relayout::{Elements, Extend, Plan, Program};
 
 fn row(extents: &[u64]) -> TensorLayout {
     TensorLayout::row_major(extents).unwrap()
@@ -75,6 +75,26 @@ fn everyday_plans() {
     });
     let some: Vec<_> = counts.filter(|(_, count)| *count > 0).collect();
     assert!(some.is_empty(), "{some:?}");
+}
+
+/// Blocks that are put together in a cache, of one region and of several with their padding.
+#[test]
+fn plans_past_the_caches() {
+    let zn = Fractal::ZN.pattern(16, 16).batched().layout(&[200, 9, 40]).unwrap();
+    let cases = [
+        (row(&[700, 90, 3]), TensorLayout::ordered(&[700, 90, 3], &[2, 0, 1]).unwrap(), 16),
+        (row(&[9, 64, 150]), TensorLayout::ordered(&[9, 64, 150], &[0, 2, 1]).unwrap(), 32),
+        (TensorLayout::col_major(&[200, 9, 40]).unwrap(), zn, 16),
+    ];
+    let counts = cases.iter().map(|(src, dst, bits)| {
+        let program = Program::new(src, dst, Elements::same(*bits), 0).unwrap();
+        let plan = Plan::past_caches(program).with_min_range(1);
+        (plan.kernel_name(), allocations(&plan))
+    });
+    let counts: Vec<_> = counts.collect();
+    assert!(counts.iter().all(|(_, count)| *count == 0), "{counts:?}");
+    let has = |kind: &str| counts.iter().any(|(name, _)| name.starts_with(kind));
+    assert!(has("joined") && has("staged"), "{counts:?}");
 }
 
 #[test]

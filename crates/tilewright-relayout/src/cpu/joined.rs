@@ -10,7 +10,7 @@ use crate::{
     Elements, Program,
     cpu::{
         cost,
-        kernel::{Prefetch, Runs, Tools},
+        kernel::{LineWriter, Prefetch, Runs, Tools},
         lines, padding,
         scratch::Scratch,
         shape,
@@ -37,6 +37,8 @@ pub(crate) struct Joined {
     bytes: usize,
     parts: Vec<JoinedPart>,
     runs: Runs,
+    /// The number of parts of blocks that another way moved.
+    others: Count,
     /// True if the periods are the whole destination, so that nothing else is filled.
     pub(crate) covers: bool,
 }
@@ -54,7 +56,7 @@ struct JoinedPart {
 }
 
 /// The longest period that is put together, in bytes.
-const LONGEST: u64 = 32 << 10;
+const LONGEST_PERIOD: u64 = 32 << 10;
 
 /// The part of the destination above which one region is moved alone, and the contiguous bytes of it: its ends and the padding are
 /// then few. Of 21 random cases on Zen 4, those below gained 1.8 times in the mean, at most 4.5 times, and those above lost.
@@ -69,6 +71,15 @@ fn piece(main: &Region) -> u64 {
         Some(*len)
     });
     lens.last().unwrap_or(main.run)
+}
+
+/// Returns the loops of a region without these; `None` if it lacks one of them.
+fn inner_loops(region: &Region, around: &[Loop]) -> Option<Vec<Loop>> {
+    let mut loops = region.loops.clone();
+    for level in around {
+        loops.remove(loops.iter().position(|own| own == level)?);
+    }
+    Some(loops)
 }
 
 /// Returns whether the order of the destination is also the order of the source: rows are then copied as they come.
@@ -140,8 +151,7 @@ impl Joined {
         let mut parts = Vec::new();
         for &number in &found.members {
             let own = &regions[number];
-            let mut loops: Vec<Loop> =
-                own.loops.iter().filter(|level| !around.contains(level)).copied().collect();
+            let mut loops = inner_loops(own, around)?;
             loops.extend_from_slice(&image.first);
             let mut region = crate::cpu::way::region(loops, own.run);
             (region.src, region.dst) =
@@ -167,6 +177,7 @@ impl Joined {
             bytes,
             parts,
             runs,
+            others: Count::default(),
             covers: found.covers,
         })
     }
@@ -192,6 +203,11 @@ impl Joined {
     /// Returns the number of runs of a region's part.
     pub(crate) fn ran(&self, number: usize) -> u64 {
         self.parts.iter().find(|part| part.number == number).map_or(0, |part| part.ran.get())
+    }
+
+    /// Returns the number of parts of blocks that another way than the printed one moved.
+    pub(crate) fn others(&self) -> u64 {
+        self.others.get()
     }
 
     /// Counts a run of all parts.
@@ -239,18 +255,17 @@ impl Joined {
     /// Moves a share.
     pub(crate) fn run(&self, share: &mut JoinedShare<'_>, src: &[u8], scratch: &mut Scratch) {
         let JoinedShare { level, inner, src: from, dst: to, out } = share;
-        let (mut buffer, mut combiner) = (scratch.take_block(self.bytes), scratch.take_combiner());
-        combiner.reserve(4 * self.runs.places.len());
+        let (mut buffer, mut waiting) = (scratch.take_block(self.bytes), scratch.take_waiting());
         let image = buffer.bytes(self.bytes);
         for (at, _) in &self.runs.places {
             padding::fill(self.terms.elements, self.fill, 0, &mut image[*at..][..self.runs.len]);
         }
         let isa = self.terms.isa;
-        let mut move_block = |(from, to): (i64, i64), next: Option<i64>| {
+        let mut writer = LineWriter::new(isa, &mut waiting, self.runs.places.len(), out);
+        let mut move_block = |(from, to): (i64, i64), next: Option<(i64, i64)>| {
             for part in &self.parts {
                 let own = part.region.whole();
-                let region = RegionRef { src: own.src + from, ..own };
-                if let (Some(next), false) = (next, part.prefetched.is_empty()) {
+                if let (Some((next, _)), false) = (next, part.prefetched.is_empty()) {
                     Prefetch::of(src, next + own.src, &part.prefetched, 1).all(isa);
                 }
                 let mut tools = Tools {
@@ -258,28 +273,26 @@ impl Joined {
                     isa,
                     locality: Locality::Cache,
                     prefetch: None,
-                    ahead: next.map_or(0, |next| next - from),
+                    ahead: next.map_or(0, |(next, _)| next - from),
                     scratch,
                 };
-                part.way.run(&mut tools, &region, src, image);
-            }
-            combiner.write(isa, &self.runs, image, (out, to));
-        };
-        let mut last = None;
-        let (taken, inner_taken) = self.taken[self.taken.len() - inner.len() - 1..].split_at(1);
-        for at in shape::firsts(level.extent, taken[0]) {
-            let (src, dst) = (*from + at * level.src, *to + at * level.dst);
-            shape::blocks((inner, inner_taken), (src, dst), &mut |from, to| {
-                if let Some(last) = last.replace((from, to)) {
-                    move_block(last, Some(from));
+                let region = RegionRef { src: own.src + from, ..own };
+                if part.way.run(&mut tools, &region, src, image) != part.way.kind() {
+                    self.others.add();
                 }
-            });
-        }
-        if let Some(last) = last {
-            move_block(last, None);
-        }
-        combiner.end(isa, out);
-        scratch.give_combiner(combiner);
+            }
+            writer.write(&self.runs, image, to);
+        };
+        let (taken, inner_taken) = self.taken[self.taken.len() - inner.len() - 1..].split_at(1);
+        let blocks = |f: &mut dyn FnMut(i64, i64)| {
+            for at in shape::firsts(level.extent, taken[0]) {
+                let first = (*from + at * level.src, *to + at * level.dst);
+                shape::blocks((inner, inner_taken), first, f);
+            }
+        };
+        shape::with_next(blocks, &mut move_block);
+        writer.end();
+        scratch.give_waiting(waiting);
         scratch.give_block(buffer);
     }
 }
@@ -299,25 +312,18 @@ impl<'a> Grouping<'a> {
         // The loops around contain one another, so that a part of the first ones is a slice.
         let nested = (0..count).all(|i| {
             let inner: i64 = around[i + 1..].iter().map(Loop::dst_reach).sum();
-            inner + period as i64 <= around[i].dst
+            let whole = (around[i].dst as u64).is_multiple_of(width);
+            whole && inner + period as i64 <= around[i].dst
         });
         let end = dst + around.iter().map(Loop::dst_reach).sum::<i64>() + period as i64;
-        if period > LONGEST
-            || !period.is_multiple_of(width)
-            || !nested
-            || end as u64 > program.dst_bytes()
-        {
+        if period > LONGEST_PERIOD || !nested || end as u64 > program.dst_bytes() {
             return None;
         }
         let inside = |region: &Region| {
-            let mut loops = region.loops.clone();
-            let has = around.iter().all(|level| {
-                let at = loops.iter().position(|own| own == level);
-                at.map(|at| loops.remove(at)).is_some()
-            });
+            let Some(loops) = inner_loops(region, around) else { return false };
             let reach = loops.iter().map(Loop::dst_reach).sum::<i64>() + region.run as i64;
             let first = region.dst - dst;
-            has && first >= 0 && first + reach <= period as i64
+            first >= 0 && first + reach <= period as i64
         };
         let members: Vec<usize> = (0..regions.len()).filter(|i| inside(&regions[*i])).collect();
         let periods = around.iter().map(|level| level.extent).product::<u64>();
@@ -356,7 +362,10 @@ mod tests {
             assert!(out[..at].iter().chain(&out[at + expected.len()..]).all(|byte| *byte == 0xA5));
         }
         let text = plan.to_string();
-        assert!(plan.ways_run().iter().all(|(name, _)| text.contains(name)), "{plan}");
+        let printed = |name: &str| {
+            text.contains(&format!("\n  {name} in ")) || text.contains(&format!("\n  {name}, "))
+        };
+        assert!(plan.ways_run().iter().all(|(name, _)| printed(name)), "{plan}");
         plan.0.joined.is_some()
     }
 

@@ -59,6 +59,9 @@ impl Plan {
         self.check_source(src.len())?;
         self.check_range(&range)?;
         check_out(&range, out.len())?;
+        if range == (0..self.dst_bytes()) {
+            return self.0.run_all(1, src, out);
+        }
         self.0.run(range, src, out);
         Ok(())
     }
@@ -139,7 +142,7 @@ impl PlanInner {
         let Some(regions) = self.program.regions() else {
             return self.in_ranges(threads, 0, out, |range, out| self.run(range, src, out));
         };
-        let joined = self.joined.as_ref().filter(|_| !self.is_small());
+        let joined = self.joined();
         if self.program.padding() > 0 && !joined.is_some_and(|joined| joined.covers) {
             self.in_ranges(threads, 0, out, |range, out| self.fill(&range, out))?;
         }
@@ -160,6 +163,11 @@ impl PlanInner {
         }
         padding::clear_tail(&self.program, self.program.dst_bytes(), out);
         Ok(())
+    }
+
+    /// Returns the regions that are moved together in runs of the whole destination.
+    pub(crate) fn joined(&self) -> Option<&Joined> {
+        self.joined.as_ref().filter(|_| !self.is_small())
     }
 
     /// Moves the regions that are moved together, with the padding between them.

@@ -1,7 +1,7 @@
 //! Buffers of one thread, reused from run to run.
 
 use crate::{
-    cpu::{kernel::Combiner, rows::Blocks},
+    cpu::{kernel::WaitingLines, rows::Blocks},
     program::region::Loop,
 };
 
@@ -12,7 +12,7 @@ pub(crate) struct Scratch {
     loops: Vec<Loop>,
     block: LineBuffer,
     rows: Blocks,
-    combiner: Combiner,
+    waiting: WaitingLines,
 }
 
 /// A buffer that begins on a cache line.
@@ -72,12 +72,12 @@ impl Scratch {
     }
 
     /// Takes the lines that wait for their other bytes, which the caller gives back.
-    pub(crate) fn take_combiner(&mut self) -> Combiner {
-        core::mem::take(&mut self.combiner)
+    pub(crate) fn take_waiting(&mut self) -> WaitingLines {
+        core::mem::take(&mut self.waiting)
     }
 
-    pub(crate) fn give_combiner(&mut self, combiner: Combiner) {
-        self.combiner = combiner;
+    pub(crate) fn give_waiting(&mut self, waiting: WaitingLines) {
+        self.waiting = waiting;
     }
 
     /// Returns a buffer of this many elements.

@@ -47,6 +47,25 @@ pub(super) fn blocks(
     }
 }
 
+/// The first positions of a block in the source and in the destination.
+pub(super) type Position = (i64, i64);
+
+/// Calls `f` with each position that `walk` yields, and with the one after it, if there is one.
+pub(super) fn with_next(
+    walk: impl FnOnce(&mut dyn FnMut(i64, i64)),
+    f: &mut dyn FnMut(Position, Option<Position>),
+) {
+    let mut last = None;
+    walk(&mut |src, dst| {
+        if let Some(last) = last.replace((src, dst)) {
+            f(last, Some((src, dst)));
+        }
+    });
+    if let Some(last) = last {
+        f(last, None);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -154,7 +154,9 @@ impl PlanInner {
         if pool::wanted(threads) == 1 || self.is_small() {
             return cuts;
         }
-        for batch in self.batches(regions, (0..regions.len()).collect()) {
+        let joined = self.joined();
+        let alone = |i: &usize| !joined.is_some_and(|joined| joined.has(*i));
+        for batch in self.batches(regions, (0..regions.len()).filter(alone).collect()) {
             for &i in &batch {
                 let (region, ways) = (&regions[i], &self.ways[i]);
                 let any = batch.len() == 1 && self.parallel_move(region, ways, threads).is_some();

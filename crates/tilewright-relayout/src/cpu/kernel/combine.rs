@@ -1,7 +1,7 @@
 //! Streamed writes of runs at any alignment. Lines that a run fills are streamed. What it has of other lines waits in a small
 //! table, keyed by the line, until other runs have the rest; so blocks may come in any order.
 //!
-//! Law: after [`Combiner::end`], the destination holds the bytes of all runs, and no other byte was written.
+//! Law: after [`LineWriter::end`], the destination holds the bytes of all runs, and no other byte was written.
 
 use super::{
     enter::{Work, enter},
@@ -27,14 +27,16 @@ struct Waiting {
     has: u64,
 }
 
-/// The lines that wait for their other bytes. It is reused from run to run.
+/// The lines that wait for their other bytes. The table is reused from run to run.
 #[derive(Debug, Default)]
-pub(crate) struct Combiner {
+pub(crate) struct WaitingLines {
     waiting: Vec<Waiting>,
     bytes: Vec<[u8; LINE]>,
     /// The bits by which a hash is shifted to the number of its set.
     shift: u32,
     turn: usize,
+    /// True while a writer has not ended.
+    is_open: bool,
 }
 
 /// Runs of equal length, by their positions in a buffer and in the destination.
@@ -44,58 +46,74 @@ pub(crate) struct Runs {
     pub(crate) places: Vec<(usize, i64)>,
 }
 
-impl Combiner {
-    /// Makes room for about `lines` lines.
-    pub(crate) fn reserve(&mut self, lines: usize) {
-        let count = lines.next_power_of_two().clamp(LEAST, MOST);
-        if self.waiting.len() != count {
-            self.waiting = vec![Waiting::default(); count];
-            self.bytes = vec![[0; LINE]; count];
-            self.shift = usize::BITS - (count / WAYS).trailing_zeros();
+/// A writer of runs to one destination.
+pub(crate) struct LineWriter<'a> {
+    isa: Isa,
+    lines: &'a mut WaitingLines,
+    out: &'a mut [u8],
+}
+
+impl<'a> LineWriter<'a> {
+    /// Returns a writer for blocks of about `count` runs.
+    pub(crate) fn new(
+        isa: Isa,
+        lines: &'a mut WaitingLines,
+        count: usize,
+        out: &'a mut [u8],
+    ) -> Self {
+        // Each run begins and ends with a line that another block may have.
+        let count = (4 * count).next_power_of_two().clamp(LEAST, MOST);
+        if lines.is_open || lines.waiting.len() < count {
+            lines.waiting = vec![Waiting::default(); count];
+            lines.bytes = vec![[0; LINE]; count];
+            lines.shift = u64::BITS - (count / WAYS).trailing_zeros();
         }
+        lines.is_open = true;
+        LineWriter { isa, lines, out }
     }
 
     /// Writes runs of a buffer to their positions from byte `to` of the destination on.
-    pub(crate) fn write(
-        &mut self,
-        isa: Isa,
-        runs: &Runs,
-        buffer: &[u8],
-        (out, to): (&mut [u8], i64),
-    ) {
-        let bounds = (buffer.len(), out.len());
+    ///
+    /// # Panics
+    /// If a run is empty or outside of either, or the buffer does not continue for a line before and after it.
+    pub(crate) fn write(&mut self, runs: &Runs, buffer: &[u8], to: i64) {
+        let bounds = (buffer.len(), self.out.len());
         let inside = |(at, dst): &(usize, i64)| {
-            let first = usize::try_from(to + dst).ok();
-            at.checked_add(runs.len).is_some_and(|end| end <= bounds.0)
-                && first
-                    .and_then(|first| first.checked_add(runs.len))
-                    .is_some_and(|end| end <= bounds.1)
+            let first = to.checked_add(*dst).and_then(|first| usize::try_from(first).ok());
+            let end = |at: usize, more: usize| at.checked_add(runs.len)?.checked_add(more);
+            *at >= LINE
+                && end(*at, LINE).is_some_and(|end| end <= bounds.0)
+                && first.and_then(|first| end(first, 0)).is_some_and(|end| end <= bounds.1)
         };
-        assert!(runs.places.iter().all(inside), "the runs of a block are inside of its part");
-        let (buffer, out) = (buffer.as_ptr(), out.as_mut_ptr());
-        // SAFETY: every run is within the slices, one of which is exclusive, as was found before. Lines that wait have bytes
-        // of runs of earlier calls with the same destination. The machine has the instruction set, as `Isa::chosen` and its
-        // callers make sure.
-        unsafe {
-            enter(
-                isa,
-                isa.register(),
-                WriteRuns { combiner: self, runs, buffer, out, to: to as isize },
-            )
-        };
+        assert!(
+            runs.len > 0 && runs.places.iter().all(inside),
+            "the runs of a block are inside of its part"
+        );
+        let (buffer, out, to) = (buffer.as_ptr(), self.out.as_mut_ptr(), to as isize);
+        let work = WriteRuns { lines: self.lines, runs, buffer, out, to };
+        // SAFETY: every run is within the slices, one of which is exclusive, and has a line before and after it in the buffer, as
+        // was found before. Lines that wait have bytes of runs of this writer: `new` found no others. The machine has the
+        // instruction set, as `Isa::chosen` and its callers make sure.
+        unsafe { enter(self.isa, self.isa.register(), work) };
     }
 
     /// Writes all lines that still wait.
-    pub(crate) fn end(&mut self, isa: Isa, out: &mut [u8]) {
-        // SAFETY: lines that wait have bytes of runs, which are within the destination. The machine has the instruction set.
-        unsafe { enter(isa, isa.register(), End { combiner: self, out: out.as_mut_ptr() }) };
+    pub(crate) fn end(self) {
+        let LineWriter { isa, lines, out } = self;
+        let work = End { lines, out: out.as_mut_ptr() };
+        // SAFETY: lines that wait have bytes of runs of this writer, which are within the destination. The machine has the
+        // instruction set, as `Isa::chosen` and its callers make sure.
+        unsafe { enter(isa, isa.register(), work) };
+        lines.is_open = false;
     }
+}
 
+impl WaitingLines {
     /// Adds the first `len` bytes at `from` to a line, from its byte `at` on. Streams the line if it is complete.
     ///
     /// # Safety
-    /// `len` is below a line and ends within it. These bytes are readable, and their positions in the destination writable;
-    /// the machine has the instruction set of `V`.
+    /// `len` is at least 1, below a line, and ends within it. These bytes are readable, and so is a line before and after them; their
+    /// positions in the destination are writable. The machine has the instruction set of `V`.
     #[inline(always)]
     unsafe fn add<V: Vector>(
         &mut self,
@@ -105,17 +123,26 @@ impl Combiner {
         len: usize,
         from: *const u8,
     ) {
-        let hash = (line as usize / LINE).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let first = (hash >> self.shift) * WAYS;
-        let set: &mut [Waiting; WAYS] =
-            (&mut self.waiting[first..first + WAYS]).try_into().expect("a set has all its lines");
-        let known = set.iter().position(|it| it.has != 0 && it.line == line);
-        let way = known.or_else(|| set.iter().position(|it| it.has == 0)).unwrap_or_else(|| {
+        let hash = (line as u64 / LINE as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let first = (hash >> self.shift) as usize * WAYS;
+        let mut way = WAYS;
+        for i in 0..WAYS {
+            let own = &self.waiting[first + i];
+            if own.has != 0 && own.line == line {
+                way = i;
+                break;
+            }
+            if own.has == 0 {
+                way = i;
+            }
+        }
+        if way == WAYS {
             self.turn = (self.turn + 1) % WAYS;
-            self.turn
-        });
-        let (own, bytes) = (&mut set[way], &mut self.bytes[first + way]);
-        // SAFETY: `# Safety` of `add`: the bytes are readable and end within the line. What a line has is writable.
+            way = self.turn;
+        }
+        let (own, bytes) = (&mut self.waiting[first + way], &mut self.bytes[first + way]);
+        // SAFETY: `# Safety` of `add`: the bytes are readable and end within the line; from `at` before them on, a line is readable.
+        // What a line has is writable.
         unsafe {
             if own.line != line && own.has != 0 {
                 put::<V>(own, bytes, out);
@@ -123,20 +150,15 @@ impl Combiner {
             let given = (u64::MAX >> (LINE - len)) << at;
             if own.has == !given && (at == 0 || at + len == LINE) {
                 // The line is put together in registers: a load of bytes that were just stored would wait for all stores before.
-                let own_first = at > 0;
-                let given = from.wrapping_sub(at);
-                let (first, rest, count) = if own_first {
-                    (bytes.as_ptr(), given, at)
-                } else {
-                    (given, bytes.as_ptr(), len)
-                };
+                let (begun, given) = (bytes.as_ptr(), from.wrapping_sub(at));
+                let (first, rest, count) =
+                    if at > 0 { (begun, given, at) } else { (given, begun, len) };
                 let to = out.wrapping_offset(line);
                 for k in (0..LINE).step_by(V::BYTES) {
                     let first = V::load(first.wrapping_add(k));
                     let rest = V::load(rest.wrapping_add(k));
-                    first
-                        .splice(rest, count.saturating_sub(k).min(V::BYTES))
-                        .stream(to.wrapping_add(k));
+                    let count = count.saturating_sub(k).min(V::BYTES);
+                    first.splice(rest, count).stream(to.wrapping_add(k));
                 }
                 own.has = 0;
                 return;
@@ -156,7 +178,6 @@ impl Combiner {
 ///
 /// # Safety
 /// Every byte that it has is writable; the machine has the instruction set of `V`.
-#[cold]
 #[inline(always)]
 unsafe fn put<V: Vector>(own: &mut Waiting, bytes: &[u8; LINE], out: *mut u8) {
     let to = out.wrapping_offset(own.line);
@@ -171,7 +192,7 @@ unsafe fn put<V: Vector>(own: &mut Waiting, bytes: &[u8; LINE], out: *mut u8) {
 
 /// The writes of the runs of one block.
 struct WriteRuns<'a> {
-    combiner: &'a mut Combiner,
+    lines: &'a mut WaitingLines,
     runs: &'a Runs,
     buffer: *const u8,
     out: *mut u8,
@@ -179,35 +200,30 @@ struct WriteRuns<'a> {
 }
 
 impl Work for WriteRuns<'_> {
-    /// Every run is readable in the buffer and writable in the destination, and the two do not overlap.
+    /// Every run is readable in the buffer, with a line before and after it, and writable in the destination, and the two do not
+    /// overlap; what lines that wait have is writable, too.
     #[inline(always)]
     unsafe fn with<V: Vector>(self) {
-        let WriteRuns { combiner, runs, buffer, out, to } = self;
+        let WriteRuns { lines, runs, buffer, out, to } = self;
         let over = out.addr() % LINE;
         for (at, dst) in &runs.places {
             let (mut from, mut dst, mut left) =
                 (buffer.wrapping_add(*at), to + *dst as isize, runs.len);
-            let begun = (over.wrapping_add_signed(dst)) % LINE;
-            // SAFETY: `# Safety` of `Work::with`: the run is readable and writable. Each step takes bytes that are left.
+            let begun = over.wrapping_add_signed(dst) % LINE;
+            // SAFETY: `# Safety` of `Work::with`: the run is readable, with a line on either side, and writable. Each step takes bytes
+            // that are left.
             unsafe {
                 if begun > 0 {
                     let len = left.min(LINE - begun);
-                    combiner.add::<V>(out, dst - begun as isize, begun, len, from);
+                    lines.add::<V>(out, dst - begun as isize, begun, len, from);
                     (from, dst, left) = (from.add(len), dst + len as isize, left - len);
                 }
-                let mut place = out.wrapping_offset(dst);
                 while left >= LINE {
-                    stream_line::<V>(from, place);
-                    (from, place, left) = (from.add(LINE), place.wrapping_add(LINE), left - LINE);
+                    stream_line::<V>(from, out.wrapping_offset(dst));
+                    (from, dst, left) = (from.add(LINE), dst + LINE as isize, left - LINE);
                 }
                 if left > 0 {
-                    combiner.add::<V>(
-                        out,
-                        place.addr().wrapping_sub(out.addr()) as isize,
-                        0,
-                        left,
-                        from,
-                    );
+                    lines.add::<V>(out, dst, 0, left, from);
                 }
             }
         }
@@ -216,7 +232,7 @@ impl Work for WriteRuns<'_> {
 
 /// The writes of all lines that wait.
 struct End<'a> {
-    combiner: &'a mut Combiner,
+    lines: &'a mut WaitingLines,
     out: *mut u8,
 }
 
@@ -224,7 +240,7 @@ impl Work for End<'_> {
     /// Every byte that a waiting line has is writable in the destination.
     #[inline(always)]
     unsafe fn with<V: Vector>(self) {
-        for (own, bytes) in self.combiner.waiting.iter_mut().zip(&self.combiner.bytes) {
+        for (own, bytes) in self.lines.waiting.iter_mut().zip(&self.lines.bytes) {
             // SAFETY: `# Safety` of `Work::with`: every byte that the line has is writable.
             unsafe { put::<V>(own, bytes, self.out) };
         }
@@ -241,7 +257,7 @@ mod tests {
     fn runs_in_any_order_are_written_once_and_nothing_else_is() {
         let count = if cfg!(miri) { 12 } else { 300 };
         for isa in Isa::ALL.iter().copied().filter(|isa| isa.is_here()) {
-            let mut combiner = Combiner::default();
+            let mut lines = WaitingLines::default();
             for (len, apart, first) in [
                 (1, 1, 0),
                 (7, 7, 3),
@@ -257,15 +273,15 @@ mod tests {
                     let mut out = vec![0xEE; first + apart * count + 3];
                     let mut expected = out.clone();
                     let place = |i: usize| (LINE + i * len, (i * apart) as i64);
-                    combiner.reserve(1);
+                    let mut writer = LineWriter::new(isa, &mut lines, 1, &mut out);
                     for i in (0..count).map(|i| i * step % count) {
                         let runs = Runs { len, places: vec![place(i)] };
-                        combiner.write(isa, &runs, &buffer, (&mut out, first as i64));
+                        writer.write(&runs, &buffer, first as i64);
                         let (at, to) = place(i);
                         expected[first + to as usize..][..len]
                             .copy_from_slice(&buffer[at..][..len]);
                     }
-                    combiner.end(isa, &mut out);
+                    writer.end();
                     assert!(
                         out == expected,
                         "{} runs of {len}, {apart} apart, by {step}",

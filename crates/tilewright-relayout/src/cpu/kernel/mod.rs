@@ -42,7 +42,7 @@ use crate::{
     },
     program::region::{Loop, RegionRef},
 };
-pub(crate) use combine::{Combiner, Runs};
+pub(crate) use combine::{LineWriter, Runs, WaitingLines};
 pub(crate) use field::PackedField;
 pub(crate) use interleave::Interleave;
 pub(crate) use isa::Isa;

@@ -38,7 +38,10 @@ impl BlockExtents {
     pub(crate) fn grown_from(region: (&[Loop], u64), period: u64, taken: Vec<u64>) -> BlockExtents {
         let chain = chain(region.0, period, DST, ADJACENT);
         let chain: Vec<usize> = chain.into_iter().filter(|i| taken[*i] == 1).collect();
-        BlockExtents::grown(region, &chain, (cost::STAGED_BLOCK, GAP), taken)
+        // The padding of a period takes room, too.
+        let moved = taken.iter().product::<u64>().saturating_mul(region.1);
+        let most = u128::from(cost::STAGED_BLOCK) * u128::from(moved) / u128::from(period.max(1));
+        BlockExtents::grown(region, &chain, (most as u64, GAP), taken)
     }
 
     fn grown(

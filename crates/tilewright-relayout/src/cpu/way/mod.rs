@@ -93,16 +93,22 @@ impl Way {
     }
 
     /// Returns the way of a region between a source in memory and a buffer in a cache: a tiled transpose prefetches what comes
-    /// next, so it is preferred unless it takes many instructions.
+    /// next, so it is preferred unless it takes many instructions. Two passes need the buffer of blocks, which is taken.
     pub(crate) fn in_blocks(region: &RegionRef<'_>, terms: Terms) -> Way {
-        let tiled = tiled_transpose(region, terms).filter(|tiled| tiled.instructions() <= 24.0);
-        tiled.map_or_else(|| Way::of(region, terms), |tiled| Way::TiledTranspose(Box::new(tiled)))
+        let tiled = tiled_transpose(region, terms);
+        let few = |tiled: &TiledTranspose| tiled.instructions() <= staged::FEW_INSTRUCTIONS;
+        if tiled.as_ref().is_some_and(few) {
+            return tiled.map_or(Way::Gather, |tiled| Way::TiledTranspose(Box::new(tiled)));
+        }
+        match Way::of(region, terms) {
+            Way::TwoPass(_) => Way::plain(region, terms.elements),
+            way => way, // open set
+        }
     }
 
     /// Returns the best of register transpose, tiled transpose, staged move and two passes, if there is one.
     fn exchanged(region: &RegionRef<'_>, terms: Terms) -> Option<Way> {
         let (transpose, tiled) = (transpose(region, terms), tiled_transpose(region, terms));
-        let staged = Staged::of(region, terms);
         let dense = |tiled: &TiledTranspose| terms.locality == Locality::Cache && tiled.is_dense();
         let best = |tiled: &TiledTranspose| match &transpose {
             Some(transpose) if is_scattered(region, transpose) => true,
@@ -111,14 +117,17 @@ impl Way {
             }
             None => tiled.is_compact() || dense(tiled),
         };
+        let staged = || Staged::of(region, terms);
         if let Some(tiled) = tiled.as_ref().filter(|tiled| best(tiled)) {
-            let staged = staged.filter(|staged| staged.beats_tiled(tiled)).map(Way::staged);
+            let staged = staged().filter(|staged| staged.beats_tiled(tiled)).map(Way::staged);
             return staged.or_else(|| Some(Way::TiledTranspose(Box::new(tiled.clone()))));
         }
         if let Some(transpose) = transpose {
+            let staged = Staged::may_beat(&transpose).then(staged).flatten();
             let staged = staged.filter(|staged| staged.beats(&transpose)).map(Way::staged);
             return staged.or_else(|| Some(Way::RegisterTranspose(Box::new(transpose))));
         }
+        let staged = staged();
         let cheap = staged.as_ref().is_some_and(Staged::beats_two_passes);
         let two_pass = || TwoPass::of(region, terms).map(Box::new).map(Way::TwoPass);
         let staged = || staged.map(Way::staged);

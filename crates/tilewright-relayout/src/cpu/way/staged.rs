@@ -10,7 +10,7 @@ use super::{
 use crate::{
     cpu::{
         cost,
-        kernel::{Runs, TiledTranspose, Tools},
+        kernel::{LineWriter, Runs, TiledTranspose, Tools},
         shape,
         transpose::{Locality, RegisterTranspose},
     },
@@ -32,7 +32,7 @@ pub(crate) struct Staged {
 }
 
 /// A tiled transpose with at most this many instructions per line is preferred to two passes.
-const FEW_INSTRUCTIONS: f64 = 24.0;
+pub(super) const FEW_INSTRUCTIONS: f64 = 24.0;
 
 /// What a staged move needs to replace a register transpose: at most these instructions per line, and at least these bytes of the
 /// image. The numbers separate the 160 random cases of seeds 1, 7, 31 and 201 by which of the two was faster on Zen 4.
@@ -67,9 +67,6 @@ impl Staged {
         let (loops, run) = (region.loops, region.run);
         let BlockExtents { taken, .. } = BlockExtents::of((loops, run), cost::STAGED_BLOCK, GAP);
         let image = Image::of((loops, run), &taken)?;
-        if image.len < LEAST_RUN {
-            return None;
-        }
         let (runs, bytes) = image.runs();
         let first = block::region(image.first, run);
         let tiled = TiledTranspose::of(terms.isa, &first.whole())?;
@@ -79,6 +76,11 @@ impl Staged {
     /// Returns whether it is probably faster than two passes.
     pub(super) fn beats_two_passes(&self) -> bool {
         self.tiled.instructions() <= FEW_INSTRUCTIONS
+    }
+
+    /// Returns whether a staged move may be faster than a register transpose.
+    pub(super) fn may_beat(transpose: &RegisterTranspose) -> bool {
+        transpose.moved() >= TWICE_BY_ROWS || !transpose.steps.gather.is_empty()
     }
 
     /// Returns whether it is probably faster than a register transpose of the region.
@@ -109,29 +111,23 @@ impl Staged {
         if !part.is_within(src.len(), out.len()) {
             return false;
         }
-        let (mut buffer, mut combiner) =
-            (tools.scratch.take_block(self.bytes), tools.scratch.take_combiner());
-        combiner.reserve(4 * self.runs.places.len());
-        let image = buffer.bytes(self.bytes);
+        let mut buffer = tools.scratch.take_block(self.bytes);
+        let (image, mut waiting) = (buffer.bytes(self.bytes), tools.scratch.take_waiting());
+        let mut writer = LineWriter::new(tools.isa, &mut waiting, self.runs.places.len(), out);
         let mut done = true;
-        let mut move_block = |(from, to): (i64, i64), next: Option<i64>| {
+        let mut move_block = |(from, to): (i64, i64), next: Option<(i64, i64)>| {
             let first = RegionRef { src: from, dst: cost::LINE as i64, ..self.first.whole() };
-            let ahead = next.map_or(0, |next| next - from);
+            let ahead = next.map_or(0, |(next, _)| next - from);
             let tools = &mut Tools { ahead, locality: Locality::Cache, ..tools.again() };
             done &= self.tiled.run(tools, &first, src, image);
-            combiner.write(tools.isa, &self.runs, image, (out, to));
+            writer.write(&self.runs, image, to);
         };
-        let mut last = None;
-        shape::blocks((part.loops, &self.taken), (part.src, part.dst), &mut |from, to| {
-            if let Some(last) = last.replace((from, to)) {
-                move_block(last, Some(from));
-            }
-        });
-        if let Some(last) = last {
-            move_block(last, None);
-        }
-        combiner.end(tools.isa, out);
-        tools.scratch.give_combiner(combiner);
+        let blocks = |f: &mut dyn FnMut(i64, i64)| {
+            shape::blocks((part.loops, &self.taken), (part.src, part.dst), f)
+        };
+        shape::with_next(blocks, &mut move_block);
+        writer.end();
+        tools.scratch.give_waiting(waiting);
         tools.scratch.give_block(buffer);
         done
     }
@@ -149,7 +145,8 @@ pub(crate) struct Image {
 }
 
 impl Image {
-    /// Returns the image of a block of these iterations of loops around `piece` bytes; `None` if it is too large.
+    /// Returns the image of a block of these iterations of loops around `piece` bytes; `None` if it is too
+    /// large for a cache, or its runs are too short.
     pub(crate) fn of((loops, piece): (&[Loop], u64), taken: &[u64]) -> Option<Image> {
         let mut order: Vec<usize> = (0..taken.len()).filter(|i| taken[*i] > 1).collect();
         tilewright_core::sort_short(&mut order, |&i| loops[i].dst);
@@ -168,7 +165,12 @@ impl Image {
             first.push(Loop { extent, src: level.src, dst: bytes as i64 });
             bytes = bytes.checked_mul(extent)?;
         }
-        Some(Image { first, outer, len, bytes })
+        (len >= LEAST_RUN && bytes <= cost::SCRATCH_BLOCK).then_some(Image {
+            first,
+            outer,
+            len,
+            bytes,
+        })
     }
 
     /// Returns the runs of the image, and the bytes of its buffer, with a line before and after it.

@@ -160,25 +160,21 @@ impl TwoPass {
     ) -> bool {
         let mut buffer = tools.scratch.take_block(self.bytes);
         let block = buffer.bytes(self.bytes);
-        let mut move_block = |(from, to): (i64, i64), next: Option<i64>| {
+        let mut move_block = |(from, to): (i64, i64), next: Option<(i64, i64)>| {
             self.first.run(&mut tools.again(), (from, 0), src, block);
             let next = next.filter(|_| !self.prefetched.is_empty());
-            let prefetch = next.map(|next| Prefetch::of(src, next, &self.prefetched, self.bytes));
+            let prefetch =
+                next.map(|(next, _)| Prefetch::of(src, next, &self.prefetched, self.bytes));
             if let (Some(prefetch), Way::Rows) = (&prefetch, &self.second.way) {
                 prefetch.all(tools.isa);
             }
             let tools = &mut Tools { prefetch: prefetch.as_ref(), ..tools.again() };
             self.second.run(tools, (0, to), block, out);
         };
-        let mut last = None;
-        shape::blocks((part.loops, &self.taken), (part.src, part.dst), &mut |from, to| {
-            if let Some(last) = last.replace((from, to)) {
-                move_block(last, Some(from));
-            }
-        });
-        if let Some(last) = last {
-            move_block(last, None);
-        }
+        let blocks = |f: &mut dyn FnMut(i64, i64)| {
+            shape::blocks((part.loops, &self.taken), (part.src, part.dst), f)
+        };
+        shape::with_next(blocks, &mut move_block);
         tools.scratch.give_block(buffer);
         true
     }
