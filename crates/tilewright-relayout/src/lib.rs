@@ -61,7 +61,7 @@ pub use plan::Plan;
 pub use program::{
     Program,
     cells::GapLoop,
-    digits::{Digit, Digits, Group},
+    digits::{Digit, Digits, Group, SourceStep},
     gaps::Gap,
     ops::Op,
     region::{Loop, Region},

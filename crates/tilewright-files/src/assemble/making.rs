@@ -122,7 +122,8 @@ impl<'c> Making<'c> {
         let mut best: Option<(u64, Parts)> = None;
         for len in std::iter::successors(Some(LEAST.min(most)), longer).map(|len| len.min(most)) {
             let ranges = self.ranges(len, most)?;
-            let tiles = plan.tiles(len).filter(|_| self.fill == 0 && self.len() > len);
+            let fits = self.fill == 0 && self.len() > len && plan.program().regions().is_some();
+            let tiles = plan.tiles(len).filter(|_| fits);
             let tiles = tiles.map(|tiles| (cost(tiles.cost()), Parts::Tiles(tiles)));
             let tiles = tiles.filter(|(cost, _)| *cost < ranges.0);
             let (cost, parts) = tiles.unwrap_or(ranges);

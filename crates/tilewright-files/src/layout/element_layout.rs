@@ -28,7 +28,7 @@ pub(crate) struct ElementLayout {
     tables: Option<Arc<Tables>>,
 }
 
-/// The index tables of a tensor, and its row-major elements.
+/// The index tables of a tensor, and its dense elements.
 #[derive(Debug)]
 struct Tables {
     gathered: Gathered,
@@ -128,18 +128,20 @@ impl ElementLayout {
         }
         let gathered =
             Gathered::new(array.clone().with_stored(Named::clone(&self.named)), self.bits)?;
-        let (layout, fill) = (gathered.rows().clone(), Fill::Unspecified);
-        let rows = ElementLayout::new("row-major", layout, self.dtype, self.bits, fill);
+        let (layout, fill) = (gathered.dense().clone(), Fill::Unspecified);
+        let by_rows = TensorLayout::row_major(layout.extents()).is_ok_and(|rows| rows == layout);
+        let name = if by_rows { "row-major" } else { "dense" };
+        let rows = ElementLayout::new(name, layout, self.dtype, self.bits, fill);
         self.tables = Some(Arc::new(Tables { gathered, rows: rows.ordered(self.order)? }));
         Ok(self)
     }
 
-    /// Returns the index tables, with the plan that gathers the row-major elements.
+    /// Returns the index tables, with the plan that gathers the dense elements.
     pub(crate) fn tables(&self) -> Option<&Gathered> {
         if TABLES { self.tables.as_ref().map(|tables| &tables.gathered) } else { None }
     }
 
-    /// Returns the layout of the row-major elements if there are index tables, else this layout.
+    /// Returns the layout of the dense elements if there are index tables, else this layout.
     pub(crate) fn rows(&self) -> &ElementLayout {
         if TABLES { self.tables.as_ref().map_or(self, |tables| &tables.rows) } else { self }
     }

@@ -1,24 +1,29 @@
-//! A tensor whose storage order needs index tables, read as row-major elements. Comparisons and sources of bytes use it.
+//! A tensor whose storage order needs index tables, read as dense elements. Comparisons and sources of bytes use it.
 //!
 //! Code that compares, sums and cuts arrays needs a shape and strides. For this code, a tensor with tables is its elements in
-//! row-major order, read through a plan: a range of these bytes is gathered from their places in the storage.
+//! the order of its storage, as far as an order of dims expresses it, read through a plan: a range of these bytes is gathered
+//! from their places in the storage. So a range of the dense elements is near to one of the storage.
 //!
-//! Law: the bytes of a range are those that a conversion to row-major writes there.
+//! Law: the bytes of a range are those that a conversion to the dense layout writes there.
 
-use std::fmt;
+use std::{cmp::Reverse, fmt};
 
-use tilewright_core::TensorLayout;
+use tilewright_core::{Layout, Mode, TensorLayout};
 use tilewright_notation::ArrayLayout;
-use tilewright_relayout::{Elements, Plan, Program};
+use tilewright_relayout::{Elements, Plan, Program, SourceStep};
 use tilewright_table::TabledLayout;
 
 use crate::{Error, open::source::Source, transfer::budget::zeros};
 
-/// The layout of a tensor with index tables, and the plan that gathers its row-major elements.
+/// The layout of a tensor with index tables, and the plan that gathers its dense elements.
 pub(crate) struct Gathered {
     pub(crate) array: ArrayLayout,
-    /// The layout of the row-major elements.
-    rows: TabledLayout,
+    /// The layout of the dense elements.
+    dense: TabledLayout,
+    /// For each dim, whether its indices are scattered in the storage.
+    scattered: Vec<bool>,
+    /// The number of dense elements whose places are contiguous together, if dims are scattered.
+    run: u64,
     bits: u32,
     plan: Plan,
 }
@@ -26,24 +31,37 @@ pub(crate) struct Gathered {
 impl Gathered {
     /// Returns the reader of elements of `bits` bits in this layout.
     pub(crate) fn new(array: ArrayLayout, bits: u32) -> Result<Gathered, String> {
-        let layout = TensorLayout::row_major(array.layout().extents());
-        let rows = TabledLayout::of(&layout.map_err(|error| error.to_string())?);
-        let program = Program::of_arrays(array.layout(), &rows, Elements::same(bits), 0);
-        let plan = Plan::of(program.map_err(|error| error.to_string())?);
-        Ok(Gathered { array, rows, bits, plan })
+        let extents = array.layout().extents();
+        let program = |dense: &TensorLayout| {
+            let dense = TabledLayout::of(dense);
+            let program = Program::of_arrays(array.layout(), &dense, Elements::same(bits), 0);
+            program.map_err(|error| error.to_string())
+        };
+        let said = |error: tilewright_core::Error| error.to_string();
+        let steps = steps(extents, &program(&TensorLayout::row_major(extents).map_err(said)?)?);
+        let dense = dense(extents, &steps).map_err(said)?;
+        let (scattered, run) = scattered(extents, &steps);
+        let plan = Plan::of(program(&dense)?);
+        Ok(Gathered { dense: TabledLayout::of(&dense), scattered, run, array, bits, plan })
     }
 
-    /// Returns the layout of the row-major elements.
-    pub(crate) fn rows(&self) -> &TensorLayout {
-        self.rows.stored()
+    /// Returns the layout of the dense elements.
+    pub(crate) fn dense(&self) -> &TensorLayout {
+        self.dense.stored()
     }
 
-    /// Returns the number of bytes of the row-major elements.
+    /// Returns for each dim whether its indices are scattered in the storage, so that only all of them are contiguous; empty if
+    /// this makes no run shorter.
+    pub(crate) fn scattered(&self) -> &[bool] {
+        &self.scattered
+    }
+
+    /// Returns the number of bytes of the dense elements.
     pub(crate) fn len(&self) -> u64 {
         self.plan.dst_bytes()
     }
 
-    /// Fills `bytes` with the bytes of the row-major elements from byte `from` on; the tensor begins at byte `at` of its file.
+    /// Fills `bytes` with the bytes of the dense elements from byte `from` on; the tensor begins at byte `at` of its file.
     pub(crate) fn read(
         &self,
         (source, at): (&Source, u64),
@@ -53,19 +71,73 @@ impl Gathered {
         let failed = |error: &tilewright_relayout::Error| {
             Error::unsupported(source.path(), format!("an index table: {error}"))
         };
-        let end = from.saturating_add(bytes.len() as u64);
-        let chunk = self.plan.chunk(from..end).map_err(|error| failed(&error))?;
-        let mut buffer = zeros(chunk.buffer_len() as u64)?;
-        for read in chunk.reads() {
-            let into = buffer.get_mut(read.at..read.at + read.len).unwrap_or_default();
-            source.read(into, at.saturating_add(read.src))?;
+        let mut from = from;
+        for bytes in bytes.chunks_mut(self.step()) {
+            let end = from.saturating_add(bytes.len() as u64);
+            let chunk = self.plan.chunk(from..end).map_err(|error| failed(&error))?;
+            let mut buffer = zeros(chunk.buffer_len() as u64)?;
+            for read in chunk.reads() {
+                let into = buffer.get_mut(read.at..read.at + read.len).unwrap_or_default();
+                source.read(into, at.saturating_add(read.src))?;
+            }
+            chunk.run(&buffer, bytes, 1).map_err(|error| failed(&error))?;
+            from = end;
         }
-        chunk.run(&buffer, bytes, 1).map_err(|error| failed(&error))
+        Ok(())
+    }
+
+    /// Returns the bytes that are gathered at once: some runs of scattered indices, if these are not too long.
+    fn step(&self) -> usize {
+        let run = (self.run.saturating_mul(u64::from(self.bits)) / 8).max(1);
+        (WINDOW / run).max(1).saturating_mul(run).min(LONGEST) as usize
     }
 }
 
-/// The number of bytes of storage that are checked at once for padding.
+/// Returns the steps of each dim in the storage, from the program that writes the elements row-major.
+fn steps(extents: &[u64], program: &Program) -> Vec<SourceStep> {
+    let none = SourceStep { mean: 0, is_scattered: false };
+    let wide = extents.iter().filter(|extent| **extent > 1).count();
+    let mut digits = 0..;
+    let mut step = |extent: &u64| match (*extent > 1).then(|| digits.next()).flatten() {
+        Some(digit) if program.digits().digits().len() == wide => {
+            program.digits().source_step(digit)
+        }
+        _ => none,
+    };
+    extents.iter().map(&mut step).collect()
+}
+
+/// Returns the dense layout whose dims are in the order of their steps; the last dim is the fastest of those with equal steps.
+fn dense(extents: &[u64], steps: &[SourceStep]) -> Result<TensorLayout, tilewright_core::Error> {
+    let mut order: Vec<usize> = (0..extents.len()).collect();
+    order.sort_by_key(|dim| (steps.get(*dim).map_or(0, |step| step.mean), Reverse(*dim)));
+    let (mut modes, mut pitch) = (vec![Mode::new(1, 0); extents.len()], 1u64);
+    for (mode, extent) in order.into_iter().filter_map(|dim| Some((dim, *extents.get(dim)?))) {
+        if let Some(mode) = modes.get_mut(mode) {
+            *mode = Mode::new(extent, pitch as i64);
+        }
+        pitch = pitch.saturating_mul(extent.max(1));
+    }
+    let size = extents.iter().product();
+    TensorLayout::new(extents, &Layout::nested(&modes, &vec![1; modes.len()])?, size)
+}
+
+/// Returns for each dim whether its indices are scattered, if those of the fastest dim are.
+fn scattered(extents: &[u64], steps: &[SourceStep]) -> (Vec<bool>, u64) {
+    let each = extents.iter().zip(steps).rev().filter(|(extent, _)| **extent > 1);
+    match each.min_by_key(|(_, step)| step.mean) {
+        Some((extent, step)) if step.is_scattered => {
+            (steps.iter().map(|step| step.is_scattered).collect(), *extent)
+        }
+        _ => (Vec::new(), 1),
+    }
+}
+
+/// The number of bytes that are gathered at once, or checked at once for padding.
 const WINDOW: u64 = 256 << 10;
+
+/// The largest number of bytes that are gathered at once.
+const LONGEST: u64 = 4 << 20;
 
 impl Gathered {
     /// Returns the first element of the storage that is neither an element of the array nor `fill`, with its value.
@@ -84,7 +156,7 @@ impl Gathered {
         if layout.padding() == 0 {
             return Ok(None);
         }
-        let program = Program::of_arrays(&self.rows, layout, Elements::same(bits), fill);
+        let program = Program::of_arrays(&self.dense, layout, Elements::same(bits), fill);
         let plan = Plan::of(program.map_err(failed)?);
         for range in plan.ranges(WINDOW) {
             let (len, chunk) =

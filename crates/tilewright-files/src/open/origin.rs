@@ -15,7 +15,7 @@ pub(crate) enum Origin<'a> {
     File(&'a Source),
     /// The bytes of one array, and the path of the result made from them, for messages.
     Memory(&'a [u8], &'a Path),
-    /// The row-major elements of a tensor with index tables, which begins at a byte of a file.
+    /// The dense elements of a tensor with index tables, which begins at a byte of a file.
     Gathered(&'a Source, u64, &'a Gathered),
     /// Bytes that are computed when they are read.
     Made(&'a dyn Made),
@@ -66,7 +66,7 @@ impl<'a> Origin<'a> {
     }
 
     /// Returns the tensor with this layout that begins at byte `at` as an array with shape and strides, with its position and
-    /// length: itself, or its row-major elements if it has index tables.
+    /// length: itself, or its dense elements if it has index tables.
     pub(crate) fn in_rows(
         self,
         held: &'a ElementLayout,
@@ -81,6 +81,14 @@ impl<'a> Origin<'a> {
                 "{}: arrays in memory cannot have index tables",
                 origin.path().display()
             ))),
+        }
+    }
+
+    /// Returns for each dim whether only all of its indices are contiguous in the file; empty if no index table scatters them.
+    pub(crate) fn scattered(&self) -> &'a [bool] {
+        match self {
+            Origin::Gathered(_, _, tables) => tables.scattered(),
+            Origin::File(_) | Origin::Memory(..) | Origin::Made(_) => &[],
         }
     }
 

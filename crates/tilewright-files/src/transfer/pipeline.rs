@@ -91,9 +91,10 @@ fn in_order(
                     let _ = homes.get(message.worker).map(|home| home.send(buffer));
                 }
                 Command::Reserve(len, element) => output.room(len, &element)?,
-                Command::Tile(buffer, tile) => {
+                Command::Tile(buffer, tile, list) => {
                     output
                         .place(buffer.get(..tile.dst_len()).unwrap_or_default(), tile.writes())?;
+                    drop((tile, list));
                     let _ = homes.get(message.worker).map(|home| home.send(buffer));
                 }
                 Command::Placed => output.placed()?,

@@ -18,7 +18,7 @@ use crate::{
     container::Section,
     open::origin::Origin,
     transfer::{
-        budget::{Budget, Buffer},
+        budget::{Budget, Buffer, Reservation},
         pool::Pool,
         shares::Shares,
         work::{ConvertedTensor, Queue, Summed, Work},
@@ -36,8 +36,8 @@ pub(crate) enum Command<'c> {
     Section(&'c Section),
     /// Makes room for this number of bytes, which hold elements of these bytes until tiles are written.
     Reserve(u64, Vec<u8>),
-    /// Writes the buffer of a tile.
-    Tile(Buffer, Tile),
+    /// Writes the buffer of a tile, which has memory for its list of reads.
+    Tile(Buffer, Tile, Reservation),
     /// Ends the tiles of this room.
     Placed,
     /// Copies bytes of the input unchanged.
@@ -219,14 +219,18 @@ impl<'c, 'b> PipelineWorker<'c, 'b> {
 
     fn tile(&mut self, part: &ConvertedTensor<'_>, tile: Tile) -> Result<(), End> {
         self.send()?;
-        let mut src = self.source(tile.src_len() as u64, 0, tile.dst_len() as u64)?;
+        // Tiles that wait to be written keep their lists.
+        let (list, all) = (tile.overhead_bytes(), self.context.shares.slots as u64 + 1);
+        let lists = list.saturating_mul(all);
+        let mut src = self.source(tile.src_len() as u64, lists, tile.dst_len() as u64)?;
+        let list = self.context.budget.reserve(list)?;
         self.read_all(part, &mut src, tile.reads())?;
         let out = self.room(tile.dst_len())?;
         tile.run(&src, out).map_err(|error| part.failed(&error))?;
         self.src = Some(src);
         let (buffer, _) = self.piece.take().ok_or(End::Stopped)?;
         self.away += 1;
-        self.send_command(Command::Tile(buffer, tile))
+        self.send_command(Command::Tile(buffer, tile, list))
     }
 
     /// Reads a window of the source and sums it.

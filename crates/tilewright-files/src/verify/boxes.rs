@@ -25,10 +25,15 @@ pub(crate) struct Boxes {
 
 impl Boxes {
     /// Returns boxes of at most `most` elements for two layouts with the same, non-empty extents, in the storage order of the
-    /// second.
-    pub(crate) fn new(layouts: [&TensorLayout; 2], most: u64) -> Result<Boxes, Error> {
+    /// second. `scattered` tells of each dim whether only all of its indices are contiguous; it may be empty.
+    pub(crate) fn new(
+        layouts: [&TensorLayout; 2],
+        scattered: [&[bool]; 2],
+        most: u64,
+    ) -> Result<Boxes, Error> {
         let extents = layouts[0].extents().to_vec();
-        let stored = [&stored(layouts[0])?[..], &stored(layouts[1])?];
+        let [a, b] = [0, 1].map(|side| stored(layouts[side], scattered[side]));
+        let stored = [&a?[..], &b?];
         let (sides, order) = (box_extents(&extents, stored, most), by_stride(layouts[1])?);
         let next = Some(vec![0; extents.len()]);
         Ok(Boxes { extents, sides, order, next })
@@ -84,8 +89,8 @@ pub(crate) fn by_stride(layout: &TensorLayout) -> Result<Vec<usize>, Error> {
 }
 
 /// Returns the digits of a layout's dims in the order of memory, smallest strides first: extending a box along them makes its
-/// ranges longer.
-fn stored(layout: &TensorLayout) -> Result<Vec<DimDigit>, Error> {
+/// ranges longer. A scattered dim does so only when it is whole.
+fn stored(layout: &TensorLayout, scattered: &[bool]) -> Result<Vec<DimDigit>, Error> {
     let mut all: Vec<OffsetDigit> = match layout.is_strided() {
         true => digits(layout.layout()),
         // A layout without strides gets, for each dim, the stride of its first run.
@@ -98,8 +103,10 @@ fn stored(layout: &TensorLayout) -> Result<Vec<DimDigit>, Error> {
     };
     all.retain(|digit| digit.stride != 0 && digit.place < layout.extents()[digit.axis]);
     all.sort_by_key(|digit| digit.stride.unsigned_abs());
-    let side =
-        |&OffsetDigit { axis, place, extent, .. }: &OffsetDigit| DimDigit { axis, place, extent };
+    let side = |&OffsetDigit { axis, place, extent, .. }: &OffsetDigit| match scattered.get(axis) {
+        Some(true) => DimDigit { axis, place: place.saturating_mul(extent), extent: 1 },
+        _ => DimDigit { axis, place, extent },
+    };
     Ok(all.iter().map(side).collect())
 }
 
@@ -115,7 +122,7 @@ mod tests {
         let columns = TensorLayout::col_major(&[5, 7, 30]).unwrap();
         for most in [1, 2, 5, 16, 100, 2000] {
             let mut seen = std::collections::BTreeSet::new();
-            for area in Boxes::new([&rows, &columns], most).unwrap() {
+            for area in Boxes::new([&rows, &columns], [&[]; 2], most).unwrap() {
                 assert!(size(&area) <= most);
                 for a in area[0].clone() {
                     for b in area[1].clone() {
@@ -126,12 +133,15 @@ mod tests {
             assert_eq!(seen.len(), 5 * 7 * 30);
         }
         let point = TensorLayout::row_major(&[]).unwrap();
-        assert_eq!(Boxes::new([&point, &point], 9).unwrap().count(), 1);
+        assert_eq!(Boxes::new([&point, &point], [&[]; 2], 9).unwrap().count(), 1);
     }
 
     #[test]
     fn a_box_is_long_on_both_sides() {
-        let sides = |a: &TensorLayout, b, most| Boxes::new([a, b], most).unwrap().sides;
+        let within = |a: &TensorLayout, b, scattered, most| {
+            Boxes::new([a, b], [scattered, &[]], most).unwrap().sides
+        };
+        let sides = |a: &TensorLayout, b, most| within(a, b, &[], most);
         let rows = TensorLayout::row_major(&[3001, 7007]).unwrap();
         let columns = TensorLayout::col_major(&[3001, 7007]).unwrap();
         assert_eq!(sides(&rows, &columns, 4096), [64, 64]);
@@ -139,6 +149,9 @@ mod tests {
         // Two blocks of 16 × 8 on top of each other are a range of 256 elements, and so is a row.
         assert_eq!(sides(&zn, &rows, 8192), [32, 256]);
         assert_eq!(sides(&rows, &rows, 8192), [1, 7007]);
+        // Columns in any order are read whole, rows in any order one by one.
+        assert_eq!(within(&rows, &columns, &[false, true], 1 << 20), [144, 7007]);
+        assert_eq!(within(&rows, &columns, &[true, false], 4096), [64, 64]);
     }
 
     #[test]

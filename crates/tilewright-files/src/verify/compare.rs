@@ -26,6 +26,9 @@ use crate::{
 /// The largest number of bytes of a box on one side, which then stays in the CPU's cache.
 const MOST: u64 = 256 << 10;
 
+/// The same, where only long dims are contiguous in a file.
+const WIDE: u64 = 8 << 20;
+
 /// Returns the first difference between a result and its original, if there is any.
 pub(crate) fn tensors(
     to: &FileSide<'_>,
@@ -120,7 +123,9 @@ fn elements(
     let (budget, members) = (workers.budget(), workers.members(to.len));
     let limit = budget.limit() / members as u64;
     let list = (limit / 16).clamp(patch::LEAST, MOST);
-    let room = ((limit - limit / 8).saturating_sub(2 * list) / 2).min(MOST);
+    let scattered = [to.source.scattered(), from.source.scattered()];
+    let most = if scattered.iter().any(|dims| dims.contains(&true)) { WIDE } else { MOST };
+    let room = ((limit - limit / 8).saturating_sub(2 * list) / 2).min(most);
     let (a, b) = (to.held.layout(), from.held.layout());
     let (held, was) = (&to.held, &from.held);
     let kept = (held.bits, held.order) == (was.bits, was.order) && loops::is_swept(held.bits);
@@ -139,7 +144,8 @@ fn elements(
         Ok(move |area: &Area| pair.differing(area))
     };
     let widest = u64::from(to.held.bits.max(from.held.bits));
-    let pieces = Boxes::new([a, b], (room * 8 / widest).max(1)).map_err(comparing)?;
+    let most = (room * 8 / widest).max(1);
+    let pieces = Boxes::new([a, b], scattered, most).map_err(comparing)?;
     workers.first(members, pieces, (boxes::size, a.size(), to.len), join)
 }
 

@@ -211,7 +211,7 @@ mod tests {
         (most, kept): (u64, usize),
     ) -> Vec<(Vec<u64>, i64, i64)> {
         let (mut rows, mut all) = (Rows::new(a, b, kept).unwrap(), Vec::new());
-        for area in Boxes::new([a, b], most).unwrap() {
+        for area in Boxes::new([a, b], [&[]; 2], most).unwrap() {
             rows.each(&area, &mut |stretch, start, dim| {
                 for i in 0..stretch.len {
                     let mut at = start.to_vec();

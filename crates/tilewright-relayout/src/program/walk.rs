@@ -32,6 +32,16 @@ pub(crate) struct Leaf<'a> {
     pub(crate) run: u64,
 }
 
+/// A part of the elements of a walk.
+pub(crate) enum Found<'a> {
+    Leaf(&'a Leaf<'a>),
+    /// A box of digits: its source offsets are a base plus one summand of each part.
+    Box(i64, &'a mut [Vec<i64>]),
+}
+
+/// The maximal number of summands of a box.
+const SUMMANDS: u64 = 1 << 14;
+
 /// A walk through the elements whose destination offsets are in a range.
 struct ElementWalk<'a> {
     groups: &'a Digits,
@@ -41,6 +51,8 @@ struct ElementWalk<'a> {
     /// The values of each digit in the current box.
     loops: Vec<Range<u64>>,
     registers: Vec<Progression>,
+    /// True if boxes are passed on as sums.
+    boxed: bool,
 }
 
 /// The tables of one leaf.
@@ -58,6 +70,22 @@ struct LeafTables {
 impl Digits {
     /// Calls `f` with the elements whose destination offsets are in `range`, as leaves.
     pub(crate) fn walk(&self, range: Range<i64>, f: &mut dyn FnMut(&Leaf<'_>)) {
+        self.walk_as(range, false, &mut |found| {
+            if let Found::Leaf(leaf) = found {
+                f(leaf);
+            }
+            true
+        });
+    }
+
+    /// Calls `f` with the elements whose destination offsets are in `range`: with boxes that are completely in the range,
+    /// largest first, until it returns true, else with leaves.
+    pub(crate) fn walk_boxes(&self, range: Range<i64>, f: &mut dyn FnMut(Found<'_>) -> bool) {
+        let (src, dst) = self.swizzles;
+        self.walk_as(range, src.is_identity() && dst.is_identity(), f);
+    }
+
+    fn walk_as(&self, range: Range<i64>, boxed: bool, f: &mut dyn FnMut(Found<'_>) -> bool) {
         if range.is_empty() || self.empty {
             return;
         }
@@ -67,7 +95,8 @@ impl Digits {
         let around = range.start / window * window..last.saturating_add(window);
         let values = |digit: &Digit| digit.first..digit.first + digit.extent;
         let loops = self.digits.iter().map(values).collect();
-        let mut walk = ElementWalk { groups: self, range, around, loops, registers: Vec::new() };
+        let registers = Vec::new();
+        let mut walk = ElementWalk { groups: self, range, around, loops, registers, boxed };
         walk.visit(&mut LeafTables::default(), f);
     }
 }
@@ -106,6 +135,7 @@ impl Digits {
             around,
             loops,
             registers: Vec::new(),
+            boxed: false,
         };
         let (mut best, mut steps) = (None, SEEK);
         walk.seek(&mut best, &mut steps);
@@ -141,15 +171,20 @@ impl ElementWalk<'_> {
     }
 
     /// Halves the box until it is a leaf. The recursion is no deeper than the digits have bits.
-    fn visit(&mut self, tables: &mut LeafTables, f: &mut dyn FnMut(&Leaf<'_>)) {
+    fn visit(&mut self, tables: &mut LeafTables, f: &mut dyn FnMut(Found<'_>) -> bool) {
         let (low, high) = self.bounds();
         if high < self.around.start || low >= self.around.end {
             return;
         }
         let inside = self.around.start <= low && high < self.around.end;
         let Some(widest) = self.widest(inside) else {
-            return self.leaf(tables, f);
+            return self.leaf(tables, &mut |leaf| {
+                f(Found::Leaf(leaf));
+            });
         };
+        if inside && self.boxed && self.is_added(tables, f) {
+            return;
+        }
         let (whole, leaf) = (self.loops[widest].clone(), self.groups.digits[widest].leaf);
         let count = whole.end - whole.start;
         let half = if count > leaf { count.div_ceil(leaf) / 2 * leaf } else { count / 2 };
@@ -159,6 +194,22 @@ impl ElementWalk<'_> {
         self.loops[widest] = middle..whole.end;
         self.visit(tables, f);
         self.loops[widest] = whole;
+    }
+
+    /// Passes on the whole box as sums, if they are few; returns whether `f` took it.
+    fn is_added(&mut self, tables: &mut LeafTables, f: &mut dyn FnMut(Found<'_>) -> bool) -> bool {
+        let groups = self.groups;
+        let values = |i: &usize| self.loops[*i].end - self.loops[*i].start;
+        let count = |group: &Group| group.digits.iter().map(values).fold(1, u64::saturating_mul);
+        if groups.all.iter().map(count).fold(0, u64::saturating_add) > SUMMANDS {
+            return false;
+        }
+        let mut parts = Vec::with_capacity(groups.all.len());
+        for group in &groups.all {
+            self.part(group, &mut tables.part);
+            parts.push(tables.part.iter().map(|at| at.0).collect());
+        }
+        f(Found::Box(groups.base.0, &mut parts))
     }
 
     /// Returns the lowest and the highest offset of the box in the destination, before its swizzle.

@@ -23,6 +23,17 @@ pub(crate) struct Boxes {
 impl Boxes {
     /// Cuts a region into boxes of at most `most` units.
     pub(crate) fn new(region: &Region, elements: Elements, most: u64) -> Boxes {
+        Boxes::scattered(region, elements, most, &[])
+    }
+
+    /// Cuts a region into boxes of at most `most` units. `scattered` tells of which loops, with the run as the last one,
+    /// the iterations are not contiguous in the source unless all are taken.
+    pub(crate) fn scattered(
+        region: &Region,
+        elements: Elements,
+        most: u64,
+        scattered: &[bool],
+    ) -> Boxes {
         // Elements are not cut.
         let bytes = u64::from(elements.src_bits / 8).max(1);
         let whole = !region.packed && region.run.is_multiple_of(bytes);
@@ -30,7 +41,7 @@ impl Boxes {
         let step = grain as i64;
         let run = Loop { extent: region.run / grain, src: step, dst: step };
         let loops: Vec<Loop> = region.loops.iter().copied().chain([run]).collect();
-        let sides = sides(&loops, (most / grain).max(1));
+        let sides = sides(&loops, scattered, (most / grain).max(1));
         let next = Some(vec![0; loops.len()]);
         Boxes { region: region.clone(), loops, sides, next }
     }
@@ -93,15 +104,19 @@ pub(crate) fn halves(area: &[Range<u64>]) -> Option<[Vec<Range<u64>>; 2]> {
 }
 
 /// Returns the extents of a box of at most `most` units.
-fn sides(loops: &[Loop], most: u64) -> Vec<u64> {
+fn sides(loops: &[Loop], scattered: &[bool], most: u64) -> Vec<u64> {
     let extents: Vec<u64> = loops.iter().map(|level| level.extent).collect();
-    let by = |stride: fn(&Loop) -> i64| {
+    let by = |stride: fn(&Loop) -> i64, scattered: &[bool]| {
         let mut order: Vec<usize> = (0..loops.len()).filter(|i| stride(&loops[*i]) != 0).collect();
         tilewright_core::sort_short(&mut order, |i| stride(&loops[*i]).unsigned_abs());
-        let digit = |axis: usize| DimDigit { axis, place: 1, extent: extents[axis] };
+        let digit = |axis: usize| match scattered.get(axis) {
+            Some(true) => DimDigit { axis, place: extents[axis], extent: 1 },
+            _ => DimDigit { axis, place: 1, extent: extents[axis] },
+        };
         order.into_iter().map(digit).collect::<Vec<_>>()
     };
-    box_extents(&extents, [&by(|level| level.src), &by(|level| level.dst)], most)
+    let stored = [by(|level| level.src, scattered), by(|level| level.dst, &[])];
+    box_extents(&extents, [&stored[0], &stored[1]], most)
 }
 
 #[cfg(test)]

@@ -178,8 +178,7 @@ impl Plan {
         let inner = &self.0;
         let mut stretches =
             Stretches::new(inner.program.elements().src_bits, range.end - range.start);
-        inner.program.digits().walk(inner.offsets(range), &mut |leaf| stretches.add(leaf));
-        stretches.finish();
+        stretches.add_all(inner.program.digits(), inner.offsets(range));
         stretches
     }
 

@@ -8,6 +8,7 @@
 mod boxes;
 mod chunk;
 pub(crate) mod cover;
+mod digit_boxes;
 pub(crate) mod scattered;
 mod sides;
 mod tiles;

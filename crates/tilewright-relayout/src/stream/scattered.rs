@@ -4,8 +4,13 @@
 //! Laws: after [`Stretches::add`] of a leaf, each of its elements is within one stretch, even if another leaf contains
 //! it later. The list never takes more than a stated share of the range.
 
+use core::ops::Range;
+
 use crate::{
-    program::walk::{Leaf, Offsets},
+    program::{
+        digits::Digits,
+        walk::{Found, Leaf, Offsets},
+    },
     stream::{
         CALL,
         cover::{SHORT, STRETCH},
@@ -53,13 +58,18 @@ pub(crate) fn list_bytes(range: u64) -> u64 {
 impl Stretches {
     /// An empty list, for elements of `bits` bits and a range of `bytes` bytes.
     pub(crate) fn new(bits: u32, bytes: u64) -> Stretches {
-        let most = usize::try_from(bytes / BYTES_PER_STRETCH / 2).unwrap_or(usize::MAX / 64);
+        Stretches::bounded(bits, (bytes / BYTES_PER_STRETCH).saturating_mul(GAP))
+    }
+
+    /// An empty list of at most `list` bytes, or of a few stretches, for elements of `bits` bits.
+    pub(crate) fn bounded(bits: u32, list: u64) -> Stretches {
+        let most = usize::try_from(list / GAP / 2).unwrap_or(usize::MAX / 64);
         let bits = u64::from(bits);
         Stretches { all: Vec::new(), bits, most: most.clamp(LEAST, usize::MAX / 64), gap: GAP }
     }
 
     /// Adds the elements that a leaf reads, and those between them if they are no more than the leaf's own.
-    pub(crate) fn add(&mut self, leaf: &Leaf<'_>) {
+    fn add(&mut self, leaf: &Leaf<'_>) {
         let (outer, inner) = (Bounds::of(leaf.outer), Bounds::of(leaf.inner));
         let (rows, cells, run) = (outer.count, inner.count, leaf.run);
         let dense = |span: u64, count: u64| span + run <= 2 * count * run;
@@ -74,6 +84,43 @@ impl Stretches {
                 leaf.inner.iter().for_each(|at| self.push(row.0 + at.0, row.0 + at.0, run));
             }
         }
+    }
+
+    /// Adds the elements of a walk, box by box as far as these have few stretches.
+    pub(crate) fn add_all(&mut self, digits: &Digits, range: Range<i64>) {
+        digits.walk_boxes(range, &mut |found| match found {
+            Found::Leaf(leaf) => {
+                self.add(leaf);
+                true
+            }
+            Found::Box(base, parts) => self.add_box(base, parts),
+        });
+        self.finish();
+    }
+
+    /// Adds the elements whose offsets are `base` plus one summand of each part, and short gaps between them; returns false
+    /// if they have too many stretches.
+    fn add_box(&mut self, base: i64, parts: &mut [Vec<i64>]) -> bool {
+        let gap = self.elements(self.gap) as i64;
+        let mut held = vec![(base, base + 1)];
+        parts.iter_mut().for_each(|part| part.sort_unstable());
+        parts.sort_by_key(|part| part.last().zip(part.first()).map(|(last, first)| last - first));
+        for part in parts {
+            // What is added to one stretch may overlap it, or leave gaps as long as it is.
+            let near = if let [(from, to)] = held[..] { (to - from).max(gap) } else { gap };
+            let ranges = joined(part.iter().map(|at| (*at, *at + 1)), near);
+            if ranges.len().saturating_mul(held.len()) > self.most {
+                return false;
+            }
+            let sums = ranges.iter().flat_map(|range| {
+                held.iter().map(move |own| (own.0 + range.0, own.1 + range.1 - 1))
+            });
+            let mut sums: Vec<(i64, i64)> = sums.collect();
+            sums.sort_unstable();
+            held = joined(sums.into_iter(), gap);
+        }
+        held.iter().for_each(|(from, to)| self.push(*from, to - 1, 1));
+        true
     }
 
     /// Adds the elements from `first` to `last`, and the rest of the run at `last`.
@@ -123,7 +170,7 @@ impl Stretches {
     }
 
     /// Joins stretches across long gaps, and assigns their positions in the buffer.
-    pub(crate) fn finish(&mut self) {
+    fn finish(&mut self) {
         self.join();
         let held: u64 = self.all.iter().map(|stretch| stretch.to - stretch.from).sum();
         let gaps = |most: u64| -> u64 {
@@ -192,6 +239,18 @@ impl Stretches {
             }
         }
     }
+}
+
+/// Joins sorted ranges across gaps of up to this length.
+fn joined(ranges: impl Iterator<Item = (i64, i64)>, gap: i64) -> Vec<(i64, i64)> {
+    let mut all: Vec<(i64, i64)> = Vec::new();
+    for (from, to) in ranges {
+        match all.last_mut() {
+            Some(last) if from <= last.1.saturating_add(gap) => last.1 = last.1.max(to),
+            _ => all.push((from, to)),
+        }
+    }
+    all
 }
 
 /// A search in the stretches that begins with the one found last.

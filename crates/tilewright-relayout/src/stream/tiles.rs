@@ -1,8 +1,9 @@
 //! Tiles: boxes of elements, each with its reads and its writes, for arrays larger than memory that are not contiguous
 //! along the same dims on both sides.
 //!
-//! Laws: the tiles of a plan hold every element once. The writes of a tile are the bytes of its elements and no others.
-//! Its buffers stay within the bound, unless it is a single element.
+//! Laws: the tiles of a plan hold every element once. The writes of a tile are the bytes of its elements; if the plan has
+//! no regions, they may hold padding too, with its fill, and no other tile writes there. The buffers of a tile stay
+//! within the bound, unless it is a single element.
 
 use crate::{
     Error, Plan,
@@ -11,7 +12,8 @@ use crate::{
     stream::{
         boxes::{Boxes, halves},
         chunk::Read,
-        cover::BoxReads,
+        cover::{BoxReads, MAX_BUFFER},
+        digit_boxes::{DigitBox, DigitLoops},
     },
 };
 use core::ops::Range;
@@ -37,7 +39,8 @@ pub struct Write {
     pub at: usize,
 }
 
-/// A box of elements: its reads, its kernels and its writes. Padding of the destination belongs to no tile.
+/// A box of elements: its reads, its kernels and its writes. Padding of the destination belongs to no tile, unless the
+/// plan has no regions: then some of it may be between the elements of a tile.
 ///
 /// ```
 /// use tilewright_core::TensorLayout;
@@ -64,9 +67,45 @@ pub struct Write {
 #[derive(Clone)]
 pub struct Tile {
     plan: Plan,
-    piece: BoxReads,
     writes: Writes,
-    shape: Arc<TileShape>,
+    moves: Moves,
+}
+
+/// The reads of a tile, and what moves its elements.
+#[derive(Clone)]
+enum Moves {
+    Region(BoxReads, Arc<TileShape>),
+    Digits(Arc<DigitBox>),
+}
+
+impl Moves {
+    fn bytes(&self) -> usize {
+        match self {
+            Moves::Region(piece, _) => piece.bytes(),
+            Moves::Digits(part) => part.bytes() as usize,
+        }
+    }
+
+    /// Returns the number of reads.
+    fn count(&self) -> u64 {
+        match self {
+            Moves::Region(piece, _) => piece.count,
+            Moves::Digits(part) => part.count(),
+        }
+    }
+
+    fn read(&self, i: u64) -> Read {
+        match self {
+            Moves::Region(piece, _) => {
+                let (src, at) = piece.read(i);
+                Read { src, len: piece.len, at }
+            }
+            Moves::Digits(part) => {
+                let (src, len, at) = part.read(i);
+                Read { src, len: len as usize, at: at as usize }
+            }
+        }
+    }
 }
 
 /// Writes of equal length, dense in the buffer.
@@ -119,7 +158,7 @@ impl Tile {
     /// assert_eq!(plan.tiles(1 << 10).unwrap().next().unwrap().src_len(), 36);
     /// ```
     pub fn src_len(&self) -> usize {
-        self.piece.bytes()
+        self.moves.bytes()
     }
 
     /// Returns the bytes of the buffer that the writes take.
@@ -146,10 +185,23 @@ impl Tile {
     /// assert_eq!(tile.reads().collect::<Vec<_>>(), [Read { src: 16, len: 16, at: 0 }]);
     /// ```
     pub fn reads(&self) -> impl Iterator<Item = Read> + '_ {
-        (0..self.piece.count).map(|i| {
-            let (src, at) = self.piece.read(i);
-            Read { src, len: self.piece.len, at }
-        })
+        (0..self.moves.count()).map(|i| self.moves.read(i))
+    }
+
+    /// Returns the bytes of memory of the list of reads, if their number depends on index tables; else 0.
+    ///
+    /// ```
+    /// # use tilewright_core::TensorLayout;
+    /// # use tilewright_relayout::{Elements, Plan};
+    /// let layout = TensorLayout::row_major(&[9]).unwrap();
+    /// let plan = Plan::new(&layout, &layout, Elements::same(32), 0).unwrap();
+    /// assert_eq!(plan.tiles(16).unwrap().next().unwrap().overhead_bytes(), 0);
+    /// ```
+    pub fn overhead_bytes(&self) -> u64 {
+        match &self.moves {
+            Moves::Region(..) => 0,
+            Moves::Digits(part) => part.overhead(),
+        }
     }
 
     /// Iterates over the writes, which together take the whole buffer.
@@ -189,16 +241,21 @@ impl Tile {
                 given.0, given.1, needs.0, needs.1
             )));
         };
-        let TileShape { region, ways } = &*self.shape;
-        let scratches = &self.plan.0.scratches;
-        scratches.with(|scratch| ways.run_all(region, &mut ways.tools(scratch), src, out));
+        match &self.moves {
+            Moves::Region(_, shape) => {
+                let TileShape { region, ways } = &**shape;
+                let scratches = &self.plan.0.scratches;
+                scratches.with(|scratch| ways.run_all(region, &mut ways.tools(scratch), src, out));
+            }
+            Moves::Digits(part) => part.run(&self.plan, src, out),
+        }
         Ok(())
     }
 }
 
 impl core::fmt::Debug for Tile {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let (reads, writes) = (self.piece.count, self.writes.count);
+        let (reads, writes) = (self.moves.count(), self.writes.count);
         write!(f, "Tile({reads} reads, {writes} writes, {} bytes)", self.dst_len())
     }
 }
@@ -217,6 +274,8 @@ impl core::fmt::Debug for Tile {
 #[must_use]
 pub struct Tiles {
     plan: Plan,
+    /// The loops over digits, if the plan has no regions.
+    loops: Option<DigitLoops>,
     /// The maximal bytes of a buffer.
     most: u64,
     /// The region that is cut next.
@@ -232,10 +291,11 @@ pub struct Tiles {
 const SHAPES: usize = 8;
 
 impl Plan {
-    /// Returns the elements as tiles. Neither buffer of a tile exceeds `bytes` bytes, and reads and writes have about
-    /// equal length. Returns `None` if the plan has no regions, or if elements are not whole bytes.
+    /// Returns the elements as tiles. Neither buffer of a tile exceeds `bytes` bytes, its list of reads included, and
+    /// reads and writes have about equal length. Returns `None` if elements are not whole bytes. Returns `None` for a
+    /// plan without regions if it moves a part, or if its destination has a swizzle.
     ///
-    /// Padding is not written: callers that write tiles fill the destination first.
+    /// Not all padding is written: callers that write tiles fill the destination first.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -252,9 +312,14 @@ impl Plan {
             region.src_unit(elements).is_multiple_of(8)
                 && region.dst_unit(elements).is_multiple_of(8)
         };
-        self.program().regions().filter(|regions| regions.iter().all(whole))?;
+        let loops = match self.program().regions() {
+            Some(_) => None,
+            None => Some(DigitLoops::of(self.program())?),
+        };
         let (plan, most) = (self.clone(), bytes);
-        Some(Tiles { plan, most, region: 0, cut: None, pending: vec![], shapes: vec![] })
+        let tiles =
+            Tiles { plan, loops, most, region: 0, cut: None, pending: vec![], shapes: vec![] };
+        tiles.regions().iter().all(whole).then_some(tiles)
     }
 }
 
@@ -276,12 +341,12 @@ impl Tiles {
         for number in 0..self.regions().len() {
             let Some(mut cut) = self.cut_of(number) else { continue };
             let boxes = cut.len();
-            let Some(tile) = cut.next().and_then(|area| self.made(&cut.region(&area))) else {
+            let Some(tile) = cut.next().and_then(|area| self.made(&cut, &area)) else {
                 continue;
             };
-            let each = tile.piece.count + tile.writes.count;
+            let each = tile.moves.count() + tile.writes.count;
             calls = calls.saturating_add(each.saturating_mul(boxes));
-            bytes = bytes.saturating_add((tile.piece.bytes() as u64).saturating_mul(boxes));
+            bytes = bytes.saturating_add((tile.moves.bytes() as u64).saturating_mul(boxes));
         }
         (calls, bytes)
     }
@@ -297,22 +362,25 @@ impl Tiles {
     /// assert!(plan.tiles(1 << 10).unwrap().kernel_name().ends_with("4B"));
     /// ```
     pub fn kernel_name(&self) -> String {
+        if self.loops.is_some() {
+            return "tables".to_string();
+        }
         let main = self.plan.program().main().and_then(|(number, _)| self.cut_of(number));
         let made = main.and_then(|mut cut| {
             let area = cut.next()?;
-            self.made(&cut.region(&area))
+            self.made(&cut, &area)
         });
-        made.map_or_else(
-            || "fill".to_string(),
-            |made| {
-                let shape = self.shape(made.region);
-                shape.ways.name(&shape.region)
-            },
-        )
+        match made.map(|made| made.moves) {
+            Some(Moves::Region(_, shape)) => shape.ways.name(&shape.region),
+            _ => "fill".to_string(),
+        }
     }
 
     fn regions(&self) -> &[Region] {
-        self.plan.program().regions().unwrap_or_default()
+        match &self.loops {
+            Some(loops) => core::slice::from_ref(&loops.region),
+            None => self.plan.program().regions().unwrap_or_default(),
+        }
     }
 
     /// Cuts a region into boxes, the first of which stays within the bound.
@@ -321,9 +389,12 @@ impl Tiles {
         let widest = region.src_unit(elements).max(region.dst_unit(elements)) / 8;
         let mut units = (self.most / u64::from(widest)).max(1);
         loop {
-            let cut = Boxes::new(region, elements, units);
+            let cut = match &self.loops {
+                Some(loops) => loops.cut(elements, units),
+                None => Boxes::new(region, elements, units),
+            };
             let first = cut.clone().next()?;
-            let fits = self.made(&cut.region(&first)).is_some_and(|made| made.fits(self.most));
+            let fits = self.made(&cut, &first).is_some_and(|made| made.fits(self.most));
             if fits || units == 1 {
                 return Some(cut);
             }
@@ -332,14 +403,22 @@ impl Tiles {
     }
 
     /// Returns the reads and writes of a box, if this machine can address them.
-    fn made(&self, region: &Region) -> Option<MadeTile> {
-        let elements = self.plan.elements();
+    fn made(&self, cut: &Boxes, area: &[Range<u64>]) -> Option<Tile> {
+        let (elements, plan) = (self.plan.elements(), self.plan.clone());
+        let mut region = cut.region(area);
+        let unit = u64::from(region.dst_unit(elements) / 8);
+        if let Some(loops) = &self.loops {
+            let part = DigitBox::of(&plan, loops, area, self.most);
+            let writes = Writes::of(&mut region, unit);
+            let fits = part.bytes() <= MAX_BUFFER;
+            return fits.then(|| Tile { plan, writes, moves: Moves::Digits(Arc::new(part)) });
+        }
         let piece = BoxReads::of(&region.whole(), elements, 0).ok()?;
         let mut region = piece.region.clone();
-        let unit = u64::from(region.dst_unit(elements) / 8);
         let writes = Writes::of(&mut region, unit);
         region.merge();
-        Some(MadeTile { piece, writes, region })
+        let moves = Moves::Region(piece, self.shape(region));
+        Some(Tile { plan, writes, moves })
     }
 
     /// Returns the shape with its kernels, from the kept shapes if possible.
@@ -353,19 +432,28 @@ impl Tiles {
         Arc::new(TileShape { region, ways })
     }
 
-    /// Returns the next box and its region.
-    fn area(&mut self) -> Option<(Vec<Range<u64>>, Region)> {
+    /// Returns the next box and its tile.
+    fn area(&mut self) -> Option<(Vec<Range<u64>>, Option<Tile>)> {
         loop {
             if self.cut.is_none() {
                 self.cut = Some(self.cut_of(self.region)?);
                 self.region += 1;
             }
-            let cut = self.cut.as_mut()?;
-            if let Some(area) = self.pending.pop().or_else(|| cut.next()) {
-                let region = cut.region(&area);
-                return Some((area, region));
+            let area = self.pending.pop().or_else(|| self.cut.as_mut()?.next());
+            if let (Some(area), Some(cut)) = (area, &self.cut) {
+                let made = self.made(cut, &area);
+                return Some((area, made));
             }
             self.cut = None;
+        }
+    }
+
+    /// Keeps the shape of a tile for those that follow.
+    fn keep(&mut self, tile: &Tile) {
+        let Moves::Region(_, shape) = &tile.moves else { return };
+        if !self.shapes.iter().any(|known| Arc::ptr_eq(known, shape)) {
+            self.shapes.truncate(SHAPES - 1);
+            self.shapes.insert(0, shape.clone());
         }
     }
 }
@@ -376,17 +464,11 @@ struct TileShape {
     ways: Ways,
 }
 
-/// The reads and writes of a box, and the box over their buffers.
-struct MadeTile {
-    piece: BoxReads,
-    writes: Writes,
-    region: Region,
-}
-
-impl MadeTile {
+impl Tile {
     fn fits(&self, most: u64) -> bool {
-        let written = self.writes.count.saturating_mul(self.writes.len as u64);
-        self.piece.bytes() as u64 <= most && written <= most
+        let (written, list) =
+            (self.writes.count.saturating_mul(self.writes.len as u64), self.overhead_bytes());
+        (self.src_len() as u64).max(written).saturating_add(list) <= most
     }
 }
 
@@ -395,8 +477,7 @@ impl Iterator for Tiles {
 
     fn next(&mut self) -> Option<Tile> {
         loop {
-            let (area, region) = self.area()?;
-            let made = self.made(&region);
+            let (area, made) = self.area()?;
             if made.as_ref().is_none_or(|made| !made.fits(self.most))
                 && let Some([low, high]) = halves(&area)
             {
@@ -404,13 +485,9 @@ impl Iterator for Tiles {
                 continue;
             }
             // A single element fits on every machine.
-            let MadeTile { piece, writes, region } = made?;
-            let shape = self.shape(region);
-            if !self.shapes.iter().any(|known| Arc::ptr_eq(known, &shape)) {
-                self.shapes.truncate(SHAPES - 1);
-                self.shapes.insert(0, shape.clone());
-            }
-            return Some(Tile { plan: self.plan.clone(), piece, writes, shape });
+            let tile = made?;
+            self.keep(&tile);
+            return Some(tile);
         }
     }
 }

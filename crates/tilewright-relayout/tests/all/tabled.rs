@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use tilewright_core::{Fractal, Layout, Step, TensorLayout};
-use tilewright_relayout::{Elements, Plan, Program};
+use tilewright_relayout::{Elements, Plan, Program, Read, Tiles, Write};
 use tilewright_table::{Along, Block, Table, TabledLayout};
 
 /// Numbers that depend only on a seed.
@@ -166,6 +166,9 @@ fn check(src: &TabledLayout, dst: &TabledLayout, bits: u32, numbers: &mut Number
         chunk.run(&read, &mut out, 1).unwrap();
         assert!(out == part, "{src:?} to {dst:?} from {from} by what is read");
     }
+    if let Some(tiles) = plan.tiles(1 + numbers.below(2 * wanted.len() as u64)) {
+        check_tiles(&plan, tiles, &source, &wanted);
+    }
     // The bytes that hold elements, on either side.
     for (ranges, side) in [
         (program.source_ranges().collect::<Vec<_>>(), src),
@@ -187,6 +190,25 @@ fn check(src: &TabledLayout, dst: &TabledLayout, bits: u32, numbers: &mut Number
             assert_eq!(said(at), holds, "byte {at} of {side:?}, {exact}");
         }
     }
+}
+
+/// Checks tiles, which read only the bytes that they list, write each byte at most once, and leave no element out.
+fn check_tiles(plan: &Plan, tiles: Tiles, source: &[u8], wanted: &[u8]) {
+    let (mut out, mut times) = (vec![0xA5; wanted.len()], vec![0; wanted.len()]);
+    plan.pad(&mut out, 1).unwrap();
+    for tile in tiles {
+        let (mut from, mut to) = (vec![0; tile.src_len()], vec![0xA5; tile.dst_len()]);
+        for Read { src, len, at } in tile.reads() {
+            from[at..at + len].copy_from_slice(&source[src as usize..][..len]);
+        }
+        tile.run(&from, &mut to).unwrap();
+        for Write { dst, len, at } in tile.writes() {
+            out[dst as usize..][..len].copy_from_slice(&to[at..][..len]);
+            times[dst as usize..][..len].iter_mut().for_each(|times| *times += 1);
+        }
+    }
+    assert!(times.iter().all(|times| *times < 2), "{plan}");
+    assert!(out == wanted, "{plan}\n{out:x?}\n{wanted:x?}");
 }
 
 proptest! {
@@ -226,6 +248,42 @@ fn long_tables_move_all_elements() {
             let mut out = vec![0; program.dst_bytes() as usize];
             Plan::of(program).run(&source, &mut out, 2).unwrap();
             assert!(out == expected(&src, &dst, 16, 3, &source), "{kinds} {src:?} to {dst:?}");
+        }
+    }
+}
+
+/// Tiles read and write few long runs, whichever side has a table along whichever dim; each byte is read about once.
+#[test]
+fn tiles_of_tables_read_and_write_long_runs() {
+    let (mut numbers, extents) = (Numbers(5), [1024, 2048]);
+    let mut tabled = |dim: usize, stored: &TensorLayout| {
+        let table = shuffled(extents[dim], 0, &mut numbers);
+        let along = Along::new(&[(dim, 1)], &extents, table).unwrap();
+        TabledLayout::new(&extents, vec![along], stored).unwrap()
+    };
+    let rows = TensorLayout::row_major(&extents).unwrap();
+    let columns = TensorLayout::col_major(&extents).unwrap();
+    let plain = |layout| TabledLayout::of(layout);
+    for dim in [0, 1] {
+        for (src, dst) in [
+            (tabled(dim, &rows), plain(&columns)),
+            (tabled(dim, &columns), plain(&rows)),
+            (plain(&rows), tabled(dim, &columns)),
+            (plain(&columns), tabled(dim, &rows)),
+            (tabled(dim, &rows), tabled(1 - dim, &columns)),
+        ] {
+            let program = Program::of_arrays(&src, &dst, Elements::same(32), 0).unwrap();
+            let (bytes, plan) = (program.src_bytes(), Plan::of(program));
+            let tiles = plan.tiles(bytes / 8).unwrap();
+            let (calls, read) = tiles.cost();
+            let (mut count, mut all) = (0, 0);
+            for tile in tiles {
+                assert!(tile.src_len() as u64 + tile.overhead_bytes() <= bytes / 8, "{tile:?}");
+                count += (tile.reads().count() + tile.writes().count()) as u64;
+                all += tile.src_len() as u64;
+            }
+            assert!(count <= 40_000 && all <= bytes * 5 / 4, "{count} {all} {src:?} to {dst:?}");
+            assert!(calls <= 2 * count && read <= 2 * all, "{calls} {read}");
         }
     }
 }

@@ -2,10 +2,7 @@
 //! offsets from them.
 
 use super::{Digit, Digits, Group};
-use crate::program::{
-    ops::{Op, run},
-    part::Part,
-};
+use crate::program::{ops::Op, part::Part};
 use tilewright_core::{Coord, Mode, Step, TensorLayout};
 
 /// The maximal size of the inner table of a leaf, with an outer table and without one.
@@ -200,18 +197,9 @@ impl Digits {
 
     /// Returns the distance in the source between two values of a digit.
     fn src_step(&self, digit: usize) -> u64 {
-        let Digit { group, register, origin, .. } = self.digits[digit];
-        let group = &self.all[group];
-        let at = |value: u64| {
-            let mut registers = vec![(0, 0); group.registers];
-            for &i in &group.digits {
-                registers[self.digits[i].register].0 = self.digits[i].origin;
-            }
-            registers[register].0 = value;
-            run(&group.ops, &self.lists, 1, &mut registers)
-        };
-        let (first, second) = (at(origin), at(origin + 1));
-        if second.padding { u64::MAX } else { second.offset.abs_diff(first.offset) }
+        let origin = self.digits[digit].origin;
+        let first = self.source_at(digit, origin).unwrap_or(0);
+        self.source_at(digit, origin + 1).map_or(u64::MAX, |second| second.abs_diff(first))
     }
 }
 

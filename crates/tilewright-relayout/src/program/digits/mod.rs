@@ -6,7 +6,10 @@
 //! it is the result of the group's program. Where a program returns padding, there is no element.
 
 mod made;
+mod steps;
 mod tabled;
+
+pub use steps::SourceStep;
 
 use crate::program::{list::TableDirection, ops::Op};
 use core::ops::Range;
