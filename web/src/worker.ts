@@ -31,12 +31,14 @@ worker.addEventListener("activate", (event) => {
 
 worker.addEventListener("fetch", (event) => {
   if (event.request.method !== "GET") return;
-  event.respondWith(caches.match(event.request, { ignoreSearch: true }).then((kept) => kept ?? fetched(event.request)));
+  const kept = caches.match(event.request, { ignoreSearch: true, cacheName: VERSION });
+  event.respondWith(kept.then((kept) => kept ?? fetched(event.request)));
 });
 
-/** Deletes the files of other versions; takes over the late module if it is the same. */
+/** Deletes the files of other versions; takes over the late module if it is the same. Other pages of the site have other caches. */
 async function replaced(): Promise<void> {
-  for (const name of (await caches.keys()).filter((name) => name !== VERSION)) {
+  const own = VERSION.slice(0, VERSION.lastIndexOf("-") + 1);
+  for (const name of (await caches.keys()).filter((name) => name.startsWith(own) && name !== VERSION)) {
     const old = await caches.open(name);
     for (const request of (await old.keys()).filter(isLate)) await keep(request, (await old.match(request))!);
     await caches.delete(name);
