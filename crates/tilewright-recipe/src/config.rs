@@ -71,16 +71,77 @@ impl ConfigChange {
         config
     }
 
-    /// The change that undoes this one on a configuration.
+    /// The change that undoes this one on a configuration. Tables that a new value makes go with it.
     pub(crate) fn undone(&self, config: &Value) -> ConfigChange {
         let mut back = ConfigChange::default();
         for key in self.set.keys().chain(&self.remove) {
-            match key.split('.').try_fold(config, |at, key| at.get(key)) {
-                Some(value) => _ = back.set.insert(key.clone(), value.clone()),
-                None if self.set.contains_key(key) => back.remove.push(key.clone()),
-                None => {}
+            match known(config, key) {
+                (path, Some(value)) if path == key || self.set.contains_key(key) => {
+                    back.set.insert(path.to_owned(), value.clone());
+                }
+                (path, None) if self.set.contains_key(key) => {
+                    let path = path.to_owned();
+                    if !back.remove.contains(&path) {
+                        back.remove.push(path);
+                    }
+                }
+                _ => {}
             }
         }
         back
+    }
+}
+
+/// Returns the value at a path; or the shortest part of the path that has no value, or a value that is no table.
+fn known<'k, 'c>(config: &'c Value, key: &'k str) -> (&'k str, Option<&'c Value>) {
+    let ends = key.match_indices('.').map(|(at, _)| at).chain([key.len()]);
+    let mut found = (key, Some(config));
+    let mut begin = 0;
+    for end in ends {
+        let own = key.get(begin..end).unwrap_or_default();
+        found = (key.get(..end).unwrap_or(key), found.1.and_then(|table| table.get(own)));
+        if !found.1.is_some_and(Value::is_object) {
+            break;
+        }
+        begin = end + 1;
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// A change and its inverse leave a configuration as it was, whatever tables the change makes or replaces.
+    #[test]
+    fn an_undone_change_leaves_no_tables() {
+        let configs = [
+            json!({}),
+            json!({"k": {}}),
+            json!({"k": {"a": 1}}),
+            json!({"k": 3, "z": {"b": null}}),
+            json!({"k": {"a": {"b": [1]}}, "z": 2}),
+        ];
+        let keys = ["k", "k.a", "k.a.b", "k.b", "z", "z.b"];
+        for config in &configs {
+            for (set, also) in keys.iter().flat_map(|set| keys.map(|also| (*set, also))) {
+                let apart = |a: &str, b: &str| !format!("{a}.").starts_with(&format!("{b}."));
+                for removes in [false, true] {
+                    let mut change = ConfigChange::default();
+                    change.set.insert(set.to_owned(), json!(7));
+                    if apart(set, also) && apart(also, set) {
+                        match removes {
+                            true => change.remove.push(also.to_owned()),
+                            false => _ = change.set.insert(also.to_owned(), json!("x")),
+                        }
+                    }
+                    let made = change.applied(config);
+                    let back = change.undone(config).applied(&made);
+                    assert_eq!(back, *config, "{change:?} of {config}");
+                }
+            }
+        }
     }
 }
