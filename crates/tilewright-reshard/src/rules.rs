@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use tilewright_core::Dtype;
 use tilewright_files::inner::Pattern;
-use tilewright_sharded::{Mesh, Piece, Pieces, Sharded};
+use tilewright_sharded::{Mesh, Piece, Pieces, Sharded, Text};
 
 use crate::{
     Error,
@@ -44,9 +44,14 @@ impl Rules {
     /// use tilewright_reshard::Rules;
     /// assert_eq!(Rules::new("tp=8").unwrap().count().unwrap(), 8);
     /// assert_eq!(Rules::new("tp=").unwrap_err().kind(), "parse");
+    /// assert!(Rules::new("").unwrap_err().to_string().starts_with("the mesh is an empty text; give its axes"));
     /// ```
     pub fn new(mesh: &str) -> Result<Rules, Error> {
         let rules = Rules { mesh: mesh.trim().to_owned(), rules: Vec::new() };
+        if rules.mesh.is_empty() {
+            let legal = "give its axes, such as dp=2,tp=4, or the number of its positions";
+            return Err(Error::usage(format!("the mesh is an empty text; {legal}")));
+        }
         let _ = rules.mesh().map_err(|error| error.about(&format!("the mesh {mesh:?}")))?;
         Ok(rules)
     }
@@ -92,6 +97,9 @@ impl Rules {
     /// let error = rules.sharded("w", &[8], None).unwrap_err();
     /// let said = "tensor \"w\", rule P(\"dp\"): the mesh lacks the axis `dp`; it has tp";
     /// assert_eq!(error.to_string(), said);
+    /// let laid = Rules::new("tp=2").unwrap().rule("w", "column / zN").unwrap();
+    /// let said = laid.sharded("w", &[8], None).unwrap_err().to_string();
+    /// assert!(said.contains("leave out ` / zN`"), "{said}");
     /// ```
     pub fn sharded(
         &self,
@@ -112,8 +120,12 @@ impl Rules {
         let own = sharding.starts_with("mesh(");
         let mesh = if own { String::new() } else { format!("mesh({}) ", self.mesh) };
         let array = format!("{}{extents:?}", dtype.map_or("", Dtype::name));
-        let sharded = Sharded::parse(&format!("{array} @ {mesh}{sharding}"));
-        let sharded = sharded.map_err(|error| about(error.into()))?;
+        let text = format!("{array} @ {mesh}{sharding}");
+        let Text { sharded, shard } = Text::parse(&text).map_err(|error| about(error.into()))?;
+        if let Some(laid) = shard.and_then(|(from, to)| text.get(from..to)) {
+            let one = "a rule is a sharding alone, and all shards have one layout, given beside the rules";
+            return Err(about(Error::usage(format!("{one}; leave out ` / {laid}`"))));
+        }
         let (count, rank) = (sharded.mesh().count(), self.count()?);
         match count == rank {
             true => Ok(sharded),

@@ -40,12 +40,14 @@ pub struct Text {
     pub shard: Option<(usize, usize)>,
 }
 
-/// Returns whether a text is one of a sharded array: it contains ` @ ` outside brackets and quotes.
+/// Returns whether a text is one of a sharded array: it contains ` @ ` outside brackets and quotes. That of an offset on
+/// an axis, `+ 3 @ axis`, does not count.
 ///
 /// ```
 /// use tilewright_sharded::is_sharded;
 /// assert!(is_sharded("f32[8] @ mesh(2) [Shard(0)]"));
 /// assert!(!is_sharded("f32[8] row-major") && !is_sharded("(2,3):(1@0,1@1)"));
+/// assert!(!is_sharded("S[4:1] + 3 @ laneid"));
 /// ```
 pub fn is_sharded(text: &str) -> bool {
     marks(text).0.is_some()
@@ -119,6 +121,13 @@ impl fmt::Display for Sharded {
     }
 }
 
+/// Returns whether a text ends in a sign and a number, which an axis may follow.
+fn ends_in_term(text: Option<&str>) -> bool {
+    let text = text.unwrap_or("").trim_end();
+    let before = text.trim_end_matches(|c: char| c.is_ascii_digit());
+    before.len() < text.len() && before.trim_end().ends_with(['+', '-'])
+}
+
 /// Returns the positions of the first ` @ ` and of the last ` / ` after it, outside brackets and quotes.
 fn marks(text: &str) -> (Option<usize>, Option<usize>) {
     let (mut depth, mut quote, mut at, mut slash) = (0usize, None, None, None);
@@ -130,7 +139,8 @@ fn marks(text: &str) -> (Option<usize>, Option<usize>) {
             (None, ')' | ']' | '}') => depth = depth.saturating_sub(1),
             (None, ' ') if depth == 0 => {
                 let rest = text.get(place..).unwrap_or("");
-                at = at.or(rest.starts_with(" @ ").then_some(place));
+                let is_mark = || rest.starts_with(" @ ") && !ends_in_term(text.get(..place));
+                at = at.or_else(|| is_mark().then_some(place));
                 if at.is_some() && rest.starts_with(" / ") {
                     slash = Some(place);
                 }

@@ -128,9 +128,13 @@ impl Axe {
     fn layout(&self, dims: &[u64]) -> Result<TensorLayout, Error> {
         let axes = self.tile.axes();
         if !axes.is_empty() {
+            let hint = match self.map(dims) {
+                Ok(_) => "a linear layout can express this".to_owned(),
+                Err(why) => format!("no linear layout expresses this: {why}"),
+            };
             let axes = axes.join(" and ");
             return Err(unsupported(format!(
-                "`{self}` spreads an array over {axes}, so its elements have no place in one memory; a linear layout can express this"
+                "`{self}` spreads an array over {axes}, so its elements have no place in one memory; {hint}"
             )));
         }
         let copies: u64 =
@@ -146,6 +150,20 @@ impl Axe {
         let modes: Vec<Mode> = groups.iter().flatten().map(mode).collect();
         let profile = Profile::nested(&counts)?;
         Ok(TensorLayout::of(&Layout::new(&modes, &profile, offset, self.swizzle()?)?))
+    }
+
+    /// The map from threads to an array of these dims.
+    fn map(&self, dims: &[u64]) -> Result<LinearLayout, Error> {
+        if self.swizzle.is_some() {
+            return Err(unsupported("a swizzle of a layout over threads has no map here"));
+        }
+        let groups = self.groups(dims)?.ok_or_else(|| {
+            let extents = tuple(&self.tile.extents());
+            unsupported(format!(
+                "the iters of {extents} cut across the dims, which no map over bits does"
+            ))
+        })?;
+        threads::map(&self.tile, &groups)
     }
 
     /// The layout of an array whose dims the iters cut across: all dims become one, which the iters split.
@@ -209,17 +227,7 @@ impl Reading for Axe {
         if self.tile.axes().is_empty() {
             return Ok(None);
         }
-        if self.swizzle.is_some() {
-            return Err(unsupported("a swizzle of a layout over threads has no map here"));
-        }
-        let own = self.tile.extents();
-        let groups = self.groups(given.dims.unwrap_or(&own))?.ok_or_else(|| {
-            let extents = tuple(&own);
-            unsupported(format!(
-                "the iters of {extents} cut across the dims, which no map over bits does"
-            ))
-        })?;
-        threads::map(&self.tile, &groups).map(Some)
+        self.map(given.dims.unwrap_or(&self.tile.extents())).map(Some)
     }
 }
 
