@@ -44,11 +44,13 @@ pub struct Explanation {
     pub size: u64,
     /// 1 + the largest offset of the padded domain, in elements.
     pub cosize: i64,
-    /// The length of the storage, in elements.
+    /// The length of the storage from offset 0 on, in elements.
     pub capacity: u64,
+    /// The length of the storage before offset 0, in elements: strides below 0 may reach there.
+    pub below: u64,
     /// The length of the storage in bytes, if the width of an element is known.
     pub bytes: Option<u128>,
-    /// The number of storage elements without a logical element.
+    /// The number of storage elements without a logical element; if elements share places, there are more.
     pub padding: u64,
     /// The number of consecutive offsets that hold elements, from the first element on.
     pub contiguous_run: u64,
@@ -114,6 +116,8 @@ impl Explanation {
         let bits = named.element_bits();
         let (dtype, stored) = (named.dtype(), named.explicit_bits());
         let alone = Named::new("", layout.clone(), dtype, stored, named.fill());
+        let low = layout.layout().bounds().map_or(0, |(low, _)| low.min(0));
+        let (below, injective) = (low.unsigned_abs(), layout.injective());
         Explanation {
             name: named.to_spec(),
             dtype: named.dtype().map(|dtype| dtype.to_string()),
@@ -124,15 +128,16 @@ impl Explanation {
             cosize: layout.layout().cosize(),
             capacity: layout.capacity(),
             bytes: bits.map(|bits| (u128::from(layout.capacity()) * u128::from(bits)).div_ceil(8)),
-            padding: layout.padding(),
+            below,
+            padding: layout.capacity().saturating_add(below).saturating_sub(layout.size()),
             contiguous_run: layout.contiguous_run(),
             contiguous_run_is_exact: layout.contiguous_run_is_exact(),
-            injective: layout.injective(),
             exhaustive: layout.layout().exhaustive(),
             true_rank: layout.true_rank(),
             axes: axis::axes(layout),
             order: order(layout),
-            advice: Advice::of(layout),
+            advice: Advice::of(layout).filter(|_| injective != Ok(false)),
+            injective,
             formats: recognise(&alone).into_iter().map(|found| found.name).collect(),
             notations: said(&alone),
         }
@@ -151,7 +156,8 @@ impl Explanation {
     /// assert_eq!(share("f32[0,5]{1,0}"), 0.0);
     /// ```
     pub fn padding_share(&self) -> f64 {
-        if self.capacity == 0 { 0.0 } else { self.padding as f64 / self.capacity as f64 }
+        let all = self.capacity as f64 + self.below as f64;
+        if all == 0.0 { 0.0 } else { self.padding as f64 / all }
     }
 
     /// Returns the facts with their titles, without the name and the notations. The most frequent questions come first.
@@ -203,17 +209,23 @@ impl Explanation {
     /// Returns the lines about memory.
     fn storage(&self) -> Vec<(String, String)> {
         let elements = |count: u64| counted(count.into(), "element");
-        let capacity = match self.bytes {
+        let mut capacity = match self.bytes {
             Some(bytes) => format!("{} ({})", elements(self.capacity), counted(bytes, "byte")),
             None => elements(self.capacity),
         };
-        let share = decimal(100 * u128::from(self.padding), self.capacity.into(), 1);
+        if self.below > 0 {
+            capacity += &format!(" from offset 0 on, and {} before it", self.below);
+        }
+        let all = u128::from(self.capacity) + u128::from(self.below);
+        let share = decimal(100 * u128::from(self.padding), all, 1);
+        let least = if self.injective == Ok(false) { "at least " } else { "" };
+        let padding = format!("{least}{} ({share} % of the storage)", elements(self.padding));
         let words = self.stored_as.as_ref().map(|words| format!("words {words}"));
         titled([
             ("size", Some(elements(self.size))),
             ("capacity", Some(capacity)),
             ("stored as", words),
-            ("padding", Some(format!("{} ({share} % of the storage)", elements(self.padding)))),
+            ("padding", Some(padding)),
         ])
     }
 
@@ -348,6 +360,7 @@ impl Answer for Explanation {
             "size": self.size,
             "cosize": self.cosize,
             "capacity": self.capacity,
+            "below": self.below,
             "bytes": self.bytes.and_then(|bytes| u64::try_from(bytes).ok()),
             "padding": self.padding,
             "contiguous_run": self.contiguous_run,
