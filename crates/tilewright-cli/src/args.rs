@@ -59,7 +59,7 @@ pub(crate) struct Cli {
     /// Print results and errors as JSON, one object a line
     #[arg(long, global = true, help_heading = "General options", display_order = 900)]
     pub(crate) json: bool,
-    /// Print no progress and no notes
+    /// Print no progress and no notes, only warnings
     #[arg(short, long, global = true, help_heading = "General options", display_order = 901)]
     pub(crate) quiet: bool,
     /// A TOML file with your own formats [default: ~/.config/tilewright/formats.toml, if it exists]

@@ -56,10 +56,10 @@ impl Output {
         }
     }
 
-    /// Prints a note even with `-q`. In JSON mode a field of the answer has it.
-    pub(crate) fn warn(&self, note: &str) {
+    /// Prints a warning, also with `-q`. In JSON mode a field of the answer has it.
+    pub(crate) fn warn(&self, warning: &str) {
         if !self.json {
-            complain(&format!("note: {}\n", printable(note)));
+            complain(&format!("warning: {}\n", printable(warning)));
         }
     }
 
