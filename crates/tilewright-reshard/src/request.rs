@@ -272,7 +272,8 @@ impl Request {
         self
     }
 
-    /// Sets whether rows that a rule calls padding are dropped even if they have values other than 0.
+    /// Sets whether rows that a rule calls padding are dropped even if they have values other than 0. In a 0 every bit is 0,
+    /// so -0.0 is another value.
     ///
     /// ```
     /// # use tilewright_reshard::Request;

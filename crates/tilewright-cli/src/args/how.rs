@@ -26,7 +26,7 @@ pub(crate) struct How {
     /// Read one replica of each box and do not compare the others
     #[arg(long, help_heading = "The input")]
     pub(crate) trust_replicas: bool,
-    /// Drop the rows that a rule calls padding even if they have values other than 0
+    /// Drop the rows that a rule calls padding even if they have values other than 0, such as -0.0
     #[arg(long, help_heading = "The input")]
     pub(crate) drop_padding: bool,
     /// The mesh of the result, such as dp=2,tp=4
