@@ -1,6 +1,6 @@
 //! `reshard simulate`: estimates a run.
 
-use std::{env, fmt::Write as _, path::Path};
+use std::{fmt::Write as _, path::Path};
 
 use serde_json::{Value, json};
 use tilewright::{
@@ -20,7 +20,8 @@ pub(super) fn run(args: &Simulate, out: &mut Output) -> Result<ExitCode, Failure
             "--workers {count}: expected numbers from 1 to {MOST}"
         )));
     }
-    let absent = &env::temp_dir().join("simulated");
+    // Nothing is written or looked for there; messages name it.
+    let absent = Path::new("OUT");
     let job = match (&args.input, tensors(args)?) {
         (Some(input), _) => Job::survey(request(input, absent, &args.how)?)?,
         (None, Some(tensors)) => {
