@@ -24,7 +24,7 @@ const MOST: u64 = 1 << 20;
 pub(super) const MOST_DIMS: usize = 4;
 
 /// The key of the alignment, and its default.
-const ALIGNMENT: (&str, u64) = ("general.alignment", 32);
+pub(super) const ALIGNMENT: (&str, u64) = ("general.alignment", 32);
 
 /// One tensor as the header describes it.
 #[derive(Clone, Debug)]

@@ -33,7 +33,7 @@ use std::{
 };
 
 use claims::Claims;
-use header::Header;
+use header::{ALIGNMENT, Header};
 use tilewright_core::Remedy;
 use value::KeyValue;
 
@@ -202,7 +202,11 @@ impl Container for Gguf {
                 goes_with: role.goes_with(key),
             }
         };
-        self.pairs(opened).filter(|(_, role)| *role != Role::Note).map(fact).collect()
+        // The alignment tells where tensors begin in one file, and nothing about them.
+        let kept = |(pair, role): &(&KeyValue, Role)| {
+            *role != Role::Note && self.header.key(pair) != ALIGNMENT.0
+        };
+        self.pairs(opened).filter(kept).map(fact).collect()
     }
 }
 
