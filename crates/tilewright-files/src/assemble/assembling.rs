@@ -202,6 +202,8 @@ impl<'a> Assembling<'a> {
         messages.cautions.extend(packaging::misplaced(frame.format, assembly));
         messages.cautions.extend(packaging::unrecorded(&frame, assembly));
         messages.cautions.extend(made.opened.container.cautions());
+        let names = made.tensors().iter().map(|tensor| tensor.name.as_str());
+        messages.cautions.extend(frame.format.too_long(names));
         let each = made.tensors().iter().zip(&wholes);
         let rows = each.map(|(tensor, whole)| row(input, tensor, whole)).collect();
         let (source, assembly) = (input, assembly.clone());

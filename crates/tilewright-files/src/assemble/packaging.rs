@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tilewright_core::{Counted, Remedy};
+use tilewright_core::Remedy;
 use tilewright_recipe::{Assembly, ConfigJson};
 
 use super::{config_json, given::CONFIG};
@@ -70,7 +70,7 @@ pub(crate) fn framed(
     if format != own && !(format.ties && own.ties) {
         check_arrays(&tensors, format)?;
     }
-    check_one(tensors.len(), format, out)?;
+    format.check_one(tensors.len(), out)?;
     let files = match format.several {
         true => shared_out(input, &mut tensors, packaging.largest)?,
         false => {
@@ -110,15 +110,6 @@ pub(crate) fn framed(
         note.as_ref().map_or(Ok(()), |_| note::check_free(&place.path))?;
     }
     Ok((made, Frame { out: place.path, format, request, targets, streamed, note, stage }))
-}
-
-/// Checks that a file of one array gets one tensor.
-pub(super) fn check_one(count: usize, format: &Format, out: &Path) -> Result<(), Error> {
-    if format.array.is_none() || count == 1 {
-        return Ok(());
-    }
-    let (out, shown, count) = (out.display(), format.shown, Counted(count as u64, "tensor"));
-    Err(Error::usage(format!("{out}: {shown} holds one array, and the result is {count}")))
 }
 
 /// Checks that the tensors are arrays, which every format can store.

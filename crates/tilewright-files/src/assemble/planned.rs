@@ -9,9 +9,9 @@ use tilewright_core::Remedy;
 use tilewright_fingerprint::Fingerprint;
 use tilewright_recipe::Conditions;
 
-use super::packaging::{check_one, jobs, of_models, unlike};
+use super::packaging::{jobs, of_models, unlike};
 use crate::{
-    Error, Input, Tensor,
+    Error, Input, Job, Tensor,
     container::{Beside, Container, Format, Opened, Section, by_ending, shards::ShardLayout},
     layout::{element_layout::ElementLayout, record::Recorded},
     open::tensor::{IN_MEMORY, Piece},
@@ -65,7 +65,7 @@ pub fn planned(
 ) -> Result<PlannedFile, Error> {
     let format = by_ending(path).ok_or_else(|| Error::unrecognised(path, "an unknown format"))?;
     let tensors = tensors.iter().map(tensor).collect::<Result<Vec<_>, _>>()?;
-    check_one(tensors.len(), format, path)?;
+    format.check_one(tensors.len(), path)?;
     let container = container(path, format, (&tensors, pairs), models)?;
     let opened = Opened { container, index: None, files: Vec::new(), tensors };
     let input = Input { path: path.into(), opened, aside: None, folder: None, beside: None };
@@ -78,7 +78,8 @@ pub fn planned(
     let own = &input.opened.container;
     // The metadata of the source fit its tensors as well as before.
     let cautions = models.given.map(|_| own.cautions()).unwrap_or_default();
-    let notes = own.warnings().into_iter().chain(cautions).collect();
+    let long = format.too_long(jobs.iter().map(Job::name));
+    let notes = own.warnings().into_iter().chain(cautions).chain(long).collect();
     let mut file = PlannedFile { places: vec![0; jobs.len()], notes, ..PlannedFile::default() };
     for section in targets.into_iter().flat_map(|target| target.sections) {
         let len = match &section {

@@ -8,6 +8,7 @@ use std::{
     sync::Arc,
 };
 
+use tilewright_core::Counted;
 use tilewright_recipe::Conditions;
 
 use super::target::Target;
@@ -42,6 +43,8 @@ pub(crate) struct Format {
     pub(crate) orders: bool,
     /// True if metadata may state that a name stands for the tensor of another name.
     pub(crate) ties: bool,
+    /// The most bytes of a tensor's name that other readers accept, and their name; `None` without a bound.
+    pub(crate) longest_name: Option<(usize, &'static str)>,
     /// Opens a file.
     pub(crate) open: fn(Opening<'_>) -> Result<Opened, Error>,
     /// Makes a new file with this metadata, for arrays in memory. `None` for formats that are written only from files of the same
@@ -260,6 +263,29 @@ impl Format {
     pub(crate) fn can_become(&self, other: &Format) -> bool {
         let one = self.array.is_some() || other.array.is_some();
         self == other || other.alone && one
+    }
+
+    /// Checks that a file of one array at `out` gets one tensor.
+    pub(crate) fn check_one(&self, count: usize, out: &Path) -> Result<(), Error> {
+        if self.array.is_none() || count == 1 {
+            return Ok(());
+        }
+        let (out, shown, count) = (out.display(), self.shown, Counted(count as u64, "tensor"));
+        Err(Error::usage(format!("{out}: {shown} holds one array, and the result is {count}")))
+    }
+
+    /// Returns a warning about names of tensors that other readers of the format refuse as too long.
+    pub(crate) fn too_long<'a>(&self, names: impl Iterator<Item = &'a str>) -> Option<String> {
+        let (most, reader) = self.longest_name?;
+        let mut long = names.filter(|name| name.len() > most);
+        let (first, more) = (long.next()?, long.count());
+        let named = match more {
+            0 => format!("the name {first:?} has"),
+            more => format!("the name {first:?} and {more} more have"),
+        };
+        Some(format!(
+            "{named} more than {most} bytes, and {reader} refuses such a file; give the tensors shorter names"
+        ))
     }
 
     /// Returns whether files record the dims and types of their tensors, so that the caller does not have to give them.

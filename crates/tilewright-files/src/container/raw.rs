@@ -32,6 +32,7 @@ pub(crate) const FORMAT: Format = Format {
     splits: false,
     orders: false,
     ties: false,
+    longest_name: None,
     open,
     create: Some(|_| Box::new(Raw)),
     alone: true,

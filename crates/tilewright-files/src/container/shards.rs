@@ -32,6 +32,7 @@ const FORMAT: Format = Format {
     splits: false,
     orders: false,
     ties: false,
+    longest_name: None,
     open: |opening| Err(refused(opening.source.path())),
     create: None,
     alone: false,

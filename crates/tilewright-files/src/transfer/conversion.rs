@@ -331,7 +331,8 @@ impl<'a> Conversion<'a> {
         let copied = self.stage.is_some();
         let remark = (!trusted).then(|| quantisation::remark(self.input, &self.jobs, copied));
         let own = lost.into_iter().chain(left).chain(self.strays()).chain(self.retyped());
-        let own = own.chain(stays).chain(remark.flatten());
+        let long = self.format.too_long(self.jobs.iter().map(Job::name));
+        let own = own.chain(stays).chain(remark.flatten()).chain(long);
         self.input.warnings().chain(own)
     }
 

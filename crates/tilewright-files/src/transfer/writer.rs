@@ -200,13 +200,9 @@ impl<'a> Writer<'a> {
         if let Some(name) = names::twice(self.tensors.iter().map(Tensor::name)) {
             return Err(Error::usage(format!("tensor {name:?} is given twice")));
         }
-        let (shown, count) = (format.shown, self.tensors.len());
-        if format.array.is_some() && count != 1 {
-            return Err(Error::usage(format!(
-                "{path}: {shown} holds one array, {count} are given"
-            )));
-        }
+        format.check_one(self.tensors.len(), &out.path)?;
         if format.array.is_some() && !self.metadata.is_empty() {
+            let shown = format.shown;
             return Err(Error::usage(format!("{path}: {shown} cannot store metadata")));
         }
         Ok(format)

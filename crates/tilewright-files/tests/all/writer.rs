@@ -259,8 +259,12 @@ fn what_is_refused() {
     let reading = plain().dims(&[3, 4]);
     let cases = [
         (one(plain()).array("t", &line, &data).unwrap(), "a.safetensors", "\"t\" is given twice"),
-        (one(plain()).array("u", &line, &data).unwrap(), "a.npy", "holds one array, 2 are given"),
-        (Writer::new(plain()), "a.npy", "holds one array, 0 are given"),
+        (
+            one(plain()).array("u", &line, &data).unwrap(),
+            "a.npy",
+            "holds one array, and the result is 2 tensors",
+        ),
+        (Writer::new(plain()), "a.npy", "holds one array, and the result is 0 tensors"),
         (one(plain()).metadata("a", "b"), "a.npy", "cannot store metadata"),
         (one(plain()), "a.gguf", "can be saved as .safetensors"),
         (one(plain()), "a.safetensors.index.json", "can be saved as .safetensors"),

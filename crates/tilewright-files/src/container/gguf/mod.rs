@@ -58,6 +58,7 @@ pub(crate) const FORMAT: Format = Format {
     splits: true,
     orders: false,
     ties: false,
+    longest_name: Some((63, "ggml")),
     open,
     create: None,
     alone: false,

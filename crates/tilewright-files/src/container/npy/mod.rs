@@ -44,6 +44,7 @@ pub(crate) const FORMAT: Format = Format {
     splits: false,
     orders: true,
     ties: false,
+    longest_name: None,
     open,
     create: Some(|_| Box::new(Npy::default())),
     alone: true,

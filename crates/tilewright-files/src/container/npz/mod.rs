@@ -48,6 +48,7 @@ pub(crate) const FORMAT: Format = Format {
     splits: false,
     orders: true,
     ties: false,
+    longest_name: None,
     open,
     create: Some(|pairs| Box::new(Npz::new(pairs))),
     alone: false,

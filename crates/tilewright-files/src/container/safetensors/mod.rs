@@ -36,6 +36,7 @@ pub(crate) const FORMAT: Format = Format {
     splits: false,
     orders: false,
     ties: true,
+    longest_name: None,
     open,
     create: Some(|pairs| Box::new(Safetensors { metadata: (!pairs.is_empty()).then_some(pairs) })),
     alone: true,

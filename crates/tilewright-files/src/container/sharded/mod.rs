@@ -33,6 +33,7 @@ pub(crate) const FORMAT: Format = Format {
     splits: false,
     orders: false,
     ties: true,
+    longest_name: None,
     open,
     create: None,
     alone: false,
