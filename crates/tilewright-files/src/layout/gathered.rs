@@ -109,14 +109,21 @@ fn steps(extents: &[u64], program: &Program) -> Vec<SourceStep> {
 
 /// Returns the dense layout whose dims are in the order of their steps; the last dim is the fastest of those with equal steps.
 fn dense(extents: &[u64], steps: &[SourceStep]) -> Result<TensorLayout, tilewright_core::Error> {
-    let mut order: Vec<usize> = (0..extents.len()).collect();
+    let wide = |dim: &usize| extents.get(*dim).is_some_and(|extent| *extent > 1);
+    let mut order: Vec<usize> = (0..extents.len()).filter(wide).collect();
     order.sort_by_key(|dim| (steps.get(*dim).map_or(0, |step| step.mean), Reverse(*dim)));
+    if extents.contains(&0) || order.is_sorted_by(|a, b| a > b) {
+        return TensorLayout::row_major(extents);
+    }
+    if order.is_sorted() {
+        return TensorLayout::col_major(extents);
+    }
     let (mut modes, mut pitch) = (vec![Mode::new(1, 0); extents.len()], 1u64);
-    for (mode, extent) in order.into_iter().filter_map(|dim| Some((dim, *extents.get(dim)?))) {
-        if let Some(mode) = modes.get_mut(mode) {
-            *mode = Mode::new(extent, pitch as i64);
+    for dim in order {
+        if let (Some(mode), Some(extent)) = (modes.get_mut(dim), extents.get(dim)) {
+            *mode = Mode::new(*extent, pitch as i64);
+            pitch = pitch.saturating_mul(*extent);
         }
-        pitch = pitch.saturating_mul(extent.max(1));
     }
     let size = extents.iter().product();
     TensorLayout::new(extents, &Layout::nested(&modes, &vec![1; modes.len()])?, size)
@@ -192,5 +199,44 @@ impl Gathered {
 impl fmt::Debug for Gathered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Gathered({:?})", self.array.layout())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tilewright_core::Dtype;
+    use tilewright_notation::Spec;
+
+    use super::*;
+
+    /// Returns an order of numbers in which few follow each other.
+    fn shuffled(count: u64) -> String {
+        let all: Vec<String> = (0..count).map(|i| (i * 389 % count).to_string()).collect();
+        all.join(",")
+    }
+
+    /// The dense elements are near to the storage: their ranges together read it about once, in few calls.
+    #[test]
+    fn ranges_of_dense_elements_are_near_to_the_storage() {
+        for (dim, stored) in
+            [0, 1].into_iter().flat_map(|dim| [(dim, "row-major"), (dim, "col-major")])
+        {
+            let (dims, list) = ([1024, 1024], shuffled(1024));
+            let spec = Spec::parse(&format!("table({dim}; {list}) {stored}")).unwrap();
+            let array = spec.array_layout(Some(&dims), Some(Dtype::F32), &()).unwrap();
+            let gathered = Gathered::new(array, 32).unwrap();
+            let columns = TensorLayout::col_major(&dims).unwrap();
+            assert_eq!(*gathered.dense() == columns, stored == "col-major");
+            let inner = (dim == 1) == (stored == "row-major");
+            let scattered: &[bool] = if inner { &[dim == 0, dim == 1] } else { &[] };
+            assert_eq!(gathered.scattered(), scattered, "{dim} {stored}");
+            let (step, len) = (gathered.step() as u64, gathered.len());
+            let (mut calls, mut bytes) = (0, 0);
+            for at in (0..len).step_by(step as usize) {
+                let chunk = gathered.plan.chunk(at..(at + step).min(len)).unwrap();
+                (calls, bytes) = (calls + chunk.reads().count(), bytes + chunk.buffer_len() as u64);
+            }
+            assert!(calls <= 2048 && bytes <= len * 5 / 4, "{dim} {stored}: {calls} {bytes}");
+        }
     }
 }

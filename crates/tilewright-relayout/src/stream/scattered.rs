@@ -103,12 +103,20 @@ impl Stretches {
     fn add_box(&mut self, base: i64, parts: &mut [Vec<i64>]) -> bool {
         let gap = self.elements(self.gap) as i64;
         let mut held = vec![(base, base + 1)];
-        parts.iter_mut().for_each(|part| part.sort_unstable());
-        parts.sort_by_key(|part| part.last().zip(part.first()).map(|(last, first)| last - first));
+        let ends = |part: &[i64]| part.iter().min().copied().zip(part.iter().max().copied());
+        let span = |part: &[i64]| ends(part).map_or(0, |(low, high)| high.abs_diff(low));
+        parts.sort_by_key(|part| span(part));
         for part in parts {
+            let Some((low, high)) = ends(part) else { return true };
             // What is added to one stretch may overlap it, or leave gaps as long as it is.
             let near = if let [(from, to)] = held[..] { (to - from).max(gap) } else { gap };
-            let ranges = joined(part.iter().map(|at| (*at, *at + 1)), near);
+            let count = part.len() as u64;
+            let ranges = if span(part) < count + count / 4 {
+                vec![(low, high + 1)]
+            } else {
+                part.sort_unstable();
+                joined(part.iter().map(|at| (*at, *at + 1)), near)
+            };
             if ranges.len().saturating_mul(held.len()) > self.most {
                 return false;
             }
