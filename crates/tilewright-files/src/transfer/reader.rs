@@ -7,6 +7,7 @@
 //! |---|---|
 //! | straight | runs of elements are long on both sides: they are read to their places |
 //! | slabs | windows of the storage, or of pieces of it, are boxes of coordinates: a window is read, its elements are moved to their places |
+//! | tiles | index tables give no regions: the bytes that a box needs are read, and its elements are moved to their places |
 //! | ranges | else: the bytes that a range of the result needs are read, and the range is made from them |
 
 mod run;

@@ -2,7 +2,7 @@
 
 use std::{cell::Cell, ops::Range};
 
-use tilewright_relayout::{CALL, Plan, Program, Region};
+use tilewright_relayout::{CALL, Plan, Program, Read, Region, Tiles, Write};
 use tilewright_transfer::{Stage, is_straight};
 
 use super::{Reader, Sizes};
@@ -221,7 +221,34 @@ impl Run<'_, '_> {
             self.watch.advance(reader.moved());
             return Ok(());
         }
-        self.direct(out)
+        // Without regions, a range may read nearly everything; a tile reads and writes long runs.
+        let tiles = plan.program().regions().is_none().then(|| plan.tiles(self.sizes.window));
+        match tiles.flatten() {
+            Some(tiles) => self.tiles(tiles, out),
+            None => self.direct(out),
+        }
+    }
+
+    /// Reads tiles, and writes their elements to their places.
+    fn tiles(&self, tiles: Tiles, out: &mut [u8]) -> Result<(), Error> {
+        let (mut read, mut moved) = (None, None);
+        for tile in tiles {
+            let from = self.room(&mut read, tile.src_len() as u64)?;
+            for Read { src, len, at } in tile.reads() {
+                let bytes = from.get_mut(at..at + len).ok_or_else(|| self.outside())?;
+                self.read(bytes, src, false)?;
+            }
+            let to = self.room(&mut moved, tile.dst_len() as u64)?;
+            tile.run(from, to).map_err(|error| self.reader.failed(&error))?;
+            for Write { dst, len, at } in tile.writes() {
+                let place = out.get_mut(dst as usize..).and_then(|out| out.get_mut(..len));
+                let place = place.ok_or_else(|| self.outside())?;
+                place.copy_from_slice(to.get(at..at + len).ok_or_else(|| self.outside())?);
+            }
+            self.tell(tile.dst_len() as u64);
+        }
+        self.tell(u64::MAX);
+        Ok(())
     }
 
     /// Returns the first `len` bytes of a buffer that is kept.
