@@ -15,7 +15,7 @@ use std::{collections::HashMap, sync::Arc};
 use tilewright_core::{Dtype, DtypeKind, TensorLayout};
 use tilewright_sharded::{Piece, Pieces};
 
-use crate::Error;
+use crate::{Error, unit::Unit};
 
 /// A local array without its offset: its elements, its layout, and its entry in a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,16 +34,6 @@ pub(crate) struct Laid {
     pub(crate) packed: bool,
     /// True if the file has the bytes of each number in big-endian order.
     pub(crate) big: bool,
-}
-
-/// Returns the unit in which the last dim of an array is moved, if `extents` count bytes along that dim only: elements of
-/// a block, and its bytes.
-pub(crate) fn unit(dtype: Dtype, shape: &[u64], extents: &[u64]) -> Option<(u64, u64)> {
-    let block = dtype.block()?;
-    let ((last, lead), (bytes, rows)) = (shape.split_last()?, extents.split_last()?);
-    let (elements, width) = (u64::from(block.elements), u64::from(block.bytes));
-    let is_own = last.is_multiple_of(elements) && last / elements * width == *bytes;
-    (lead == rows && is_own).then_some((elements, width))
 }
 
 impl Laid {
@@ -65,8 +55,8 @@ impl Laid {
     }
 
     /// Returns the unit of the last dim, if its elements are blocks.
-    pub(crate) fn unit(&self) -> Option<(u64, u64)> {
-        unit(self.dtype, &self.shape, self.dims()).filter(|_| self.packed)
+    pub(crate) fn unit(&self) -> Option<Unit> {
+        Unit::of_array(self.dtype, &self.shape, self.dims()).filter(|_| self.packed)
     }
 
     /// Returns the bytes of a number whose order is reversed when it is read; 1 for none.
@@ -204,8 +194,8 @@ impl ReshardedArray {
     }
 
     /// Returns the unit of the last dim, if its elements are blocks.
-    pub(crate) fn unit(&self) -> Option<(u64, u64)> {
-        unit(self.dtype, self.packed.as_ref()?, &self.extents)
+    pub(crate) fn unit(&self) -> Option<Unit> {
+        Unit::of_array(self.dtype, self.packed.as_ref()?, &self.extents)
     }
 
     /// Returns the number of bytes of all elements.

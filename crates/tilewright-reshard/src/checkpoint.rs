@@ -89,9 +89,8 @@ pub(crate) fn array(
     let Laid { file_dtype, dtype, bits, .. } = &*entry.laid;
     let (name, file_dtype) = (entry.name.clone(), file_dtype.clone());
     let mut packed = entry.laid.packed();
-    if let (Some((elements, bytes)), Some((last, lead))) = (entry.laid.unit(), extents.split_last())
-    {
-        packed = Some([lead, &[last / bytes * elements]].concat());
+    if let Some(unit) = entry.laid.unit() {
+        packed = Some(unit.in_elements(&extents));
     }
     ReshardedArray { name, file_dtype, dtype: *dtype, bits: *bits, extents, packed, held }
 }

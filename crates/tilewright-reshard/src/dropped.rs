@@ -142,7 +142,7 @@ impl Job {
 
 /// Returns a count of bytes of blocks as one of elements; those of other arrays count elements already.
 fn in_elements(array: &ReshardedArray, count: u64) -> u64 {
-    array.unit().map_or(count, |(elements, bytes)| count / bytes * elements)
+    array.unit().map_or(count, |unit| unit.elements(count))
 }
 
 /// Returns the index in the local array of an element of a part.

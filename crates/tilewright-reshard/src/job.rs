@@ -14,7 +14,7 @@ use crate::{
     identity::{hash, identities},
     outline::Outline,
     request::SAFETENSORS,
-    source,
+    source::{self, FirstFile},
     target::{self, Output},
 };
 
@@ -101,11 +101,13 @@ impl Job {
     /// assert_eq!(Job::prepare(inside).unwrap_err().kind(), "same-file");
     /// ```
     pub fn survey(mut request: Request) -> Result<Job, Error> {
-        if request.from.is_none() {
-            request.from = source::recorded(&request.input)?;
+        let mut first = FirstFile::default();
+        if request.from.is_none() && source::is_bare(&request.input)? {
+            first = FirstFile::of(&request.input)?;
+            request.from = first.rules.take();
         }
         request.settle();
-        let source = source::open(&request)?;
+        let source = source::open(&request, &first)?;
         heads::check(&request, &source.arrays)?;
         Job::of_source(request, source)
     }

@@ -55,11 +55,7 @@ pub(crate) fn laid(
 ) -> Result<Arc<Laid>, Error> {
     let about = |error: Error| error.about(&format!("tensor {:?}", array.name));
     let plain = |shape: &Vec<u64>| {
-        let mut own = shape.clone();
-        if let (Some((elements, bytes)), Some((last, lead))) = (array.unit(), extents.split_last())
-        {
-            own = [lead, &[last / bytes * elements]].concat();
-        }
+        let own = array.unit().map_or_else(|| shape.clone(), |unit| unit.in_elements(extents));
         Ok((TensorLayout::row_major(extents)?, own, None))
     };
     let laid = array.packed.as_ref().map_or_else(|| layout(array, extents, spec), plain);

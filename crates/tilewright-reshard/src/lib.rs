@@ -84,6 +84,7 @@ mod table;
 mod target;
 mod tensor;
 mod threads;
+mod unit;
 
 pub use boxes::{RawBox, RawTensor};
 pub use calls::Calls;

@@ -20,6 +20,7 @@ use crate::{
     beside::{Metadata, metadata},
     identity::{Identity, identities},
     known_extents::{EXTENTS, Named, noted},
+    unit::Unit,
 };
 
 /// The key of metadata under which a file of a distributed checkpoint states the offsets of its tensors in the whole
@@ -297,14 +298,11 @@ fn is_packed(tensor: &Tensor) -> Result<bool, Error> {
 
 /// Returns the number of bytes of packed elements or of blocks; `None` if it is not a whole number.
 pub(crate) fn bytes(shape: &[u64], dtype: Dtype) -> Option<u64> {
-    if let Some(block) = dtype.block() {
-        let (last, lead) = shape.split_last()?;
-        let blocks = last / u64::from(block.elements);
-        let own = last.is_multiple_of(block.elements.into()).then_some(u64::from(block.bytes))?;
-        let rows = lead.iter().try_fold(1u64, |size, extent| size.checked_mul(*extent))?;
-        return rows.checked_mul(blocks)?.checked_mul(own);
+    let size = |shape: &[u64]| shape.iter().try_fold(1u64, |size, own| size.checked_mul(*own));
+    if let Some(unit) = Unit::of(dtype) {
+        return size(&unit.in_bytes(shape)?);
     }
-    let size = shape.iter().try_fold(1u64, |size, extent| size.checked_mul(*extent))?;
+    let size = size(shape)?;
     let bits = size.checked_mul(dtype.bits()?.into())?;
     bits.is_multiple_of(8).then_some(bits / 8)
 }
@@ -313,12 +311,10 @@ fn made(tensor: &Tensor) -> Result<Laid, Error> {
     let (named, dtype) = (tensor.layout(), tensor.dtype());
     let own = dtype.safetensors_name().filter(|_| dtype.packed_bits() == named.element_bits());
     let file_dtype = own.unwrap_or(dtype.name()).to_owned();
-    if let Some(block) = dtype.block() {
-        let (mut dims, shape) = (tensor.dims().to_vec(), tensor.dims().to_vec());
-        if let Some(last) = dims.last_mut() {
-            *last = *last / u64::from(block.elements) * u64::from(block.bytes);
-        }
-        let (layout, bits) = (TensorLayout::row_major(&dims)?, 8);
+    let blocks = Unit::of(dtype).and_then(|unit| unit.in_bytes(tensor.dims()));
+    if let Some(bytes) = blocks {
+        let shape = tensor.dims().to_vec();
+        let (layout, bits) = (TensorLayout::row_major(&bytes)?, 8);
         let (spec, packed, big) = (None, true, false);
         return Ok(Laid { file_dtype, dtype, bits, layout, shape, spec, packed, big });
     }

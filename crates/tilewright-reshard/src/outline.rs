@@ -141,10 +141,8 @@ impl Outline {
             let (file_dtype, extents) = (laid.file_dtype.clone(), extents.clone());
             let (dtype, bits, held) = (laid.dtype, laid.bits, held.clone());
             let (name, mut packed) = (name.into(), laid.packed());
-            if let (Some((elements, bytes)), Some((last, lead))) =
-                (laid.unit(), extents.split_last())
-            {
-                packed = Some([lead, &[last / bytes * elements]].concat());
+            if let Some(unit) = laid.unit() {
+                packed = Some(unit.in_elements(&extents));
             }
             Ok(ReshardedArray { name, file_dtype, dtype, bits, extents, packed, held })
         };

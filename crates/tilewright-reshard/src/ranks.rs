@@ -144,7 +144,12 @@ impl Ranks<'_> {
     ) -> Result<Ranked, Error> {
         let name = &*first.name;
         let extents = match first.laid.unit() {
-            Some((elements, bytes)) => in_bytes(name, extents, (elements, bytes))?,
+            Some(unit) => unit.in_bytes(&extents).ok_or_else(|| {
+                let count = unit.elements;
+                Error::mismatch(format!(
+                    "tensor {name:?}: extents {extents:?} cut a block of {count} elements"
+                ))
+            })?,
             None => extents,
         };
         if !self.rules.names(name)? {
@@ -287,20 +292,6 @@ fn fits(
         }
         _ => Err(Error::mismatch(format!("{said}; by its rule the shard is not a box"))),
     }
-}
-
-/// Returns extents with the last one in bytes of units of elements.
-fn in_bytes(
-    name: &str,
-    mut extents: Vec<u64>,
-    (elements, bytes): (u64, u64),
-) -> Result<Vec<u64>, Error> {
-    let said = format!("tensor {name:?}: extents {extents:?} cut a block of {elements} elements");
-    match extents.last_mut() {
-        Some(last) if last.is_multiple_of(elements) => *last = *last / elements * bytes,
-        _ => return Err(Error::mismatch(said)),
-    }
-    Ok(extents)
 }
 
 /// Returns the axes of the mesh that cut a dim.

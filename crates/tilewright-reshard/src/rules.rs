@@ -9,6 +9,7 @@ use crate::{
     Error,
     array::ReshardedArray,
     lists::{RULES, uncut},
+    unit::Unit,
 };
 
 /// The rule of a tensor, and the extents in it.
@@ -178,8 +179,8 @@ impl Rules {
         let placed = Placed::of(&sharded, array.shape())?;
         placed.in_units(unit).map_err(|coord| {
             let (rule, name) = (self.said(&array.name).unwrap_or_default(), array.dtype.name());
-            let said = format!("rule {rule} cuts a block of {name} at {coord:?}: {} elements of the last dim move together", unit.0);
-            about(&format!("{said}; cut another dim, cut at multiples of {}, or keep the tensor whole", unit.0))
+            let said = format!("rule {rule} cuts a block of {name} at {coord:?}: {} elements of the last dim move together", unit.elements);
+            about(&format!("{said}; cut another dim, cut at multiples of {}, or keep the tensor whole", unit.elements))
         })
     }
 
@@ -267,13 +268,10 @@ impl Placed {
     }
 
     /// Returns the pieces with the last dim in bytes of units; the error is the coordinate at which a unit is cut.
-    fn in_units(mut self, (elements, bytes): (u64, u64)) -> Result<Placed, Vec<u64>> {
-        let scaled = |at: &mut Vec<u64>, coord: &[u64]| match at.last_mut() {
-            Some(last) if last.is_multiple_of(elements) => {
-                *last = *last / elements * bytes;
-                Ok(())
-            }
-            _ => Err(coord.to_vec()),
+    fn in_units(mut self, unit: Unit) -> Result<Placed, Vec<u64>> {
+        let scaled = |at: &mut Vec<u64>, coord: &[u64]| {
+            *at = unit.in_bytes(at).ok_or_else(|| coord.to_vec())?;
+            Ok::<(), Vec<u64>>(())
         };
         for piece in &mut self.pieces {
             let (start, mut ends) = (piece.start.clone(), piece.start.clone());

@@ -14,8 +14,9 @@ use tilewright_files::{
 use crate::{
     Error, Request, Rules,
     array::{Laid, ReshardedArray},
-    checkpoint::{Checkpoint, has_index, is_index, listed},
-    source,
+    checkpoint::{Checkpoint, is_index, listed},
+    source::{self, FirstFile},
+    unit::Unit,
 };
 
 /// Opens the arrays of a folder of shards, or of a file next to an index; `None` for a path that holds whole tensors.
@@ -45,16 +46,15 @@ pub fn shards(path: impl AsRef<Path>, rules: Option<&Rules>) -> Result<Option<Co
     if !path.is_dir() && !is_index(path) {
         return Ok(None);
     }
-    let is_of_files = path.is_dir() && !has_index(path)? && listed(path)?.len() > 1;
-    let rules = match source::recorded(path)? {
-        None => rules.filter(|_| is_of_files).cloned(),
-        recorded => recorded,
-    };
-    if rules.is_none() && !source::has_places(path)? {
+    let is_of_files = source::is_bare(path)? && listed(path)?.len() > 1;
+    let mut first = FirstFile::of(path)?;
+    let given = rules.filter(|_| is_of_files);
+    let rules = first.rules.take().or_else(|| given.cloned());
+    if rules.is_none() && !first.has_places {
         return Ok(None);
     }
     let request = Request { from: rules, ..Request::new(path, "") };
-    let checkpoint = source::open(&request)?;
+    let checkpoint = source::open(&request, &first)?;
     let mut messages = checkpoint.beside.left.clone();
     messages.extend(checkpoint.assumption(request.from.is_some()));
     collection(path, &checkpoint, messages).map(Some)
@@ -99,7 +99,7 @@ fn tensor(
         let (mut local, mut start) = (piece.local.clone(), piece.start.clone());
         let mut extents = piece.extents.clone();
         match (array.unit(), &array.packed) {
-            (Some((_, bytes)), _) => {
+            (Some(Unit { bytes, .. }), _) => {
                 let last = [&mut local, &mut start, &mut extents].map(|at| at.last_mut());
                 last.into_iter().flatten().for_each(|at| *at /= bytes);
             }

@@ -31,44 +31,43 @@ use crate::{
     ranks::ranks,
 };
 
-/// Opens a checkpoint.
-pub(crate) fn open(request: &Request) -> Result<Checkpoint, Error> {
+/// Opens a checkpoint, with what its first file states.
+pub(crate) fn open(request: &Request, first: &FirstFile) -> Result<Checkpoint, Error> {
     let (path, stated) = (&request.input, request.stated()?);
     let mut checkpoint = match &request.from {
         Some(rules) => ranks(path, rules, stated)?,
-        None if is_distributed(path)? => distributed(path, stated)?,
+        None if first.has_places && is_bare(path)? => distributed(path, stated)?,
         None => whole(path, stated, &request.ending())?,
     };
     checkpoint.trust(request);
     Ok(checkpoint)
 }
 
-/// Returns whether a path is the folder of a distributed checkpoint of torch without an index.
-fn is_distributed(path: &Path) -> Result<bool, Error> {
-    if !path.is_dir() || has_index(path)? {
-        return Ok(false);
-    }
-    has_places(path)
+/// What the first file at a path states.
+#[derive(Default)]
+pub(crate) struct FirstFile {
+    /// The rules that the files of a folder record.
+    pub(crate) rules: Option<Rules>,
+    /// Whether its tensors are boxes of arrays.
+    pub(crate) has_places: bool,
 }
 
-/// Returns whether the first file at a path states that its tensors are boxes of arrays.
-pub(crate) fn has_places(path: &Path) -> Result<bool, Error> {
-    let files = parts(path)?;
-    let Some(first) = files.first() else { return Ok(false) };
-    Ok(says_places(&tilewright_files::open(first, &Reading::default())?))
+impl FirstFile {
+    /// Reads the first file of a folder, or of those next to an index.
+    pub(crate) fn of(path: &Path) -> Result<FirstFile, Error> {
+        let files = parts(path)?;
+        let Some(first) = files.first() else { return Ok(FirstFile::default()) };
+        let input = tilewright_files::open(first, &Reading::default())?;
+        let text = input.metadata().find(|(key, _)| *key == RULES).map(|(_, text)| text);
+        let read = |text| Rules::of_record(text).map_err(|error| error.about(&shown(first)));
+        let rules = if is_bare(path)? { text.map(read).transpose()? } else { None };
+        Ok(FirstFile { rules, has_places: says_places(&input) })
+    }
 }
 
-/// Returns the rules that the files of a folder record.
-pub(crate) fn recorded(path: &Path) -> Result<Option<Rules>, Error> {
-    if !path.is_dir() || has_index(path)? {
-        return Ok(None);
-    }
-    let files = listed(path)?;
-    let Some(first) = files.first() else { return Ok(None) };
-    let input = tilewright_files::open(first, &Reading::default())?;
-    let text = input.metadata().find(|(key, _)| *key == RULES).map(|(_, text)| text);
-    let read = |text| Rules::of_record(text).map_err(|error| error.about(&shown(first)));
-    text.map(read).transpose()
+/// Returns whether a path is a folder without an index.
+pub(crate) fn is_bare(path: &Path) -> Result<bool, Error> {
+    Ok(path.is_dir() && !has_index(path)?)
 }
 
 /// Returns whether the files state that their tensors are boxes of arrays.
