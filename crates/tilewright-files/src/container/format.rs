@@ -177,6 +177,11 @@ pub(crate) trait Container: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
+    /// Returns whether the tensors are in shards.
+    fn is_sharded(&self) -> bool {
+        false
+    }
+
     /// Returns the places of the pieces of a tensor whose local arrays have layouts of their own.
     fn boxes(&self, _tensor: &str) -> Option<&[LocalBox]> {
         None

@@ -103,6 +103,10 @@ impl Container for Shards {
         Err(refused(path))
     }
 
+    fn is_sharded(&self) -> bool {
+        true
+    }
+
     fn boxes(&self, tensor: &str) -> Option<&[LocalBox]> {
         self.boxes.get(tensor).map(Vec::as_slice)
     }

@@ -300,9 +300,7 @@ impl Collection {
     /// assert!(!Collection::open(path).unwrap().is_sharded());
     /// ```
     pub fn is_sharded(&self) -> bool {
-        let is_one =
-            |input: &Input| input.names().any(|name| input.opened.container.boxes(name).is_some());
-        self.inputs.iter().any(is_one)
+        self.inputs.iter().any(|input| input.opened.container.is_sharded())
     }
 
     /// Returns the name of the only tensor, and whether its file does not name it.
