@@ -196,6 +196,63 @@ fn results_in_gguf_are_those_of_their_source() {
     assert!(text.contains("the metadata are those of"), "{text}");
 }
 
+/// Writes a GGUF file of one f32 tensor of four elements with this name and alignment.
+fn gguf(path: PathBuf, name: &str, alignment: u32) {
+    let text = |text: &str| [&(text.len() as u64).to_le_bytes(), text.as_bytes()].concat();
+    let number = |number: u32| number.to_le_bytes().to_vec();
+    let parts = [
+        b"GGUF".to_vec(),
+        number(3),
+        [1u64, 2].map(u64::to_le_bytes).concat(),
+        [text("general.architecture"), number(8), text("tiny")].concat(),
+        [text("general.alignment"), number(4), number(alignment)].concat(),
+        [text(name), number(1), 4u64.to_le_bytes().to_vec(), number(0), vec![0; 8]].concat(),
+    ];
+    let (mut file, grain) = (parts.concat(), alignment as usize);
+    file.resize(file.len().next_multiple_of(grain), 0);
+    file.extend([1u8; 16]);
+    file.resize(file.len().next_multiple_of(grain), 0);
+    fs::write(path, file).unwrap();
+}
+
+#[test]
+fn names_that_ggml_refuses_are_told_wherever_a_gguf_file_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    fs::write(at.join("r.toml"), "pass = ['*']\n").unwrap();
+    for (name, is_told) in [("x".repeat(63), false), ("x".repeat(64), true)] {
+        gguf(at.join("in.gguf"), &name, 32);
+        for args in [
+            &["convert", "in.gguf", "o.gguf", "--to", "col-major"][..],
+            &["convert", "in.gguf", "o.gguf", "--recipe", "r.toml"],
+            &["reshard", "in.gguf", "o.gguf"],
+        ] {
+            let text = done(at, &[args, &["--force"]].concat());
+            assert_eq!(text.contains("more than 63 bytes, and ggml refuses"), is_told, "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_result_of_another_alignment_is_its_source() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    gguf(at.join("in.gguf"), "w", 32);
+    gguf(at.join("model.gguf"), "w", 64);
+    done(at, &["reshard", "in.gguf", "out.gguf", "--metadata", "model.gguf"]);
+    assert!(fs::metadata(at.join("out.gguf")).unwrap().len().is_multiple_of(64));
+    let text = done(at, &["verify", "out.gguf", "--against", "in.gguf"]);
+    assert!(text.starts_with("same: "), "{text}");
+}
+
+#[test]
+fn a_simulated_result_has_no_path() {
+    let folder = tempfile::tempdir().unwrap();
+    let cnn = data("tiny_cnn_f32.safetensors");
+    let text = refused(folder.path(), &["reshard", "simulate", &cnn, "--format", "gguf"], 2);
+    assert!(text.starts_with("error: OUT/model.gguf: .gguf needs model metadata"), "{text}");
+}
+
 #[test]
 fn messages_about_plans_name_the_step_that_takes_the_option() {
     let folder = tempfile::tempdir().unwrap();
