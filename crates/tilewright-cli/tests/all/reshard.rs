@@ -196,7 +196,7 @@ fn a_result_is_replaced_by_force_and_variables_that_are_no_numbers_are_refused()
     let at = folder.path();
     let dcp = data("dcp_hf/ckpt");
     let note = done(at, &["reshard", &dcp, "out", "--verify"]);
-    assert!(note.contains("note: nothing states the extents of 17 tensors"), "{note}");
+    assert!(note.contains("warning: nothing states the extents of 17 tensors"), "{note}");
     let again = tilewright(at, &[], &["reshard", &dcp, "out"]);
     assert_eq!(again.status.code(), Some(2));
     assert!(said(&again).contains("--force replaces a checkpoint"), "{}", said(&again));

@@ -53,7 +53,7 @@ fn assumed_extents_are_said_until_they_are_answered() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     dcp(&at.join("in"), 2);
-    let note = "note: nothing states the extents of 1 tensor, so they are taken to end with the last shard: \"w\" [4, 3]. A last shard file \
+    let note = "warning: nothing states the extents of 1 tensor, so they are taken to end with the last shard: \"w\" [4, 3]. A last shard file \
                 that is missing makes them smaller; give them with --extents FILE, or accept them with --trust-extents\n";
     for (number, words) in [
         &["reshard", "in", "OUT", "-q"][..],

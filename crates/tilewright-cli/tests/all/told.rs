@@ -55,7 +55,7 @@ fn notes_of_a_recipe_stay_with_q_and_are_a_field_of_json() {
     recipe(at, &format!("note = [\"{note}\"]\n{KEEP}"));
     for (out, quiet) in [("o1", &[][..]), ("o2", &["-q"])] {
         let all = told(at, "in", out, &[&["--recipe", "r.toml"], quiet].concat());
-        assert!(all.contains(&format!("note: {note}")), "{all:?}");
+        assert!(all.contains(&format!("warning: {note}")), "{all:?}");
     }
     let output = convert(at, "in", "o3", &["--recipe", "r.toml", "--json", "-q"]);
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -138,7 +138,8 @@ fn a_result_that_is_a_file_says_that_it_lacks_the_configuration() {
             Some(expected) => {
                 assert!(
                     all.len() == 1
-                        && all[0].starts_with("note: config.json beside the input is not copied"),
+                        && all[0]
+                            .starts_with("warning: config.json beside the input is not copied"),
                     "{all:?}"
                 );
                 assert!(all[0].ends_with(expected), "{all:?}");

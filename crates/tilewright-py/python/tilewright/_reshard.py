@@ -76,7 +76,7 @@ def reshard(
     :param force: the result may replace a checkpoint
     :param trust_extents: the extents that the shards imply are taken, whatever files state
     :param trust_replicas: of several copies of a box one is read, and the others are not compared with it
-    :param drop_padding: rows that a rule calls padding are dropped even if they have values other than 0
+    :param drop_padding: rows that a rule calls padding are dropped even if they have values other than 0, such as -0.0
     :raises FileError: what cannot be read, or is corrupt
     :raises MismatchError: a hole, an overlap, shards that are not those of their rule
     :raises Error: a mesh, a sharding or a layout that does not parse or does not fit
