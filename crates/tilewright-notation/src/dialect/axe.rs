@@ -20,7 +20,8 @@
 //! | `T.ComposeLayout(3, 3, 3, T.TileLayout(T.S[(8, 64):(64, 1)]))` | | `Sw<3,3,3> o (8,64):(64,1)` |
 //! | `ComposeLayout(3, 2, 3, S[64:1], swizzle_inner=False)` | | `Sw<2,3,-3> o (64):(1)` |
 //! | `S[(2, 3):(1, 1)]` | `[4,3]` | error: 12 elements, and the iters count 6 |
-//! | `S[(8, 4):(1 @ laneid, 1)]` | | error: spreads an array over laneid |
+//! | `S[(8, 4):(1 @ laneid, 1)]` | | error: a linear layout can express this |
+//! | `S[(8, 4):(1 @ gpu, 1)]` | | error: no linear layout expresses this: axis gpu has no bit 0 |
 //! | `S[4:1] + R[2:4]` | | error: each element at 2 places |
 //! | `S[(4, 2):(1)]` | | error: 1 stride for 2 extents |
 

@@ -116,3 +116,19 @@ fn causes_account_for_the_whole_storage() {
     }
     assert!(padded > 100, "{padded}");
 }
+
+#[test]
+fn storage_before_offset_0_and_shared_places_are_told() {
+    let of = |text: &str| Explanation::of(&Spec::parse(text).unwrap().resolve(None, None).unwrap());
+    let line = |of: &Explanation, title: &str| {
+        let found = of.lines().into_iter().find(|(own, _)| own == title);
+        found.map(|(_, text)| text).unwrap_or_default()
+    };
+    let below = of("(8,4):(-4,1)");
+    assert_eq!((below.capacity, below.below, below.padding), (4, 28, 0));
+    assert_eq!(line(&below, "capacity"), "4 elements from offset 0 on, and 28 before it");
+    assert_eq!(line(&of("(8,4):(-5,1)"), "padding"), "7 elements (17.9 % of the storage)");
+    let shared = of("S[(8,4):(4,4)]");
+    assert_eq!(line(&shared, "padding"), "at least 9 elements (22.0 % of the storage)");
+    assert!(shared.advice.is_none());
+}
