@@ -1,8 +1,8 @@
 //! The reads of a range of the destination whose boxes are too many, or too uneven in their bits, to keep: a sorted
 //! list of stretches of the source, in which each leaf finds its elements.
 //!
-//! Laws: after [`Stretches::add`] of a leaf, each of its elements is within one stretch, even if another leaf contains
-//! it later. The list never takes more than a stated share of the range.
+//! Laws: after a leaf was added, or a box that has it, each of its elements is within one stretch, even if another leaf
+//! contains it later. The list never takes more than a stated share of the range.
 
 use core::ops::Range;
 
@@ -99,7 +99,7 @@ impl Stretches {
     }
 
     /// Adds the elements whose offsets are `base` plus one summand of each part, and short gaps between them; returns false
-    /// if they have too many stretches.
+    /// if they have too many stretches. A part that takes four fifths of its span is one stretch.
     fn add_box(&mut self, base: i64, parts: &mut [Vec<i64>]) -> bool {
         let gap = self.elements(self.gap) as i64;
         let mut held = vec![(base, base + 1)];
