@@ -360,7 +360,6 @@ impl Answer for Explanation {
             "size": self.size,
             "cosize": self.cosize,
             "capacity": self.capacity,
-            "below": self.below,
             "bytes": self.bytes.and_then(|bytes| u64::try_from(bytes).ok()),
             "padding": self.padding,
             "contiguous_run": self.contiguous_run,
@@ -374,6 +373,9 @@ impl Answer for Explanation {
             "formats": self.formats,
             "notations": notations.collect::<Map<_, _>>(),
         });
+        if self.below > 0 {
+            json["below"] = self.below.into();
+        }
         if let Some(words) = &self.stored_as {
             json["stored_as"] = words_json(words);
         }
