@@ -272,6 +272,19 @@ impl Request {
         self
     }
 
+    /// Sets the name that messages give the result of a job that is only queried, in place of its path.
+    ///
+    /// ```
+    /// # use tilewright_reshard::{Job, Request};
+    /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// let error = Job::survey(Request::new(path, "").called("OUT").format("gguf")).unwrap_err();
+    /// assert!(error.to_string().starts_with("OUT/model.gguf: .gguf needs model metadata"));
+    /// ```
+    pub fn called(mut self, name: &str) -> Request {
+        self.output = name.into();
+        self
+    }
+
     /// Sets whether rows that a rule calls padding are dropped even if they have values other than 0. In a 0 every bit is 0,
     /// so -0.0 is another value.
     ///

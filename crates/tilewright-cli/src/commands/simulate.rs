@@ -21,12 +21,10 @@ pub(super) fn run(args: &Simulate, out: &mut Output) -> Result<ExitCode, Failure
         )));
     }
     // Nothing is written or looked for there; messages name it.
-    let absent = Path::new("OUT");
+    let asked = |input: &Path| Ok::<_, Failure>(request(input, input, &args.how)?.called("OUT"));
     let job = match (&args.input, tensors(args)?) {
-        (Some(input), _) => Job::survey(request(input, absent, &args.how)?)?,
-        (None, Some(tensors)) => {
-            Job::imagine(request(Path::new("no source"), absent, &args.how)?, &tensors)?
-        }
+        (Some(input), _) => Job::survey(asked(input)?)?,
+        (None, Some(tensors)) => Job::imagine(asked(Path::new("no source"))?, &tensors)?,
         (None, None) => {
             let said = "no tensors; give IN, --params, --config, or --bytes with --tensors";
             return Err(Failure::usage(said));
