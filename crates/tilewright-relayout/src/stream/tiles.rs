@@ -372,7 +372,7 @@ impl Tiles {
         });
         match made.map(|made| made.moves) {
             Some(Moves::Region(_, shape)) => shape.ways.name(&shape.region),
-            _ => "fill".to_string(),
+            Some(Moves::Digits(_)) | None => "fill".to_string(),
         }
     }
 

@@ -50,7 +50,7 @@ pub struct Explanation {
     pub below: u64,
     /// The length of the storage in bytes, if the width of an element is known.
     pub bytes: Option<u128>,
-    /// The number of storage elements without a logical element; if elements share places, there are more.
+    /// The number of storage elements without a logical element; more if elements share places that have gaps.
     pub padding: u64,
     /// The number of consecutive offsets that hold elements, from the first element on.
     pub contiguous_run: u64,
@@ -116,8 +116,14 @@ impl Explanation {
         let bits = named.element_bits();
         let (dtype, stored) = (named.dtype(), named.explicit_bits());
         let alone = Named::new("", layout.clone(), dtype, stored, named.fill());
-        let low = layout.layout().bounds().map_or(0, |(low, _)| low.min(0));
-        let (below, injective) = (low.unsigned_abs(), layout.injective());
+        let (bounds, exhaustive) = (layout.layout().bounds(), layout.layout().exhaustive());
+        let (below, injective) =
+            (bounds.map_or(0, |(low, _)| low.min(0).unsigned_abs()), layout.injective());
+        // Elements that share places are as many as the places, if these have no gaps.
+        let places = match bounds {
+            Some((low, high)) if exhaustive && injective == Ok(false) => high.abs_diff(low) + 1,
+            _ => layout.size(),
+        };
         Explanation {
             name: named.to_spec(),
             dtype: named.dtype().map(|dtype| dtype.to_string()),
@@ -129,10 +135,10 @@ impl Explanation {
             capacity: layout.capacity(),
             bytes: bits.map(|bits| (u128::from(layout.capacity()) * u128::from(bits)).div_ceil(8)),
             below,
-            padding: layout.capacity().saturating_add(below).saturating_sub(layout.size()),
+            padding: layout.capacity().saturating_add(below).saturating_sub(places),
             contiguous_run: layout.contiguous_run(),
             contiguous_run_is_exact: layout.contiguous_run_is_exact(),
-            exhaustive: layout.layout().exhaustive(),
+            exhaustive,
             true_rank: layout.true_rank(),
             axes: axis::axes(layout),
             order: order(layout),
@@ -218,7 +224,8 @@ impl Explanation {
         }
         let all = u128::from(self.capacity) + u128::from(self.below);
         let share = decimal(100 * u128::from(self.padding), all, 1);
-        let least = if self.injective == Ok(false) { "at least " } else { "" };
+        let some = self.injective == Ok(false) && !self.exhaustive;
+        let least = if some { "at least " } else { "" };
         let padding = format!("{least}{} ({share} % of the storage)", elements(self.padding));
         let words = self.stored_as.as_ref().map(|words| format!("words {words}"));
         titled([

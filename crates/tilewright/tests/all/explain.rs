@@ -131,4 +131,5 @@ fn storage_before_offset_0_and_shared_places_are_told() {
     let shared = of("S[(8,4):(4,4)]");
     assert_eq!(line(&shared, "padding"), "at least 9 elements (22.0 % of the storage)");
     assert!(shared.advice.is_none());
+    assert_eq!(line(&of("(2,2):(0,1)+3"), "padding"), "3 elements (60.0 % of the storage)");
 }
