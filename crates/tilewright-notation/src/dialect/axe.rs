@@ -159,7 +159,7 @@ impl Axe {
             return Err(unsupported("a swizzle of a layout over threads has no map here"));
         }
         let groups = self.groups(dims)?.ok_or_else(|| {
-            let extents = tuple(&self.tile.extents());
+            let extents = tuple(self.tile.extents());
             unsupported(format!(
                 "the iters of {extents} cut across the dims, which no map over bits does"
             ))
