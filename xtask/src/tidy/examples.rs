@@ -11,7 +11,8 @@ use super::{
 };
 
 /// The crates to which this rule applies.
-const CRATES: [&str; 18] = [
+const CRATES: [&str; 19] = [
+    "tilewright-error",
     "tilewright-scan",
     "tilewright-core",
     "tilewright-fixed",
