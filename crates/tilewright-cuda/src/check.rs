@@ -2,10 +2,7 @@
 //!
 //! Law: a list of jobs that passes writes no byte twice and reads no byte that it writes.
 
-use crate::{
-    Job,
-    error::{Error, Kind},
-};
+use crate::{Error, Job};
 
 /// One side of a job: its bytes, whether they are written, and the number of the job.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +27,7 @@ pub(crate) fn memory(jobs: &[Job<'_>]) -> Result<Vec<Side>, Error> {
                     "a {side} of {given} bytes{} is too short; the plan {does} {taken}",
                     of(at, jobs)
                 );
-                return Err(Error::new(Kind::Buffer, says));
+                return Err(Error::buffer(says));
             }
         }
     }
@@ -51,7 +48,7 @@ fn sides(jobs: &[Job<'_>]) -> Result<Vec<Side>, Error> {
             };
             let Some(end) = begin.checked_add(bytes) else {
                 let says = format!("{bytes} bytes from address {begin:#x} leave the address space");
-                return Err(Error::new(Kind::Buffer, says));
+                return Err(Error::buffer(says));
             };
             sides.extend((bytes > 0).then_some(Side { begin, end, written, job: at }));
         }
@@ -84,10 +81,7 @@ fn overlap(one: Side, other: Side, jobs: &[Job<'_>]) -> Error {
         format!("the {name}{} at {:#x} to {:#x}", of(side.job, jobs), side.begin, side.end)
     };
     let says = format!("{} overlaps {}", named(one), named(other));
-    Error::new(
-        Kind::Buffer,
-        format!("{says}; no other move may read or write the destination of a move"),
-    )
+    Error::buffer(format!("{says}; no other move may read or write the destination of a move"))
 }
 
 /// Names the job, if there are several.

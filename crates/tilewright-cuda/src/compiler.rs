@@ -1,7 +1,8 @@
 //! The compiler. A launch uses it for structures whose code is neither loaded nor on disk.
 
 use crate::{
-    error::{Error, Kind},
+    Error,
+    error::of_device,
     missing,
     raw::{Library, Nvrtc},
     settings::{COMPILER, Settings},
@@ -36,7 +37,7 @@ impl Compiler {
         }
         Err(old.unwrap_or_else(|| {
             let says = missing::says("NVRTC, the compiler of CUDA,", COMPILER, &tried);
-            Error::new(Kind::NoCompiler, says)
+            of_device("no-compiler", says)
         }))
     }
 
@@ -50,7 +51,7 @@ impl Compiler {
                 "{name} is NVRTC {major}.{minor}; kernels take arguments by `__grid_constant__`, which {}.{} has first",
                 OLDEST.0, OLDEST.1
             );
-            return Err(Error::new(Kind::TooOld, says));
+            return Err(of_device("too-old", says));
         }
         Ok(Compiler { nvrtc, version, architectures })
     }

@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex, OnceLock};
 use tilewright_device::{Kernel, Target, Way};
 
 use crate::{
-    Counts, DeviceBytes, Job, Move, Settings, Stream, check,
+    Counts, DeviceBytes, Error, Job, Move, Settings, Stream, check,
     compiler::Compiler,
     counts::{Counters, count},
     device::{Device, Devices},
     disk::Disk,
-    error::{Error, Kind},
+    error::{of_code, of_device},
     find,
     key::CodeKey,
     missing,
@@ -84,12 +84,12 @@ impl Cuda {
     pub fn open(settings: &Settings) -> Result<Cuda, Error> {
         let library = missing::open(&settings.drivers()).map_err(|tried| {
             let says = missing::says("The driver of CUDA devices", DRIVER, &tried);
-            Error::new(Kind::NoDriver, says)
+            of_device("no-driver", says)
         })?;
         let driver = Arc::new(Driver::of(library)?);
         if driver.count()? == 0 {
             let says = format!("{} works, but finds no device", driver.name());
-            return Err(Error::new(Kind::NoDevice, says));
+            return Err(of_device("no-device", says));
         }
         Ok(Cuda {
             modules: Modules::new(settings.modules()),
@@ -243,7 +243,7 @@ impl Cuda {
             "the memory is on device {}, and the stream is not one of its primary context; take a stream of that device",
             device.ordinal
         );
-        Err(Error::new(Kind::Stream, says))
+        Err(of_device("stream", says))
     }
 
     /// Returns the code of a group, loaded on a device.
@@ -267,7 +267,7 @@ impl Cuda {
                     group.kernel.way().name(),
                     device.ordinal
                 );
-                Error::new(Kind::Captured, says)
+                of_device("captured", says)
             })?,
             None => self.modules.find_or(&name(is_long), || self.load(group.kernel, device, is_long))?,
         };
@@ -295,7 +295,7 @@ impl Cuda {
         let code = compiler.compile(&text, target)?;
         count(&self.counts.compiled);
         let loaded = Loaded::of(&self.driver, device.context, &code, shape)
-            .map_err(|error| error.of_code(&target.name(), &compiler.library()))?;
+            .map_err(|error| of_code(error, &target.name(), &compiler.library()))?;
         count(&self.counts.loaded);
         self.disk.write(&key, &code);
         Ok(loaded)
@@ -364,12 +364,12 @@ fn launch_of<'a>(kernel: &'a Kernel, job: &Job<'_>) -> Result<Launch<'a>, Error>
             job.src.bytes(),
             job.dst.bytes()
         );
-        return Err(Error::new(Kind::Buffer, says));
+        return Err(Error::buffer(says));
     }
     let blocks = u32::try_from(kernel.blocks()).ok().filter(|blocks| *blocks < 1 << 31);
     let blocks = blocks.ok_or_else(|| {
         let says = format!("{} blocks; a launch has at most {}", kernel.blocks(), (1u32 << 31) - 1);
-        Error::new(Kind::Limit, says)
+        Error::limit(says)
     })?;
     Ok(Launch { src: job.src.address(), dst: job.dst.address(), params: kernel.params(), blocks })
 }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    error::Error,
+    Error,
     modules::lock,
     raw::{Context, Driver},
     target::Capability,

@@ -5,10 +5,10 @@
 //! allocation is on one device.
 
 use crate::{
-    Job,
+    Error, Job,
     check::Side,
     device::Devices,
-    error::{Error, Kind},
+    error::of_device,
     raw::{Allocation, Context, Driver},
 };
 
@@ -103,7 +103,7 @@ fn device_in_order(
                     "the {}, {bytes} bytes at address {address:#x}, is not in the memory of a CUDA device",
                     name()
                 );
-                return Err(Error::new(Kind::Memory, says));
+                return Err(of_device("memory", says));
             };
             match &found {
                 Some((other, first)) if *other != own => {
@@ -112,7 +112,7 @@ fn device_in_order(
                          so copy one of them first",
                         name()
                     );
-                    return Err(Error::new(Kind::Devices, says));
+                    return Err(of_device("devices", says));
                 }
                 Some(_) => {}
                 None => found = Some((own, name())),

@@ -26,6 +26,34 @@
 //!     Err(error) => println!("{error}"),
 //! }
 //! ```
+//!
+//! # Errors
+//!
+//! The kind of an error is a stable word. Unless it is `driver`, nothing has been written.
+//!
+//! | word | meaning |
+//! |---|---|
+//! | `no-driver`, `no-compiler` | a library was not found; the message lists the names and places that were tried |
+//! | `too-old` | a library lacks a function that is needed |
+//! | `no-device` | the driver works, but finds no device |
+//! | `architecture` | the compiler makes no code for this device, or none that the driver accepts |
+//! | `memory` | an address is not in memory that a device can reach |
+//! | `devices` | the memory of source, destination or stream is on different devices |
+//! | `stream` | a stream of a context that is not the device's primary one |
+//! | `captured` | code would have to be loaded while the stream is captured |
+//! | `compile` | the compiler refused a kernel; the message has its log |
+//! | `driver` | a call of the driver's failed: [`Error::code`] |
+//! | `buffer` | memory too short for the plan, or memory that overlaps |
+//! | `limit` | a stated bound is reached |
+//! | `unsupported` | no kernel supports the move |
+//!
+//! ```
+//! use tilewright_cuda::{Cuda, Settings};
+//! let nowhere = Settings::default().with_driver("no/such/libcuda.so");
+//! let error = Cuda::open(&nowhere).unwrap_err();
+//! assert_eq!((error.kind(), error.is_unavailable(), error.code()), ("no-driver", true, None));
+//! assert!(error.to_string().contains("no/such/libcuda.so"), "{error}");
+//! ```
 #![deny(unsafe_code)]
 
 /// The example of the README, run as a test of the documentation.
@@ -58,7 +86,6 @@ mod target;
 
 pub use counts::Counts;
 pub use cuda::Cuda;
-pub use error::Error;
 pub use job::Job;
 pub use mark::Mark;
 pub use movement::Move;
@@ -66,3 +93,4 @@ pub use place::{Facts, Memory, Place};
 pub use queue::{Queue, Span, Step};
 pub use raw::{DeviceBytes, Stream};
 pub use settings::Settings;
+pub use tilewright_error::Error;

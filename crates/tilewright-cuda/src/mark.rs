@@ -4,8 +4,7 @@
 use std::sync::Arc;
 
 use crate::{
-    Cuda, Stream,
-    error::Error,
+    Cuda, Error, Stream,
     raw::{Event, Events},
 };
 

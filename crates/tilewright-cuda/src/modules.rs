@@ -9,11 +9,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use crate::{
-    error::{Error, Kind},
-    key::CodeKey,
-    raw::Loaded,
-};
+use crate::{Error, key::CodeKey, raw::Loaded};
 
 /// The name of a module: the device, the key of the text, and whether its tables are long.
 pub(crate) type Name = (i32, CodeKey, bool);
@@ -53,7 +49,7 @@ impl Modules {
                 "the code of {} kernels is loaded, which is the limit; raise it with `Settings::with_modules`",
                 self.most
             );
-            return Err(Error::new(Kind::Limit, says));
+            return Err(Error::limit(says));
         }
         let module = Arc::new(make()?);
         lock(&self.kept).insert(*name, module.clone());

@@ -5,12 +5,7 @@ use std::sync::{Arc, Mutex};
 use tilewright_device::{Alignment, DevicePlan, Kernel, Options};
 use tilewright_relayout::Program;
 
-use crate::{
-    error::{Error, Kind},
-    key::CodeKey,
-    modules::lock,
-    raw::DeviceBytes,
-};
+use crate::{Error, key::CodeKey, modules::lock, raw::DeviceBytes};
 
 /// A move from one layout to another on a device: planned once, launched many times, from many threads.
 ///
@@ -135,7 +130,7 @@ impl Move {
             return Ok(ready);
         }
         let plan = DevicePlan::with(&self.program, alignment, self.options).map_err(|error| {
-            let kind = if error.is_overflow() { Kind::Limit } else { Kind::Unsupported };
+            let kind = if error.is_overflow() { "limit" } else { "unsupported" };
             Error::new(kind, format!("no kernel for this move: {error}"))
         })?;
         let keys = plan.kernels().iter().map(|kernel| CodeKey::of(&[kernel.text()])).collect();

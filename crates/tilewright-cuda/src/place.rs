@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use crate::{
-    Cuda,
-    error::{Error, Kind},
+    Cuda, Error,
+    error::of_device,
     raw::{Allocated, Own},
 };
 
@@ -47,7 +47,7 @@ impl Place {
         let count = cuda.driver().count()?;
         if !(0..count).contains(&ordinal) {
             let says = format!("device {ordinal}; there are {count}, counted from 0");
-            return Err(Error::new(Kind::NoDevice, says));
+            return Err(of_device("no-device", says));
         }
         let device = cuda.device(ordinal)?;
         let own = Arc::new(Own::of(cuda.driver(), cuda.events()?, device.context, ordinal)?);

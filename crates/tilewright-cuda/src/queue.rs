@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    Job, Memory, Move, Place,
-    error::Error,
+    Error, Job, Memory, Move, Place,
     raw::{Graph, Own, OwnStream},
 };
 

@@ -5,7 +5,7 @@ use std::ffi::CStr;
 
 use tilewright_device::Kernel;
 
-use crate::error::{Error, Kind};
+use crate::Error;
 
 /// The bytes of arguments that every device accepts.
 const BYTES: usize = 4096;
@@ -38,7 +38,7 @@ impl TextArguments {
                 "a kernel of {params} numbers, and its arguments hold {}; move the array in parts of fewer dims",
                 (bytes - BEHIND) / 8 - AHEAD
             );
-            return Err(Error::new(Kind::Limit, says));
+            return Err(Error::limit(says));
         }
         Ok(TextArguments { params, threads, jobs })
     }

@@ -4,10 +4,7 @@
 //! Law: machine code runs on devices of the same major version and of its own minor version or a newer one; the driver
 //! compiles PTX for any newer device.
 
-use crate::{
-    error::{Error, Kind},
-    raw::CodeForm,
-};
+use crate::{Error, error::of_device, raw::CodeForm};
 
 /// The oldest major version of a device's compute capability that kernels support.
 const OLDEST: u32 = 7;
@@ -39,7 +36,7 @@ impl Architecture {
                 "the device has compute capability {}.{}; kernels need {OLDEST}.0 or newer",
                 device.major, device.minor
             );
-            return Err(Error::new(Kind::Architecture, says));
+            return Err(of_device("architecture", says));
         }
         let Some(number) = known.iter().copied().rfind(|number| *number <= own) else {
             let Capability { major, minor } = device;
@@ -52,7 +49,7 @@ impl Architecture {
                 ),
                 None => format!("{compiler} reports no architecture that it makes code for"),
             };
-            return Err(Error::new(Kind::Architecture, says));
+            return Err(of_device("architecture", says));
         };
         let form = if number / 10 == device.major { CodeForm::Cubin } else { CodeForm::Ptx };
         Ok(Architecture { number, form })

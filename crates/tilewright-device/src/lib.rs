@@ -34,7 +34,6 @@ mod alignment;
 mod area;
 mod division;
 mod elements;
-mod error;
 mod fill;
 mod gather;
 mod grid;
@@ -51,8 +50,8 @@ mod walk;
 mod widths;
 
 pub use alignment::Alignment;
-pub use error::Error;
 pub use kernel::{Kernel, Way};
 pub use options::Options;
 pub use plan::DevicePlan;
 pub use target::Target;
+pub use tilewright_error::Error;

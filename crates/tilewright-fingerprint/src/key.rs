@@ -83,7 +83,10 @@ impl FromStr for Key {
         let number = u128::from_str_radix(text, 16).ok().filter(|_| digits);
         number.map(Key).ok_or_else(|| {
             let shown: String = text.chars().take(40).collect();
-            Error::text(format!("{shown:?} is not a key; a key is 1 to 32 hexadecimal digits"))
+            Error::new(
+                "parse",
+                format!("{shown:?} is not a key; a key is 1 to 32 hexadecimal digits"),
+            )
         })
     }
 }

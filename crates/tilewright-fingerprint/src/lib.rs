@@ -23,7 +23,6 @@
 
 mod area;
 mod array;
-mod error;
 mod field;
 mod key;
 mod plan;
@@ -36,7 +35,7 @@ mod weights;
 mod windows;
 
 pub use array::Array;
-pub use error::Error;
 pub use key::Key;
+pub use tilewright_error::Error;
 pub use value::{Entry, Fingerprint, all};
 pub use windows::{Window, Windows};

@@ -72,7 +72,7 @@ impl FromStr for Fingerprint {
         let number = u64::from_str_radix(text, 16).ok().filter(|n| digits && *n < PRIME);
         number.map(|number| Fingerprint(Field::of(number.into()))).ok_or_else(|| {
             let shown: String = text.chars().take(40).collect();
-            Error::text(format!(
+            Error::new("parse", format!(
                 "{shown:?} is not a fingerprint; a fingerprint is 16 hexadecimal digits below 1fffffffffffffff"
             ))
         })

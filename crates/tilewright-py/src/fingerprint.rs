@@ -194,6 +194,5 @@ fn key_of(key: Option<TextArgument>) -> PyResult<Key> {
 }
 
 fn raised(error: &fingerprint::Error) -> PyErr {
-    let kind = if error.is_text() { "parse" } else { error.kind() };
-    refused(kind, error.to_string())
+    refused(error.kind(), error.to_string())
 }

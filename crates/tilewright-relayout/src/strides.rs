@@ -7,7 +7,7 @@
 //! bytes. So moves are counted in *units*. A unit is the largest number of bytes up to 16 that divides the element and
 //! all strides. An element of several units adds one more dim.
 
-use crate::{Elements, Error, Plan, Program};
+use crate::{Elements, Error, Plan, Program, error};
 use tilewright_core::{Layout, Mode, TensorLayout};
 
 /// The widest unit in bytes: the widest element that the kernels move as one.
@@ -59,7 +59,7 @@ impl Plan {
             )));
         }
         if bytes == 0 {
-            return Err(Error::unsupported("the element size is 0 bytes; give at least 1".into()));
+            return Err(Error::unsupported("the element size is 0 bytes; give at least 1"));
         }
         let mut dims = merged(extents, src, dst);
         let unit = unit(bytes, &dims);
@@ -147,7 +147,7 @@ fn side(
     };
     let flat = Layout::flat(&modes).and_then(|flat| flat.with_offset(origin));
     flat.and_then(|flat| TensorLayout::new(extents, &flat, capacity))
-        .map_err(|error| Error::of(what, &error))
+        .map_err(|error| error::of(what, &error))
 }
 
 #[cfg(test)]

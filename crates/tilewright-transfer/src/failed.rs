@@ -52,7 +52,7 @@ impl std::error::Error for Refused {}
 #[derive(Debug)]
 pub enum Failed<E> {
     /// The program is not supported, or a position is outside its buffer.
-    Program(tilewright_relayout::Error),
+    Program(tilewright_error::Error),
     /// Memory was refused.
     Memory(Refused),
     /// Bytes `at..at + len` are outside a buffer.
@@ -66,15 +66,15 @@ pub enum Failed<E> {
     Place(E),
 }
 
-impl<E> From<tilewright_relayout::Error> for Failed<E> {
-    fn from(error: tilewright_relayout::Error) -> Failed<E> {
+impl<E> From<tilewright_error::Error> for Failed<E> {
+    fn from(error: tilewright_error::Error) -> Failed<E> {
         Failed::Program(error)
     }
 }
 
 impl<E> From<tilewright_core::Error> for Failed<E> {
     fn from(error: tilewright_core::Error) -> Failed<E> {
-        Failed::Program(error.into())
+        Failed::Program(tilewright_error::Error::from(error).about("a layout"))
     }
 }
 
@@ -100,7 +100,7 @@ impl<E: From<Refused>> Failed<E> {
     /// ```
     pub fn into_error(
         self,
-        program: impl FnOnce(&tilewright_relayout::Error) -> E,
+        program: impl FnOnce(&tilewright_error::Error) -> E,
         outside: impl FnOnce(u64) -> E,
     ) -> E {
         match self {

@@ -9,7 +9,10 @@ use std::{
 };
 
 use super::{Stream, library::Library};
-use crate::error::{Error, Kind};
+use crate::{
+    Error,
+    error::{of_call, of_device},
+};
 
 super::library::functions! {
     /// The functions of libcuda.
@@ -84,7 +87,7 @@ impl Driver {
         match code {
             NO_DEVICE | INVALID_DEVICE => {
                 let says = format!("{name} finds no device: {}", driver.described(code));
-                Err(Error::new(Kind::NoDevice, says).with_code(code))
+                Err(of_device("no-device", says).with_code(code))
             }
             code => driver.checked("cuInit", code).map(|()| driver),
         }
@@ -233,7 +236,7 @@ impl Driver {
             CAPTURE_IMPLICIT => {
                 let says = "another stream of this context is captured, and what is queued on the default stream now would \
                             end that capture; give a stream of your own";
-                Err(Error::new(Kind::Captured, says))
+                Err(of_device("captured", says))
             }
             code => self.checked("cuStreamIsCapturing", code).map(|()| status != 0),
         }
@@ -265,7 +268,7 @@ impl Driver {
     pub(crate) fn checked(&self, call: &str, code: i32) -> Result<(), Error> {
         match code {
             0 => Ok(()),
-            code => Err(Error::of_call(format!("{call}: {}", self.described(code)), code)),
+            code => Err(of_call(format!("{call}: {}", self.described(code)), code)),
         }
     }
 

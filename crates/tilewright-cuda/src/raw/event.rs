@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::{Context, Driver, Stream};
-use crate::error::Error;
+use crate::Error;
 
 super::library::functions! {
     /// The functions of libcuda for events.

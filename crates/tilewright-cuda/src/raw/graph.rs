@@ -10,7 +10,7 @@ use std::{
 };
 
 use super::{Driver, Stream};
-use crate::error::Error;
+use crate::Error;
 
 super::library::functions! {
     /// The functions of libcuda for graphs.

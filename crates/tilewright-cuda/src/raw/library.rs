@@ -7,7 +7,7 @@ use std::{ffi::CStr, fmt, mem::ManuallyDrop, path::PathBuf, sync::Arc};
 
 use libloading::Library as Open;
 
-use crate::error::{Error, Kind};
+use crate::{Error, error::of_device};
 
 /// An open library. It stays open until the process ends: an initialised driver may have threads and exit handlers,
 /// whose code must remain loaded.
@@ -53,7 +53,7 @@ impl Library {
     ) -> Result<T, Error> {
         of(self.clone()).map_err(|missing| {
             let says = format!("{} has no {missing}; {who} or newer has it", self.name());
-            Error::new(Kind::TooOld, says)
+            of_device("too-old", says)
         })
     }
 

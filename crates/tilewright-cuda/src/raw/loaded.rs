@@ -14,7 +14,7 @@ use std::{
 
 use super::{Context, Driver, Stream};
 use crate::{
-    error::{Error, Kind},
+    Error,
     shape::TextArguments,
     table::{JobTable, Launch},
 };
@@ -117,7 +117,7 @@ impl Loaded {
         if launch.params.len() != self.shape.params() {
             let (given, taken) = (launch.params.len(), self.shape.params());
             let says = format!("{given} numbers for a kernel that takes {taken}");
-            return Err(Error::new(Kind::Unsupported, says));
+            return Err(Error::unsupported(says));
         }
         let (mut src, mut dst) = (launch.src, launch.dst);
         let params = launch.params.as_ptr().cast_mut().cast();
@@ -134,7 +134,7 @@ impl Loaded {
         if table.words().len() != self.shape.table_words() {
             let (given, taken) = (table.words().len(), self.shape.table_words());
             let says = format!("a table of {given} numbers for a kernel that takes {taken}");
-            return Err(Error::new(Kind::Unsupported, says));
+            return Err(Error::unsupported(says));
         }
         let mut count = table.count();
         let words = table.words().as_ptr().cast_mut().cast();

@@ -9,7 +9,7 @@ use super::{
     DeviceBytes,
     own::{Own, OwnStream},
 };
-use crate::error::{Error, Kind};
+use crate::{Error, error::of_device};
 
 /// Memory of a device that this process owns: freed when dropped, once all work of its context is done.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ impl Allocated {
         let end = at.checked_add(bytes).filter(|end| *end <= self.bytes);
         end.map(|_| self.address + at).ok_or_else(|| {
             let says = format!("{bytes} bytes from byte {at} on, beyond memory of {}", self.bytes);
-            Error::new(Kind::Buffer, says)
+            Error::buffer(says)
         })
     }
 
@@ -83,7 +83,7 @@ impl Allocated {
                     own.ordinal(),
                     stream.ordinal()
                 );
-                return Err(Error::new(Kind::Devices, says));
+                return Err(of_device("devices", says));
             }
         }
         let (from, to) = (self.range(at, bytes)?, dst.range(to, bytes)?);

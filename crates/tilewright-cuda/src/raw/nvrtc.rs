@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::library::Library;
-use crate::error::{Error, Kind};
+use crate::{Error, error::of_device};
 
 /// A program of NVRTC: an opaque pointer.
 type NvrtcProgram = *mut std::ffi::c_void;
@@ -99,7 +99,7 @@ impl Nvrtc {
         options: &[String],
         form: CodeForm,
     ) -> Result<Vec<u8>, Error> {
-        let zero = |_| Error::new(Kind::Compile, "a kernel's text must not contain a byte 0");
+        let zero = |_| of_device("compile", "a kernel's text must not contain a byte 0");
         let text = CString::new(text).map_err(zero)?;
         let options: Vec<CString> = options
             .iter()
@@ -134,7 +134,7 @@ impl Nvrtc {
         let log = log.get(..end).unwrap_or_default();
         let what = if code == COMPILATION { "an error in the text" } else { "a failure" };
         let says = format!("{} refuses a kernel: {what} ({code})\n{log}", self.name());
-        Error::new(Kind::Compile, says.trim_end()).with_code(code)
+        of_device("compile", says.trim_end()).with_code(code)
     }
 
     /// Returns a result of a program, by the two functions for its length and its bytes.
@@ -161,7 +161,7 @@ impl Nvrtc {
             0 => Ok(()),
             code => {
                 let says = format!("{}: {call}: error {code}", self.name());
-                Err(Error::new(Kind::Compile, says).with_code(code))
+                Err(of_device("compile", says).with_code(code))
             }
         }
     }

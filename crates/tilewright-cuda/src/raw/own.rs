@@ -12,7 +12,7 @@ use std::{
 };
 
 use super::{Context, Driver, Events, Graph, Stream, graph::Graphs};
-use crate::error::Error;
+use crate::Error;
 
 super::library::functions! {
     /// The functions of libcuda for memory and streams.

@@ -137,8 +137,7 @@ impl RecoveredDigits {
 fn interleaved() -> Error {
     Error::unsupported(
         "elements narrower than a byte whose dims interleave in the destination, so that no offset says its \
-         coordinates digit by digit; dims that are one around the other move on a device"
-            .into(),
+         coordinates digit by digit; dims that are one around the other move on a device",
     )
 }
 

@@ -8,7 +8,7 @@ use super::{
     part::Part,
     region::{Loop, Region},
 };
-use crate::{Elements, Error, elements};
+use crate::{Elements, Error, elements, error};
 use std::{cmp::Reverse, sync::OnceLock};
 use tilewright_core::TensorLayout;
 
@@ -72,7 +72,7 @@ impl Program {
         let sides = row(moved.min(capacity)).and_then(|dst| dst.with_capacity(capacity));
         let (src, dst) = row(count)
             .and_then(|src| Ok((src, sides?)))
-            .map_err(|error| Error::of("regions", &error))?;
+            .map_err(|error| error::of("regions", &error))?;
         // Gaps exist only with padding; then everything is filled before the elements.
         let gaps = OnceLock::from((moved == capacity).then(Vec::new));
         let part = Part::array(&[moved]);

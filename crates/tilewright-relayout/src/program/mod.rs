@@ -22,7 +22,7 @@ mod swizzled;
 mod tabled;
 pub(crate) mod walk;
 
-use crate::{Elements, Error, elements};
+use crate::{Elements, Error, elements, error};
 use core::ops::Range;
 use digits::Digits;
 use gaps::{Gap, gaps_of};
@@ -108,7 +108,7 @@ impl Program {
     ) -> Result<Program, Error> {
         elements.check()?;
         let refinement =
-            Refinement::new(src, dst).map_err(|error| Error::of("relayout", &error))?;
+            Refinement::new(src, dst).map_err(|error| error::of("relayout", &error))?;
         Program::made(&refinement, (src, dst), Part::whole(src), elements, fill)
     }
 
@@ -154,7 +154,7 @@ impl Program {
     ) -> Result<Program, Error> {
         elements.check()?;
         let refinement = Refinement::of_part(src, src_origin, dst, dst_origin, extents)
-            .map_err(|error| Error::of("a part", &error))?;
+            .map_err(|error| error::of("a part", &error))?;
         let part = Part::new(src_origin, dst_origin, extents);
         Program::made(&refinement, (src, dst), part, elements, 0)
     }
@@ -493,7 +493,7 @@ fn check_injective(dst: &TensorLayout) -> Result<(), Error> {
         Ok(false) => Err(Error::unsupported(format!(
             "elements of the destination {dst:?} share storage; give each its own"
         ))),
-        Err(error) => Err(Error::of(
+        Err(error) => Err(error::of(
             "the destination's elements are not proved to have different offsets",
             &error,
         )),

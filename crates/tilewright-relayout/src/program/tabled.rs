@@ -1,7 +1,7 @@
 //! Programs of arrays whose storage order needs index tables. They always use digits.
 
 use super::{Program, check_injective, check_low, part::Part};
-use crate::{Elements, Error, elements};
+use crate::{Elements, Error, elements, error};
 use std::sync::OnceLock;
 use tilewright_table::{Along, TABLES, TabledLayout};
 
@@ -57,7 +57,7 @@ impl Program {
         if let (Some(src), Some(dst)) = (folded(src), folded(dst)) {
             return Program::new(&src, &dst, elements, fill);
         }
-        src.check_extents(dst).map_err(|error| Error::of("relayout", &error))?;
+        src.check_extents(dst).map_err(|error| error::of("relayout", &error))?;
         let (from, to) = (src.stored(), dst.stored());
         let src_bytes = elements::bytes("source", from.capacity(), elements.src_bits)?;
         let dst_bytes = elements::bytes("destination", to.capacity(), elements.dst_bits)?;

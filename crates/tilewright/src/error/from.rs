@@ -14,8 +14,6 @@ use super::{Error, Kind};
 use crate::draw::NoAccess;
 #[cfg(feature = "files")]
 use crate::files;
-#[cfg(feature = "relayout")]
-use crate::relayout;
 use crate::{notation, picture};
 
 /// Returns an error with the kind of this word. The other crates use the same words.
@@ -75,33 +73,18 @@ impl From<tilewright_sharded::Error> for Error {
     }
 }
 
-#[cfg(feature = "questions")]
-impl From<tilewright_emit::Error> for Error {
-    fn from(error: tilewright_emit::Error) -> Error {
-        of(error.kind(), error.to_string()).with_source(error)
-    }
-}
-
-#[cfg(feature = "relayout")]
-impl From<relayout::Error> for Error {
-    fn from(error: relayout::Error) -> Error {
-        of(error.kind(), error.to_string()).with_source(error)
-    }
-}
-
-#[cfg(feature = "device")]
-impl From<crate::device::Error> for Error {
-    fn from(error: crate::device::Error) -> Error {
-        of(error.kind(), error.to_string()).with_source(error)
-    }
-}
-
-/// Errors of moves on a device. Faults of the given memory have their own kinds; all others are faults of the device.
-#[cfg(feature = "device")]
-impl From<crate::cuda::Error> for Error {
-    fn from(error: crate::cuda::Error) -> Error {
-        let kind = Kind::of(error.kind()).unwrap_or(Kind::Device);
-        Error::new(kind, error.to_string()).with_source(error)
+/// Errors of moves on a device that have no kind here are faults of the device.
+impl From<tilewright_error::Error> for Error {
+    fn from(error: tilewright_error::Error) -> Error {
+        let other = if error.is_device() { Kind::Device } else { Kind::Unsupported };
+        let kind = Kind::of(error.kind()).unwrap_or(other);
+        let mut own = Error::new(kind, error.message());
+        own.0.span = error.span();
+        own.0.rendered = error.span().map(|_| error.rendered(|_| String::new()));
+        own.0.remedies = error.remedies().to_vec();
+        own.0.file = error.is_file();
+        own.0.io = error.io_kind();
+        own.with_source(error)
     }
 }
 
@@ -114,13 +97,6 @@ impl From<files::Error> for Error {
         let cause = std::error::Error::source(&error).and_then(|cause| cause.downcast_ref());
         own.0.io = cause.map(io::Error::kind);
         own.with_source(error)
-    }
-}
-
-#[cfg(feature = "files")]
-impl From<crate::fingerprint::Error> for Error {
-    fn from(error: crate::fingerprint::Error) -> Error {
-        of(error.kind(), error.to_string()).with_source(error)
     }
 }
 
