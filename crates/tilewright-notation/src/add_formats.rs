@@ -23,10 +23,9 @@ use tilewright_core::Dtype;
 use toml::Spanned;
 
 use crate::{
-    Spec,
+    Error, Spec,
     catalogue::{Constant, Format, Units, catalogue, own},
     dialect,
-    error::{Error, Kind},
 };
 
 /// The longest text of formats, in bytes.
@@ -77,7 +76,7 @@ struct FormatRow {
 pub fn add_formats(text: &str) -> Result<Vec<&'static str>, Error> {
     if text.len() > MOST_TEXT {
         let message = format!("{} bytes of formats; at most {MOST_TEXT} are read", text.len());
-        return Err(Error::new(Kind::Limit, message));
+        return Err(Error::limit(message));
     }
     let file: File = toml::from_str(text).map_err(|error| {
         let span = error.span().unwrap_or(0..0);
@@ -87,7 +86,7 @@ pub fn add_formats(text: &str) -> Result<Vec<&'static str>, Error> {
     let (before, more) = (own::formats().len(), file.format.len());
     if before + more > MOST_FORMATS {
         let message = format!("{more} formats beside {before}; at most {MOST_FORMATS} are kept");
-        return Err(Error::new(Kind::Limit, message));
+        return Err(Error::limit(message));
     }
     let known = catalogue().flat_map(|format| format.aliases.iter().chain([&format.name]));
     let known = known.copied().chain(crate::catalogue::tabled::names());
@@ -117,7 +116,7 @@ pub fn add_formats(text: &str) -> Result<Vec<&'static str>, Error> {
 /// Checks that the example of a format is a layout in it.
 fn example_of(format: &Format) -> Result<(), String> {
     let named = Spec::parse(format.example).and_then(|spec| spec.resolve(None, None));
-    let named = named.map_err(|error| error.to_string())?;
+    let named = named.map_err(|error| error.message().to_owned())?;
     match named.name().contains(format.name) {
         true => Ok(()),
         false => Err(format!("it is not a layout in {}", format.name)),
@@ -147,7 +146,7 @@ impl FormatRow {
         }
         let at = span(&self.pattern);
         let (dims, needed) = dialect::parts_of(self.pattern.as_ref())
-            .map_err(|error| wrong(text, at, format!("pattern: {error}")))?;
+            .map_err(|error| wrong(text, at, format!("pattern: {}", error.message())))?;
         let mut constants = Vec::new();
         for (name, units) in &self.constants {
             if !needed.contains(name.as_ref()) {

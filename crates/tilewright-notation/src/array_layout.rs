@@ -9,11 +9,10 @@ use tilewright_core::{Dtype, MAX_MODES};
 use tilewright_table::{Along, Block, MAX_ENTRIES, TABLES, TabledLayout};
 
 use crate::{
-    Lists, Named, TabledFormat,
+    Error, Lists, Named, TabledFormat,
     catalogue::tabled::Found,
     dialect,
     dtype::{in_order, stored_order},
-    error::{Error, Kind},
     reading::{Given, Reading, Resolved},
     scan::Scanner,
     tables::{Parts, WrittenTable, add_entries},
@@ -382,7 +381,7 @@ impl Reading for WrittenArray {
             let said = format!(
                 "`{self}` has an index table that is not digits, but shape and strides are needed here; index, same, explain, relayout, convert and TabledLayout accept these tables"
             );
-            Error::new(Kind::Unsupported, said)
+            Error::unsupported(said)
         })
     }
 

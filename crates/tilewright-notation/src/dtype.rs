@@ -4,7 +4,7 @@
 use tilewright_core::{ByteOrder, Dtype};
 
 use crate::{
-    error::Error,
+    Error,
     scan::{did_you_mean, nearest},
 };
 

@@ -72,11 +72,11 @@ pub use catalogue::{
 };
 pub use dialect::{add_notation, notation, notations};
 pub use dtype::{dtype, dtype_in_order};
-pub use error::Error;
 pub use lists::Lists;
 pub use named::Named;
 pub use notation::Notation;
 pub use recognise::{Recognised, recognise};
 pub use spec::{MAX_TABLED, MAX_TEXT, Spec};
+pub use tilewright_error::Error;
 pub use tilewright_table::{Along, Block, MAX_ENTRIES, TABLES, Table, TabledLayout};
 pub use words::Words;

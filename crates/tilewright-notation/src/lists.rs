@@ -1,6 +1,6 @@
 //! The source of the lists of index tables that a SPEC names and does not contain.
 
-use crate::error::Error;
+use crate::Error;
 
 /// A source of the lists that a SPEC names.
 ///

@@ -14,7 +14,7 @@ use std::fmt::Display;
 use tilewright_core::MAX_MODES;
 
 use crate::{
-    error::Error,
+    Error,
     scan::{Scanner, comma, did_you_mean},
 };
 

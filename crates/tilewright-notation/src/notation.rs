@@ -4,8 +4,7 @@
 use std::{fmt, sync::Arc};
 
 use crate::{
-    Named,
-    error::Error,
+    Error, Named,
     reading::{Given, Reading},
 };
 

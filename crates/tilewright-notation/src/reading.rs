@@ -5,8 +5,8 @@ use std::fmt;
 use tilewright_core::{Dtype, Fill, LinearLayout, Pattern, TensorLayout};
 
 use crate::{
-    Quantised,
-    error::{Error, Kind},
+    Error, Quantised,
+    error::{needs_dims, needs_dtype},
     scan::tuple,
     words::Words,
 };
@@ -140,9 +140,7 @@ impl<'a> Given<'a> {
     /// ```
     pub fn need_dims(&self, spec: &dyn fmt::Display) -> Result<&'a [u64], Error> {
         self.dims.ok_or_else(|| {
-            Error::new(
-                Kind::NeedsDims,
-                format!(
+            needs_dims(format!(
                     "`{spec}` needs the array's dims; a concrete layout carries them, such as `[100,100] {spec}`"
                 ),
             )
@@ -157,12 +155,11 @@ impl<'a> Given<'a> {
     /// ```
     /// use tilewright_notation::dialect::Given;
     /// let error = Given::new(None, None).need_dtype(&"zN", "C0").unwrap_err();
-    /// assert_eq!(error.to_string(), "`zN` needs the array's dtype, for C0");
+    /// assert_eq!(error.message(), "`zN` needs the array's dtype, for C0");
     /// ```
     pub fn need_dtype(&self, spec: &dyn fmt::Display, what: &str) -> Result<Dtype, Error> {
-        self.dtype.ok_or_else(|| {
-            Error::new(Kind::NeedsDtype, format!("`{spec}` needs the array's dtype, for {what}"))
-        })
+        self.dtype
+            .ok_or_else(|| needs_dtype(format!("`{spec}` needs the array's dtype, for {what}")))
     }
 
     /// Checks that given dims, if any, are those of a concrete SPEC.
@@ -178,14 +175,11 @@ impl<'a> Given<'a> {
     /// ```
     pub fn agree_dims(&self, spec: &dyn fmt::Display, own: &[u64]) -> Result<(), Error> {
         match self.dims {
-            Some(dims) if dims != own => Err(Error::new(
-                Kind::Mismatch,
-                format!(
-                    "an array of dims {}, but `{spec}` is a layout of dims {}",
-                    tuple(dims),
-                    tuple(own)
-                ),
-            )),
+            Some(dims) if dims != own => Err(Error::mismatch(format!(
+                "an array of dims {}, but `{spec}` is a layout of dims {}",
+                tuple(dims),
+                tuple(own)
+            ))),
             _ => Ok(()),
         }
     }
@@ -208,10 +202,9 @@ impl<'a> Given<'a> {
         own: Option<Dtype>,
     ) -> Result<Option<Dtype>, Error> {
         match (self.dtype, own) {
-            (Some(given), Some(own)) if given != own => Err(Error::new(
-                Kind::Mismatch,
-                format!("an array of {given}, but `{spec}` is a layout of {own}"),
-            )),
+            (Some(given), Some(own)) if given != own => Err(Error::mismatch(format!(
+                "an array of {given}, but `{spec}` is a layout of {own}"
+            ))),
             (given, own) => Ok(own.or(given)),
         }
     }

@@ -5,7 +5,8 @@ use std::fmt;
 use tilewright_core::Dtype;
 
 use crate::{
-    error::{Error, Kind},
+    Error,
+    error::needs_dtype,
     reading::Resolved,
     storage,
     words::{Asked, Ratio, Words, product, shape},
@@ -51,19 +52,19 @@ impl Asked {
         if let Some(dtype) = resolved.dtype.filter(|dtype| dtype.block().is_some()) {
             let message =
                 format!("`{spec}` is of blocks of {dtype}, but words hold elements without blocks");
-            return Err(Error::new(Kind::Unsupported, message));
+            return Err(Error::unsupported(message));
         }
         let own = resolved.bits.or_else(|| resolved.dtype?.packed_bits());
         own.ok_or_else(|| {
             let message =
                 format!("`{spec} as {self}` needs the array's dtype, for the width of an element");
-            Error::new(Kind::NeedsDtype, message)
+            needs_dtype(message)
         })
     }
 }
 
 fn too_many(spec: &dyn fmt::Display) -> Error {
-    Error::new(Kind::Overflow, format!("the words of `{spec}` overflow 64 bits"))
+    Error::overflow(format!("the words of `{spec}` overflow 64 bits"))
 }
 
 /// The shape of the storage in elements.

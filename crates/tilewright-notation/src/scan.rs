@@ -2,7 +2,7 @@
 
 pub(crate) use tilewright_scan::{alternatives, comma, did_you_mean, distance, nearest, tuple};
 
-use crate::error::Error;
+use crate::Error;
 
 /// The characters of a text outside brackets and quotes: where each is, with the one before it in the text.
 pub(crate) fn outside(text: &str) -> impl Iterator<Item = (usize, Option<char>, char)> {

@@ -6,11 +6,10 @@ use tilewright_core::{ByteOrder, Dtype, LinearLayout, Pattern};
 use tilewright_table::TABLES;
 
 use crate::{
-    Named,
+    Error, Named,
     array_layout::{Rest, WrittenArray},
     catalogue, dialect,
     dtype::{in_order, ordered_dims, stored_order},
-    error::{Error, Kind},
     named::BIG_WORDS,
     reading::{Given, Reading, Resolved},
     tables,
@@ -134,10 +133,10 @@ impl Spec {
         }
         let most = if TABLES && tables::begins(text) { MAX_TABLED } else { MAX_TEXT };
         if text.len() > most {
-            return Err(Error::new(
-                Kind::Limit,
-                format!("a layout of {} bytes of text; at most {most} are read", text.len()),
-            ));
+            return Err(Error::limit(format!(
+                "a layout of {} bytes of text; at most {most} are read",
+                text.len()
+            )));
         }
         let (start, trimmed) = (text.len() - text.trim_start().len(), text.trim());
         if TABLES && let Some(parts) = tables::split(trimmed) {

@@ -3,9 +3,7 @@
 use tilewright_core::Dtype;
 use tilewright_table::TABLES;
 
-use crate::{
-    ArrayLayout, Lists, Named, Spec, array_layout::StoredLayout, error::Error, reading::Given,
-};
+use crate::{ArrayLayout, Error, Lists, Named, Spec, array_layout::StoredLayout, reading::Given};
 
 impl StoredLayout for Spec {
     fn of_dims(&self, dims: &[u64], dtype: Option<Dtype>) -> Result<Named, Error> {

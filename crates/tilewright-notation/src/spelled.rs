@@ -5,8 +5,8 @@
 use tilewright_core::Dtype;
 
 use crate::{
-    Named, Spec, dialect,
-    error::{Error, Kind},
+    Error, Named, Spec, dialect,
+    error::needs_dims,
     named::BIG_WORDS,
     reading::Given,
     words::{Asked, Ratio},
@@ -70,18 +70,17 @@ impl Spec {
             return match said.strip_prefix("as ") {
                 None => Spec::parse(&format!("{self} as {dtype}")),
                 Some(own) if own.split('[').next() == Some(dtype.name()) => Ok(self.clone()),
-                Some(own) => Err(Error::new(
-                    Kind::Mismatch,
-                    format!("`{self}` is stored as {own}, but {dtype} was requested"),
-                )),
+                Some(own) => Err(Error::mismatch(format!(
+                    "`{self}` is stored as {own}, but {dtype} was requested"
+                ))),
             };
         }
         match &self.words {
             Some(words) if words.dtype == dtype => Ok(self.clone()),
-            Some(words) => Err(Error::new(
-                Kind::Mismatch,
-                format!("`{self}` is stored as {}, but {dtype} was requested", words.dtype),
-            )),
+            Some(words) => Err(Error::mismatch(format!(
+                "`{self}` is stored as {}, but {dtype} was requested",
+                words.dtype
+            ))),
             None => Ok(self.clone().spelled(Asked::of(dtype, None)?, dialect::notations())),
         }
     }
@@ -152,7 +151,7 @@ impl Spec {
         }
         let is = Asked { shape: Some(shape.to_vec()), ..is.clone() };
         let message = format!("`{self}` is stored as {words}, and the array is {is}");
-        Err(Error::new(Kind::Mismatch, message))
+        Err(Error::mismatch(message))
     }
 
     /// Refuses an array of words of another shape than that which the format states for an array of these dims.
@@ -172,7 +171,7 @@ impl Spec {
             [own, shape].map(|own| Asked { shape: Some(own.to_vec()), ..asked.clone() }).into();
         let message =
             format!("`{self}` of dims {dims:?} is stored as {own}, and the array is {is}");
-        Err(Error::new(Kind::Mismatch, message))
+        Err(Error::mismatch(message))
     }
 
     /// The dims of the array whose storage is words of this shape.
@@ -204,7 +203,7 @@ impl Spec {
             let message = format!(
                 "`{self}` needs the array's dims: those of its words, {is}, do not determine them"
             );
-            Error::new(Kind::NeedsDims, message)
+            needs_dims(message)
         })
     }
 }

@@ -24,8 +24,7 @@ use tilewright_core::MAX_MODES;
 use tilewright_table::{Block, MAX_ENTRIES, TABLES, Table};
 
 use crate::{
-    Lists,
-    error::{Error, Kind},
+    Error, Lists,
     scan::{Scanner, comma, outside},
 };
 
@@ -107,7 +106,7 @@ pub(crate) fn add_entries(all: &mut u64, count: u64) -> Result<(), Error> {
         return Ok(());
     }
     let said = format!("the index tables of a text have at most {MAX_ENTRIES} entries");
-    Err(Error::new(Kind::Limit, format!("{said}; with this one they have {all}")))
+    Err(Error::limit(format!("{said}; with this one they have {all}")))
 }
 
 /// An error with the text it is about, where that is short enough to be read.
@@ -233,7 +232,7 @@ impl EntrySource {
             count = count.saturating_add(entry.len());
             if count > MAX_ENTRIES {
                 let said = format!("an index table has at most {MAX_ENTRIES} entries");
-                return Err(Error::new(Kind::Limit, said).at(span));
+                return Err(Error::limit(said).at(span));
             }
             entries.push(entry);
             if !scan.eat(",") {
@@ -326,7 +325,7 @@ fn of_parts(count: u64, lengths: &[u64], dims: &[Block]) -> Result<Table, Error>
             }
             _ => format!("parts {parts} need a multiple of {whole} indices, and there are {count}"),
         };
-        return Err(Error::new(Kind::Mismatch, said));
+        return Err(Error::mismatch(said));
     }
     let groups = count / whole;
     let begins = lengths.iter().scan(0, |begin, length| {

@@ -20,8 +20,8 @@ use std::fmt;
 use tilewright_core::{Dtype, MAX_MODES};
 
 use crate::{
+    Error,
     dtype::dtype,
-    error::{Error, Kind},
     scan::{Scanner, comma, outside},
     storage,
 };
@@ -160,7 +160,7 @@ impl Asked {
             let message = format!(
                 "a word has whole bytes, and {dtype} has not; choose a type such as u8, s16, s32, u32, s64 or f16"
             );
-            return Err(Error::new(Kind::Unsupported, message));
+            return Err(Error::unsupported(message));
         };
         Ok(Asked { dtype, bits, shape: shape.map(<[u64]>::to_vec) })
     }
@@ -186,7 +186,7 @@ impl Asked {
             let message = format!(
                 "`{spec}` has elements of {bits} bits, and a word of {dtype} has {word}; one of the two widths must divide the other"
             );
-            Error::new(Kind::Mismatch, message)
+            Error::mismatch(message)
         })
     }
 
@@ -202,7 +202,7 @@ impl Asked {
         let message = format!(
             "`{spec}` stores {capacity} elements of {bits} bits, which are {count} words of {dtype}, and {self} has {given}; {fits} fits"
         );
-        Error::new(Kind::Mismatch, message)
+        Error::mismatch(message)
     }
 }
 

@@ -150,20 +150,14 @@ impl From<tilewright_files::Error> for Error {
     }
 }
 
-impl From<tilewright_sharded::Error> for Error {
-    fn from(error: tilewright_sharded::Error) -> Error {
-        Error::new(error.kind(), error.to_string())
-    }
-}
-
 impl From<tilewright_core::Error> for Error {
     fn from(error: tilewright_core::Error) -> Error {
         Error::new(error.kind(), error.to_string())
     }
 }
 
-impl From<tilewright_relayout::Error> for Error {
-    fn from(error: tilewright_relayout::Error) -> Error {
-        Error::new("unsupported", error.to_string())
+impl From<tilewright_error::Error> for Error {
+    fn from(error: tilewright_error::Error) -> Error {
+        Error::new(error.kind(), error.to_string())
     }
 }

@@ -54,7 +54,7 @@ pub(crate) struct Elements {
 impl Elements {
     pub(crate) fn of(name: &str) -> Result<Elements, Error> {
         let dtype = tilewright_notation::dtype(name)
-            .map_err(|error| Error::new(error.kind(), error.to_string()))?;
+            .map_err(|error| Error::new(error.kind(), error.message().to_owned()))?;
         // A Boolean is stored in a byte; other types narrower than a byte are packed.
         let is_whole = |bits: &u32| bits.is_multiple_of(8);
         let bits = match dtype {

@@ -37,3 +37,9 @@ impl fmt::Debug for Fault {
 }
 
 impl std::error::Error for Fault {}
+
+impl From<Fault> for tilewright_error::Error {
+    fn from(fault: Fault) -> tilewright_error::Error {
+        tilewright_error::Error::parse(fault.span, fault.message)
+    }
+}

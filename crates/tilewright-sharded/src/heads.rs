@@ -20,7 +20,7 @@ use std::fmt;
 
 use tilewright_core::Counted;
 
-use crate::{error::Error, intervals::Intervals, limits::MAX_INTERVALS};
+use crate::{Error, intervals::Intervals, limits::MAX_INTERVALS};
 
 /// The order of the heads in a fused tensor of queries, keys and values.
 ///

@@ -13,10 +13,7 @@
 
 use std::fmt;
 
-use crate::{
-    error::{Error, list},
-    limits::MAX_INTERVALS,
-};
+use crate::{Error, limits::MAX_INTERVALS, witness::list};
 
 /// A list of intervals of indices, in local order: the local index counts through them, one after another.
 ///

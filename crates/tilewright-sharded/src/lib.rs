@@ -27,7 +27,6 @@
 
 pub mod dialect;
 mod difference;
-mod error;
 mod heads;
 mod intervals;
 mod limits;
@@ -39,9 +38,9 @@ mod shard;
 mod sharded;
 mod split;
 mod text;
+mod witness;
 
 pub use difference::Difference;
-pub use error::{Error, Witness};
 pub use heads::{HeadOrder, Heads};
 pub use intervals::Intervals;
 pub use limits::{MAX_AXES, MAX_DEVICES, MAX_INTERVALS, MAX_TEXT};
@@ -51,3 +50,5 @@ pub use shard::{Part, Shard};
 pub use sharded::Sharded;
 pub use split::{AxisPart, Cut, Split};
 pub use text::{Text, is_sharded};
+pub use tilewright_error::Error;
+pub use witness::Witness;

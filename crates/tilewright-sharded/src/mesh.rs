@@ -3,7 +3,7 @@
 use std::{collections::HashSet, fmt};
 
 use crate::{
-    error::Error,
+    Error,
     limits::{MAX_AXES, MAX_DEVICES},
 };
 

@@ -13,11 +13,7 @@
 
 use tilewright_core::{Layout, Mode, TensorLayout};
 
-use crate::{
-    error::{Error, Witness},
-    intervals::Intervals,
-    sharded::Sharded,
-};
+use crate::{Error, intervals::Intervals, sharded::Sharded, witness::Witness};
 
 /// A digit of a dim, and its origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,7 +186,7 @@ impl Sharded {
                     let (holds, instead) = (holds.as_slice().to_vec(), instead.as_slice().to_vec());
                     let witness = Witness { position, place, dim, holds, instead };
                     let law = "one layout needs the same list, shifted, on every device";
-                    return Err(Error::no_layout(format!("{law}: {witness}")).shown_by(witness));
+                    return Err(Error::no_layout(format!("{law}: {witness}")).with_source(witness));
                 }
             }
         }

@@ -10,8 +10,7 @@
 use std::fmt;
 
 use crate::{
-    error::Error, intervals::Intervals, limits::MAX_AXES, shard::boxes, sharded::Sharded,
-    split::Cut,
+    Error, intervals::Intervals, limits::MAX_AXES, shard::boxes, sharded::Sharded, split::Cut,
 };
 
 /// The most steps of a search for holes and overlaps.

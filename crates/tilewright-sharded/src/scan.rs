@@ -2,18 +2,10 @@
 
 pub(crate) use tilewright_scan::{comma, did_you_mean, or_one_of};
 
-use tilewright_scan::Fault;
-
-use crate::{error::Error, limits::MAX_TEXT};
+use crate::{Error, limits::MAX_TEXT};
 
 /// A reading position in the text of a sharding.
 pub(crate) type Scanner<'a> = tilewright_scan::Scanner<'a, Error>;
 
 /// The most values of one list in a text.
 pub(crate) const MOST: usize = MAX_TEXT;
-
-impl From<Fault> for Error {
-    fn from(fault: Fault) -> Error {
-        Error::parse(fault.span, fault.message)
-    }
-}

@@ -10,7 +10,7 @@
 use tilewright_core::Dtype;
 
 use crate::{
-    error::Error,
+    Error,
     intervals::Intervals,
     limits::{MAX_AXES, MAX_INTERVALS},
     mesh::Mesh,

@@ -1,6 +1,6 @@
 //! [`Split`]: one cut of a dim over axes of a mesh.
 
-use crate::{error::Error, heads::Heads, intervals::Intervals, mesh::Mesh};
+use crate::{Error, heads::Heads, intervals::Intervals, mesh::Mesh};
 
 /// An axis of a mesh, or some of its digits.
 ///

@@ -13,8 +13,7 @@ use std::{fmt, str::FromStr};
 use tilewright_core::Dtype;
 
 use crate::{
-    dialect,
-    error::Error,
+    Error, dialect,
     limits::MAX_TEXT,
     scan::{MOST, Scanner, did_you_mean},
     sharded::Sharded,
@@ -78,7 +77,7 @@ impl Text {
         let (extents, dtype) = array(&mut Scanner::within(text, (0, at)))?;
         let span = (at + 3, end);
         let sharded = dialect::sharding(&mut Scanner::within(text, span), &extents, dtype)
-            .map_err(|error| error.at(trimmed(text, span)))?;
+            .map_err(|error| error.or_at(trimmed(text, span)))?;
         Ok(Text { sharded, shard: slash.map(|slash| trimmed(text, (slash + 3, text.len()))) })
     }
 }

@@ -159,7 +159,7 @@ fn pattern(spec: &Spec, dims: &[Dim], dtype: Option<Dtype>) -> Result<Pattern, W
     let resolved = |extents: &[u64]| -> Result<TensorLayout, Whole> {
         let named = spec.resolve(Some(extents), dtype);
         named.map(|named| named.layout().clone()).map_err(|error| {
-            let why = about(&error.to_string(), dims, extents);
+            let why = about(&error.message().to_owned(), dims, extents);
             let hint =
                 "named extents stand for any value, unless an assumption such as 'N % 16 == 0' restricts them";
             Whole::usage("spec", format!("{why}; {hint}"))

@@ -126,7 +126,7 @@ fn held(made: &Made, known: &Known<'_>, ordered: bool) -> Result<ElementLayout, 
     let rows = rows(&made.extents, made.dtype, bits).map_err(wrong)?;
     let Some(text) = &made.layout else { return Ok(rows) };
     let spec = Spec::parse(text)
-        .map_err(|error| wrong(format!("should have layout {text:?}: {error}")))?;
+        .map_err(|error| wrong(format!("should have layout {text:?}: {}", error.message())))?;
     let held =
         job::target(name, &rows, &spec, (None, true), (false, &()))?.map_err(Error::usage)?;
     if held.order.is_big() && !ordered {

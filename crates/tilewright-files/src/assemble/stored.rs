@@ -54,8 +54,10 @@ pub(crate) fn rows(
     dtype: Dtype,
     bits: Option<u32>,
 ) -> Result<ElementLayout, String> {
-    let spec = Spec::parse("row-major").map_err(|error| error.to_string())?;
-    let named = spec.resolve(Some(extents), Some(dtype)).map_err(|error| format!(": {error}"))?;
+    let spec = Spec::parse("row-major").map_err(|error| error.message().to_owned())?;
+    let named = spec
+        .resolve(Some(extents), Some(dtype))
+        .map_err(|error| format!(": {}", error.message()))?;
     let bits = bits
         .or_else(|| width(dtype))
         .ok_or_else(|| format!("has elements of {dtype}, whose width is unknown"))?;

@@ -60,15 +60,15 @@ impl Note<'_> {
         is_stored: impl FnOnce(&ElementLayout) -> Result<(), String>,
     ) -> Result<Noted, String> {
         let text = names::clipped(self.layout);
-        let spec =
-            Spec::parse_built_in(self.layout).map_err(|error| format!(" is {text:?}: {error}"))?;
+        let spec = Spec::parse_built_in(self.layout)
+            .map_err(|error| format!(" is {text:?}: {}", error.message()))?;
         // A list is not longer than the layout it is for, so a short header does not take much memory.
         let (entries, most) = (spec.table_entries(), len.saturating_mul(8).saturating_add(4096));
         if entries > most {
             return Err(format!(" is {text:?}: index tables of {entries} entries for {len} bytes"));
         }
         let tabled = spec.array_layout(None, None, &());
-        let tabled = tabled.map_err(|error| format!(" is {text:?}: {error}"))?;
+        let tabled = tabled.map_err(|error| format!(" is {text:?}: {}", error.message()))?;
         let named = match tabled.has_tables() {
             true => tabled.stored().clone(),
             false => as_written(&spec, tabled.stored().clone(), len),

@@ -78,7 +78,7 @@ fn held(source: &Source, reading: &Reading) -> Result<ElementLayout, Error> {
     let spec = match &reading.from {
         Some(spec) => spec.clone(),
         None if dims.is_some() => {
-            Spec::parse("row-major").map_err(|error| wrong(error.to_string()))?
+            Spec::parse("row-major").map_err(|error| wrong(error.message().to_owned()))?
         }
         None => {
             let error = wrong("raw bytes have no dims, element type or layout".into());
@@ -87,7 +87,7 @@ fn held(source: &Source, reading: &Reading) -> Result<ElementLayout, Error> {
     };
     let tabled = spec
         .array_layout(dims, reading.dtype, &ListFiles)
-        .map_err(|error| wrong(error.to_string()).with(error.remedy().as_slice()))?;
+        .map_err(|error| wrong(error.message().to_owned()).with(error.remedies()))?;
     let named = tabled.stored();
     let (Some(dtype), Some(bits)) = (named.dtype(), width_in(named)) else {
         return Err(wrong(format!("{spec} has no element type")).with(&[Remedy::Dtype]));

@@ -165,7 +165,7 @@ pub(crate) fn reread(
     if reading.is_silent() {
         return Ok(own.clone());
     }
-    let wrong = |error: tilewright_notation::Error| format!("tensor {name:?}: {error}");
+    let wrong = |error: tilewright_notation::Error| format!("tensor {name:?}: {}", error.message());
     let about = |said: String| format!("tensor {name:?}: {said}");
     let dtype = reading.dtype.unwrap_or(own.dtype);
     let dims = reading.dims.as_deref();

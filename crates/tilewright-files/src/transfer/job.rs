@@ -475,11 +475,11 @@ pub(crate) fn target(
         Ok(tabled) => tabled,
         // A format may lack constants for such elements.
         Err(error) if error.is_mismatch() || from.together() > 1 => {
-            return Ok(Err(format!("tensor {name:?} of dims {dims:?}: {error}")));
+            return Ok(Err(format!("tensor {name:?} of dims {dims:?}: {}", error.message())));
         }
         Err(error) => {
-            let said = format!("tensor {name:?} of dims {dims:?}: {error}");
-            return Err(Error::usage(said).with(error.remedy().as_slice()));
+            let said = format!("tensor {name:?} of dims {dims:?}: {}", error.message());
+            return Err(Error::usage(said).with(error.remedies()));
         }
     };
     let named = tabled.stored();

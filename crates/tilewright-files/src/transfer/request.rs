@@ -265,7 +265,7 @@ impl Request {
         let Some(dtype) = self.store.take() else { return Ok(self) };
         let spelled = |spec: &Spec| {
             spec.stored_as(dtype)
-                .map_err(|error| Error::usage(format!("stored as {dtype}: {error}")))
+                .map_err(|error| Error::usage(format!("stored as {dtype}: {}", error.message())))
         };
         self.to = self.to.as_ref().map(spelled).transpose()?;
         let rules = self.rules.iter().map(|(glob, spec)| Ok((glob.clone(), spelled(spec)?)));

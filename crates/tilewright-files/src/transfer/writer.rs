@@ -276,5 +276,5 @@ fn moved(job: Job, input: &Input, request: &Request) -> Result<Job, Error> {
 }
 
 fn row_major() -> Result<Spec, Error> {
-    Spec::parse("row-major").map_err(|error| Error::usage(error.to_string()))
+    Spec::parse("row-major").map_err(|error| Error::usage(error.message().to_owned()))
 }

@@ -30,7 +30,7 @@ use tilewright_core::Dtype;
 pub use quantised::{Allowed, Quantised};
 pub use tabled::{TabledFormat, tabled_formats};
 
-use crate::error::{Error, Kind};
+use crate::Error;
 
 pub(crate) use constants::C0;
 pub(crate) use refused::refused;
@@ -342,18 +342,15 @@ impl Constant {
                 "no {} is defined for elements in blocks, such as {dtype}; set it, as in `[{}=16]`",
                 self.name, self.name
             );
-            return Err(Error::new(Kind::Unsupported, message));
+            return Err(Error::unsupported(message));
         };
         let named = self.presets.iter().find(|p| Some(p.name) == preset);
         let table = named.map_or(self.units, |preset| preset.units);
         table.iter().find(|units| units.bits == bits).map(|units| units.units).ok_or_else(|| {
-            Error::new(
-                Kind::Unsupported,
-                format!(
-                    "no {} is defined for the {bits}-bit elements of {dtype}; set it, as in `[{}=16]`",
-                    self.name, self.name
-                ),
-            )
+            Error::unsupported(format!(
+                "no {} is defined for the {bits}-bit elements of {dtype}; set it, as in `[{}=16]`",
+                self.name, self.name
+            ))
         })
     }
 }

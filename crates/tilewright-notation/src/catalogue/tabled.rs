@@ -11,7 +11,7 @@ use tilewright_core::Dtype;
 use tilewright_table::Table;
 
 use crate::{
-    error::{Error, Kind},
+    Error,
     scan::{Scanner, outside},
 };
 
@@ -174,7 +174,7 @@ impl TabledFormat {
         }
         let (name, needed) = (self.name, self.parameters.join(","));
         let said = format!("{name} has the parameters [{needed}], and {} are given", values.len());
-        Err(Error::new(Kind::Mismatch, said))
+        Err(Error::mismatch(said))
     }
 
     fn written(&self, values: &[u64]) -> String {
@@ -198,7 +198,7 @@ impl TabledFormat {
         }
         let (name, dims) = (self.name, self.dims.join(", "));
         let said = format!("{name} is for arrays of [{dims}], not of {extents:?}");
-        Err(Error::new(Kind::Mismatch, said))
+        Err(Error::mismatch(said))
     }
 
     /// Returns whether arrays of this rank may have the format.
@@ -219,7 +219,7 @@ impl TabledFormat {
         } else {
             return Ok(());
         };
-        Err(Error::new(Kind::Mismatch, said))
+        Err(Error::mismatch(said))
     }
 
     /// Prints the name with its parameters.

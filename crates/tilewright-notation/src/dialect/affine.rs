@@ -17,10 +17,7 @@ use std::collections::BTreeMap;
 use tilewright_core::{Layout, MAX_MODES, Mode, Profile, Swizzle, TensorLayout};
 
 use super::strided::unsupported;
-use crate::{
-    error::{Error, Kind},
-    scan::Scanner,
-};
+use crate::{Error, scan::Scanner};
 
 /// The most terms of a sum, and the deepest brackets.
 const MOST: usize = 256;
@@ -87,9 +84,9 @@ impl Map {
     pub(super) fn layout(&self, dims: &[u64]) -> Result<TensorLayout, Error> {
         if dims.len() != self.rank {
             let message = format!("a map of {} dims, the array has {}", self.rank, dims.len());
-            return Err(Error::new(Kind::Mismatch, message));
+            return Err(Error::mismatch(message));
         }
-        let overflow = || Error::new(Kind::Overflow, "the places of this map overflow 64 bits");
+        let overflow = || Error::overflow("the places of this map overflow 64 bits");
         let mut bounds: Vec<BTreeMap<u64, i128>> = vec![BTreeMap::new(); dims.len()];
         let (mut stride, mut offset) = (1i128, 0i128);
         for result in self.results.iter().rev() {
@@ -112,7 +109,7 @@ impl Map {
             modes.extend(digits);
         }
         if modes.len() > MAX_MODES {
-            return Err(Error::new(Kind::Limit, format!("{} digits; at most 32", modes.len())));
+            return Err(Error::limit(format!("{} digits; at most 32", modes.len())));
         }
         let offset = i64::try_from(offset).map_err(|_| overflow())?;
         let layout = Layout::new(&modes, &Profile::nested(&counts)?, offset, Swizzle::IDENTITY)?;
@@ -138,7 +135,7 @@ fn add(bounds: &mut BTreeMap<u64, i128>, term: &Term, multiple: i128) -> Option<
 
 /// The digits of a dim, fastest first.
 fn digits(bounds: &BTreeMap<u64, i128>, extent: u64) -> Result<Vec<Mode>, Error> {
-    let overflow = || Error::new(Kind::Overflow, "the strides of this map overflow 64 bits");
+    let overflow = || Error::overflow("the strides of this map overflow 64 bits");
     let mut stride = bounds.get(&1).copied().unwrap_or(0);
     let (mut modes, mut at) = (Vec::new(), 1u64);
     for (&bound, &multiple) in bounds.range(2..) {

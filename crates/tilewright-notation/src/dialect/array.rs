@@ -7,9 +7,8 @@ use tilewright_core::{Dtype, TensorLayout};
 
 use super::strided::{Strided, unsupported};
 use crate::{
-    Named,
+    Error, Named,
     dtype::dtype,
-    error::{Error, Kind},
     literal::{Literal, LiteralFields},
     reading::{Given, Reading, Resolved},
 };
@@ -154,7 +153,7 @@ impl Reading for CanonicalArray {
 /// The element type that a field names.
 pub(super) fn read_dtype(value: &Literal<'_>) -> Result<Dtype, Error> {
     let word = value.word()?;
-    dtype(word).map_err(|error| Error::parse(value.span, error.to_string()))
+    dtype(word).map_err(|error| Error::parse(value.span, error.message()))
 }
 
 /// One stride a dim, in a notation that has none below 0.
@@ -192,7 +191,7 @@ pub(super) fn in_blocks(dtype: Dtype) -> Error {
 /// A number of elements, as bytes.
 pub(super) fn in_bytes(elements: i64, bytes: i64) -> Result<i64, Error> {
     elements.checked_mul(bytes).ok_or_else(|| {
-        Error::new(Kind::Overflow, format!("{elements} elements of {bytes} bytes overflow 64 bits"))
+        Error::overflow(format!("{elements} elements of {bytes} bytes overflow 64 bits"))
     })
 }
 

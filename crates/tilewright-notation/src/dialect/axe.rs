@@ -36,8 +36,7 @@ use tilewright_scan::{Iter, MEMORY, Term, TileText, eat_script};
 
 use super::strided::unsupported;
 use crate::{
-    Named,
-    error::{Error, Kind},
+    Error, Named,
     notation::Notation,
     reading::{Given, Reading, Resolved},
     scan::{Scanner, tuple},
@@ -193,7 +192,7 @@ impl Axe {
         if own.is_none() || own != given {
             let (own, given) = (own.unwrap_or(u64::MAX), given.unwrap_or(u64::MAX));
             let said = format!("an array of {given} elements, and the iters count {own}");
-            return Err(Error::new(Kind::Mismatch, said));
+            return Err(Error::mismatch(said));
         }
         let mut groups = self.tile.groups(dims);
         for (group, extent) in groups.iter_mut().flatten().zip(dims) {

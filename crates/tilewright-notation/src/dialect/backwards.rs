@@ -4,7 +4,7 @@
 
 use tilewright_core::{Layout, Mode, Pattern, Profile, TensorLayout};
 
-use crate::error::{Error, Kind};
+use crate::Error;
 
 /// The layout of `pattern` with the digit of this place in its order backwards.
 pub(super) fn turned(
@@ -22,7 +22,7 @@ pub(super) fn turned(
     let Some(mode) = modes.get_mut(before + usize::from(found.level())) else {
         return Ok(tensor.clone());
     };
-    let overflow = || Error::new(Kind::Overflow, "a digit stored backwards overflows 64 bits");
+    let overflow = || Error::overflow("a digit stored backwards overflows 64 bits");
     let stride = mode.stride();
     let last = i64::try_from(mode.extent().saturating_sub(1))
         .ok()

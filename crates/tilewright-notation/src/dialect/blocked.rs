@@ -7,7 +7,7 @@
 use tilewright_core::{Digit, Pattern, TensorLayout};
 
 use super::{canonical::simplified, strided::unsupported};
-use crate::error::Error;
+use crate::Error;
 
 /// A digit within a tile.
 #[derive(Clone, Copy, Debug)]

@@ -7,7 +7,7 @@
 
 use tilewright_core::{Layout, Mode, Profile, TensorLayout};
 
-use crate::error::Error;
+use crate::Error;
 
 /// Returns the canonical form of a map; its capacity is kept. A layout without strides is returned unchanged.
 pub(super) fn simplified(tensor: &TensorLayout) -> Result<TensorLayout, Error> {

@@ -28,8 +28,8 @@ use std::{fmt, sync::Arc};
 use tilewright_core::{Layout, MAX_MODES, MAX_STEPS, Step, TensorLayout};
 
 use crate::{
-    Named,
-    error::{Error, Kind},
+    Error, Named,
+    error::parsed,
     notation::Notation,
     reading::{Given, Reading, Resolved},
     scan::{Scanner, tuple},
@@ -72,7 +72,7 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
             "`?` is an integer that is known only at run time; a layout needs all its integers";
         return Err(Error::parse((at, at + 1), message));
     }
-    let layout = Layout::parse(first.trim_end())?;
+    let layout = Layout::parse(first.trim_end()).map_err(parsed)?;
     let tensor = suffixed(&layout, suffix).map_err(|error| error.shifted(end))?;
     Ok(Arc::new(Cute { tensor }))
 }
@@ -157,8 +157,7 @@ fn print(named: &Named) -> Result<String, Error> {
     if named.layout().is_strided() {
         return Ok(spell(named.layout()));
     }
-    Err(Error::new(
-        Kind::Unsupported,
+    Err(Error::unsupported(
         "tiles that merge dims or do not divide one another are not modes with strides",
     ))
 }

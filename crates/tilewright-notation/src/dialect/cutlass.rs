@@ -50,12 +50,7 @@ use std::sync::Arc;
 
 use tilewright_core::TensorLayout;
 
-use crate::{
-    Named,
-    error::{Error, Kind},
-    notation::Notation,
-    reading::Reading,
-};
+use crate::{Error, Named, notation::Notation, reading::Reading};
 use pointed::spell;
 
 pub(super) const DIALECT: Notation = Notation::new(
@@ -94,11 +89,11 @@ fn print(named: &Named) -> Result<String, Error> {
     let layout = tensor.layout();
     if *tensor != TensorLayout::of(layout) || layout.offset() != 0 {
         let said = "CuTe's layouts cannot express padding, offsets, or tiles that do not divide";
-        return Err(Error::new(Kind::Unsupported, said));
+        return Err(Error::unsupported(said));
     }
     if !layout.swizzle().is_field_xor() {
         let said = "CuTe's swizzles are three numbers, but this one is a matrix of bits";
-        return Err(Error::new(Kind::Unsupported, said));
+        return Err(Error::unsupported(said));
     }
     Ok(spell(layout))
 }

@@ -29,8 +29,7 @@ use super::{
     strided::{Strided, unsupported},
 };
 use crate::{
-    Named,
-    error::Error,
+    Error, Named,
     literal::{Literal, LiteralFields, python_tuple},
     notation::Notation,
     reading::Reading,

@@ -41,8 +41,7 @@ use tilewright_core::{Digit, MAX_MODES, Pattern};
 
 use super::{canonical::simplified, rank, strided::unsupported, template};
 use crate::{
-    Named,
-    error::{Error, Kind},
+    Error, Named,
     notation::Notation,
     reading::{Given, Reading, Resolved},
     scan::{Scanner, tuple},
@@ -465,7 +464,7 @@ impl Reading for Rearrangement {
                 self.written,
                 tuple(dims)
             );
-            return Err(Error::new(Kind::Mismatch, message));
+            return Err(Error::mismatch(message));
         }
         Ok(resolved)
     }

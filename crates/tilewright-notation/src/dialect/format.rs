@@ -61,9 +61,8 @@ use super::{
     units::{FormatDigit, Parameter, both},
 };
 use crate::{
-    Format, Named,
+    Error, Format, Named,
     catalogue::{Width, own::is_own, refused},
-    error::{Error, Kind},
     notation::Notation,
     reading::{Given, Reading, Resolved},
     scan::{Scanner, alternatives},
@@ -134,7 +133,7 @@ fn turned(template: Template, transposed: bool, name: &str) -> Result<Template, 
     }
     template.transposed().ok_or_else(|| {
         let message = format!("`{TRANSPOSED}` exchanges the last two dims, but {name} has one");
-        Error::new(Kind::Unsupported, message)
+        Error::unsupported(message)
     })
 }
 
@@ -302,7 +301,7 @@ impl Chosen {
         let message = format!(
             "{self} needs elements of {widths} bits, and {dtype} has {bits}; read words that hold these elements as the elements themselves, such as u{usual}, or use a pattern, which puts elements of any width into this order: `{patterns}`"
         );
-        Error::new(Kind::Mismatch, message)
+        Error::mismatch(message)
     }
 
     /// Refuses a format whose parameters lack a usual value and are not set.
@@ -391,9 +390,7 @@ fn print(named: &Named) -> Result<String, Error> {
         reading.resolve(&given).is_ok_and(|again| again.layout == *named.layout())
     };
     kept.filter(same).map(|reading| reading.to_string()).ok_or_else(|| {
-        Error::new(
-            Kind::Unsupported,
-            "strides do not determine a name: two formats can put the elements of one array at the same places",
+        Error::unsupported("strides do not determine a name: two formats can put the elements of one array at the same places",
         )
     })
 }

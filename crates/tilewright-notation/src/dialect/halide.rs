@@ -22,8 +22,7 @@ use tilewright_core::MAX_MODES;
 
 use super::strided::{Strided, unsupported};
 use crate::{
-    Named,
-    error::Error,
+    Error, Named,
     notation::Notation,
     reading::{Given, Reading, Resolved},
     scan::Scanner,

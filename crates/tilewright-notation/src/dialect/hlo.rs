@@ -21,8 +21,8 @@ use tilewright_xla::{ArrayShape, Dim, Layout, Padded, PrimitiveType};
 
 use super::shape;
 use crate::{
-    Named,
-    error::{Error, Kind},
+    Error, Named,
+    error::parsed,
     notation::Notation,
     reading::{Given, Reading, Resolved},
 };
@@ -55,16 +55,16 @@ struct Hlo {
 
 fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
     let (mut hlo, end) = if text.starts_with('{') {
-        let (layout, end) = Layout::parse_prefix(text)?;
+        let (layout, end) = Layout::parse_prefix(text).map_err(parsed)?;
         (Hlo { shape: None, layout: Some(layout), padded: None }, end)
     } else {
-        let (shape, end) = ArrayShape::parse_prefix(text)?;
+        let (shape, end) = ArrayShape::parse_prefix(text).map_err(parsed)?;
         let own = Some((shape.element_type(), shape.dims().to_vec()));
         (Hlo { shape: own, layout: shape.layout().cloned(), padded: None }, end)
     };
     let rest = text.get(end..).unwrap_or("");
     if !rest.trim().is_empty() {
-        let padded = Padded::parse(rest).map_err(|error| Error::from(error).shifted(end))?;
+        let padded = Padded::parse(rest).map_err(|error| parsed(error).shifted(end))?;
         hlo.padded = Some(padded);
     }
     Ok(Arc::new(hlo))
@@ -85,14 +85,11 @@ impl Hlo {
     fn lower(&self, dims: &[u64]) -> Result<(TensorLayout, Vec<u64>), Error> {
         let layout = self.layout.clone().unwrap_or_else(|| Layout::descending(dims.len()));
         if layout.rank() != dims.len() {
-            return Err(Error::new(
-                Kind::Mismatch,
-                format!(
-                    "`{self}` is a layout of {} dims, the array has {}",
-                    layout.rank(),
-                    dims.len()
-                ),
-            ));
+            return Err(Error::mismatch(format!(
+                "`{self}` is a layout of {} dims, the array has {}",
+                layout.rank(),
+                dims.len()
+            )));
         }
         Ok(match &self.padded {
             Some(padded) => (padded.lower(dims, &layout)?, storage(&layout, padded.widths())?),
@@ -104,7 +101,7 @@ impl Hlo {
         match self.layout.as_ref().map_or(0, Layout::element_size_in_bits) {
             0 => Ok(None),
             bits => u32::try_from(bits).map(Some).map_err(|_| {
-                Error::new(Kind::Unsupported, format!("elements of {bits} bits; at most 2^32 - 1"))
+                Error::unsupported(format!("elements of {bits} bits; at most 2^32 - 1"))
             }),
         }
     }
@@ -179,7 +176,7 @@ fn print(named: &Named) -> Result<String, Error> {
 /// XLA's type of these elements.
 fn xla_type(dtype: Dtype) -> Result<PrimitiveType, Error> {
     PrimitiveType::of_dtype(dtype)
-        .ok_or_else(|| Error::new(Kind::Unsupported, format!("XLA has no element type {dtype}")))
+        .ok_or_else(|| Error::unsupported(format!("XLA has no element type {dtype}")))
 }
 
 /// The name, perhaps behind the shape, if that is HLO text of just this layout. Merged dims have no

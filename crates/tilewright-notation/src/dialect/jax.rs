@@ -26,8 +26,7 @@ use tilewright_xla::{Layout, Tile, TileDim};
 
 use super::{canonical::simplified, hlo, strided::unsupported};
 use crate::{
-    Named,
-    error::{Error, Kind},
+    Error, Named,
     literal::{Literal, LiteralFields, python_tuple},
     notation::Notation,
     reading::{Given, Reading, Resolved},
@@ -130,7 +129,7 @@ impl Reading for Jax {
         if rank != dims.len() {
             let message =
                 format!("`{self}` is a layout of {rank} dims, the array has {}", dims.len());
-            return Err(Error::new(Kind::Mismatch, message));
+            return Err(Error::mismatch(message));
         }
         let bits = u32::try_from(self.layout.element_size_in_bits()).ok().filter(|bits| *bits > 0);
         Ok(Resolved {

@@ -5,7 +5,7 @@
 
 use tilewright_core::{Layout, Mode, Pattern, Profile, TensorLayout};
 
-use crate::error::{Error, Kind};
+use crate::Error;
 
 /// The layout of `pattern`, which takes no leading axes, with `stride` between the steps of its outermost digit.
 pub(super) fn spread(
@@ -25,9 +25,9 @@ pub(super) fn spread(
     let (steps, least) = (mode.extent(), u64::try_from(mode.stride()).unwrap_or(0));
     if stride < least {
         let message = format!("LD is {stride}, less than the {least} elements it steps over");
-        return Err(Error::new(Kind::Illegal, message));
+        return Err(Error::illegal(message));
     }
-    let overflow = || Error::new(Kind::Overflow, format!("an LD of {stride} overflows 64 bits"));
+    let overflow = || Error::overflow(format!("an LD of {stride} overflows 64 bits"));
     *mode = Mode::new(steps, i64::try_from(stride).map_err(|_| overflow())?);
     let counts: Vec<usize> = axes.iter().map(|modes| modes.len()).collect();
     let profile = Profile::nested(&counts)?;

@@ -28,8 +28,8 @@ use std::{fmt, sync::Arc};
 use tilewright_core::{Layout, LinearLayout, Profile, TensorLayout};
 
 use crate::{
-    Named,
-    error::{Error, Kind},
+    Error, Named,
+    error::{of_map, parsed},
     notation::Notation,
     reading::{Given, Reading, Resolved},
     scan::tuple,
@@ -56,7 +56,7 @@ pub(super) fn claims(text: &str) -> bool {
 struct Linear(LinearLayout);
 
 fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
-    Ok(Arc::new(Linear(LinearLayout::parse(text)?)))
+    Ok(Arc::new(Linear(LinearLayout::parse(text).map_err(parsed)?)))
 }
 
 impl Linear {
@@ -91,17 +91,14 @@ impl Reading for Linear {
 pub(super) fn stored(places: &LinearLayout, dims: &[u64]) -> Result<TensorLayout, Error> {
     if let Some((one, other)) = places.collision() {
         let offset = places.flatten_outs().apply(one.as_slice())?;
-        return Err(Error::new(
-            Kind::Unsupported,
-            format!(
-                "coordinates {} and {} share offset {}: the basis of the first is the xor of the bases of the second; each element needs its own offset",
-                tuple(one.as_slice()),
-                tuple(other.as_slice()),
-                offset.as_slice().first().unwrap_or(&0)
-            ),
-        ));
+        return Err(Error::unsupported(format!(
+            "coordinates {} and {} share offset {}: the basis of the first is the xor of the bases of the second; each element needs its own offset",
+            tuple(one.as_slice()),
+            tuple(other.as_slice()),
+            offset.as_slice().first().unwrap_or(&0)
+        )));
     }
-    let layout = places.flatten_outs().to_swizzled_layout()?;
+    let layout = places.flatten_outs().to_swizzled_layout().map_err(of_map)?;
     Ok(TensorLayout::new(dims, &one_axis_per_dim(&layout, dims.len())?, places.out_size())?)
 }
 
@@ -157,7 +154,7 @@ pub(super) fn places(tensor: &TensorLayout, size: u64) -> Result<LinearLayout, S
 }
 
 fn print(named: &Named) -> Result<String, Error> {
-    let (tensor, no) = (named.layout(), |why| Error::new(Kind::Unsupported, why));
+    let (tensor, no) = (named.layout(), |why| Error::unsupported(why));
     let size = tensor.capacity();
     if !size.is_power_of_two() {
         return Err(no(format!(

@@ -33,8 +33,7 @@ use tilewright_core::{MAX_MODES, TensorLayout};
 
 use super::strided::{Strided, unsupported};
 use crate::{
-    Named,
-    error::{Error, Kind},
+    Error, Named,
     notation::Notation,
     reading::{Given, Reading, Resolved},
     scan::{Scanner, comma, did_you_mean},
@@ -226,8 +225,7 @@ impl fmt::Display for Mapping {
 impl Mapping {
     /// The strides over these dims.
     fn strided(&self, dims: &[u64]) -> Result<Strided, Error> {
-        let overflow =
-            || Error::new(Kind::Overflow, format!("the strides of `{self}` overflow 64 bits"));
+        let overflow = || Error::overflow(format!("the strides of `{self}` overflow 64 bits"));
         let dims = dims.to_vec();
         if let Some(strides) = &self.strides {
             return Ok(Strided { dims, strides: strides.clone(), offset: 0 });

@@ -46,8 +46,7 @@ use super::{
     strided::{Strided, check_affine, unsupported},
 };
 use crate::{
-    Named,
-    error::{Error, Kind},
+    Error, Named,
     notation::Notation,
     reading::{Given, Reading, Resolved},
     scan::Scanner,
@@ -192,10 +191,13 @@ impl Memref {
         match &self.form {
             MlirForm::RowMajor => Ok(TensorLayout::row_major(dims)?),
             MlirForm::Affine(map) => map.layout(dims),
-            MlirForm::Strided { strides, .. } if strides.len() != dims.len() => Err(Error::new(
-                Kind::Mismatch,
-                format!("`{self}` has {} strides, the array {} dims", strides.len(), dims.len()),
-            )),
+            MlirForm::Strided { strides, .. } if strides.len() != dims.len() => {
+                Err(Error::mismatch(format!(
+                    "`{self}` has {} strides, the array {} dims",
+                    strides.len(),
+                    dims.len()
+                )))
+            }
             MlirForm::Strided { strides, offset } => {
                 let (dims, strides) = (dims.to_vec(), strides.clone());
                 Strided { dims, strides, offset: *offset }.layout()

@@ -5,7 +5,7 @@ use std::fmt;
 use tilewright_core::{Dtype, DtypeKind, MAX_MODES};
 
 use crate::{
-    error::{Error, Kind},
+    Error,
     reading::Given,
     scan::{Scanner, tuple},
 };
@@ -109,7 +109,7 @@ pub(super) fn array(
         if shape.0.len() != dims.len() || !shape.0.iter().zip(dims).all(agree) {
             let (own, given) = (spell_shape(shape), tuple(dims));
             let message = format!("`{text}` is of an array {own}, not of dims {given}");
-            return Err(Error::new(Kind::Mismatch, message));
+            return Err(Error::mismatch(message));
         }
     }
     Ok((dims.to_vec(), dtype))

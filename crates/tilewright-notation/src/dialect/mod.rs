@@ -49,7 +49,7 @@ mod units;
 use std::sync::Arc;
 
 use crate::{
-    error::{Error, Kind},
+    Error,
     notation::Notation,
     scan::{did_you_mean, distance},
 };
@@ -241,7 +241,7 @@ fn all_words(all: All) -> Vec<&'static str> {
 fn ambiguous(text: &str, readings: &[&str]) -> Error {
     let list: Vec<String> = readings.iter().map(|name| format!("`{name}:{text}`")).collect();
     Error::new(
-        Kind::Ambiguous,
+        "ambiguous",
         format!(
             "`{text}` has {} readings: {}; write the one you mean",
             list.len(),

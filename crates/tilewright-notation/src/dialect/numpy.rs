@@ -36,9 +36,8 @@ use super::{
     strided::Strided,
 };
 use crate::{
-    Named,
+    Error, Named,
     dtype::code_name,
-    error::Error,
     literal::{Literal, LiteralFields, python_tuple},
     notation::Notation,
     reading::Reading,

@@ -42,8 +42,7 @@ use super::{
 };
 
 use crate::{
-    Named,
-    error::{Error, Kind},
+    Error, Named,
     notation::Notation,
     reading::{Given, Reading, Resolved},
     scan::{Scanner, did_you_mean},
@@ -290,13 +289,10 @@ impl Tag {
                 }
             }
         };
-        Error::new(
-            Kind::Mismatch,
-            format!(
-                "`{self}` is a tag of the {own} dims {}, the array has {rank}: {lack}",
-                self.names
-            ),
-        )
+        Error::mismatch(format!(
+            "`{self}` is a tag of the {own} dims {}, the array has {rank}: {lack}",
+            self.names
+        ))
     }
 }
 

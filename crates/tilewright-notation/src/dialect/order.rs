@@ -28,8 +28,7 @@ use tilewright_core::{MAX_MODES, Pattern, TensorLayout};
 
 use super::{canonical, rank};
 use crate::{
-    Named,
-    error::{Error, Kind},
+    Error, Named,
     notation::Notation,
     reading::{Given, Reading, Resolved},
     scan::Scanner,
@@ -208,7 +207,7 @@ fn print(named: &Named) -> Result<String, Error> {
     let pattern = Pattern::of(&canonical::simplified(tensor)?)?;
     let stored: Vec<usize> =
         pattern.digits().iter().map(|digit| usize::from(digit.axis())).collect();
-    let unsupported = |message: String| Err(Error::new(Kind::Unsupported, message));
+    let unsupported = |message: String| Err(Error::unsupported(message));
     if let Some(axis) =
         (0..dims.len()).find(|axis| stored.iter().filter(|a| *a == axis).count() > 1)
     {

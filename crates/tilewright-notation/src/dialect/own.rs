@@ -6,11 +6,7 @@
 use std::sync::{PoisonError, RwLock};
 
 use super::DIALECTS;
-use crate::{
-    catalogue,
-    error::{Error, Kind},
-    notation::Notation,
-};
+use crate::{Error, catalogue, notation::Notation};
 
 /// The most notations of users in one process.
 const MOST: usize = 100;
@@ -96,14 +92,14 @@ pub fn add_notation(notation: Notation) -> Result<&'static Notation, Error> {
     let mut all = ALL.write().unwrap_or_else(PoisonError::into_inner);
     if all.len() - DIALECTS.len() >= MOST {
         let message = format!("another notation; at most {MOST} are kept");
-        return Err(Error::new(Kind::Limit, message));
+        return Err(Error::limit(message));
     }
     for name in std::iter::once(&notation.name).chain(notation.aliases) {
         check_name(name, &all).map_err(|said| Error::parse((0, name.len()), said).in_text(name))?;
     }
     let longer = [*all, &[Notation { own: true, ..notation }]].concat();
     *all = Box::leak(longer.into_boxed_slice());
-    all.last().ok_or_else(|| Error::new(Kind::Limit, "no notation is kept"))
+    all.last().ok_or_else(|| Error::limit("no notation is kept"))
 }
 
 /// A prefix that no text begins with yet.

@@ -34,8 +34,7 @@ use super::{
     strided::unsupported,
 };
 use crate::{
-    Named,
-    error::{Error, Kind},
+    Error, Named,
     notation::Notation,
     reading::{Given, Reading, Resolved},
     scan::Scanner,
@@ -214,12 +213,12 @@ impl Pack {
         if order.len() != rank {
             let message =
                 format!("`{self}` is a pack of {} dims, the array has {rank}", order.len());
-            return Err(Error::new(Kind::Mismatch, message));
+            return Err(Error::mismatch(message));
         }
         if self.least_rank() > rank {
             let last = self.least_rank() - 1;
             let message = format!("`{self}` tiles dim {last}, the array has {rank} dims");
-            return Err(Error::new(Kind::Mismatch, message));
+            return Err(Error::mismatch(message));
         }
         let level = |dim: u64| u8::from(self.positions.contains(&dim));
         // At most 32 dims: they fit a byte.

@@ -36,8 +36,7 @@ use super::{
     template::{Size, Template, WrittenDigit},
 };
 use crate::{
-    Named, catalogue,
-    error::Error,
+    Error, Named, catalogue,
     notation::Notation,
     reading::{Given, Reading, Resolved},
 };

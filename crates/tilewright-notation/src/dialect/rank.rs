@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::error::{Error, Kind};
+use crate::Error;
 
 /// `letters` are the dims of the layout; `more` names the further ones that it takes.
 pub(super) fn misfit(what: &dyn fmt::Display, letters: &[&str], more: &str, rank: usize) -> Error {
@@ -15,7 +15,7 @@ pub(super) fn misfit(what: &dyn fmt::Display, letters: &[&str], more: &str, rank
     let message = format!(
         "`{what}` is a layout of the {own} dims {letters}{more}, the array has {rank}: {wrong}"
     );
-    Error::new(Kind::Mismatch, message)
+    Error::mismatch(message)
 }
 
 /// The letter of an axis: the name of one of its digits without the number.

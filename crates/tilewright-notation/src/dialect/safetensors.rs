@@ -23,8 +23,7 @@ use super::{
     strided::{Strided, unsupported},
 };
 use crate::{
-    Named,
-    error::Error,
+    Error, Named,
     literal::{Literal, LiteralFields},
     notation::Notation,
     reading::Reading,

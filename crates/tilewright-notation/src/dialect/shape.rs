@@ -25,9 +25,9 @@ use tilewright_core::{Dtype, Fill, LinearLayout, MAX_MODES, ParseError};
 
 use super::{All, ReadText, linear};
 use crate::{
-    Named,
+    Error, Named,
     dtype::dtype,
-    error::{Error, Kind},
+    error::parsed,
     notation::Notation,
     reading::{Given, Reading, Resolved},
     scan::{Scanner, comma},
@@ -104,7 +104,7 @@ fn read_among(text: &str, all: All) -> Result<Arc<dyn Reading>, Error> {
             scan.expect("fill")?;
             scan.expect("(")?;
             let at = scan.at() + (inside.len() - inside.trim_start().len());
-            fill = inside.trim().parse().map_err(|e: ParseError| Error::from(e).shifted(at))?;
+            fill = inside.trim().parse().map_err(|e: ParseError| parsed(e).shifted(at))?;
             scan.take(|c| c != ')');
             scan.expect(")")?;
         }
@@ -176,10 +176,9 @@ impl Reading for Shaped {
         let mut resolved = self.inner.reading.of_array(&Given { dims: Some(&self.dims), dtype })?;
         resolved.bits = match (self.bits, resolved.bits) {
             (Some(outer), Some(inner)) if outer != inner => {
-                return Err(Error::new(
-                    Kind::Mismatch,
-                    format!("elements of {outer} bits in the shape, of {inner} in its layout"),
-                ));
+                return Err(Error::mismatch(format!(
+                    "elements of {outer} bits in the shape, of {inner} in its layout"
+                )));
             }
             (outer, inner) => outer.or(inner),
         };

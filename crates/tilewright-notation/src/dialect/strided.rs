@@ -3,7 +3,7 @@
 
 use tilewright_core::{Layout, Mode, TensorLayout};
 
-use crate::error::{Error, Kind};
+use crate::Error;
 
 /// Dims with one stride each, in elements.
 #[derive(Clone, Debug)]
@@ -14,7 +14,7 @@ pub(super) struct Strided {
 }
 
 pub(super) fn unsupported(message: impl Into<String>) -> Error {
-    Error::new(Kind::Unsupported, message)
+    Error::unsupported(message)
 }
 
 impl Strided {

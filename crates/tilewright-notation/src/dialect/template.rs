@@ -6,7 +6,7 @@ use tilewright_core::{Digit, MAX_MODES, Pattern};
 
 use super::{backwards, cuts::Cuts, rank};
 use crate::{
-    error::Error,
+    Error,
     reading::{Given, Resolved},
     scan::{Scanner, did_you_mean},
 };

@@ -75,8 +75,9 @@ use tilewright_core::{Coord, Dtype, LinearLayout, TensorLayout};
 
 use super::{linear, mlir_types};
 use crate::{
+    Error,
     dtype::dtype,
-    error::{Error, Kind},
+    error::of_map,
     notation::Notation,
     reading::{Given, Reading, Resolved},
 };
@@ -168,16 +169,16 @@ impl Triton {
     /// From places to coordinates.
     fn map(&self, dims: &[u64]) -> Result<LinearLayout, Error> {
         if !self.encoding.fits(dims.len()) {
-            return Err(Error::new(
-                Kind::Mismatch,
-                format!("`{}` is of another rank than the {} dims", self.encoding, dims.len()),
-            ));
+            return Err(Error::mismatch(format!(
+                "`{}` is of another rank than the {} dims",
+                self.encoding,
+                dims.len()
+            )));
         }
         if let Some(extent) = dims.iter().find(|extent| !extent.is_power_of_two()) {
-            return Err(Error::new(
-                Kind::Unsupported,
-                format!("Triton's tensors have extents that are powers of two; {extent} is none"),
-            ));
+            return Err(Error::unsupported(format!(
+                "Triton's tensors have extents that are powers of two; {extent} is none"
+            )));
         }
         self.encoding.map(dims)
     }
@@ -190,22 +191,24 @@ impl Triton {
         match &self.encoding {
             Encoding::Padded(padded) => padded.stored(dims),
             // Each element is at the first of the places that hold it.
-            Encoding::TensorMemory(_) => linear::stored(&map.pseudo_inverse()?, dims),
+            Encoding::TensorMemory(_) => {
+                linear::stored(&map.pseudo_inverse().map_err(of_map)?, dims)
+            }
             Encoding::Partitioned(_, piece) if matches!(**piece, Encoding::Padded(_)) => {
-                Err(Error::new(Kind::Unsupported, "padding within partitions is not supported"))
+                Err(Error::unsupported("padding within partitions is not supported"))
             }
             Encoding::Nvmma(nvmma) => {
                 if let Some(bits) = dtype.and_then(Dtype::bits).map(u64::from)
                     && bits != nvmma.bits
                 {
-                    return Err(Error::new(
-                        Kind::Mismatch,
-                        format!("elements of {bits} bits, and elementBitWidth is {}", nvmma.bits),
-                    ));
+                    return Err(Error::mismatch(format!(
+                        "elements of {bits} bits, and elementBitWidth is {}",
+                        nvmma.bits
+                    )));
                 }
                 match nvmma.padded {
                     // As in tensor memory.
-                    true => linear::stored(&map.pseudo_inverse()?, dims),
+                    true => linear::stored(&map.pseudo_inverse().map_err(of_map)?, dims),
                     false => stored(&map, dims),
                 }
             }
@@ -234,17 +237,14 @@ fn stored(map: &LinearLayout, dims: &[u64]) -> Result<TensorLayout, Error> {
         map.ins().iter().find(|dim| map.free_bits(dim.name()).is_some_and(|bits| bits != 0))
     {
         let copies = map.in_size() >> map.rank();
-        return Err(Error::new(
-            Kind::Unsupported,
-            format!(
-                "each element is held by {copies} threads, registers or blocks (among them bits {:#b} of `{}`{}), so it has no single place; a linear layout can express this",
-                map.free_bits(dim.name()).unwrap_or(0),
-                dim.name(),
-                two_places(map)
-            ),
-        ));
+        return Err(Error::unsupported(format!(
+            "each element is held by {copies} threads, registers or blocks (among them bits {:#b} of `{}`{}), so it has no single place; a linear layout can express this",
+            map.free_bits(dim.name()).unwrap_or(0),
+            dim.name(),
+            two_places(map)
+        )));
     }
-    let places = map.inverse()?;
+    let places = map.inverse().map_err(of_map)?;
     linear::stored(&places, dims)
 }
 

@@ -3,12 +3,7 @@
 use std::fmt;
 
 use super::template::{Size, WrittenDigit};
-use crate::{
-    Format,
-    catalogue::Constant,
-    error::{Error, Kind},
-    reading::Given,
-};
+use crate::{Error, Format, catalogue::Constant, reading::Given};
 
 /// A sized digit of a format.
 #[derive(Debug)]
@@ -54,7 +49,7 @@ impl FormatDigit {
         let dtype = given.need_dtype(spec, self.name())?;
         match self.constant {
             Some(constant) => constant.units_for(preset, dtype),
-            None => Err(Error::new(Kind::Unsupported, format!("{} has no size", self.name()))),
+            None => Err(Error::unsupported(format!("{} has no size", self.name()))),
         }
     }
 }

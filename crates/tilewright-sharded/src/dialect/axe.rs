@@ -15,7 +15,7 @@ use tilewright_scan::{Iter, MEMORY, Term, TileText};
 
 use super::{Dialect, RuleContext, axes::find};
 use crate::{
-    error::Error,
+    Error,
     mesh::Mesh,
     nested::Of,
     scan::{Scanner, comma},

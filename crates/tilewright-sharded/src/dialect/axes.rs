@@ -7,7 +7,7 @@
 //! ```
 
 use crate::{
-    error::Error,
+    Error,
     mesh::Mesh,
     nested::Of,
     scan::Scanner,
@@ -51,7 +51,7 @@ fn part(scanner: &mut Scanner<'_>, mesh: &Mesh) -> Result<AxisPart, Error> {
         scanner.expect(")")?;
         part.part = Some((pre, scanner.natural()?));
     }
-    part.digit(mesh).map_err(|error| error.at((span.0, scanner.at())))?;
+    part.digit(mesh).map_err(|error| error.or_at((span.0, scanner.at())))?;
     Ok(part)
 }
 

@@ -17,7 +17,7 @@ use super::{
     axes::{find, tilings, whole_axes},
 };
 use crate::{
-    error::Error,
+    Error,
     mesh::Mesh,
     scan::{MOST, Scanner},
     sharded::Sharded,
@@ -74,7 +74,7 @@ fn named_mesh(scanner: &mut Scanner<'_>) -> Result<Mesh, Error> {
         scanner.list(("(", ")"), MOST, |scanner| scanner.word("a type of an axis"))?;
     }
     scanner.expect(")")?;
-    Mesh::named(&axes).map_err(|error| error.at((from, scanner.at())))
+    Mesh::named(&axes).map_err(|error| error.or_at((from, scanner.at())))
 }
 
 fn spec(scanner: &mut Scanner<'_>, mesh: Mesh, asked: &RuleContext<'_>) -> Result<Sharded, Error> {
@@ -93,7 +93,7 @@ fn spec(scanner: &mut Scanner<'_>, mesh: Mesh, asked: &RuleContext<'_>) -> Resul
     for (dim, ((parts, span), extent)) in entries.into_iter().zip(asked.extents).enumerate() {
         let split = Split { dim, parts, cut: Cut::Chunk };
         let taken = splits.iter().chain([&split]).flat_map(|split: &Split| &split.parts);
-        check_apart(taken, &mesh).map_err(|error| error.at(span))?;
+        check_apart(taken, &mesh).map_err(|error| error.or_at(span))?;
         let count = split.count(&mesh)?;
         if extent % count != 0 {
             let said = format!("dim {dim} of {extent} is not divisible by {count} devices");

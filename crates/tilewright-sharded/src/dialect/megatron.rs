@@ -26,7 +26,7 @@ use tilewright_core::Counted;
 
 use super::{Dialect, RuleContext};
 use crate::{
-    error::Error,
+    Error,
     heads::{HeadOrder, Heads},
     mesh::Mesh,
     scan::{MOST, Scanner, or_one_of},
@@ -197,7 +197,7 @@ fn vocabulary(
         let differ = format!(
             "Megatron pads to a multiple of {pad} × {count} devices, vLLM to a multiple of {pad}"
         );
-        return Err(unnamed(&rule, &differ, [&rule, &rule]).at((from, scanner.at())));
+        return Err(unnamed(&rule, &differ, [&rule, &rule]).or_at((from, scanner.at())));
     };
     Ok(Cut::Padded { multiple: maker.multiple(rows, pad, count)? })
 }
@@ -229,7 +229,7 @@ fn heads(
     let Given { h, g, d, array, shard } = Given::read(scanner)?;
     let end = scanner.at();
     let (Some(queries), Some(groups), Some(each)) = (h, g, d) else {
-        return Err(lacking([h, g, d], rows).at((list, end)));
+        return Err(lacking([h, g, d], rows).or_at((list, end)));
     };
     let own = maker.map(Maker::order);
     let numbers = format!("h={queries},g={groups},d={each}");
@@ -244,10 +244,10 @@ fn heads(
         let text = format!("qkv({numbers}{stated})");
         let differ =
             "Megatron orders a shard group by group, vLLM all queries, all keys, all values";
-        return Err(unnamed("qkv", differ, [&text, &text]).at((from, end)));
+        return Err(unnamed("qkv", differ, [&text, &text]).or_at((from, end)));
     };
     let heads = Heads { queries, groups, rows: each, array, shard };
-    heads.check(rows, count).map_err(|error| error.at((list, end)))?;
+    heads.check(rows, count).map_err(|error| error.or_at((list, end)))?;
     Ok(Cut::Heads(heads))
 }
 

@@ -38,7 +38,7 @@ mod torch;
 use tilewright_core::Dtype;
 
 use crate::{
-    error::Error,
+    Error,
     mesh::{Mesh, is_name_char},
     scan::{Scanner, or_one_of},
     sharded::Sharded,
@@ -187,7 +187,7 @@ pub(crate) fn sharding(
     // If nothing was read yet, the whole rule is at fault.
     let end =
         if scanner.at() > from { scanner.at() } else { from + scanner.rest().trim_end().len() };
-    let sharded = sharded.map_err(|error| error.at((from, end)))?;
+    let sharded = sharded.map_err(|error| error.or_at((from, end)))?;
     scanner.end("the sharding")?;
     Ok(sharded)
 }
@@ -215,7 +215,7 @@ fn mesh(scanner: &mut Scanner<'_>) -> Result<Mesh, Error> {
         _ => Err(Error::parse(span, "some axes of the mesh have names and some have none")),
     };
     let mesh = mesh.and_then(|mesh| if ordered { mesh.with_order(&devices) } else { Ok(mesh) });
-    mesh.map_err(|error| error.at(span))
+    mesh.map_err(|error| error.or_at(span))
 }
 
 /// Reads a size, or `NAME=SIZE`.

@@ -17,7 +17,7 @@ use super::{
     axes::{self, DimAxes, dim, splits, tilings},
 };
 use crate::{
-    error::Error,
+    Error,
     mesh::Mesh,
     scan::{MOST, Scanner, comma},
     sharded::Sharded,
@@ -60,7 +60,7 @@ fn read(scanner: &mut Scanner<'_>, mut asked: RuleContext<'_>) -> Result<Sharded
         }
     }
     scanner.expect(">")?;
-    check_apart(&parts, &mesh).map_err(|error| error.at(span))?;
+    check_apart(&parts, &mesh).map_err(|error| error.or_at(span))?;
     let rank = asked.extents.len();
     if dims.len() != rank {
         let said = format!("axes of {} dims for an array of {rank} dims", dims.len());
@@ -100,7 +100,7 @@ fn mesh(scanner: &mut Scanner<'_>, asked: &mut RuleContext<'_>) -> Result<Mesh, 
         None => Ok(mesh),
     });
     scanner.expect(">")?;
-    mesh.map_err(|error| error.at((from, scanner.at())))
+    mesh.map_err(|error| error.or_at((from, scanner.at())))
 }
 
 fn say(sharded: &Sharded) -> Result<Vec<String>, Error> {

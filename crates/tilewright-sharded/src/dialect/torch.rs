@@ -19,7 +19,7 @@ use super::{
     axes::{find, tilings, whole_axes},
 };
 use crate::{
-    error::Error,
+    Error,
     mesh::Mesh,
     nested::Of,
     scan::{MOST, Scanner, comma, or_one_of},

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use tilewright_core::{Layout, Mode, TensorLayout};
 use tilewright_sharded::{
-    AxisPart, Cut, Mesh, Pieces, Shard, Sharded, Split, boxes_of_range,
+    AxisPart, Cut, Mesh, Pieces, Shard, Sharded, Split, Witness, boxes_of_range,
     dialect::{DIALECTS, dialect},
 };
 
@@ -164,7 +164,7 @@ fn no_layout_is_shown_by_a_position() {
             let even = n % sizes.iter().product::<u64>() == 0;
             assert_eq!(check_layout(&sharded), even, "{sharded}");
             if let Err(error) = sharded.as_layout() {
-                let witness = error.witness().unwrap();
+                let witness = error.cause::<Witness>().unwrap();
                 let held = sharded.shard(witness.position).unwrap();
                 assert_eq!(held.dims()[0].as_slice(), witness.holds);
                 assert_ne!(witness.holds, witness.instead);

@@ -227,7 +227,7 @@ fn find(name: &str) -> Result<&'static Format, Error> {
     }
     Err(match Spec::parse(&format!("format:{name}")) {
         // The span of the error counts the prefix, which the user did not type.
-        Err(error) => Error::usage("name", error.to_string()),
+        Err(error) => Error::usage("name", error.message().to_owned()),
         Ok(_) => {
             Error::usage("name", format!("{name} has parameters; give the format's name alone"))
         }

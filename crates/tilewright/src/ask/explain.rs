@@ -295,7 +295,8 @@ fn titled<const N: usize>(lines: [(&str, Option<String>); N]) -> Vec<(String, St
 
 /// Returns the layout in every notation. The texts depend on the layout alone, not on its name.
 fn said(alone: &Named) -> Vec<(&'static str, Result<String, String>)> {
-    let text = |notation: &Notation| notation.print(alone).map_err(|refusal| refusal.to_string());
+    let text =
+        |notation: &Notation| notation.print(alone).map_err(|refusal| refusal.message().to_owned());
     notations().iter().map(|notation| (notation.name(), text(notation))).collect()
 }
 

@@ -14,7 +14,7 @@ use super::{Error, Kind};
 use crate::draw::NoAccess;
 #[cfg(feature = "files")]
 use crate::files;
-use crate::{notation, picture};
+use crate::picture;
 
 /// Returns an error with the kind of this word. The other crates use the same words.
 fn of(word: &str, message: impl Into<String>) -> Error {
@@ -38,16 +38,6 @@ impl From<ParseError> for Error {
     }
 }
 
-impl From<notation::Error> for Error {
-    fn from(error: notation::Error) -> Error {
-        let mut own = of(error.kind(), error.to_string());
-        own.0.span = error.span();
-        own.0.rendered = error.span().map(|_| error.render());
-        own.0.remedies = error.remedy().into_iter().collect();
-        own.with_source(error)
-    }
-}
-
 #[cfg(feature = "files")]
 impl From<tilewright_recipe::Errors> for Error {
     fn from(errors: tilewright_recipe::Errors) -> Error {
@@ -61,15 +51,6 @@ impl From<tilewright_recipe::Errors> for Error {
         own.0.remedies.extend(sizes.then_some(Remedy::Sizes));
         own.0.remedies.extend(allow.then_some(Remedy::Allow));
         own.with_source(errors)
-    }
-}
-
-#[cfg(feature = "sharded")]
-impl From<tilewright_sharded::Error> for Error {
-    fn from(error: tilewright_sharded::Error) -> Error {
-        let mut own = of(error.kind(), error.to_string());
-        own.0.span = error.span();
-        own.with_source(error)
     }
 }
 

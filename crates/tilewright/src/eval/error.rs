@@ -40,7 +40,7 @@ impl Error {
         } else {
             ""
         };
-        Error::at(error.kind(), inner.unwrap_or(span), format!("{error}{hint}"))
+        Error::at(error.kind(), inner.unwrap_or(span), format!("{}{hint}", error.message()))
     }
 }
 

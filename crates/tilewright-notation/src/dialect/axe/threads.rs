@@ -5,7 +5,7 @@
 use tilewright_core::LinearLayout;
 use tilewright_scan::{Iter, Term, TileText};
 
-use crate::{dialect::strided::unsupported, error::Error};
+use crate::{Error, dialect::strided::unsupported};
 
 /// The places of a map, in its order.
 const PLACES: [&str; 4] = ["register", "lane", "warp", "block"];

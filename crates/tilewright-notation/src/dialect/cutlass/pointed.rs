@@ -5,7 +5,7 @@ use std::fmt;
 use tilewright_core::{Dtype, IntTuple, Layout, Swizzle, TensorLayout};
 
 use crate::{
-    error::{Error, Kind},
+    Error,
     reading::{Given, Reading, Resolved},
 };
 
@@ -52,9 +52,7 @@ impl Pointed {
     pub(super) fn alone(self) -> Result<Pointed, Error> {
         match self.layout.swizzle().is_identity() {
             true => Ok(self),
-            false => {
-                Err(Error::new(Kind::Unsupported, "a layout has one swizzle, but two are given"))
-            }
+            false => Err(Error::unsupported("a layout has one swizzle, but two are given")),
         }
     }
 
@@ -75,7 +73,7 @@ impl Pointed {
         let bits = bits.filter(|bits| bits.is_power_of_two()).ok_or_else(|| {
             let said =
                 format!("`{self}` needs elements whose bits are a power of two, for its swizzle");
-            Error::new(Kind::Unsupported, said)
+            Error::unsupported(said)
         })?;
         let base = i32::from(self.swizzle.base()) + 3 - bits.trailing_zeros() as i32;
         let base = u8::try_from(base).map_err(|_| {
@@ -83,7 +81,7 @@ impl Pointed {
                 "`{self}`: the swizzle permutes bytes within an element of {bits} bits; its base is at least {}",
                 bits.trailing_zeros() - 3
             );
-            Error::new(Kind::Unsupported, said)
+            Error::unsupported(said)
         })?;
         Ok(Swizzle::new(self.swizzle.bits(), base, self.swizzle.shift())?)
     }
@@ -126,7 +124,7 @@ impl Reading for Pointed {
             Over::Bytes(Some(own)) if stored.is_some_and(|bits| bits != own) => {
                 let bits = stored.unwrap_or_default();
                 let said = format!("elements of {bits} bits, but `{self}` points at {own} bits");
-                return Err(Error::new(Kind::Mismatch, said));
+                return Err(Error::mismatch(said));
             }
             Over::Bytes(_) if self.swizzle.is_identity() => None,
             Over::Bytes(own) => match own.or(stored) {
@@ -162,6 +160,6 @@ pub(super) fn spell(layout: &Layout) -> String {
 
 /// The width of an element, which has one.
 fn bits_of(dtype: Dtype) -> Result<u64, Error> {
-    let said = || Error::new(Kind::Unsupported, format!("{dtype} has an unknown width"));
+    let said = || Error::unsupported(format!("{dtype} has an unknown width"));
     dtype.bits().map(u64::from).ok_or_else(said)
 }

@@ -6,7 +6,7 @@ use super::{
     POINTERS,
     pointed::{Over, Pointed},
 };
-use crate::{error::Error, scan::Scanner};
+use crate::{Error, error::parsed, scan::Scanner};
 
 /// A whole text.
 pub(super) fn read(text: &str) -> Result<Pointed, Error> {
@@ -167,7 +167,7 @@ fn nested(scan: &mut Scanner<'_>, depth: usize) -> Result<Layout, Error> {
     let layout = if is_layout(scan) { joined(scan, depth) } else { of_shape(scan) };
     let layout = layout.map_err(|error| match error.span() {
         Some(_) => error,
-        None => Error::parse((from, scan.at()), error.to_string()),
+        None => Error::parse((from, scan.at()), error.message()),
     })?;
     scan.expect(close)?;
     braces(scan)?;
@@ -257,7 +257,7 @@ fn printed(scan: &mut Scanner<'_>) -> Result<Layout, Error> {
     let (from, rest) = (scan.at(), scan.rest());
     let text = &rest[..argument(rest)];
     scan.advance(text.len());
-    Layout::parse(text.trim_end()).map_err(|error| Error::from(error).shifted(from))
+    Layout::parse(text.trim_end()).map_err(|error| parsed(error).shifted(from))
 }
 
 fn tuple(scan: &mut Scanner<'_>, depth: usize) -> Result<IntTuple, Error> {

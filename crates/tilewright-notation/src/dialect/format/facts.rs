@@ -1,12 +1,11 @@
 //! Facts of a format's pattern that need no array: its letters, its constants and the sizes that parameters set.
 
 use crate::{
-    Format,
+    Error, Format,
     dialect::{
         template::{Size, Template},
         units::FormatDigit,
     },
-    error::Error,
 };
 
 /// The digits of a format whose sizes tell its arrays apart: those that must be given, else all that can be set.

@@ -2,10 +2,7 @@
 //!
 //! Law: where every row ends with the digit, the pattern of the last dim is that of the flattened array.
 
-use crate::{
-    Format,
-    error::{Error, Kind},
-};
+use crate::{Error, Format};
 
 /// Refuses an array one of whose rows ends within the innermost digit, of `step` elements.
 pub(super) fn check(format: &Format, step: u64, dims: &[u64]) -> Result<(), Error> {
@@ -17,5 +14,5 @@ pub(super) fn check(format: &Format, step: u64, dims: &[u64]) -> Result<(), Erro
     let message = format!(
         "{name} counts the elements of the flattened array, and a last dim of {last} splits {step} neighbours over two rows; use a multiple of {step}, or an array of one row"
     );
-    Err(Error::new(Kind::Mismatch, message))
+    Err(Error::mismatch(message))
 }

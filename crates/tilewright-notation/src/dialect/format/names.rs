@@ -3,9 +3,8 @@
 use std::sync::LazyLock;
 
 use crate::{
-    Format,
+    Error, Format,
     catalogue::{self, catalogue, own, refused, tabled},
-    error::{Error, Kind},
     scan::did_you_mean,
 };
 
@@ -57,7 +56,7 @@ pub(super) fn no_format(name: &str) -> Error {
     if let Some([catlass, cann]) = mixed_case(name) {
         let same = find(cann).map_or("", |format| format.name);
         return Error::new(
-            Kind::Ambiguous,
+            "ambiguous",
             format!(
                 "`{name}` has two readings: `{catlass}` (CATLASS: order inside a block first) and `{cann}` (CANN: order of the blocks first; the same as `{same}`); write the one you mean"
             ),
@@ -65,7 +64,7 @@ pub(super) fn no_format(name: &str) -> Error {
     }
     if let Some((law, why)) = refused(name) {
         let said = format!("`{name}` is not a layout: {why}; {law}");
-        return Error::new(Kind::Unsupported, said);
+        return Error::unsupported(said);
     }
     let nearest = did_you_mean(name, words());
     Error::parse((0, name.len()), format!("no format is called `{name}`{nearest}"))

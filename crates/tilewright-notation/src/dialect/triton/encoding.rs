@@ -12,7 +12,7 @@ use super::{
     },
 };
 use crate::{
-    error::Error,
+    Error,
     literal::LiteralFields,
     scan::{Scanner, did_you_mean},
 };

@@ -6,7 +6,7 @@
 use tilewright_core::LinearLayout;
 
 use super::values::Bases;
-use crate::error::{Error, Kind};
+use crate::Error;
 
 pub(super) fn name(dim: usize) -> String {
     format!("dim{dim}")
@@ -124,14 +124,11 @@ fn clipped(map: &LinearLayout, dims: &[u64], drop_registers: bool) -> Result<Lin
                     continue;
                 }
                 if !basis[at].is_power_of_two() {
-                    return Err(Error::new(
-                        Kind::Unsupported,
-                        format!(
-                            "bit {bit} of `{input}` goes to {} in {}, beyond its extent {wanted}; only a power of two can be cut off",
-                            basis[at],
-                            out.name()
-                        ),
-                    ));
+                    return Err(Error::unsupported(format!(
+                        "bit {bit} of `{input}` goes to {} in {}, beyond its extent {wanted}; only a power of two can be cut off",
+                        basis[at],
+                        out.name()
+                    )));
                 }
                 if drop_registers && input == "register" {
                     dropped.push(bit);
@@ -177,7 +174,7 @@ pub(super) fn linear(all: &[Bases; 4], dims: &[u64]) -> Result<LinearLayout, Err
         return Ok(map);
     }
     let message = "not an encoding of a tensor: no thread holds some of the coordinates";
-    Err(Error::new(Kind::Unsupported, message))
+    Err(Error::unsupported(message))
 }
 
 /// Memory, the first of `order` fastest, in which the columns of row r are xored with

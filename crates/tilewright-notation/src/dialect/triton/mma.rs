@@ -24,7 +24,7 @@ use super::{
     values::{BLOCKS, Bases, bases, blocks, list, lists, more, powers},
 };
 use crate::{
-    error::{Error, Kind},
+    Error,
     literal::{Literal, LiteralFields},
 };
 
@@ -247,7 +247,7 @@ impl Mma {
         dims: &[u64],
     ) -> Result<LinearLayout, Error> {
         let (k, other) = dims_of_operand(operand, dims.len());
-        let unsupported = |message| Err(Error::new(Kind::Unsupported, message));
+        let unsupported = |message| Err(Error::unsupported(message));
         if !width.is_power_of_two() {
             return unsupported("an operand of an instruction has a kWidth, a power of two");
         }

@@ -17,10 +17,7 @@ use super::{
     maps::{block_map, build, name, per_block, shared_out, transposed},
     values::{BLOCKS, Bases, blocks, flag, more},
 };
-use crate::{
-    error::{Error, Kind},
-    literal::LiteralFields,
-};
+use crate::{Error, literal::LiteralFields};
 
 #[derive(Debug)]
 pub(super) struct Nvmma {
@@ -65,7 +62,7 @@ impl Nvmma {
     pub(super) fn map(&self, dims: &[u64]) -> Result<LinearLayout, Error> {
         let rank = dims.len();
         let part = per_block(&block_map(&self.blocks, dims)?, dims);
-        let unsupported = |message: String| Err(Error::new(Kind::Unsupported, message));
+        let unsupported = |message: String| Err(Error::unsupported(message));
         let least = if self.width == 0 { 1 } else { 2 };
         if rank < least || (self.transposed && rank == 1) {
             return unsupported(format!("nvmma_shared of {rank} dims; it has {least} at least"));

@@ -18,11 +18,7 @@ use super::{
     maps::{build, identities, name},
     values::{Bases, bases, list, lists, order, same_rank},
 };
-use crate::{
-    error::{Error, Kind},
-    literal::LiteralFields,
-    scan::Scanner,
-};
+use crate::{Error, error::of_map, literal::LiteralFields, scan::Scanner};
 
 #[derive(Debug)]
 pub(super) struct Padded {
@@ -98,10 +94,9 @@ impl Padded {
     /// The map from plain offsets to coordinates.
     pub(super) fn map(&self, dims: &[u64]) -> Result<LinearLayout, Error> {
         match &self.plain {
-            UnpaddedOffsets::Order { shape: Some(shape), .. } if shape != dims => Err(Error::new(
-                Kind::Mismatch,
-                format!("`{self}` is of an array of {}", list(shape)),
-            )),
+            UnpaddedOffsets::Order { shape: Some(shape), .. } if shape != dims => {
+                Err(Error::mismatch(format!("`{self}` is of an array of {}", list(shape))))
+            }
             UnpaddedOffsets::Order { order, .. } => identities("offset", dims, order),
             UnpaddedOffsets::Bases { offset, block } => {
                 let outs: Vec<(String, u64)> =
@@ -113,7 +108,7 @@ impl Padded {
 
     /// Returns the layout of an array of these extents in memory.
     pub(super) fn stored(&self, dims: &[u64]) -> Result<TensorLayout, Error> {
-        let places = self.map(dims)?.inverse()?;
+        let places = self.map(dims)?.inverse().map_err(of_map)?;
         let blocks = places.outs().get(1).map_or(1, LinearDim::size);
         let size: u64 = dims.iter().product::<u64>() / blocks;
         let capacity = self.padded(size)? - self.behind(size);
@@ -127,12 +122,9 @@ impl Padded {
                     [] => (0, 0),
                 };
                 if !(offset + block).is_power_of_two() || offset.min(block) > 0 {
-                    return Err(Error::new(
-                        Kind::Unsupported,
-                        format!(
-                            "padding after a swizzle: an element's plain offset has the bits {offset:#b} of block {block}, and a sum with padding is not an xor of them"
-                        ),
-                    ));
+                    return Err(Error::unsupported(format!(
+                        "padding after a swizzle: an element's plain offset has the bits {offset:#b} of block {block}, and a sum with padding is not an xor of them"
+                    )));
                 }
                 let stride = match offset {
                     0 => block.checked_mul(capacity).filter(|stride| *stride <= 1 << 62),
@@ -166,7 +158,7 @@ impl Padded {
 }
 
 fn too_large() -> Error {
-    Error::new(Kind::Overflow, "padding beyond 2^63 - 1 elements".to_owned())
+    Error::overflow("padding beyond 2^63 - 1 elements".to_owned())
 }
 
 /// The layout of these bits, neighbours that are one stride joined.

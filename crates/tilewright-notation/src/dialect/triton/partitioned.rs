@@ -8,7 +8,7 @@
 use tilewright_core::LinearLayout;
 
 use super::{encoding::Partitions, maps::name};
-use crate::error::{Error, Kind};
+use crate::Error;
 
 impl Partitions {
     /// The extents of a piece of an array.
@@ -22,7 +22,7 @@ impl Partitions {
                 let message = format!(
                     "{partitions} partitions of {groups} pieces of dim {dim}; each piece has an element at least"
                 );
-                return Err(Error::new(Kind::Mismatch, message));
+                return Err(Error::mismatch(message));
             }
         }
         Ok(piece)
@@ -32,7 +32,7 @@ impl Partitions {
     pub(super) fn joined(&self, piece: &LinearLayout) -> Result<LinearLayout, Error> {
         if piece.ins().iter().any(|dim| dim.name() == "block" && dim.size() > 1) {
             let message = "partitions of memory that several blocks share are not supported";
-            return Err(Error::new(Kind::Unsupported, message));
+            return Err(Error::unsupported(message));
         }
         let dim = name(self.dim);
         let parts = LinearLayout::identity(self.partitions, "partition", &dim)?;

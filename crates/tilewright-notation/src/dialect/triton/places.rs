@@ -12,7 +12,7 @@ use super::{
     },
     mma::blocked_operand,
 };
-use crate::error::{Error, Kind};
+use crate::Error;
 
 impl Encoding {
     /// The map that bases give by themselves, of the smallest tensor that holds them; of other encodings none.
@@ -48,9 +48,7 @@ impl Encoding {
                 Encoding::Blocked { size, threads, warps, order, blocks } if dims.len() > 1 => {
                     blocked_operand([size, threads, warps], order, blocks, *operand, dims)
                 }
-                _ => {
-                    Err(Error::new(Kind::Unsupported, "operands are matrices, or batches of them"))
-                }
+                _ => Err(Error::unsupported("operands are matrices, or batches of them")),
             },
             Encoding::Nvmma(nvmma) => nvmma.map(dims),
             Encoding::Padded(padded) => padded.map(dims),
@@ -63,7 +61,7 @@ impl Encoding {
                 let outs: Vec<(String, u64)> =
                     dims.iter().enumerate().map(|(i, &extent)| (name(i), extent)).collect();
                 build(&ins, &outs).map_err(|error| {
-                    Error::new(Kind::Mismatch, format!("an encoding of another tensor: {error}"))
+                    Error::mismatch(format!("an encoding of another tensor: {}", error.message()))
                 })
             }
         }

@@ -7,13 +7,10 @@ use super::{
     encoding::Encoding,
     values::{Bases, MAX_RANK},
 };
-use crate::{
-    Named,
-    error::{Error, Kind},
-};
+use crate::{Error, Named};
 
 fn unsupported(message: impl Into<String>) -> Error {
-    Error::new(Kind::Unsupported, message)
+    Error::unsupported(message)
 }
 
 /// The layout as an encoding of shared memory: a swizzled one where that can express it, else a linear one.

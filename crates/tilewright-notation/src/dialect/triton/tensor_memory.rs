@@ -21,10 +21,7 @@ use super::{
     maps::{block_map, build, name, per_block, shared_out},
     values::{BLOCKS, Bases, blocks, flag, more, power},
 };
-use crate::{
-    error::{Error, Kind},
-    literal::LiteralFields,
-};
+use crate::{Error, literal::LiteralFields};
 
 #[derive(Debug)]
 pub(super) struct TensorMemory {
@@ -80,7 +77,7 @@ impl TensorMemory {
     pub(super) fn map(&self, dims: &[u64]) -> Result<LinearLayout, Error> {
         let part = per_block(&block_map(&self.blocks, dims)?, dims);
         let &[height, width] = part.as_slice() else {
-            return Err(Error::new(Kind::Unsupported, "tensor memory holds matrices"));
+            return Err(Error::unsupported("tensor memory holds matrices"));
         };
         let (row, column) = (|at| vec![at, 0], |at| vec![0, at]);
         let (lanes, columns, tile) = match &self.what {
@@ -93,7 +90,7 @@ impl TensorMemory {
             }
             What::Matrix { rows, .. } if height < *rows => {
                 let message = format!("a block of {height} rows; blockM is {rows}");
-                return Err(Error::new(Kind::Unsupported, message));
+                return Err(Error::unsupported(message));
             }
             What::Matrix { rows, columns, stride, pair, padded } => {
                 let n = (*columns).min(width);

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::{
-    error::Error,
+    Error,
     literal::{Literal, LiteralFields},
 };
 

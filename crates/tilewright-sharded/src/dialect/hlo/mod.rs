@@ -42,7 +42,7 @@ use super::{
     axes::{self, tilings},
 };
 use crate::{
-    error::Error,
+    Error,
     intervals::Intervals,
     mesh::Mesh,
     scan::Scanner,

@@ -6,8 +6,8 @@ use tilewright_core::Dtype;
 
 use super::TileKind;
 use crate::{
+    Error,
     dialect::axes::{self, DimAxes},
-    error::Error,
     mesh::Mesh,
     scan::comma,
     sharded::Sharded,

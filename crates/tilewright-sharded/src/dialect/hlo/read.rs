@@ -6,8 +6,8 @@ use super::{
     tiled::{Assignment, Tiled, iota},
 };
 use crate::{
+    Error,
     dialect::axes::{self, dim},
-    error::Error,
     limits::{MAX_AXES, MAX_DEVICES},
     mesh::Mesh,
     scan::{MOST, Scanner, or_one_of},
@@ -163,7 +163,7 @@ fn numbers(scanner: &mut Scanner<'_>, count: u64) -> Result<Vec<u64>, Error> {
         return Err(Error::parse(span, said));
     }
     // Refuses lists that a mesh refuses.
-    let _ = Mesh::new(&[count])?.with_order(&numbers).map_err(|error| error.at(span))?;
+    let _ = Mesh::new(&[count])?.with_order(&numbers).map_err(|error| error.or_at(span))?;
     Ok(numbers)
 }
 
@@ -200,7 +200,7 @@ fn named(scanner: &mut Scanner<'_>) -> Result<Named, Error> {
         scanner.expect("=")?;
         Ok((name, scanner.natural()?))
     })?;
-    let mut mesh = axes::mesh(&named).map_err(|error| error.at((from, scanner.at())))?;
+    let mut mesh = axes::mesh(&named).map_err(|error| error.or_at((from, scanner.at())))?;
     scanner.expect(",")?;
     if scanner.eat_word("device_ids") {
         scanner.expect("=")?;
@@ -225,7 +225,7 @@ fn named(scanner: &mut Scanner<'_>) -> Result<Named, Error> {
     }
     let all = dims.iter().chain(others.iter().map(|other| &other.axes));
     check_apart(all.flat_map(|dim| &dim.parts), &mesh)
-        .map_err(|error| error.at((from, scanner.at())))?;
+        .map_err(|error| error.or_at((from, scanner.at())))?;
     Ok(Named { mesh, body: NamedBody::Dims { dims, others } })
 }
 
@@ -245,7 +245,7 @@ fn ids(scanner: &mut Scanner<'_>, mesh: Mesh) -> Result<Mesh, Error> {
         }
         Some(_) | None => numbers(scanner, mesh.count())?,
     };
-    let mesh = mesh.with_order(&ids).map_err(|error| error.at((from, scanner.at())))?;
+    let mesh = mesh.with_order(&ids).map_err(|error| error.or_at((from, scanner.at())))?;
     scanner.expect(")")?;
     Ok(mesh)
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Body, TileKind};
-use crate::{error::Error, nested::sequence, scan::comma};
+use crate::{Error, nested::sequence, scan::comma};
 
 /// Tiles of an array and of the dims that devices share, and the devices of all tiles, row-major.
 #[derive(Clone, Debug, PartialEq, Eq)]

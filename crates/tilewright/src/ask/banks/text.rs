@@ -80,7 +80,7 @@ impl BankConflicts {
         let mut text = format!("  layout  {}\n", named.to_spec());
         let triton = notation("triton").map(|to| to.print(&named));
         if let Ok(said) = triton {
-            let said = said.unwrap_or_else(|error| format!("no words: {error}"));
+            let said = said.unwrap_or_else(|error| format!("no words: {}", error.message()));
             text += &format!("  Triton  {said}\n");
         }
         if let Some(code) = index_code(&found.layout) {
