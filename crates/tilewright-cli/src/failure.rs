@@ -193,12 +193,10 @@ impl From<tilewright::layouts::Error> for Failure {
 
 impl From<tilewright::files::Error> for Failure {
     fn from(error: tilewright::files::Error) -> Failure {
-        let cause = std::error::Error::source(&error);
-        let cause = cause.and_then(|cause| cause.downcast_ref::<io::Error>());
-        if cause.is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe) {
-            return Failure::unread(SIGNALLED + PIPE);
+        match error.io_kind() {
+            Some(io::ErrorKind::BrokenPipe) => Failure::unread(SIGNALLED + PIPE),
+            _ => Failure::of(error),
         }
-        Failure::of(error)
     }
 }
 

@@ -294,11 +294,11 @@ impl Error {
     ///
     /// ```
     /// use tilewright_error::{Error, Remedy};
-    /// let error = Error::usage("a.svg exists").with([Remedy::Overwrite]);
+    /// let error = Error::usage("a.svg exists").with(&[Remedy::Overwrite]);
     /// assert_eq!(error.to_string(), "a.svg exists; allow it to be overwritten");
     /// ```
     #[must_use]
-    pub fn with(mut self, remedies: impl IntoIterator<Item = Remedy>) -> Error {
+    pub fn with(mut self, remedies: &[Remedy]) -> Error {
         self.0.remedies.extend(remedies);
         self
     }
@@ -307,7 +307,7 @@ impl Error {
     ///
     /// ```
     /// use tilewright_error::{Error, Remedy};
-    /// let error = Error::usage("no layout").with([Remedy::Dims]).with_remedy(Remedy::Source);
+    /// let error = Error::usage("no layout").with(&[Remedy::Dims]).with_remedy(Remedy::Source);
     /// assert_eq!(error.remedies(), [Remedy::Source, Remedy::Dims]);
     /// ```
     #[must_use]
@@ -396,7 +396,7 @@ impl Error {
     ///
     /// ```
     /// use tilewright_error::{Error, Remedy};
-    /// let error = Error::new("needs-dims", "`NHWC` needs dims").with([Remedy::Dims]);
+    /// let error = Error::new("needs-dims", "`NHWC` needs dims").with(&[Remedy::Dims]);
     /// assert_eq!(error.message(), "`NHWC` needs dims");
     /// assert_eq!(error.to_string(), "`NHWC` needs dims; give the dims of the array");
     /// ```
@@ -520,7 +520,7 @@ impl Error {
     ///
     /// ```
     /// use tilewright_error::{Error, Remedy};
-    /// let error = Error::new("needs-dims", "`NHWC` needs dims").with([Remedy::Dims]);
+    /// let error = Error::new("needs-dims", "`NHWC` needs dims").with(&[Remedy::Dims]);
     /// let spelled = error.spelled(|remedy| match remedy {
     ///     Remedy::Dims => "set DIMS".to_string(),
     ///     other => other.to_string(),
@@ -620,7 +620,7 @@ mod tests {
     use super::*;
 
     fn advised(remedies: &[Remedy]) -> String {
-        Error::usage("no").with(remedies.iter().copied()).to_string()
+        Error::usage("no").with(remedies).to_string()
     }
 
     #[test]
@@ -631,7 +631,7 @@ mod tests {
         assert_eq!(two, "no; allow it to be overwritten, or leave it out");
         let three = advised(&[Remedy::LeaveOut, Remedy::OtherLayout, Remedy::Dtype]);
         assert_eq!(three, "no; leave it out, give it another layout, or give the element type");
-        assert_eq!(Error::usage("no?").with([Remedy::LeaveOut]).to_string(), "no? leave it out");
+        assert_eq!(Error::usage("no?").with(&[Remedy::LeaveOut]).to_string(), "no? leave it out");
     }
 
     #[test]

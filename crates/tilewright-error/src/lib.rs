@@ -11,7 +11,7 @@
 //!
 //! fn last(dims: &[u64]) -> Result<i64, Error> {
 //!     if dims.is_empty() {
-//!         return Err(Error::new("needs-dims", "the layout fits any array").with([Remedy::Dims]));
+//!         return Err(Error::new("needs-dims", "the layout fits any array").with(&[Remedy::Dims]));
 //!     }
 //!     let last: Vec<u64> = dims.iter().map(|dim| dim - 1).collect();
 //!     Ok(TensorLayout::row_major(dims)?.offset(&last)?)

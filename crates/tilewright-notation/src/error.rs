@@ -5,12 +5,12 @@ use tilewright_error::Error;
 
 /// Returns the error of a SPEC that is general and was resolved without dims.
 pub(crate) fn needs_dims(message: impl Into<String>) -> Error {
-    Error::new("needs-dims", message).with([Remedy::Dims])
+    Error::new("needs-dims", message).with(&[Remedy::Dims])
 }
 
 /// Returns the error of a SPEC that depends on the element type and was resolved without one.
 pub(crate) fn needs_dtype(message: impl Into<String>) -> Error {
-    Error::new("needs-dtype", message).with([Remedy::Dtype])
+    Error::new("needs-dtype", message).with(&[Remedy::Dtype])
 }
 
 /// Returns the error of a text that a parser of core refuses. Its kind is `parse` even if the text is well formed.

@@ -141,23 +141,15 @@ tilewright_core::debug_as_display!(Error);
 
 impl std::error::Error for Error {}
 
-impl From<tilewright_files::Error> for Error {
-    fn from(error: tilewright_files::Error) -> Error {
-        let cause = std::error::Error::source(&error).and_then(|cause| cause.downcast_ref());
-        let io = cause.map(io::Error::kind);
-        let remedies = error.remedies().to_vec();
+impl From<tilewright_error::Error> for Error {
+    fn from(error: tilewright_error::Error) -> Error {
+        let (io, remedies) = (error.io_kind(), error.remedies().to_vec());
         Error { io, remedies, ..Error::new(error.kind(), error.message()) }
     }
 }
 
 impl From<tilewright_core::Error> for Error {
     fn from(error: tilewright_core::Error) -> Error {
-        Error::new(error.kind(), error.to_string())
-    }
-}
-
-impl From<tilewright_error::Error> for Error {
-    fn from(error: tilewright_error::Error) -> Error {
         Error::new(error.kind(), error.to_string())
     }
 }

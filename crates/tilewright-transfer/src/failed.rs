@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use tilewright_core::Remedy;
+use tilewright_error::Error;
+
 /// Reasons for which memory is refused.
 ///
 /// ```
@@ -41,6 +44,17 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
+/// The bound of the caller is a fault of the request; the system's is one of the machine.
+impl From<Refused> for Error {
+    fn from(refused: Refused) -> Error {
+        let (kind, remedy) = match refused {
+            Refused::Bound { .. } => ("usage", Remedy::MoreMemory { least: None }),
+            Refused::System(_) => ("io", Remedy::LessMemory),
+        };
+        Error::new(kind, refused.to_string()).of_file().with(&[remedy])
+    }
+}
+
 /// An error of a move; `E` is the error of the file or of the other place that is read or written.
 ///
 /// ```
@@ -52,7 +66,7 @@ impl std::error::Error for Refused {}
 #[derive(Debug)]
 pub enum Failed<E> {
     /// The program is not supported, or a position is outside its buffer.
-    Program(tilewright_error::Error),
+    Program(Error),
     /// Memory was refused.
     Memory(Refused),
     /// Bytes `at..at + len` are outside a buffer.
@@ -66,15 +80,15 @@ pub enum Failed<E> {
     Place(E),
 }
 
-impl<E> From<tilewright_error::Error> for Failed<E> {
-    fn from(error: tilewright_error::Error) -> Failed<E> {
+impl<E> From<Error> for Failed<E> {
+    fn from(error: Error) -> Failed<E> {
         Failed::Program(error)
     }
 }
 
 impl<E> From<tilewright_core::Error> for Failed<E> {
     fn from(error: tilewright_core::Error) -> Failed<E> {
-        Failed::Program(tilewright_error::Error::from(error).about("a layout"))
+        Failed::Program(Error::from(error).about("a layout"))
     }
 }
 
@@ -100,7 +114,7 @@ impl<E: From<Refused>> Failed<E> {
     /// ```
     pub fn into_error(
         self,
-        program: impl FnOnce(&tilewright_error::Error) -> E,
+        program: impl FnOnce(&Error) -> E,
         outside: impl FnOnce(u64) -> E,
     ) -> E {
         match self {

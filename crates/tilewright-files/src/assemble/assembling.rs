@@ -12,7 +12,7 @@ use super::{
     whole::Whole,
 };
 use crate::{
-    Action, Conversion, Error, Input, Request, Tensor,
+    Action, Conversion, Error, Input, Request, Tensor, error,
     open::check_reading,
     transfer::{budget, conversion, request::check_memory},
 };
@@ -176,7 +176,7 @@ impl<'a> Assembling<'a> {
         check_reading(input.container_format(), &request.reading)?;
         if !input.is_array() && !request.reading.is_silent() {
             let (path, shown) = (input.path.display(), input.container_format().shown);
-            return Err(Error::usage(format!(
+            return Err(error::usage(format!(
                 "{path}: a recipe reads the tensors of a {shown} file as the file states them; a layout, dims and an element type apply only to a file of one array"
             )));
         }

@@ -7,7 +7,7 @@ use super::{
     pieces::{Give, Piece},
     sums::{self, FROM, Read, TO},
 };
-use crate::Error;
+use crate::{Error, error};
 
 /// Both sides of a piece.
 pub(crate) struct Sides<'r> {
@@ -138,7 +138,7 @@ impl Sides<'_> {
 }
 
 fn short() -> Error {
-    Error::usage("a buffer is too small for an element")
+    error::usage("a buffer is too small for an element")
 }
 
 /// Returns the nest with some of the values of one loop.

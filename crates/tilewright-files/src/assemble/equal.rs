@@ -10,7 +10,7 @@ use super::{
     whole::Whole,
 };
 use crate::{
-    Error, Input,
+    Error, Input, error,
     open::origin::{Made as _, Origin as Bytes},
     transfer::run::Means,
     verify::{
@@ -31,7 +31,7 @@ pub(crate) struct Equality {
 
 impl Equality {
     pub(crate) fn of(equal: &Equal, known: &Known<'_>) -> Result<Equality, Error> {
-        let wrong = |said: String| Error::usage(format!("{} {said}", equal.why));
+        let wrong = |said: String| error::usage(format!("{} {said}", equal.why));
         let (Origin::Source { tensor, .. }, digits) = (equal.first, &equal.digits) else {
             return Err(wrong("is not compared with a tensor".into()));
         };
@@ -89,7 +89,7 @@ impl Equality {
             format!("tensor {:?} at {coord:?}", tensor.name)
         });
         let says = format!("{why}: {coord} has {first:#x}, expected {second:#x}");
-        Error::corrupt(&input.path, says)
+        error::corrupt(&input.path, says)
     }
 }
 

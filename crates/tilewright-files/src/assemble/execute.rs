@@ -25,6 +25,7 @@ use crate::{
     Conversion, Error, Report, Watch,
     commit::{disk, temporary::Temporary},
     container::{Section, Target},
+    error,
     layout::element_layout::ElementLayout,
     open::origin::Made as _,
     transfer::{
@@ -67,7 +68,7 @@ impl Assembling<'_> {
     /// ```
     pub fn run(&self, watch: &dyn Watch) -> Result<Report, Error> {
         if self.frame.streamed {
-            return Err(Error::usage("the result goes to a stream; call run_to"));
+            return Err(error::usage("the result goes to a stream; call run_to"));
         }
         self.made(watch, &mut |conversion, means| {
             run::filled(conversion, means, &Filled { job: self, conversion })
@@ -93,7 +94,7 @@ impl Assembling<'_> {
     /// ```
     pub fn run_to(&self, out: &mut dyn Write, watch: &dyn Watch) -> Result<Report, Error> {
         if !self.frame.streamed {
-            return Err(Error::usage("the result goes to a file; call run"));
+            return Err(error::usage("the result goes to a file; call run"));
         }
         self.made(watch, &mut |conversion, means| {
             run::streamed(conversion, out, means)?;
@@ -148,7 +149,7 @@ impl Assembling<'_> {
         file: &File,
         (made, means): (&[Making<'_>], &Means<'_>),
     ) -> Result<(), Error> {
-        let failed = |cause| Error::io(&target.path, "write", cause);
+        let failed = |cause| error::io(&target.path, "write", cause);
         let len = |section: &Section| match section {
             Section::Tensor(number) => made.get(*number).map_or(0, Making::len),
             other => other.len(),
@@ -226,7 +227,7 @@ impl Assembling<'_> {
             let (program, unit, fill) = match &whole.layout {
                 Some(held) => {
                     let (rows, fill) =
-                        (in_rows(held).map_err(Error::usage)?, job::stored_fill(name, held)?);
+                        (in_rows(held).map_err(error::usage)?, job::stored_fill(name, held)?);
                     (job::program(name, &rows, held, fill)?, job::reversed(&rows, held), fill)
                 }
                 None => {
@@ -254,7 +255,7 @@ impl Assembling<'_> {
         let found = found.and_then(|(take, unit)| {
             Some((unit, places.get(&take)?, self.source.tensors().get(take.tensor)?))
         });
-        let Some((unit, stored, from)) = found else { return Error::usage("no such element") };
+        let Some((unit, stored, from)) = found else { return error::usage("no such element") };
         let mut bytes = [0; 4];
         let read = stored.read(&mut bytes, unit * 4).and_then(|()| stored.held(&from.held));
         let own = match read {
@@ -266,12 +267,12 @@ impl Assembling<'_> {
             "tensor {name:?} of {dtype} would lose bits: {:?} of {} has {bits:#010x} {place}, which no {dtype} is",
             from.name, from.held.dtype
         );
-        Error::corrupt(&self.source.path, said)
+        error::corrupt(&self.source.path, said)
     }
 }
 
 /// Returns the program that moves this number of units unchanged.
-fn unchanged((units, width): (u64, u64)) -> Result<Program, tilewright_relayout::Error> {
+fn unchanged((units, width): (u64, u64)) -> Result<Program, Error> {
     let len = units.saturating_mul(width);
     let run = Region { packed: false, src: 0, dst: 0, run: len, loops: Vec::new() };
     let regions = if len > 0 { vec![run] } else { Vec::new() };
@@ -309,7 +310,7 @@ impl Filling for Filled<'_, '_> {
         }
         self.job.fill(target, &file, (conversion.made, means))?;
         disk::sync(&file)
-            .map_err(|cause| Error::io(&target.path, "flush it to the disk", cause))?;
+            .map_err(|cause| error::io(&target.path, "flush it to the disk", cause))?;
         Ok(Written::default())
     }
 
@@ -323,7 +324,7 @@ impl Filling for Filled<'_, '_> {
         let mut bytes = None;
         if job.frame.request.verify {
             let wrong = |said: String| {
-                Error::corrupt(&job.frame.out, format!("verification failed: {said}"))
+                error::corrupt(&job.frame.out, format!("verification failed: {said}"))
             };
             let mut out =
                 verify::opened_again(self.conversion, done, means.watch)?.map_err(wrong)?;

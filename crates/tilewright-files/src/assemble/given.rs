@@ -11,6 +11,7 @@ use tilewright_recipe::Tensor;
 use crate::{
     Error, Input,
     commit::temporary,
+    error,
     open::json::json,
     open::source::{Source, is_standard},
 };
@@ -62,7 +63,7 @@ impl Input {
         let mut said = self.opened.container.config();
         let beside = match self.config_text()? {
             None => None,
-            Some((path, text)) => Some(json(&text).map_err(|error| Error::corrupt(&path, error))?),
+            Some((path, text)) => Some(json(&text).map_err(|error| error::corrupt(&path, error))?),
         };
         if said.is_empty() {
             return Ok(beside);
@@ -87,7 +88,7 @@ impl Input {
         let Some((path, bytes)) = file_in(temporary::folder(self.path()), name)? else {
             return Ok(None);
         };
-        let text = String::from_utf8(bytes).map_err(|error| Error::corrupt(&path, error))?;
+        let text = String::from_utf8(bytes).map_err(|error| error::corrupt(&path, error))?;
         Ok(Some((path, text)))
     }
 }
@@ -116,7 +117,7 @@ pub fn file_in(folder: &Path, name: &str) -> Result<Option<(PathBuf, Vec<u8>)>, 
     let len = source.len();
     if len > LONGEST {
         let said = format!("a configuration of {len} bytes; at most {LONGEST} are read");
-        return Err(Error::corrupt(&path, said));
+        return Err(error::corrupt(&path, said));
     }
     let bytes = source.head(len)?;
     Ok(Some((path, bytes)))

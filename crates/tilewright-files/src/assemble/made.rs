@@ -14,7 +14,7 @@ use super::{
     whole::Whole,
 };
 use crate::{
-    Error, Input, Tensor,
+    Error, Input, Tensor, error,
     layout::{dtype, element_layout::ElementLayout},
     open::tensor::{IN_MEMORY, Piece as Stored},
     transfer::job,
@@ -52,7 +52,7 @@ pub(crate) fn made(
     known: &Known<'_>,
     ordered: bool,
 ) -> Result<(Tensor, Whole), Error> {
-    let wrong = |said: String| Error::usage(format!("tensor {:?} {said}", made.name));
+    let wrong = |said: String| error::usage(format!("tensor {:?} {said}", made.name));
     let held = match unchanged(made, known) {
         Some((_, tensor)) if tensor.held.order.is_big() && tensor.refusal.is_none() && !ordered => {
             tensor.held.little().map_err(wrong)?
@@ -114,7 +114,7 @@ pub(crate) fn copied(name: &str, number: usize, tensor: &Tensor) -> (Tensor, Who
 /// Returns the layout of a tensor of the result.
 fn held(made: &Made, known: &Known<'_>, ordered: bool) -> Result<ElementLayout, Error> {
     let name = &made.name;
-    let wrong = |said: String| Error::usage(format!("tensor {name:?} {said}"));
+    let wrong = |said: String| error::usage(format!("tensor {name:?} {said}"));
     // Elements narrower than a byte stay packed.
     let bits = made.parts.iter().find_map(|part| match part.origin {
         Origin::Source { tensor, .. } => {
@@ -128,7 +128,7 @@ fn held(made: &Made, known: &Known<'_>, ordered: bool) -> Result<ElementLayout, 
     let spec = Spec::parse(text)
         .map_err(|error| wrong(format!("should have layout {text:?}: {}", error.message())))?;
     let held =
-        job::target(name, &rows, &spec, (None, true), (false, &()))?.map_err(Error::usage)?;
+        job::target(name, &rows, &spec, (None, true), (false, &()))?.map_err(error::usage)?;
     if held.order.is_big() && !ordered {
         let said = format!(
             "should have layout {text:?}: its elements are big-endian, which the format of the result does not store"

@@ -11,6 +11,7 @@ use tilewright_transfer::{Stage, part};
 use crate::{
     Error,
     commit::disk,
+    error,
     open::origin::{Made, Origin},
     transfer::{
         budget::{Budget, Buffer},
@@ -168,7 +169,7 @@ impl<'c> Making<'c> {
         })
     }
 
-    fn failed(&self, error: &tilewright_relayout::Error) -> Error {
+    fn failed(&self, error: &Error) -> Error {
         unplanned(self.name, error)
     }
 
@@ -235,7 +236,7 @@ impl<'b> Maker<'b> {
         (file, at): (&File, u64),
     ) -> Result<io::Result<()>, Error> {
         let outside =
-            |end| Error::usage(format!("byte {end} of {:?} lies outside it", making.name));
+            |end| error::usage(format!("byte {end} of {:?} lies outside it", making.name));
         let short = |_| outside(making.len());
         match what {
             What::Copy { from, to, len } => self.copy(making, (*from, *len), (file, at + to)),

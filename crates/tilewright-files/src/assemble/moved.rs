@@ -14,7 +14,7 @@ use tilewright_transfer::{Stage, part};
 
 use super::exact::Exact;
 use crate::{
-    Error,
+    Error, error,
     open::{
         origin::{Made, Origin},
         source::Source,
@@ -166,5 +166,5 @@ impl Made for Moved<'_> {
 }
 
 pub(super) fn outside(name: &str, at: u64) -> Error {
-    Error::usage(format!("byte {at} of {name:?} lies outside it"))
+    error::usage(format!("byte {at} of {name:?} lies outside it"))
 }

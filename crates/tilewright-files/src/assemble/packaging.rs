@@ -10,6 +10,7 @@ use crate::{
     Action, Error, Input, Job, Request, Tensor,
     commit::{destination, mark, stage::Stage},
     container::{Beside, Container, FORMATS, Format, Member, Opened, Target},
+    error,
     layout::{
         names,
         note::{self, Texts},
@@ -61,7 +62,7 @@ pub(crate) fn framed(
     (request, packaging, assembly): (Request, &Packaging<'_>, &Assembly),
 ) -> Result<(Input, Frame), Error> {
     if let Some(name) = names::twice(tensors.iter().map(|tensor| tensor.name.as_str())) {
-        return Err(Error::usage(format!("tensor {name:?} is made twice")));
+        return Err(error::usage(format!("tensor {name:?} is made twice")));
     }
     let model = packaging.metadata.unwrap_or(input);
     let format = place.format.unwrap_or(input.container_format());
@@ -79,7 +80,7 @@ pub(crate) fn framed(
                 let said = format!(
                     "{out}: the result of one file is one file, and a shard size does not split it; a checkpoint of several files becomes several"
                 );
-                return Err(Error::usage(said));
+                return Err(error::usage(said));
             }
             vec![String::new()]
         }
@@ -89,7 +90,7 @@ pub(crate) fn framed(
     let config = &known(input, assembly)?;
     if let Some(wrong) = input.opened.container.contradictions(config).filter(|_| !trusted) {
         let said = format!("{}: the metadata do not fit: {wrong}", input.path.display());
-        return Err(Error::usage(said).with(&[Remedy::TrustMetadata]));
+        return Err(error::usage(said).with(&[Remedy::TrustMetadata]));
     }
     let own = packaging.metadata.is_none();
     let beside = Beside { pairs, tensors: &tensors, files: &files, result, config, own, trusted };
@@ -120,7 +121,7 @@ fn check_arrays(tensors: &[Tensor], format: &Format) -> Result<(), Error> {
             "a {} file stores only arrays, and tensor {name:?} lacks a layout: {refusal}; let the recipe `drop` it",
             format.shown
         );
-        Err(Error::usage(said))
+        Err(error::usage(said))
     })
 }
 
@@ -163,7 +164,7 @@ pub(crate) fn configure(
         ConfigJson::Change(change) => match input.config_text()?.filter(|_| there) {
             Some((path, text)) => {
                 let changed = config_json::changed(&text, change)
-                    .ok_or_else(|| Error::corrupt(&path, "it is not a JSON object"))?;
+                    .ok_or_else(|| error::corrupt(&path, "it is not a JSON object"))?;
                 companions.change(CONFIG, changed.into_bytes());
             }
             None => {
@@ -258,7 +259,7 @@ pub(crate) fn unlike(model: &Input, format: &Format, out: &Path) -> Error {
     let (from, out, own) = (model.path.display(), out.display(), model.container_format());
     let (is, shown) = (own.shown, format.shown);
     let end = own.ending.unwrap_or_default();
-    Error::usage(format!(
+    error::usage(format!(
         "{out}: the result is a {shown} file, and the metadata are those of {from}, a {is} file; the ending of the result's name decides its kind: {end}"
     ))
 }
@@ -278,9 +279,9 @@ fn container(
         let said = format!(
             "{shown} needs model metadata that {model} lacks: take its metadata from a {shown} file"
         );
-        return Err(Error::usage(said).with(&[Remedy::Metadata]));
+        return Err(error::usage(said).with(&[Remedy::Metadata]));
     }
-    Err(Error::usage(format!(
+    Err(error::usage(format!(
         "{path}: a recipe's result is several files only if its input is, with the input's names; name one .safetensors file"
     )))
 }
@@ -338,7 +339,7 @@ fn members(input: &Input, names: Vec<String>) -> Result<Vec<Member>, Error> {
     let own = &input.opened.files;
     let again = |source: &Source| {
         let given =
-            || source.file().try_clone().map_err(|cause| Error::io(source.path(), "open", cause));
+            || source.file().try_clone().map_err(|cause| error::io(source.path(), "open", cause));
         Source::open(source.path()).or_else(|_| Source::given(given()?))
     };
     let member = |(number, name): (usize, String)| {

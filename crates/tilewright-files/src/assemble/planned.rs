@@ -13,6 +13,7 @@ use super::packaging::{jobs, of_models, unlike};
 use crate::{
     Error, Input, Job, Tensor,
     container::{Beside, Container, Format, Opened, Section, by_ending, shards::ShardLayout},
+    error,
     layout::{element_layout::ElementLayout, record::Recorded},
     open::tensor::{IN_MEMORY, Piece},
 };
@@ -63,7 +64,7 @@ pub fn planned(
     pairs: &[(String, String)],
     models: Models<'_>,
 ) -> Result<PlannedFile, Error> {
-    let format = by_ending(path).ok_or_else(|| Error::unrecognised(path, "an unknown format"))?;
+    let format = by_ending(path).ok_or_else(|| error::unrecognised(path, "an unknown format"))?;
     let tensors = tensors.iter().map(tensor).collect::<Result<Vec<_>, _>>()?;
     format.check_one(tensors.len(), path)?;
     let container = container(path, format, (&tensors, pairs), models)?;
@@ -72,7 +73,7 @@ pub fn planned(
     let jobs = jobs(input.tensors());
     if input.note(format, &jobs).is_some() {
         let said = "its header cannot state the layout of its array; write row-major elements";
-        return Err(Error::unsupported(path, said));
+        return Err(error::unsupported(path, said));
     }
     let targets = input.opened.container.plan(&input.opened, path, &jobs)?;
     let own = &input.opened.container;
@@ -87,7 +88,7 @@ pub fn planned(
             other => other.len(),
         };
         file.add(section).map_err(|()| checksums(path, format))?;
-        let large = || Error::usage(format!("{}: more than 2^64 bytes", path.display()));
+        let large = || error::usage(format!("{}: more than 2^64 bytes", path.display()));
         file.bytes = file.bytes.checked_add(len).ok_or_else(large)?;
     }
     Ok(file)
@@ -116,12 +117,12 @@ fn checksums(path: &Path, format: &Format) -> Error {
         "a {} file has checksums of its tensors, which are written in parts; write a .safetensors file and convert it",
         format.shown
     );
-    Error::unsupported(path, said)
+    error::unsupported(path, said)
 }
 
 fn tensor(planned: &PlannedTensor) -> Result<Tensor, Error> {
     let PlannedTensor { name, layout: ShardLayout { named, dtype, bits }, data } = planned;
-    let wrong = |said: String| Error::usage(format!("tensor {name:?}: {said}"));
+    let wrong = |said: String| error::usage(format!("tensor {name:?}: {said}"));
     let held = ElementLayout::of(named, *dtype, *bits, named.fill()).map_err(wrong)?;
     let len = held.bytes().ok_or_else(|| wrong("it exceeds 2^63 - 1 bytes".into()))?;
     Ok(Tensor {
@@ -155,6 +156,6 @@ fn container(
     of_models(&models, format, &beside)?.ok_or_else(|| {
         let (path, shown) = (path.display(), format.shown);
         let said = format!("{path}: {shown} needs model metadata, which its source lacks: take those of a {shown} file");
-        Error::usage(said).with(&[Remedy::Metadata])
+        error::usage(said).with(&[Remedy::Metadata])
     })
 }

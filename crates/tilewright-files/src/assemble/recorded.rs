@@ -26,6 +26,7 @@ use super::{
 use crate::{
     Difference, Error, Input, Reading, Request, Tensor, Verdict, Watch,
     container::Format,
+    error,
     layout::element_layout::ElementLayout,
     open::{folder, globs::Pattern, open_with, origin::Made as _, place::Place, source::Source},
     transfer::{
@@ -98,7 +99,7 @@ impl Buffers<'_> {
         let (budget, _held) = (Budget::new(self.most), self.budget.reserve(self.most)?);
         let crew = Workers::new(&(), &budget, 1);
         stored.misread((input, tensor), crew)?.map_or(Ok(()), |found| {
-            Err(Error::corrupt(&input.path, format!("its rows are wrong: {found}")))
+            Err(error::corrupt(&input.path, format!("its rows are wrong: {found}")))
         })
     }
 }
@@ -387,7 +388,7 @@ impl<'a> Remade<'a> {
             }
         }
         let wrong = |said: String| {
-            Error::unsupported(&self.out.path, format!("tensor {:?} {said}", made.name))
+            error::unsupported(&self.out.path, format!("tensor {:?} {said}", made.name))
         };
         made::whole(&made.parts, &tensor.held, known).map_err(wrong)
     }
@@ -423,7 +424,7 @@ impl<'a> Remade<'a> {
                 bytes.iter_mut().zip(unit.iter().cycle()).for_each(|(to, from)| *to = *from);
                 Ok(())
             }
-            (Give::Tensor(..), None) => Err(Error::usage("a tensor without a place")),
+            (Give::Tensor(..), None) => Err(error::usage("a tensor without a place")),
         };
         let sides = Sides { from: &given, to: &made, width, piece };
         let found = match (piece.exact, &source) {

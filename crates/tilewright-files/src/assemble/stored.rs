@@ -14,7 +14,7 @@ use tilewright_relayout::Plan;
 
 use super::moved::{Moved, Reads, Rooms};
 use crate::{
-    Difference, Error, Input, Tensor,
+    Difference, Error, Input, Tensor, error,
     layout::element_layout::{ElementLayout, width},
     open::{
         origin::{Made, Origin},
@@ -80,7 +80,7 @@ impl<'c> Stored<'c> {
         let (source, at) = input.place(tensor)?;
         let (name, held) = (tensor.name.as_str(), &tensor.held);
         let moved = || {
-            let to = in_rows(held).map_err(Error::usage)?;
+            let to = in_rows(held).map_err(error::usage)?;
             let (plan, unit) = (Plan::of(program(name, held, &to, 0)?), reversed(held, &to));
             let from = Reads::Tensor(source, at);
             Ok::<_, Error>(Arc::new(Moved { name, plan, from, unit, narrow: None, rooms }))
@@ -93,7 +93,7 @@ impl<'c> Stored<'c> {
     /// Returns the layout of the elements that are read, of a tensor with this one.
     pub(crate) fn held(&self, held: &ElementLayout) -> Result<ElementLayout, Error> {
         match self.rows {
-            Some(_) => in_rows(held).map_err(Error::usage),
+            Some(_) => in_rows(held).map_err(error::usage),
             None => Ok(held.clone()),
         }
     }

@@ -9,7 +9,7 @@ use tilewright_fingerprint::{Array, Fingerprint, Key};
 use tilewright_transfer::part;
 
 use super::nest::{Nest, Turn};
-use crate::Error;
+use crate::{Error, error};
 
 /// Fills bytes with those of a tensor from a position on.
 pub(crate) type Read<'r> = &'r dyn Fn(&mut [u8], u64) -> Result<(), Error>;
@@ -27,7 +27,7 @@ pub(crate) fn of(
     buffer: &mut [u8],
     read: Read<'_>,
 ) -> Result<Fingerprint, Error> {
-    let wrong = |error: &dyn std::fmt::Display| Error::usage(format!("a fingerprint: {error}"));
+    let wrong = |error: &dyn std::fmt::Display| error::usage(format!("a fingerprint: {error}"));
     // A unit is treated as `width` bytes, whatever its type.
     let mut modes: Vec<Mode> = vec![Mode::new(width, 1)];
     let turns = nest.turns.iter().rev();

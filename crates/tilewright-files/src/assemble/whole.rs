@@ -15,7 +15,7 @@ use super::{
     pieces::{Give, Piece},
     stored::{Places, Take},
 };
-use crate::{Error, layout::element_layout::ElementLayout, transfer::job::unplanned};
+use crate::{Error, error, layout::element_layout::ElementLayout, transfer::job::unplanned};
 
 /// A tensor of the result.
 #[derive(Debug)]
@@ -85,7 +85,7 @@ impl Whole {
                         None => {
                             let stored = places.get(take).cloned();
                             let stored =
-                                stored.ok_or_else(|| Error::usage("a tensor without a place"))?;
+                                stored.ok_or_else(|| error::usage("a tensor without a place"))?;
                             let (low, high) = self.reach(*take);
                             let member = match (*own == unit, piece.exact) {
                                 (true, Exact::Round) => Member::Rounded(stored, low * own),

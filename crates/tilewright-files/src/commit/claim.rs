@@ -20,6 +20,7 @@ use std::{
 use crate::{
     Error,
     commit::temporary::{self, has_name},
+    error,
 };
 
 /// The longest wait for a lock that another process holds briefly while it enters or leaves. Tests hold locks for longer, and wait less.
@@ -78,7 +79,7 @@ impl Claim {
 
     fn by(out: &Path, claimant: Claimant<'_>, to: Alone<'_>) -> Result<Claim, Busy> {
         let path = temporary::lock_path(out).map_err(Busy::Failed)?;
-        let failed = |cause| Busy::Failed(Error::io(&path, "lock", cause));
+        let failed = |cause| Busy::Failed(error::io(&path, "lock", cause));
         let begun = Instant::now();
         loop {
             if let Some(claim) = attempt(&path, claimant, to).map_err(failed)? {

@@ -15,6 +15,7 @@ use crate::{
     Error, Input, Request,
     commit::temporary,
     container::{FORMATS, Format, Target},
+    error,
     open::{
         place::Place,
         source::{is_standard, unusual_kind},
@@ -36,7 +37,7 @@ pub(crate) fn format_of(input: &Input, out: &Place) -> Result<&'static Format, E
     if let (None, Some(end)) = (out.format, out.path.extension()) {
         let end = end.to_string_lossy();
         let hint = if from.several { String::new() } else { prefixes() };
-        return Err(Error::usage(format!(
+        return Err(error::usage(format!(
             "{path}: a {shown} file becomes {legal}, and this name ends in .{end}{hint}"
         )));
     }
@@ -45,7 +46,7 @@ pub(crate) fn format_of(input: &Input, out: &Place) -> Result<&'static Format, E
         return Ok(format);
     }
     let said = format!("{path}: a {shown} file becomes {legal}, not {}", format.shown);
-    Err(Error::usage(said))
+    Err(error::usage(said))
 }
 
 /// Returns the possible prefixes of a path, as the end of a sentence.
@@ -64,7 +65,7 @@ pub(crate) fn check(input: &Input, targets: &[Target], force: bool) -> Result<()
     for target in targets {
         check_folder(&target.path)?;
         if let Some(source) = input.sources().find(|source| source.is_at(&target.path)) {
-            return Err(Error::same_file(source.path(), &target.path));
+            return Err(error::same_file(source.path(), &target.path));
         }
         check_free(&target.path, force)?;
     }
@@ -73,7 +74,7 @@ pub(crate) fn check(input: &Input, targets: &[Target], force: bool) -> Result<()
 
 /// Checks that a result of this kind can be written in order, to a stream that cannot be read back.
 pub(crate) fn check_stream(format: &Format, request: &Request) -> Result<(), Error> {
-    let refused = |said: &str| Error::usage(format!("{STREAM} {said}")).with(&[Remedy::File]);
+    let refused = |said: &str| error::usage(format!("{STREAM} {said}")).with(&[Remedy::File]);
     if format.several {
         return Err(refused("is one file, but a checkpoint with its index is several"));
     }
@@ -86,17 +87,17 @@ pub(crate) fn check_stream(format: &Format, request: &Request) -> Result<(), Err
 /// Checks that the path can name a file.
 pub(crate) fn check_name(path: &Path) -> Result<(), Error> {
     if path.as_os_str().is_empty() {
-        return Err(Error::usage("the path of the output is empty; name a file"));
+        return Err(error::usage("the path of the output is empty; name a file"));
     }
     if is_standard(path) {
-        return Err(Error::usage(
+        return Err(error::usage(
             "- is standard output, not a file; write ./- for a file of that name",
         ));
     }
     let text = path.as_os_str().to_string_lossy();
     if text.ends_with(std::path::is_separator) {
         let said = "ends with a slash, as a folder does; name a file in it";
-        return Err(Error::usage(format!("{text} {said}")));
+        return Err(error::usage(format!("{text} {said}")));
     }
     Ok(())
 }
@@ -104,10 +105,10 @@ pub(crate) fn check_name(path: &Path) -> Result<(), Error> {
 pub(crate) fn check_folder(path: &Path) -> Result<(), Error> {
     let folder = temporary::folder(path);
     let facts =
-        fs::metadata(folder).map_err(|cause| Error::io(path, "write: its folder", cause))?;
+        fs::metadata(folder).map_err(|cause| error::io(path, "write: its folder", cause))?;
     if !facts.is_dir() {
         let cause = io::Error::new(io::ErrorKind::NotADirectory, "it is not a folder");
-        return Err(Error::io(folder, "write into it", cause));
+        return Err(error::io(folder, "write into it", cause));
     }
     Ok(())
 }
@@ -117,7 +118,7 @@ pub(crate) fn check_folder(path: &Path) -> Result<(), Error> {
 pub(crate) fn check_free(path: &Path, force: bool) -> Result<(), Error> {
     check_way(path)?;
     if fs::symlink_metadata(path).is_ok() && !force {
-        return Err(Error::exists(path));
+        return Err(error::exists(path));
     }
     Ok(())
 }
@@ -133,7 +134,7 @@ fn check_way(path: &Path) -> Result<(), Error> {
         if !facts.is_symlink() {
             return unusual_kind(&facts).map_or(Ok(()), |kind| Err(refused(path, &at, kind)));
         }
-        let to = fs::read_link(&at).map_err(|cause| Error::io(&at, "follow the link", cause))?;
+        let to = fs::read_link(&at).map_err(|cause| error::io(&at, "follow the link", cause))?;
         at = temporary::folder(&at).join(to);
     }
     Err(refused(path, &at, "the end of too many links"))
@@ -147,7 +148,7 @@ fn refused(path: &Path, at: &Path, kind: &str) -> Error {
         "a directory" => "name a file in it",
         _ => "it is not replaced; name a file, or write to standard output with -",
     };
-    Error::usage(format!("{} {leads} {kind}; {said}", path.display()))
+    error::usage(format!("{} {leads} {kind}; {said}", path.display()))
 }
 
 /// Returns whether a path names an open file of a process, as written or after its folder is resolved.

@@ -19,6 +19,7 @@ use crate::{
     Error,
     commit::{disk, stamp::Stamp, temporary},
     container::sharded::Index,
+    error,
     open::source::Source,
 };
 
@@ -66,7 +67,7 @@ pub(crate) struct Journal {
 impl Journal {
     /// Writes a plan and syncs it to the disk. The file remains when this value is dropped.
     pub(crate) fn write(index: &Path, plan: Plan) -> Result<Journal, Error> {
-        let failed = |cause| Error::io(index, "write a journal beside it", cause);
+        let failed = |cause| error::io(index, "write a journal beside it", cause);
         let (file, path) = temporary::locked(index, ENDING, 0o600)?;
         let text = serde_json::to_vec(&plan).map_err(|error| failed(error.into()))?;
         disk::write(&file, &text).and_then(|()| disk::sync(&file)).map_err(failed)?;
@@ -88,7 +89,7 @@ impl Journal {
                 Ok(plan) if !plan.is_beside() => continue,
                 Ok(plan) => journals.push(Journal { _file: file, path, index: index.into(), plan }),
                 Err(_) => disk::remove(&path)
-                    .map_err(|cause| Error::io(&path, "remove what a killed run left", cause))?,
+                    .map_err(|cause| error::io(&path, "remove what a killed run left", cause))?,
             }
         }
         Ok(journals)
@@ -97,7 +98,7 @@ impl Journal {
     /// Finishes or undoes the set, as the index decides. If the file of that name is not an index any more, nothing is removed.
     pub(crate) fn finish(self, keep: &dyn Fn(&Path) -> bool) -> Result<(), Error> {
         let looked =
-            |path: &Path| Stamp::at(path).map_err(|cause| Error::io(path, "look at", cause));
+            |path: &Path| Stamp::at(path).map_err(|cause| error::io(path, "look at", cause));
         let index = looked(&self.index)?;
         if index.is_some() && members(&self.index)?.is_none() {
             return Ok(());
@@ -116,12 +117,12 @@ impl Journal {
                 match disk::remove(&path) {
                     // The new set is complete; the run does not fail because an old file may not be removed.
                     Err(cause) if committed && is_forbidden(&cause) => {}
-                    removed => removed.map_err(|cause| Error::io(&path, said, cause))?,
+                    removed => removed.map_err(|cause| error::io(&path, said, cause))?,
                 }
             }
         }
         temporary::sync_folder(&self.index)?;
-        disk::remove(&self.path).map_err(|cause| Error::io(&self.path, "remove the journal", cause))
+        disk::remove(&self.path).map_err(|cause| error::io(&self.path, "remove the journal", cause))
     }
 }
 
@@ -134,7 +135,7 @@ pub(crate) fn recover(index: &Path, keep: &dyn Fn(&Path) -> bool) -> Result<(), 
 /// index may not be read.
 pub(crate) fn named(folder: &Path, own: &Path) -> Result<Option<HashSet<String>>, Error> {
     let names = disk::names(folder)
-        .map_err(|cause| Error::io(own, "list the folder that holds it", cause))?;
+        .map_err(|cause| error::io(own, "list the folder that holds it", cause))?;
     let is_index = |path: &PathBuf| {
         path.file_name() == own.file_name()
             || path.as_os_str().as_encoded_bytes().ends_with(b".index.json")
@@ -143,11 +144,13 @@ pub(crate) fn named(folder: &Path, own: &Path) -> Result<Option<HashSet<String>>
     for path in names.iter().map(|name| folder.join(name)).filter(is_index) {
         let facts = match fs::metadata(&path) {
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => continue,
-            facts => facts.map_err(|cause| Error::io(&path, "look at", cause))?,
+            facts => facts.map_err(|cause| error::io(&path, "look at", cause))?,
         };
         if facts.is_file() {
             match Source::open(&path) {
-                Err(error) if error.is_forbidden() => return Ok(None),
+                Err(error) if error.io_kind() == Some(io::ErrorKind::PermissionDenied) => {
+                    return Ok(None);
+                }
                 source => named.extend(members_of(&source?)?.into_iter().flatten()),
             }
         }

@@ -19,6 +19,7 @@ use crate::{
         disk,
         temporary::{self, is_ours, unlocked},
     },
+    error,
     verify::workers::go_on,
 };
 
@@ -41,13 +42,13 @@ impl Lock {
     pub(crate) fn of(out: &Path, watch: &dyn Watch) -> Result<Lock, Error> {
         let (path, begun) = (temporary::lock_path(out)?, Instant::now());
         loop {
-            if let Some(file) = attempt(&path).map_err(|cause| Error::io(&path, "lock", cause))? {
+            if let Some(file) = attempt(&path).map_err(|cause| error::io(&path, "lock", cause))? {
                 return Ok(Lock { _file: file, path });
             }
             go_on(watch)?;
             if begun.elapsed() > LONGEST {
                 let said = "another run holds it; if none does, remove it";
-                return Err(Error::io(
+                return Err(error::io(
                     &path,
                     "lock",
                     io::Error::new(io::ErrorKind::TimedOut, said),

@@ -22,6 +22,7 @@ use crate::{
         temporary::{self, Temporary},
     },
     container::{self, Section, Target, safetensors},
+    error,
     open::source::Source,
     transfer::job::total_bytes,
 };
@@ -107,7 +108,7 @@ fn member(shard: &Temporary) -> Result<Member, Error> {
 
 /// Returns the files of the set whose index is replaced; none if the name is a link to an index elsewhere.
 fn old(index: &Path) -> Result<Vec<Member>, Error> {
-    let failed = |path: &Path, cause| Error::io(path, "look at", cause);
+    let failed = |path: &Path, cause| error::io(path, "look at", cause);
     let facts = stamp::look(index).map_err(|cause| failed(index, cause))?;
     if !facts.is_some_and(|facts| facts.is_file()) {
         return Ok(Vec::new());

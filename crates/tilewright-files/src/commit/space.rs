@@ -2,7 +2,7 @@
 
 use std::{io, path::Path};
 
-use crate::{Error, commit::temporary};
+use crate::{Error, commit::temporary, error};
 
 /// Returns an error if the file system of `out` reports less than `bytes` bytes of free space for this user.
 #[doc(hidden)]
@@ -11,7 +11,7 @@ pub fn check(out: &Path, bytes: u64) -> Result<(), Error> {
         Some(free) if free < bytes => {
             let said = format!("it takes {bytes} bytes, and its disk has {free} left");
             let cause = io::Error::new(io::ErrorKind::StorageFull, said);
-            Err(Error::io(out, "write", cause))
+            Err(error::io(out, "write", cause))
         }
         _ => Ok(()),
     }

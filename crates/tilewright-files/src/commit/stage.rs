@@ -16,6 +16,7 @@ use crate::{
         lock::{self, Lock},
         temporary,
     },
+    error,
     open::{folder::Companions, place::Place},
     verify::workers::go_on,
 };
@@ -35,7 +36,7 @@ impl Stage {
         if Place::parse(out).format.is_some() {
             let out = out.display();
             let said = "names a file, but a folder becomes a folder; to convert only its tensors, name the file in that folder";
-            return Err(Error::usage(format!("{out} {said}")));
+            return Err(error::usage(format!("{out} {said}")));
         }
         // A slash at the end only marks a folder.
         let out: PathBuf = out.components().collect();
@@ -57,13 +58,13 @@ impl Stage {
         for stray in temporary::strays(&self.out, temporary::ENDING)? {
             remove_filled(&stray);
         }
-        let failed = |cause| Error::io(&self.out, "make a folder beside it", cause);
+        let failed = |cause| error::io(&self.out, "make a folder beside it", cause);
         disk::create_folder(&self.path).map_err(failed)?;
         let made = Made(&self.path);
         let done = fill()?;
         self.companions.copy_to(made.0, watch)?;
         let synced = disk::sync_folder(made.0);
-        synced.map_err(|cause| Error::io(&self.out, "flush its files to the disk", cause))?;
+        synced.map_err(|cause| error::io(&self.out, "flush its files to the disk", cause))?;
         go_on(watch)?;
         self.named()?;
         temporary::sync_folder(&self.out)?;
@@ -73,13 +74,13 @@ impl Stage {
     /// Gives the folder its name; an empty folder of that name is removed.
     fn named(&self) -> Result<(), Error> {
         if self.out.is_dir() {
-            disk::remove_folder(&self.out).map_err(|_| Error::occupied(&self.out))?;
+            disk::remove_folder(&self.out).map_err(|_| error::occupied(&self.out))?;
         }
         disk::rename_folder(&self.path, &self.out).map_err(|cause| match cause.kind() {
             io::ErrorKind::AlreadyExists
             | io::ErrorKind::DirectoryNotEmpty
-            | io::ErrorKind::NotADirectory => Error::occupied(&self.out),
-            _ => Error::io(&self.out, "rename the finished folder to it", cause),
+            | io::ErrorKind::NotADirectory => error::occupied(&self.out),
+            _ => error::io(&self.out, "rename the finished folder to it", cause),
         })
     }
 }
@@ -111,7 +112,7 @@ pub fn remove_filled(folder: &Path) {
 fn check_free(out: &Path) -> Result<(), Error> {
     match fs::symlink_metadata(out).is_err() || is_empty_folder(out) {
         true => Ok(()),
-        false => Err(Error::occupied(out)),
+        false => Err(error::occupied(out)),
     }
 }
 

@@ -19,6 +19,7 @@ use tempfile::TempPath;
 use crate::{
     Error,
     commit::{access::Access, disk, stamp::Stamp},
+    error,
 };
 
 /// Distinguishes the temporary files of one process.
@@ -43,13 +44,13 @@ impl Temporary {
         let (file, path) = locked(usual, ENDING, access.at_first())?;
         access
             .give(&file)
-            .map_err(|cause| Error::io(out, "set the permissions of a file beside it", cause))?;
+            .map_err(|cause| error::io(out, "set the permissions of a file beside it", cause))?;
         Ok(Temporary { file, path, out: out.into() })
     }
 
     /// Returns another handle on the file, for writing.
     pub(crate) fn writer(&self) -> Result<File, Error> {
-        self.file.try_clone().map_err(|cause| Error::io(&self.out, "write", cause))
+        self.file.try_clone().map_err(|cause| error::io(&self.out, "write", cause))
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -63,7 +64,7 @@ impl Temporary {
 
     pub(crate) fn stamp(&self) -> Result<Stamp, Error> {
         let facts = self.file.metadata();
-        facts.map(|facts| Stamp::of(&facts)).map_err(|cause| Error::io(&self.out, "look at", cause))
+        facts.map(|facts| Stamp::of(&facts)).map_err(|cause| error::io(&self.out, "look at", cause))
     }
 
     /// Renames the file to its destination and syncs the name to the disk; without `force` only if the name is free.
@@ -79,8 +80,8 @@ impl Temporary {
         let renamed = disk::rename(path, &out, force);
         drop(file);
         renamed.map_err(|cause| match cause.kind() {
-            io::ErrorKind::AlreadyExists => Error::exists(&out),
-            _ => Error::io(&out, "rename the finished file to it", cause),
+            io::ErrorKind::AlreadyExists => error::exists(&out),
+            _ => error::io(&out, "rename the finished file to it", cause),
         })
     }
 }
@@ -90,13 +91,13 @@ impl Temporary {
 pub fn write_new(out: &Path, bytes: &[u8]) -> Result<(), Error> {
     let (file, path) = locked(out, ENDING, 0o666)?;
     let written = disk::write(&file, bytes).and_then(|()| disk::sync(&file));
-    written.map_err(|cause| Error::io(out, "write", cause))?;
+    written.map_err(|cause| error::io(out, "write", cause))?;
     Temporary { file, path, out: out.into() }.persist(false)
 }
 
 /// Creates and locks a file that is named after `out`.
 pub(crate) fn locked(out: &Path, ending: &str, mode: u32) -> Result<(File, TempPath), Error> {
-    let failed = |cause| Error::io(out, "create a file beside it", cause);
+    let failed = |cause| error::io(out, "create a file beside it", cause);
     // Another run can remove a fresh file before its lock is held; then another name is used.
     for _ in 0..64 {
         let path = fresh_path(out, ending)?;
@@ -136,7 +137,7 @@ const LONGEST_NAME: usize = 160;
 /// Returns `.{out name}.tilewright-`, the beginning of the name of every temporary file of `out`.
 fn prefix(out: &Path) -> Result<OsString, Error> {
     let name = out.file_name().ok_or_else(|| {
-        Error::usage(format!("{} does not end in a name; name a file", out.display()))
+        error::usage(format!("{} does not end in a name; name a file", out.display()))
     })?;
     let mut prefix = OsString::from(".");
     prefix.push(shortened(name, LONGEST_NAME));
@@ -199,7 +200,7 @@ pub(crate) fn sweep(out: &Path) -> Result<(), Error> {
 pub(crate) fn strays(out: &Path, ending: &str) -> Result<Vec<PathBuf>, Error> {
     let (prefix, folder) = (prefix(out)?, folder(out));
     let names = disk::names(folder)
-        .map_err(|cause| Error::io(out, "list the folder that holds it", cause))?;
+        .map_err(|cause| error::io(out, "list the folder that holds it", cause))?;
     let ours = |name: &OsString| {
         is_temporary(name.as_encoded_bytes(), prefix.as_encoded_bytes(), ending.as_bytes())
     };
@@ -230,7 +231,7 @@ pub(crate) fn unlocked(path: &Path) -> Option<File> {
 /// Waits until the name of `out` is on the disk.
 pub(crate) fn sync_folder(out: &Path) -> Result<(), Error> {
     let synced = disk::sync_folder(folder(out));
-    synced.map_err(|cause| Error::io(out, "flush its name to the disk", cause))
+    synced.map_err(|cause| error::io(out, "flush its name to the disk", cause))
 }
 
 #[cfg(test)]

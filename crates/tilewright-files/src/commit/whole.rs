@@ -10,6 +10,7 @@ use crate::{
         disk,
         temporary::{self, Temporary},
     },
+    error,
 };
 
 /// Writes a file like the output of a conversion: to a temporary file beside it, which is synced and then renamed. An existing
@@ -34,7 +35,7 @@ pub fn write(path: &Path, bytes: &[u8], force: bool) -> Result<(), Error> {
     check_free(path, force)?;
     temporary::sweep(path)?;
     let temporary = Temporary::create(path, path, &Access::of(path, None))?;
-    let failed = |cause| Error::io(path, "write", cause);
+    let failed = |cause| error::io(path, "write", cause);
     let file = temporary.writer()?;
     disk::write(&file, bytes).and_then(|()| disk::sync(&file)).map_err(failed)?;
     temporary.persist(force)

@@ -10,7 +10,7 @@ use super::{
 };
 pub(super) use crate::layout::note::ARRAY as NAME;
 use crate::{
-    Error, Tensor,
+    Error, Tensor, error,
     layout::{
         element_layout::ElementLayout,
         note::{self, Texts},
@@ -56,7 +56,7 @@ pub(super) fn noted(
     let noted = note.read(len, Some(order), is_stored).map_err(|said| {
         let (path, key) = (note::path_of(source.path()), format!("{LAYOUT_KEY}{NAME}"));
         let said = format!("the note {}: {key:?}{said}; remove the note", path.display());
-        Error::contradiction(source.path(), said)
+        error::contradiction(source.path(), said)
     })?;
     Ok(Some(noted))
 }
@@ -70,7 +70,7 @@ pub(super) fn held(
     (len, order): (u64, Option<ByteOrder>),
     (reading, prefix): (&Reading, &str),
 ) -> Result<(ElementLayout, Option<Recorded>), Error> {
-    let wrong = |said: String| Error::usage(format!("{prefix}{}: {said}", source.path().display()));
+    let wrong = |said: String| error::usage(format!("{prefix}{}: {said}", source.path().display()));
     let Some(Noted { held: own, data }) = noted else {
         let stated = AsStated { name: NAME, held: &plain()?, len, order };
         return Ok((reread(stated, reading, &ListFiles).map_err(wrong)?, None));

@@ -13,7 +13,7 @@ use tilewright_recipe::Conditions;
 
 use super::target::Target;
 use crate::{
-    Error, Job, Reading, Tensor, Watch,
+    Error, Job, Reading, Tensor, Watch, error,
     layout::{element_layout::ElementLayout, note::Texts},
     open::{source::Source, tensor::Piece},
 };
@@ -238,7 +238,7 @@ impl Opened {
         tensor: &Tensor,
         piece: &Piece,
     ) -> Result<&Source, Error> {
-        let missing = || Error::corrupt(path, format!("no file holds {:?}", tensor.name));
+        let missing = || error::corrupt(path, format!("no file holds {:?}", tensor.name));
         self.files.get(piece.file).map(|file| &file.source).ok_or_else(missing)
     }
 
@@ -252,7 +252,7 @@ impl Opened {
                     "tensor {:?} is stored in {count} pieces; it must be in one piece",
                     tensor.name
                 );
-                Err(Error::unsupported(path, said))
+                Err(error::unsupported(path, said))
             }
         }
     }

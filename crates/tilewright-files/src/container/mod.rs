@@ -28,7 +28,7 @@ pub(crate) use target::{Section, Target};
 use tilewright_fingerprint::Fingerprint;
 
 use crate::{
-    Error, Job,
+    Error, Job, error,
     layout::note::Texts,
     open::{foreign, source::Source},
 };
@@ -70,7 +70,7 @@ pub(crate) fn recognised(source: &Source) -> Result<&'static Format, Error> {
             "neither a safetensors file nor another known format ({}); for bytes without a header, write raw:PATH",
             known.join(", ")
         );
-        Error::unrecognised(source.path(), said)
+        error::unrecognised(source.path(), said)
     })
 }
 

@@ -12,7 +12,7 @@ use super::{
     target::Target,
 };
 use crate::{
-    Error, Job, Reading,
+    Error, Job, Reading, error,
     layout::{
         element_layout::{ElementLayout, bytes_of, check_width, width_in},
         note::Texts,
@@ -73,7 +73,7 @@ fn says(_: &str, _: &ElementLayout) -> bool {
 
 /// Returns the layout that the caller gives.
 fn held(source: &Source, reading: &Reading) -> Result<ElementLayout, Error> {
-    let wrong = |said: String| Error::usage(format!("raw:{}: {said}", source.path().display()));
+    let wrong = |said: String| error::usage(format!("raw:{}: {said}", source.path().display()));
     let dims = reading.dims.as_deref();
     let spec = match &reading.from {
         Some(spec) => spec.clone(),
@@ -129,7 +129,7 @@ fn result(source: Source, expected: Expected<'_>) -> Result<Result<Opened, Strin
     let Some(to) = expected.to else {
         let path = source.path().display();
         let said = format!("raw:{path}: raw bytes have no header that states a layout");
-        return Err(Error::usage(said).with(&[Remedy::Target]));
+        return Err(error::usage(said).with(&[Remedy::Target]));
     };
     match to.bytes() {
         Some(bytes) if bytes != source.len() => {
@@ -137,7 +137,7 @@ fn result(source: Source, expected: Expected<'_>) -> Result<Result<Opened, Strin
             Ok(Err(format!("the file has {len} bytes, {spec} takes {bytes}")))
         }
         _ => {
-            check_bytes(to, source.len()).map_err(|said| Error::corrupt(source.path(), said))?;
+            check_bytes(to, source.len()).map_err(|said| error::corrupt(source.path(), said))?;
             Ok(Ok(opened(source, (to.clone(), None))))
         }
     }

@@ -16,7 +16,7 @@ use super::{
     target::Target,
 };
 use crate::{
-    Collection, Error, Input, Job, Tensor,
+    Collection, Error, Input, Job, Tensor, error,
     layout::element_layout::ElementLayout,
     open::{source::Source, tensor::Piece},
 };
@@ -113,7 +113,7 @@ impl Container for Shards {
 }
 
 fn refused(path: &Path) -> Error {
-    Error::unsupported(path, "shards are not written here; reshard them to whole tensors first")
+    error::unsupported(path, "shards are not written here; reshard them to whole tensors first")
 }
 
 /// Makes a collection of arrays in shards at `path`, with these messages about it.
@@ -125,7 +125,7 @@ pub fn collection(
     arrays: Vec<ShardedTensor>,
     messages: Vec<String>,
 ) -> Result<Collection, Error> {
-    let wrong = |said: String| Error::unsupported(path, said);
+    let wrong = |said: String| error::unsupported(path, said);
     let held = |it: &ShardLayout| ElementLayout::of(&it.named, it.dtype, it.bits, it.named.fill());
     let layouts = layouts.iter().map(held).collect::<Result<Vec<_>, _>>().map_err(wrong)?;
     let member = |path: &PathBuf| Source::open(path).map(Member::alone);

@@ -13,7 +13,7 @@ use tilewright_notation::ArrayLayout;
 use tilewright_relayout::{Elements, Plan, Program, SourceStep};
 use tilewright_table::TabledLayout;
 
-use crate::{Error, open::source::Source, transfer::budget::zeros};
+use crate::{Error, error, open::source::Source, transfer::budget::zeros};
 
 /// The layout of a tensor with index tables, and the plan that gathers its dense elements.
 pub(crate) struct Gathered {
@@ -68,9 +68,8 @@ impl Gathered {
         bytes: &mut [u8],
         from: u64,
     ) -> Result<(), Error> {
-        let failed = |error: &tilewright_relayout::Error| {
-            Error::unsupported(source.path(), format!("an index table: {error}"))
-        };
+        let failed =
+            |error: &Error| error::unsupported(source.path(), format!("an index table: {error}"));
         let mut from = from;
         for bytes in bytes.chunks_mut(self.step()) {
             let end = from.saturating_add(bytes.len() as u64);
@@ -156,9 +155,8 @@ impl Gathered {
         (source, at): (&Source, u64),
         fill: u128,
     ) -> Result<Option<(u64, u128)>, Error> {
-        let failed = |error: tilewright_relayout::Error| {
-            Error::unsupported(source.path(), format!("an index table: {error}"))
-        };
+        let failed =
+            |error: Error| error::unsupported(source.path(), format!("an index table: {error}"));
         let (layout, bits) = (self.array.layout(), self.bits);
         if layout.padding() == 0 {
             return Ok(None);

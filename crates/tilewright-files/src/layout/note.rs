@@ -26,6 +26,7 @@ use crate::{
         stamp::{Stamp, look},
         temporary::{self, Temporary},
     },
+    error,
     layout::{element_layout::ElementLayout, names, record::LAYOUT_KEY},
     open::source::Source,
     verify::workers::go_on,
@@ -183,7 +184,7 @@ fn sum(source: &Source, watch: &dyn Watch) -> Result<u32, Error> {
 
 /// Returns the notes in a file; `None` if it is not a file of notes.
 fn read(path: &Path) -> Result<Option<Vec<Note>>, Error> {
-    let failed = |cause| Error::io(path, "read", cause);
+    let failed = |cause| error::io(path, "read", cause);
     let mut text = Vec::new();
     let file = fs::File::open(path).map_err(failed)?;
     file.take(LONGEST).read_to_end(&mut text).map_err(failed)?;
@@ -197,7 +198,7 @@ pub(crate) fn check_free(out: &Path) -> Result<(), Error> {
 
 /// Returns the notes at a path, none if nothing is there; an error if another file is there.
 fn kept(path: &Path) -> Result<Vec<Note>, Error> {
-    let facts = look(path).map_err(|cause| Error::io(path, "look at", cause))?;
+    let facts = look(path).map_err(|cause| error::io(path, "look at", cause))?;
     let Some(facts) = facts else { return Ok(Vec::new()) };
     if facts.is_file()
         && let Some(notes) = read(path)?
@@ -208,7 +209,7 @@ fn kept(path: &Path) -> Result<Vec<Note>, Error> {
         "{}: the note for the result would replace this file, which is not a note; move it, or name another output",
         path.display()
     );
-    Err(Error::usage(said))
+    Err(error::usage(said))
 }
 
 /// Removes the files of the note of `out` that killed runs have left.
@@ -267,7 +268,7 @@ fn take_back(path: &Path, own: &Note, access: &Access) -> Result<(), Error> {
     notes.retain(|note| note != own);
     match notes.len() {
         after if after == before => Ok(()),
-        0 => disk::remove(path).map_err(|cause| Error::io(path, "remove", cause)),
+        0 => disk::remove(path).map_err(|cause| error::io(path, "remove", cause)),
         _ => write(path, notes, access),
     }
 }
@@ -285,7 +286,7 @@ pub(crate) fn persist_plain(file: Temporary, force: bool, watch: &dyn Watch) -> 
 }
 
 fn write(path: &Path, notes: Vec<Note>, access: &Access) -> Result<(), Error> {
-    let failed = |cause| Error::io(path, "write the note of the layout", cause);
+    let failed = |cause| error::io(path, "write the note of the layout", cause);
     let text = serde_json::to_vec(&Notes { about: ABOUT.into(), notes });
     let text = text.map_err(|error| failed(error.into()))?;
     let temporary = Temporary::create(path, path, access)?;
@@ -298,7 +299,7 @@ fn write(path: &Path, notes: Vec<Note>, access: &Access) -> Result<(), Error> {
 pub(crate) fn check_note(name: &str, held: &ElementLayout) -> Result<(), Error> {
     let (len, most) = (held.spec().len(), MAX_TABLED);
     if len > most {
-        return Err(Error::usage(format!(
+        return Err(error::usage(format!(
             "tensor {name:?}: its index tables are {len} bytes of text, but a note holds at most {most}"
         )));
     }

@@ -16,6 +16,7 @@ use tilewright_notation::{Allowed, Quantised};
 use crate::{
     Action, Error, Input, Job, Tensor,
     assemble::given::CONFIG,
+    error,
     layout::{order, row_table::Tables},
     open::json::json,
     transfer::request::Request,
@@ -123,7 +124,7 @@ pub(crate) fn check(input: &Input, request: &Request, jobs: &mut [Job]) -> Resul
             Some(why) if request.skip_unfit => {
                 *job = Job::copy(job.tensor, tensor, Action::Skip(why));
             }
-            Some(why) => return Err(Error::usage(why).with(&[Remedy::AnyConfig])),
+            Some(why) => return Err(error::usage(why).with(&[Remedy::AnyConfig])),
         }
     }
     Ok(())

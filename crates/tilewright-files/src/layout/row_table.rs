@@ -13,7 +13,7 @@ use tilewright_notation::Named;
 use tilewright_table::{Block, TabledLayout};
 
 use crate::{
-    Error, Input, Tensor,
+    Error, Input, Tensor, error,
     layout::{element_layout::ElementLayout, order},
     open::origin::Origin,
     transfer::budget::{LEAST, zeros},
@@ -143,7 +143,7 @@ fn said(
 
 /// Returns the error for permuted rows.
 pub(crate) fn refused(why: String) -> Error {
-    Error::usage(why).with(&[Remedy::LeaveOut, Remedy::SkipUnfit])
+    error::usage(why).with(&[Remedy::LeaveOut, Remedy::SkipUnfit])
 }
 
 /// Returns the first row that is not of the group of its place, with its group; the table has integers of `wide` bytes.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::{
-    Error, Input, Tensor,
+    Error, Input, Tensor, error,
     open::{place::Place, source::Source},
     transfer::budget::zeros,
 };
@@ -48,7 +48,7 @@ pub fn bytes(path: impl AsRef<Path>, most: u64) -> Result<Vec<u8>, Error> {
 fn read(source: &Source, at: u64, len: u64, most: u64) -> Result<Vec<u8>, Error> {
     if len > most || usize::try_from(len).is_err() {
         let path = source.path().display();
-        return Err(Error::usage(format!("{path}: {len} bytes, at most {most} are read")));
+        return Err(error::usage(format!("{path}: {len} bytes, at most {most} are read")));
     }
     let mut bytes = zeros(len)?;
     source.read(&mut bytes, at)?;

@@ -9,7 +9,7 @@ use std::{
 use tilewright_core::Remedy;
 
 use crate::{
-    Error, FileLists, Input, Reading, Tensor, container,
+    Error, FileLists, Input, Reading, Tensor, container, error,
     open::{check_reading, folder, foreign, globs::Pattern, open_as, place::Place, source::Source},
     transfer::job::read_as,
 };
@@ -142,7 +142,7 @@ impl Collection {
     pub fn read_as(mut self, reading: &Reading) -> Result<Collection, Error> {
         if self.is_sharded() && !reading.is_silent() {
             let said = "tensors in shards are read in the layouts that their files state; reshard them first";
-            return Err(Error::usage(said));
+            return Err(error::usage(said));
         }
         for (file, at) in self.tensors.values() {
             let Some(input) = self.inputs.get_mut(*file).filter(|input| !input.is_array()) else {
@@ -176,7 +176,7 @@ impl Collection {
                 let other = self.inputs.get(other).map_or(input.path(), Input::path).display();
                 let hint = "if each file holds a part of it, reshard the folder to whole tensors";
                 let said = format!("tensor {name:?} is also in {other}; {hint}");
-                return Err(Error::corrupt(input.path(), said));
+                return Err(error::corrupt(input.path(), said));
             }
         }
         self.inputs.push(input);
@@ -346,7 +346,7 @@ impl Collection {
 
 /// Returns the paths in a folder, sorted.
 fn listed(folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    let failed = |cause| Error::io(folder, "list", cause);
+    let failed = |cause| error::io(folder, "list", cause);
     let listed = fs::read_dir(folder).map_err(failed)?;
     let paths = listed.map(|entry| entry.map(|entry| entry.path()));
     let mut paths: Vec<PathBuf> = paths.collect::<Result<_, _>>().map_err(failed)?;
@@ -360,7 +360,7 @@ fn files(folder: &Path, listed: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     paths.retain(|path| !path.is_dir() && folder::of_tensors(path).is_some());
     // The content of a broken link or a pipe is unknown, so the folder is refused.
     if let Some(other) = paths.iter().find(|path| !path.is_file()) {
-        return Err(Error::unsupported(
+        return Err(error::unsupported(
             other,
             "its name is that of a file of tensors, but it is not a regular file",
         ));
@@ -370,13 +370,13 @@ fn files(folder: &Path, listed: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
         [] if paths.is_empty() => {
             foreign::check_folder(folder)?;
             let said = "it contains no file of tensors, and subfolders are not read";
-            Err(Error::unsupported(folder, said))
+            Err(error::unsupported(folder, said))
         }
         [] => Ok(paths),
         [index] => Ok(vec![index.clone()]),
         [one, other, ..] => {
             let said = format!("{} and {} are indices; name one", one.display(), other.display());
-            Err(Error::unsupported(folder, said))
+            Err(error::unsupported(folder, said))
         }
     }
 }

@@ -20,6 +20,7 @@ use crate::{
     Error, Input, Reading, Tensor, Watch,
     commit::{access::Access, disk},
     container::{self, FORMATS, Format, Opened, Opening, safetensors::BOXES},
+    error,
     layout::note::Texts,
     open::{
         foreign,
@@ -87,7 +88,7 @@ fn checkpoint(folder: &Path) -> Result<PathBuf, Error> {
             [] => {}
             [one] if part_of(one).is_some() && !format.several && !format.splits => {
                 let said = format!("{} holds {} alone", folder.display(), shown(one));
-                return Err(Error::usage(format!("{said}; {}", unlisted(format))));
+                return Err(error::usage(format!("{said}; {}", unlisted(format))));
             }
             [one] => return Ok(one.clone()),
             [one, ..] if format.splits && are_parts(&found) && !is_alone(one, format) => {
@@ -108,7 +109,7 @@ fn checkpoint(folder: &Path) -> Result<PathBuf, Error> {
         .collect();
     let known = known.join(", ");
     let said = format!("it is a directory that holds no checkpoint: no file {known}");
-    Err(Error::unrecognised(folder, said))
+    Err(error::unrecognised(folder, said))
 }
 
 /// Returns the file that is opened in place of all of these: `model.safetensors` beside `consolidated*.safetensors`, which is the
@@ -150,7 +151,7 @@ fn several(folder: &Path, found: &[&PathBuf], format: &Format) -> Error {
     let opened: Vec<Opened> = opened.collect();
     if opened.iter().any(|one| one.container.metadata().any(|(key, _)| key == BOXES)) {
         let said = format!("{said}: a torch checkpoint in shards, as {BOXES} says");
-        return Error::usage(said).with(&[Remedy::Reshard]);
+        return error::usage(said).with(&[Remedy::Reshard]);
     }
     let shares = |one: &Opened, other: &Opened| {
         let names: HashSet<&str> = one.tensors.iter().map(Tensor::name).collect();
@@ -161,17 +162,17 @@ fn several(folder: &Path, found: &[&PathBuf], format: &Format) -> Error {
             let said = format!(
                 "{said}, which hold tensors of the same names: they look like files of ranks"
             );
-            Error::usage(said).with(&[Remedy::FromMesh])
+            error::usage(said).with(&[Remedy::FromMesh])
         }
-        _ if format.several => Error::usage(format!("{said}; name one of them")),
+        _ if format.several => error::usage(format!("{said}; name one of them")),
         _ if found.iter().any(|path| part_of(path).is_some()) => {
-            Error::usage(format!("{said}; {}", unlisted(format)))
+            error::usage(format!("{said}; {}", unlisted(format)))
         }
         _ => {
             let said = format!("{said}, and no index lists the tensors of all files");
             let fix =
                 "name one of them if it is a whole checkpoint, or put the index into the folder";
-            Error::usage(format!("{said}; {fix}"))
+            error::usage(format!("{said}; {fix}"))
         }
     }
 }
@@ -231,7 +232,7 @@ fn is_foreign(path: &Path) -> bool {
 
 /// The paths in a folder, sorted.
 fn names(folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    let failed = |cause| Error::io(folder, "list", cause);
+    let failed = |cause| error::io(folder, "list", cause);
     let listed = fs::read_dir(folder).map_err(failed)?;
     let mut paths = listed
         .map(|entry| Ok(entry.map_err(failed)?.path()))
@@ -292,7 +293,7 @@ impl Companions {
         if companions.taken.len() > MOST {
             let count = companions.taken.len();
             let said = format!("{count} files are beside its tensors; at most {MOST} are copied");
-            return Err(Error::unsupported(folder, said));
+            return Err(error::unsupported(folder, said));
         }
         Ok(companions)
     }
@@ -377,7 +378,7 @@ fn is_of_a_run(path: &Path) -> bool {
 
 /// Returns the reason why a path is not copied; `None` if it is.
 fn stays(path: &Path) -> Result<Option<String>, Error> {
-    let facts = fs::metadata(path).map_err(|cause| Error::io(path, "look at", cause))?;
+    let facts = fs::metadata(path).map_err(|cause| error::io(path, "look at", cause))?;
     if facts.is_dir() {
         return Ok(Some("a folder".into()));
     }
@@ -426,7 +427,7 @@ fn differs(is: &Source, was: &Source, workers: Workers<'_>) -> Result<Option<Str
 /// Writes a file with the permissions of another one.
 fn write(bytes: &[u8], model: &Path, to: &Path) -> Result<(), Error> {
     let source = Source::open(model)?;
-    let failed = |cause| Error::io(to, "write", cause);
+    let failed = |cause| error::io(to, "write", cause);
     let access = Access::of(to, source.facts());
     let file = disk::create(to, access.at_first()).map_err(failed)?;
     access.give(&file).map_err(failed)?;
@@ -437,7 +438,7 @@ fn write(bytes: &[u8], model: &Path, to: &Path) -> Result<(), Error> {
 /// Copies a file with its permissions.
 fn copy(from: &Path, to: &Path, watch: &dyn Watch) -> Result<(), Error> {
     let source = Source::open(from)?;
-    let failed = |cause| Error::io(to, "write", cause);
+    let failed = |cause| error::io(to, "write", cause);
     let access = Access::of(to, source.facts());
     let file = disk::create(to, access.at_first()).map_err(failed)?;
     access.give(&file).map_err(failed)?;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::Error;
+use crate::{Error, error};
 
 /// Checkpoints that only Python opens: a file in their folders, a description, and the call that reads them.
 const OF_PYTHON: [(&str, &str, &str); 2] = [
@@ -31,5 +31,5 @@ pub(crate) fn check_file(file: &Path) -> Result<(), Error> {
 }
 
 fn in_python(path: &Path, what: &str, call: &str) -> Error {
-    Error::unsupported(path, format!("it is {what}; it is read from Python: {call}"))
+    error::unsupported(path, format!("it is {what}; it is read from Python: {call}"))
 }

@@ -2,7 +2,7 @@
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-use crate::{Error, layout::names};
+use crate::{Error, error, layout::names};
 
 /// A compiled pattern, and its text.
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ impl Pattern {
     pub fn new(text: &str) -> Result<Pattern, Error> {
         check(text)?;
         let wrong = |error: globset::Error| {
-            Error::usage(format!("the tensor pattern {text:?}: {}", error.kind()))
+            error::usage(format!("the tensor pattern {text:?}: {}", error.kind()))
         };
         let glob = GlobBuilder::new(&condensed(text)).build().map_err(wrong)?;
         // A `GlobSet` returns an error in cases where a single matcher panics.
@@ -55,7 +55,7 @@ impl Pattern {
             return Ok(());
         }
         let near = names::near(&self.text, names);
-        Err(Error::usage(format!("no tensor matches {:?}{near}", self.text)))
+        Err(error::usage(format!("no tensor matches {:?}{near}", self.text)))
     }
 }
 
@@ -81,7 +81,7 @@ fn check(text: &str) -> Result<(), Error> {
     if len > LONGEST {
         let said =
             format!("the tensor pattern {shown:?} has {len} bytes; at most {LONGEST} are read");
-        return Err(Error::usage(said));
+        return Err(error::usage(said));
     }
     let (mut depth, mut deepest) = (0usize, 0);
     for byte in text.bytes() {
@@ -93,7 +93,7 @@ fn check(text: &str) -> Result<(), Error> {
         deepest = deepest.max(depth);
     }
     if deepest > DEEPEST {
-        return Err(Error::usage(format!(
+        return Err(error::usage(format!(
             "the tensor pattern {shown:?} nests {deepest} braces; at most {DEEPEST} are read"
         )));
     }

@@ -27,6 +27,7 @@ use crate::{
     Error, Input, Reading, Watch,
     commit::temporary,
     container::{self, Format, Opening, RAW},
+    error,
     layout::note::{self, FoundNote},
     open::{place::Place, source::Source},
 };
@@ -195,5 +196,5 @@ pub(crate) fn check_reading(format: &Format, reading: &Reading) -> Result<(), Er
     let given = if reading.dims.is_some() { "dims are" } else { "an element type is" };
     let name = format.name;
     let said = format!("{given} given, but the tensors of a {name} file have their own");
-    Err(Error::usage(said).with(&[Remedy::Source]))
+    Err(error::usage(said).with(&[Remedy::Source]))
 }

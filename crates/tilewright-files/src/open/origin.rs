@@ -4,7 +4,7 @@
 use std::{fmt, panic::RefUnwindSafe, path::Path};
 
 use crate::{
-    Error,
+    Error, error,
     layout::{element_layout::ElementLayout, gathered::Gathered},
     open::source::Source,
 };
@@ -77,7 +77,7 @@ impl<'a> Origin<'a> {
             (Some(tables), Origin::File(source)) => {
                 Ok((Origin::Gathered(source, at, tables), held.rows(), (0, tables.len())))
             }
-            (Some(_), origin) => Err(Error::usage(format!(
+            (Some(_), origin) => Err(error::usage(format!(
                 "{}: arrays in memory cannot have index tables",
                 origin.path().display()
             ))),
@@ -112,7 +112,7 @@ impl<'a> Origin<'a> {
         }
         if !from.is_multiple_of(unit as u64) || !bytes.len().is_multiple_of(unit) {
             let said = format!("tensor {name:?} must be read in whole elements");
-            return Err(Error::unsupported(self.path(), said));
+            return Err(error::unsupported(self.path(), said));
         }
         bytes.chunks_exact_mut(unit).for_each(<[u8]>::reverse);
         Ok(())
@@ -137,7 +137,7 @@ impl<'a> Origin<'a> {
         let part =
             |bytes: &'a [u8]| bytes.get(usize::try_from(at).ok()?..usize::try_from(end).ok()?);
         self.in_memory().and_then(part).ok_or_else(|| {
-            Error::usage(format!(
+            error::usage(format!(
                 "{}: bytes {at} to {end} are not in memory",
                 self.path().display()
             ))

@@ -13,6 +13,7 @@ use tilewright_transfer::read_at;
 use crate::{
     Error,
     commit::stamp::{self, Stamp},
+    error,
     transfer::budget::zeros,
 };
 
@@ -41,22 +42,22 @@ impl Source {
     /// Opens a regular file.
     pub(crate) fn open(path: &Path) -> Result<Source, Error> {
         if path.as_os_str().is_empty() {
-            return Err(Error::usage("the path of the input is empty; name a file"));
+            return Err(error::usage("the path of the input is empty; name a file"));
         }
         if is_standard(path) {
             let said = "- is standard input, which is not read here; a file of that name is ./-";
-            return Err(Error::usage(said));
+            return Err(error::usage(said));
         }
         // Checked before it is opened: opening a FIFO waits for a writer.
-        let facts = fs::metadata(path).map_err(|cause| Error::io(path, "open", cause))?;
+        let facts = fs::metadata(path).map_err(|cause| error::io(path, "open", cause))?;
         check_regular(path, &facts)?;
-        Source::of(File::open(path).map_err(|cause| Error::io(path, "open", cause))?, path)
+        Source::of(File::open(path).map_err(|cause| error::io(path, "open", cause))?, path)
     }
 
     /// Returns a copy of the content of a stream, in a file without a name.
     pub(crate) fn copied(mut from: impl Read) -> Result<Source, Error> {
         let path = Path::new(STREAM);
-        let failed = |cause| Error::io(path, "copy it to a temporary file", cause);
+        let failed = |cause| error::io(path, "copy it to a temporary file", cause);
         let mut file = tempfile::tempfile().map_err(failed)?;
         io::copy(&mut from, &mut file).map_err(failed)?;
         Ok(Source { own: false, ..Source::of(file, path)? })
@@ -73,7 +74,7 @@ impl Source {
     }
 
     pub(crate) fn of(file: File, path: &Path) -> Result<Source, Error> {
-        let facts = file.metadata().map_err(|cause| Error::io(path, "read", cause))?;
+        let facts = file.metadata().map_err(|cause| error::io(path, "read", cause))?;
         check_regular(path, &facts)?;
         Ok(Source { file, path: path.into(), facts, own: true })
     }
@@ -103,7 +104,7 @@ impl Source {
 
     /// Returns an error if the file was changed since it was opened: its bytes may be those of two states.
     pub(crate) fn check_unchanged(&self) -> Result<(), Error> {
-        let now = self.file.metadata().map_err(|cause| Error::io(&self.path, "look at", cause))?;
+        let now = self.file.metadata().map_err(|cause| error::io(&self.path, "look at", cause))?;
         if stamp::is_same(&self.facts, &now) {
             return Ok(());
         }
@@ -113,7 +114,7 @@ impl Source {
         } else {
             format!("it had {was} bytes, it has {is}")
         };
-        Err(Error::changed(&self.path, format!("it was changed while it was read: {said}")))
+        Err(error::changed(&self.path, format!("it was changed while it was read: {said}")))
     }
 
     /// Returns whether it is the same file as this open one.
@@ -140,9 +141,9 @@ impl Source {
                 let said = format!(
                     "it ends before byte {at} + {len}, although it had {opened} bytes when opened"
                 );
-                return Error::corrupt(&self.path, said);
+                return error::corrupt(&self.path, said);
             }
-            Error::io(&self.path, "read", cause)
+            error::io(&self.path, "read", cause)
         })
     }
 
@@ -159,11 +160,11 @@ fn check_regular(path: &Path, facts: &fs::Metadata) -> Result<(), Error> {
         None => Ok(()),
         Some("a directory") => {
             let cause = io::Error::new(io::ErrorKind::IsADirectory, "it is a directory");
-            Err(Error::io(path, "read", cause))
+            Err(error::io(path, "read", cause))
         }
         Some(kind) => {
             let said = format!("it is {kind}; random access needs a regular file");
-            Err(Error::unsupported(path, said))
+            Err(error::unsupported(path, said))
         }
     }
 }

@@ -4,7 +4,7 @@
 use tilewright_core::{Counted, Remedy};
 pub(crate) use tilewright_transfer::{Budget, Buffer, Reservation, zeros};
 
-use crate::Error;
+use crate::{Error, error};
 
 /// The least bound that is accepted, in bytes.
 pub(crate) const LEAST: u64 = 4096;
@@ -27,6 +27,6 @@ pub(crate) fn beside(limit: u64, tensors: usize, held: usize) -> Result<u64, Err
         let said = format!(
             "{tensors} need more than {limit} bytes of memory: their names and layouts take about {held} beside buffers"
         );
-        Error::usage(said).with(&[Remedy::MoreMemory { least }])
+        error::usage(said).with(&[Remedy::MoreMemory { least }])
     })
 }

@@ -15,6 +15,7 @@ use crate::{
     assemble::making::Making,
     commit::{destination, journal, lock, stage::Stage},
     container::{Format, Section, Target},
+    error,
     layout::{
         dtype,
         note::{self, Texts},
@@ -456,7 +457,7 @@ fn check_new(input: &Input, format: &Format, jobs: &[Job], force: bool) -> Resul
     let said = format!(
         "{path} is converted already: tensor {name:?} has layout `{spec}` in its note{more}"
     );
-    Err(Error::converted(said))
+    Err(error::converted(said))
 }
 
 /// Returns the name that the single array of an input gets in a result of this format, if it gets one.
@@ -486,9 +487,9 @@ pub(crate) fn the_one(
             let said = format!(
                 "{path}: {shown} holds one tensor, but {all} are selected, such as {first:?} and {second:?}"
             );
-            Err(Error::usage(said).with(&[Remedy::Name]))
+            Err(error::usage(said).with(&[Remedy::Name]))
         }
-        [] => Err(Error::usage(format!("{path} holds no tensor, {shown} holds one"))),
+        [] => Err(error::usage(format!("{path} holds no tensor, {shown} holds one"))),
     }
 }
 
@@ -547,7 +548,7 @@ pub(crate) fn jobs_of(
             job.name.clone_from(name);
         }
         if job.to.order.is_big() && !format.orders {
-            return Err(Error::usage(format!(
+            return Err(error::usage(format!(
                 "tensor {:?}: its elements are big-endian, which {} does not store; convert it to a little-endian layout",
                 tensor.name, format.shown
             )));

@@ -7,7 +7,7 @@ use tilewright_notation::{ArrayLayout, Lists, Named, Spec};
 use tilewright_relayout::{Elements, Extend, Plan, Program};
 
 use crate::{
-    Error, Reading, Request, Tensor,
+    Error, Reading, Request, Tensor, error,
     layout::{
         dtype,
         element_layout::{ElementLayout, check_width, width_in},
@@ -391,7 +391,7 @@ pub(crate) fn reversed(from: &ElementLayout, to: &ElementLayout) -> usize {
 pub(crate) fn stored_fill(name: &str, to: &ElementLayout) -> Result<u128, Error> {
     to.dtype.stored_fill(to.named.fill(), to.bits, to.order).map_err(|error| {
         let (dtype, fill) = (to.dtype, dtype::fill_text(to.named.fill()));
-        Error::usage(format!("tensor {name:?}: a fill of {fill} for {dtype}: {error}"))
+        error::usage(format!("tensor {name:?}: a fill of {fill} for {dtype}: {error}"))
     })
 }
 
@@ -407,14 +407,14 @@ impl Unfit {
     pub(crate) fn error(self, path: &Path) -> Error {
         let Unfit { said, refused } = self;
         if refused {
-            return Error::unsupported(path, said).with(&[Remedy::LeaveOut, Remedy::SkipUnfit]);
+            return error::unsupported(path, said).with(&[Remedy::LeaveOut, Remedy::SkipUnfit]);
         }
-        Error::usage(said).with(&[Remedy::LeaveOut, Remedy::OtherLayout, Remedy::SkipUnfit])
+        error::usage(said).with(&[Remedy::LeaveOut, Remedy::OtherLayout, Remedy::SkipUnfit])
     }
 
     /// Returns the error if no other tensors are requested.
     pub(crate) fn alone(self, path: &Path) -> Error {
-        if self.refused { Error::unsupported(path, self.said) } else { Error::usage(self.said) }
+        if self.refused { error::unsupported(path, self.said) } else { error::usage(self.said) }
     }
 }
 
@@ -479,7 +479,7 @@ pub(crate) fn target(
         }
         Err(error) => {
             let said = format!("tensor {name:?} of dims {dims:?}: {}", error.message());
-            return Err(Error::usage(said).with(error.remedies()));
+            return Err(error::usage(said).with(error.remedies()));
         }
     };
     let named = tabled.stored();
@@ -491,7 +491,7 @@ pub(crate) fn target(
         None => from.bits,
     };
     check_width(from.dtype, bits)
-        .map_err(|said| Error::usage(format!("tensor {name:?}: {spec} asks for {said}")))?;
+        .map_err(|said| error::usage(format!("tensor {name:?}: {spec} asks for {said}")))?;
     let fill = one_fill(name, spec, named.fill(), fill)?;
     let kept = if ordered { from.order } else { ByteOrder::Little };
     let order = named.byte_order().unwrap_or(kept);
@@ -512,7 +512,7 @@ pub(crate) fn target(
     if to.order.is_big() && bits != from.bits {
         let said =
             format!("tensor {name:?}: big-endian elements keep their width of {} bits", from.bits);
-        return Err(Error::usage(said));
+        return Err(error::usage(said));
     }
     Ok(Ok(to))
 }
@@ -534,7 +534,7 @@ fn one_fill(
         Some(_) if is_default && own != Fill::Unspecified => Ok(own),
         Some(asked) if own != Fill::Unspecified && own != asked => {
             let (asked, own) = (dtype::fill_text(asked), dtype::fill_text(own));
-            Err(Error::usage(format!(
+            Err(error::usage(format!(
                 "tensor {name:?}: the requested fill of the padding is {asked}, and {own} by {spec}; state it in one place"
             )))
         }
@@ -569,6 +569,6 @@ pub(crate) fn elements(from: &ElementLayout, to: &ElementLayout) -> Elements {
 }
 
 /// Returns the error for a tensor that no plan moves.
-pub(crate) fn unplanned(name: &str, error: &tilewright_relayout::Error) -> Error {
-    Error::usage(format!("tensor {name:?}: {error}"))
+pub(crate) fn unplanned(name: &str, error: &Error) -> Error {
+    error::usage(format!("tensor {name:?}: {error}"))
 }

@@ -11,6 +11,7 @@ use crate::{
     Error, Watch,
     commit::disk,
     container::Section,
+    error,
     open::origin::Origin,
     transfer::{
         budget::{Budget, Buffer},
@@ -94,7 +95,7 @@ impl<'a> Output<'a> {
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         for step in bytes.chunks(STEP as usize) {
             self.go_on()?;
-            self.sink.write(step).map_err(|cause| Error::io(self.path, "write", cause))?;
+            self.sink.write(step).map_err(|cause| error::io(self.path, "write", cause))?;
             if let Some(sum) = &mut self.sum {
                 sum.update(step);
             }
@@ -142,7 +143,7 @@ impl<'a> Output<'a> {
             let known = self.data.get(&number).copied().unwrap_or_default();
             if known != written {
                 let placed = self.sink.place(known.to_string().as_bytes(), at);
-                placed.map_err(|cause| Error::io(self.path, "write", cause))?;
+                placed.map_err(|cause| error::io(self.path, "write", cause))?;
             }
         }
         Ok(())
@@ -172,7 +173,7 @@ impl<'a> Output<'a> {
             self.go_on()?;
             let step = (end - at).min(STEP);
             let copied = self.sink.copy(source.file(), at, step);
-            let copied = copied.map_err(|cause| Error::io(self.path, "write", cause))?.min(step);
+            let copied = copied.map_err(|cause| error::io(self.path, "write", cause))?.min(step);
             if copied == 0 {
                 return self.copy_through(from, at, end);
             }
@@ -212,7 +213,7 @@ impl<'a> Output<'a> {
     /// Makes room for `len` bytes, which hold elements of these bytes until others are [placed](Output::place) there.
     pub(crate) fn room(&mut self, len: u64, element: &[u8]) -> Result<(), Error> {
         self.room = Room { at: self.written, len, told: 0 };
-        let failed = |cause| Error::io(self.path, "write", cause);
+        let failed = |cause| error::io(self.path, "write", cause);
         if element.iter().all(|byte| *byte == 0) {
             return self.sink.extend(self.written + len).map_err(failed);
         }
@@ -234,7 +235,7 @@ impl<'a> Output<'a> {
         writes: impl Iterator<Item = Write>,
     ) -> Result<(), Error> {
         self.go_on()?;
-        let failed = |cause| Error::io(self.path, "write", cause);
+        let failed = |cause| error::io(self.path, "write", cause);
         for Write { dst, len, at } in writes {
             let end = dst.saturating_add(len as u64);
             let bytes = bytes.get(at..at + len).filter(|_| end <= self.room.len);
@@ -260,7 +261,7 @@ impl<'a> Output<'a> {
                 let step = (end - from).min(through.len() as u64) as usize;
                 let Some(bytes) = through.get_mut(..step) else { break };
                 let read = self.sink.read_back(bytes, from);
-                read.map_err(|cause| Error::io(self.path, "read back", cause))?;
+                read.map_err(|cause| error::io(self.path, "read back", cause))?;
                 sum.update(bytes);
                 from += step as u64;
             }
@@ -290,7 +291,7 @@ impl<'a> Output<'a> {
     }
 
     pub(crate) fn sync(&mut self) -> Result<(), Error> {
-        self.sink.sync().map_err(|cause| Error::io(self.path, "flush it to the disk", cause))
+        self.sink.sync().map_err(|cause| error::io(self.path, "flush it to the disk", cause))
     }
 }
 

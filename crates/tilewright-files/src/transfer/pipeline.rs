@@ -16,6 +16,7 @@ use std::{
 use crate::{
     Conversion, Error,
     container::Section,
+    error,
     transfer::{
         budget::{Budget, Buffer},
         output::Output,
@@ -45,7 +46,7 @@ pub(crate) fn write(
         let (say, commands) = channel();
         let homes = workers(scope, &context, say);
         let written = homes
-            .map_err(|cause| Error::io(output.path(), "start a thread", cause))
+            .map_err(|cause| error::io(output.path(), "start a thread", cause))
             .and_then(|homes| in_order(&commands, &homes, output));
         stop.store(true, Ordering::Relaxed);
         written
@@ -53,7 +54,7 @@ pub(crate) fn write(
     let taken = queue.into_inner().unwrap_or_else(PoisonError::into_inner).taken();
     if written < taken {
         let cause = io::Error::other(format!("{written} of {taken} parts were made"));
-        return Err(Error::io(output.path(), "finish it", cause));
+        return Err(error::io(output.path(), "finish it", cause));
     }
     Ok(())
 }

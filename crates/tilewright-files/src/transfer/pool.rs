@@ -52,12 +52,7 @@ impl Pool {
     }
 
     /// Calls [`Source::read`] for parts of the bytes in all threads.
-    pub(crate) fn read(
-        &self,
-        source: Origin<'_>,
-        bytes: &mut [u8],
-        at: u64,
-    ) -> Result<(), crate::Error> {
+    pub(crate) fn read(&self, source: Origin<'_>, bytes: &mut [u8], at: u64) -> Result<(), Error> {
         let Some(pool) = self.pool.as_ref().filter(|_| bytes.len() >= 2 * LEAST) else {
             return source.read(bytes, at);
         };

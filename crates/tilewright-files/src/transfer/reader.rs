@@ -20,7 +20,7 @@ use tilewright_notation::{Named, Spec};
 use tilewright_relayout::{Elements, Plan, Program};
 
 use crate::{
-    Error, FileLists, Input, Reading, Tensor, Watch,
+    Error, FileLists, Input, Reading, Tensor, Watch, error,
     layout::{
         element_layout::ElementLayout,
         row_table::{self, Tables},
@@ -191,11 +191,11 @@ impl Input {
         let asked = part.unwrap_or(&whole);
         let area = checked(name, &from, asked)?;
         let dims: Vec<u64> = asked.iter().map(|range| range.end - range.start).collect();
-        let failed = |said: String| Error::usage(format!("tensor {name:?}: {said}"));
+        let failed = |said: String| error::usage(format!("tensor {name:?}: {said}"));
         let plain = plain(&from, &dims).map_err(failed)?;
         let to = match to {
             Some(spec) => {
-                target(name, &plain, spec, (None, true), (false, &lists))?.map_err(Error::usage)?
+                target(name, &plain, spec, (None, true), (false, &lists))?.map_err(error::usage)?
             }
             None => plain.clone(),
         };
@@ -219,14 +219,14 @@ impl Input {
 
 /// Returns the error of reading a tensor through index tables that a caller gives.
 fn read_with_tables(name: &str, spec: &str) -> Error {
-    Error::usage(format!(
+    error::usage(format!(
         "tensor {name:?}: `{spec}` has index tables, and a single tensor cannot be read through them: convert the file, or read the tensor as it is and move it in memory"
     ))
 }
 
 /// Returns the error for a box in a layout whose index tables are those of the whole.
 fn part_with_tables(name: &str, spec: &str) -> Error {
-    Error::usage(format!(
+    error::usage(format!(
         "tensor {name:?}: `{spec}` has index tables, whose numbers count the whole tensor: read it whole, or read the box row-major and move it in memory"
     ))
 }
@@ -239,7 +239,7 @@ fn whole_area(from: &ElementLayout) -> Area {
 /// Returns a box of a tensor, counted in the units that move.
 fn checked(name: &str, from: &ElementLayout, asked: &[Range<u64>]) -> Result<Area, Error> {
     let (dims, n) = (from.dims(), from.together());
-    let refused = |said: String| Err(Error::usage(format!("tensor {name:?}: {said}")));
+    let refused = |said: String| Err(error::usage(format!("tensor {name:?}: {said}")));
     if asked.len() != dims.len() {
         let (rank, given) = (dims.len(), asked.len());
         return refused(format!("a box of rank {given} of a tensor of rank {rank}, dims {dims:?}"));
@@ -371,7 +371,7 @@ impl Reader<'_> {
         let (needed, given) = (self.bytes(), out.len());
         if given as u64 != needed {
             let said = format!("tensor {:?}: {given} bytes for a result of {needed}", self.name);
-            return Err(Error::usage(said));
+            return Err(error::usage(said));
         }
         // Starting a thread costs more than it saves for less.
         let threads = if self.moved() < 2 * SIZES.window { 1 } else { threads };
@@ -386,7 +386,7 @@ impl Reader<'_> {
         (u128::from(size(&self.area)) * u128::from(self.to.bits) / 8) as u64
     }
 
-    fn failed(&self, error: &tilewright_relayout::Error) -> Error {
+    fn failed(&self, error: &Error) -> Error {
         unplanned(self.name, error)
     }
 

@@ -3,7 +3,7 @@
 use tilewright_core::{ByteOrder, Dtype, Fill, Remedy};
 use tilewright_notation::Spec;
 
-use crate::{Error, Reading, Tensor, open::globs::Pattern, transfer::budget};
+use crate::{Error, Reading, Tensor, error, open::globs::Pattern, transfer::budget};
 
 /// The bound on buffers if no other is set, in bytes.
 pub const DEFAULT_MEMORY: u64 = 1 << 30;
@@ -265,7 +265,7 @@ impl Request {
         let Some(dtype) = self.store.take() else { return Ok(self) };
         let spelled = |spec: &Spec| {
             spec.stored_as(dtype)
-                .map_err(|error| Error::usage(format!("stored as {dtype}: {}", error.message())))
+                .map_err(|error| error::usage(format!("stored as {dtype}: {}", error.message())))
         };
         self.to = self.to.as_ref().map(spelled).transpose()?;
         let rules = self.rules.iter().map(|(glob, spec)| Ok((glob.clone(), spelled(spec)?)));
@@ -458,7 +458,7 @@ pub(crate) fn check_memory(memory: u64) -> Result<(), Error> {
     }
     let least = budget::LEAST;
     let said = format!("{memory} bytes of buffers are too few");
-    Err(Error::usage(said).with(&[Remedy::MoreMemory { least: Some(least) }]))
+    Err(error::usage(said).with(&[Remedy::MoreMemory { least: Some(least) }]))
 }
 
 /// The compiled patterns of a request.
@@ -472,7 +472,7 @@ impl<'a> Choice<'a> {
     /// Compiles the patterns; each must match one of the tensors.
     pub(crate) fn new(request: &'a Request, tensors: &[Tensor]) -> Result<Choice<'a>, Error> {
         if !request.asks() {
-            let error = Error::usage("no layout to convert to");
+            let error = error::usage("no layout to convert to");
             return Err(error.with(&[Remedy::Target, Remedy::Rule]));
         }
         let names = tensors.iter().map(|tensor| tensor.name.as_str());

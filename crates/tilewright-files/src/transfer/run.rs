@@ -13,6 +13,7 @@ use crate::{
         temporary::{self, Temporary},
     },
     container::{self, Section, Target},
+    error,
     layout::{note, record::Record},
     open::source::Source,
     transfer::{
@@ -83,7 +84,7 @@ pub(crate) fn run(
     wrap: Wrap<'_>,
 ) -> Result<Report, Error> {
     if conversion.streamed {
-        return Err(Error::usage("the result goes to a stream; call run_to"));
+        return Err(error::usage("the result goes to a stream; call run_to"));
     }
     conversion.input.check_sums(watch)?;
     let means = Means::new(conversion, watch);
@@ -161,7 +162,7 @@ pub(crate) fn run_to(
     watch: &dyn Watch,
 ) -> Result<Report, Error> {
     if !conversion.streamed {
-        return Err(Error::usage("the result goes to a file; call run"));
+        return Err(error::usage("the result goes to a file; call run"));
     }
     conversion.input.check_sums(watch)?;
     let means = Means::new(conversion, watch);
@@ -331,7 +332,7 @@ fn check_data(
                 "tensor {:?} has data with fingerprint {is}, and {own} is recorded: the data was changed since it was written; convert the original again, or remove the note",
                 job.name
             );
-            return Err(Error::corrupt(&conversion.input.path, said));
+            return Err(error::corrupt(&conversion.input.path, said));
         }
     }
     Ok(())

@@ -10,6 +10,7 @@ use tilewright_relayout::{Plan, Tile};
 use crate::{
     Action, Conversion, Error, Job,
     container::Section,
+    error,
     layout::record,
     open::origin::Origin,
     transfer::shares::{PIECE, Parts, Shares},
@@ -30,12 +31,12 @@ pub(crate) struct ConvertedTensor<'c> {
 
 impl<'c> ConvertedTensor<'c> {
     /// Returns the error of moving this tensor.
-    pub(crate) fn failed(&self, error: &tilewright_relayout::Error) -> Error {
+    pub(crate) fn failed(&self, error: &Error) -> Error {
         let command = format!("tensor {:?}: {error}", self.job.name);
         match error.is_unsupported() {
             // The layouts were accepted before, so the machine refuses, for example to start threads.
-            true => Error::unsupported(self.source.path(), command),
-            false => Error::usage(command),
+            true => error::unsupported(self.source.path(), command),
+            false => error::usage(command),
         }
     }
 
@@ -117,7 +118,7 @@ impl Summed<'_> {
         if end > self.job.bytes_in {
             let (name, len) = (&self.job.name, self.job.bytes_in);
             let command = format!("tensor {name:?}: byte {end} of {len}");
-            return Err(Error::corrupt(self.source.path(), command));
+            return Err(error::corrupt(self.source.path(), command));
         }
         self.source.read(buffer, self.at.saturating_add(start))?;
         Ok(self.window.fingerprint(buffer))
@@ -135,7 +136,7 @@ fn summed<'c>(
     let (source, rows, (at, _)) = source.in_rows(&job.from, (at, job.bytes_in))?;
     let windows = record::windows(rows, PIECE.min(share), &Key::default());
     let windows = windows.map_err(|error| {
-        Error::unsupported(source.path(), format!("tensor {:?}: {error}", job.name))
+        error::unsupported(source.path(), format!("tensor {:?}: {error}", job.name))
     })?;
     Ok(Box::new(windows.map(move |window| Work::Sum(Summed { number, job, source, at, window }))))
 }

@@ -16,6 +16,7 @@ use tilewright_transfer::{Failed, Refused, chunks};
 use crate::{
     Error,
     container::Section,
+    error,
     open::origin::Origin,
     transfer::{
         budget::{Budget, Buffer, Reservation},
@@ -356,5 +357,5 @@ impl<'c, 'b> PipelineWorker<'c, 'b> {
 }
 
 fn short(part: &ConvertedTensor<'_>, len: usize) -> Error {
-    Error::usage(format!("tensor {:?}: a buffer that is shorter than {len} bytes", part.job.name))
+    error::usage(format!("tensor {:?}: a buffer that is shorter than {len} bytes", part.job.name))
 }

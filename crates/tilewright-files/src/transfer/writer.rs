@@ -19,6 +19,7 @@ use tilewright_notation::{Named, Spec};
 use crate::{
     Action, Conversion, Error, Input, Job, Report, Request, Tensor, Watch,
     container::{FORMATS, Format, Opened},
+    error,
     layout::{
         element_layout::{ElementLayout, check_width, width_in},
         names, record,
@@ -111,7 +112,7 @@ impl<'a> Writer<'a> {
     ) -> Result<Writer<'a>, Error> {
         let (name, len) = (name.into(), bytes.len() as u64);
         let held =
-            held(layout, len).map_err(|said| Error::usage(format!("tensor {name:?}: {said}")))?;
+            held(layout, len).map_err(|said| error::usage(format!("tensor {name:?}: {said}")))?;
         let pieces = vec![Piece::whole(0, 0, len, &held)];
         let (file_dtype, storage) = (IN_MEMORY.into(), held.named.storage_shape());
         self.arrays.push(bytes);
@@ -189,21 +190,21 @@ impl<'a> Writer<'a> {
     fn format(&self, out: &Place) -> Result<&'static Format, Error> {
         let path = out.path.display();
         if !self.request.reading.is_silent() {
-            return Err(Error::usage("arrays in memory have their own layout; do not give one"));
+            return Err(error::usage("arrays in memory have their own layout; do not give one"));
         }
         let Some(format) = out.format.filter(|format| format.create.is_some()) else {
             let known = FORMATS.iter().filter(|format| format.create.is_some());
             let known: Vec<&str> = known.map(|format| format.shown).collect();
             let said = format!("{path}: arrays in memory can be saved as {}", known.join(", "));
-            return Err(Error::usage(said));
+            return Err(error::usage(said));
         };
         if let Some(name) = names::twice(self.tensors.iter().map(Tensor::name)) {
-            return Err(Error::usage(format!("tensor {name:?} is given twice")));
+            return Err(error::usage(format!("tensor {name:?} is given twice")));
         }
         format.check_one(self.tensors.len(), &out.path)?;
         if format.array.is_some() && !self.metadata.is_empty() {
             let shown = format.shown;
-            return Err(Error::usage(format!("{path}: {shown} cannot store metadata")));
+            return Err(error::usage(format!("{path}: {shown} cannot store metadata")));
         }
         Ok(format)
     }
@@ -239,12 +240,12 @@ impl<'a> Writer<'a> {
             let (dropped, kept) = (name(dropped), name(kept));
             let old = metadata.insert(dropped.into(), kept.into());
             if let Some(old) = old.filter(|old| old != kept) {
-                return Err(Error::usage(format!(
+                return Err(error::usage(format!(
                     "tensor {dropped:?} is {kept:?} under another name, which the metadata entry {dropped:?} must record; the given entry is {old:?}"
                 )));
             }
         }
-        let create = format.create.ok_or_else(|| Error::usage("the format cannot be created"))?;
+        let create = format.create.ok_or_else(|| error::usage("the format cannot be created"))?;
         let container = create(metadata.into_iter().collect());
         let (files, tensors) = (Vec::new(), self.tensors.clone());
         let opened = Opened { container, index: None, files, tensors };
@@ -270,11 +271,11 @@ fn moved(job: Job, input: &Input, request: &Request) -> Result<Job, Error> {
         return Ok(job);
     }
     let tensor = input.tensors().get(job.tensor);
-    let tensor = tensor.ok_or_else(|| Error::usage(format!("no array {:?}", job.name)))?;
+    let tensor = tensor.ok_or_else(|| error::usage(format!("no array {:?}", job.name)))?;
     let ordered = input.container_format().orders;
     Job::new(job.tensor, (&input.path, tensor), &row_major()?, request, (ordered, &ListFiles))
 }
 
 fn row_major() -> Result<Spec, Error> {
-    Spec::parse("row-major").map_err(|error| Error::usage(error.message().to_owned()))
+    Spec::parse("row-major").map_err(|error| error::usage(error.message().to_owned()))
 }

@@ -11,7 +11,7 @@ use tilewright_fingerprint::{Fingerprint, Key};
 use crate::{
     Difference, Error, Input, Reading, Request, Tensor, Verdict, Watch,
     assemble::recorded,
-    container,
+    container, error,
     layout::record,
     open::{file_of, globs::Pattern, noted, open_as, place::Place},
     transfer::{
@@ -130,7 +130,7 @@ pub fn verify_recorded(
             None => more,
         };
         let said = format!("{path}: it records no fingerprint of its data{more}");
-        return Err(Error::usage(said).with(&[Remedy::Original]));
+        return Err(error::usage(said).with(&[Remedy::Original]));
     }
     let verdict = match meant.lost {
         Some(lost) => Verdict::Differs(lost),

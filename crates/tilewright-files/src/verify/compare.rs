@@ -8,7 +8,7 @@ use std::ops::Range;
 use tilewright_core::{ByteOrder, Fill};
 
 use crate::{
-    Difference, Error, Input, Tensor,
+    Difference, Error, Input, Tensor, error,
     layout::{element_layout::ElementLayout, gathered::Gathered},
     open::{origin::Origin, source::Source},
     transfer::budget::Reservation,
@@ -67,12 +67,12 @@ fn check(side: &FileSide<'_>) -> Result<(), Error> {
         let said = format!(
             "elements of {bits} bits; elements of 1, 2, 4 bits and of whole bytes can be compared"
         );
-        return Err(Error::unsupported(side.source.path(), said));
+        return Err(error::unsupported(side.source.path(), said));
     }
     match side.held.layout().layout().bounds() {
         Some((low, _)) if low < 0 => {
             let said = format!("{} reaches down to offset {low}", side.held.named.name());
-            Err(Error::unsupported(side.source.path(), said))
+            Err(error::unsupported(side.source.path(), said))
         }
         _ => Ok(()),
     }
@@ -193,7 +193,7 @@ impl BoxPair<'_> {
             }
             let Some([low, high]) = boxes::halves(&area) else {
                 let said = format!("an element of tensor {:?} does not fit", self.to.name);
-                return Err(Error::unsupported(self.to.source.path(), said));
+                return Err(error::unsupported(self.to.source.path(), said));
             };
             pending.extend([high, low]);
         }
@@ -208,7 +208,7 @@ impl BoxPair<'_> {
         let said = format!(
             "it or {other} was changed while it was read: tensor {name:?} differed, but not when it was read again"
         );
-        Err(Error::changed(self.to.source.path(), said))
+        Err(error::changed(self.to.source.path(), said))
     }
 
     /// Returns whether the elements of a box are equal; `None` if they do not have loops in both files, or do not fit in memory.
@@ -307,7 +307,7 @@ fn narrow<const W: usize>(a: Spread<'_>, b: Spread<'_>, _: usize) -> Option<usiz
 /// Returns the error for an element that was not read.
 fn missing(held: &ElementLayout) -> Error {
     let said = format!("{} reaches an offset that its box does not", held.named.name());
-    Error::usage(format!("comparing: {said}"))
+    error::usage(format!("comparing: {said}"))
 }
 
 impl Both<'_, '_> {
@@ -395,7 +395,7 @@ pub(crate) fn side<'a>(
     let fill = match held.layout().padding() {
         0 => 0,
         _ => held.dtype.stored_fill(fill, held.bits, held.order).map_err(|error| {
-            Error::corrupt(&input.path, format!("tensor {:?}: {error}", tensor.name))
+            error::corrupt(&input.path, format!("tensor {:?}: {error}", tensor.name))
         })?,
     };
     let (source, at) = match bytes {
@@ -443,7 +443,7 @@ pub(crate) fn unfilled(
     let expected = held
         .dtype
         .stored_fill(fill, held.bits, held.order)
-        .map_err(|error| Error::corrupt(&out.path, format!("tensor {:?}: {error}", tensor.name)))?;
+        .map_err(|error| error::corrupt(&out.path, format!("tensor {:?}: {error}", tensor.name)))?;
     unfilled_at(out.place(tensor)?, (&tensor.name, tables), expected)
 }
 

@@ -17,6 +17,7 @@ use tilewright_transfer::{cores, first};
 use crate::{
     Collection, Error, Input, Tensor, Watch,
     container::LocalBox,
+    error,
     layout::element_layout::ElementLayout,
     open::{origin::Origin, tensor::Piece},
     transfer::budget::zeros,
@@ -178,7 +179,7 @@ impl<'a> Data<'a> {
     }
 
     fn error(&self, one: &StoredBox<'_>, error: impl std::fmt::Display) -> Error {
-        Error::unsupported(one.source.path(), format!("tensor {:?}: {error}", self.name))
+        error::unsupported(one.source.path(), format!("tensor {:?}: {error}", self.name))
     }
 
     /// Returns the windows of the part in a box; `None` if they do not overlap.
@@ -229,7 +230,7 @@ impl<'a> Data<'a> {
         let said =
             format!("tensor {:?} differs from its copy in {known}, first at {coord:?}", self.name);
         let why = "the rule that makes them copies is wrong, or a file is damaged";
-        Ok(Error::corrupt(one.source.path(), format!("{said}; {why}")))
+        Ok(error::corrupt(one.source.path(), format!("{said}; {why}")))
     }
 
     /// Returns the first coordinate, of an element or a block, at which two data of different fingerprints differ: each dim in
@@ -303,7 +304,7 @@ impl<'a> Data<'a> {
     pub(crate) fn element(&self, coord: &[u64]) -> Result<u128, Error> {
         let one = self.boxes.iter().find_map(|one| Some((one, one.index(coord)?)));
         let Some((one, index)) = one else {
-            return Err(Error::usage(format!(
+            return Err(error::usage(format!(
                 "tensor {:?}: coordinate {coord:?} is outside the array",
                 self.name
             )));
@@ -383,7 +384,7 @@ impl<'a> StoredBox<'a> {
         let StoredBox { source, at, len, .. } = self;
         if range.end > *len {
             let said = format!("byte {} of a tensor of {len} bytes", range.end);
-            return Err(Error::corrupt(source.path(), said));
+            return Err(error::corrupt(source.path(), said));
         }
         let bytes = range.end - range.start;
         if (buffer.len() as u64) < bytes {

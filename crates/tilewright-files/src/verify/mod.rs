@@ -31,6 +31,7 @@ use crate::{
     assemble::recorded,
     commit::temporary::{self, Temporary},
     container::{self, Format},
+    error,
     layout::{
         dtype,
         element_layout::ElementLayout,
@@ -193,7 +194,7 @@ fn open_result(
         return Ok(opened.map(|opened| Input { path, opened, aside, folder: None, beside: None }));
     }
     match open_with(format, source, &Reading::default(), Some(beside), watch) {
-        Err(error) if error.is_contradiction() => Ok(Err(error.to_string())),
+        Err(error) if error.case() == "contradiction" => Ok(Err(error.to_string())),
         opened => opened.map(Ok),
     }
 }
@@ -363,7 +364,7 @@ fn different_facts(pair: &TensorPair<'_>) -> Option<String> {
 /// Returns a message if a tensor does not have the requested layout.
 fn misplaced(pair: &TensorPair<'_>) -> Result<Option<String>, Error> {
     let (is, Some(to)) = (&pair.out.held, &pair.expected.to) else { return Ok(None) };
-    let failed = |error| Error::usage(format!("tensor {:?}: {error}", pair.out.name));
+    let failed = |error| error::usage(format!("tensor {:?}: {error}", pair.out.name));
     let alike = is.bits == to.bits
         && is.layout().capacity() == to.layout().capacity()
         && is.places_as(to).map_err(failed)?;
@@ -381,7 +382,7 @@ pub(crate) fn written(
     workers: Workers<'_>,
 ) -> Result<u64, Error> {
     let wrong =
-        |said: &str| Error::corrupt(&conversion.out, format!("verification failed: {said}"));
+        |said: &str| error::corrupt(&conversion.out, format!("verification failed: {said}"));
     let expected = all_expected(conversion, data);
     let out =
         reopened(conversion, done, &expected, workers.watch())?.map_err(|said| wrong(&said))?;

@@ -8,7 +8,7 @@ use std::ops::Range;
 use tilewright_core::{Layout, Step, TensorLayout};
 
 use crate::{
-    Difference, Error, Watch,
+    Difference, Error, Watch, error,
     transfer::budget::{Budget, Buffer},
     verify::{
         digits::{LayoutDigits, Run},
@@ -284,7 +284,7 @@ impl Ahead<'_> {
     /// Returns the error for padding that was not read.
     fn beyond(&self, offset: u64) -> Error {
         let said = format!("offset {offset} of a tensor of {} bytes", self.side.len);
-        Error::corrupt(self.side.source.path(), said)
+        error::corrupt(self.side.source.path(), said)
     }
 
     /// Returns the index in the buffer of the element at an offset, and how many elements up to `end` the buffer has.
@@ -299,7 +299,7 @@ impl Ahead<'_> {
             let bytes = self.bytes.get_mut(..until.saturating_sub(from) as usize);
             let bytes = bytes.filter(|bytes| bytes.len() as u64 >= unit).ok_or_else(|| {
                 let said = format!("byte {from} of a tensor of {} bytes", self.side.len);
-                Error::corrupt(self.side.source.path(), said)
+                error::corrupt(self.side.source.path(), said)
             })?;
             self.side.source.read(bytes, self.side.at + from)?;
             self.holds = from..until;

@@ -5,7 +5,7 @@
 //! [`Patch::gather`], this is true of every place of the buffer that the loops reach.
 
 use crate::{
-    Error,
+    Error, error,
     layout::element_layout::ElementLayout,
     open::origin::Origin,
     transfer::budget::{Budget, Buffer, Reservation},
@@ -98,16 +98,16 @@ impl<'s> Patch<'s> {
         let bits = u128::from(self.side.held.bits);
         let byte = |elements: u64| u64::try_from(u128::from(elements) * bits / 8);
         let (Ok(from), Ok(to), Ok(at)) = (byte(from), byte(to), byte(at)) else {
-            return Err(Error::usage("comparing: an element behind the last byte of a file"));
+            return Err(error::usage("comparing: an element behind the last byte of a file"));
         };
         if to > self.side.len {
             let said = format!("byte {to} of a tensor of {} bytes", self.side.len);
-            return Err(Error::corrupt(self.side.source.path(), said));
+            return Err(error::corrupt(self.side.source.path(), said));
         }
         let (at, len) = (at as usize, (to - from) as usize);
         let bytes = self.bytes.get_mut(at..at + len).ok_or_else(|| {
             let name = self.side.name;
-            Error::usage(format!("comparing: tensor {name:?} does not fit into its buffer"))
+            error::usage(format!("comparing: tensor {name:?} does not fit into its buffer"))
         })?;
         self.side.source.read(bytes, self.side.at + from)
     }
@@ -313,7 +313,7 @@ pub(crate) struct Places {
 
 /// Returns the error for a layout that cannot be traversed.
 pub(crate) fn comparing(error: tilewright_core::Error) -> Error {
-    Error::usage(format!("comparing: {error}"))
+    error::usage(format!("comparing: {error}"))
 }
 
 /// The number of bytes of a word.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use tilewright_transfer::{cores, first};
 
-use crate::{Error, Watch, transfer::budget::Budget};
+use crate::{Error, Watch, error, transfer::budget::Budget};
 
 /// The least memory of each thread. With less in total, fewer threads run, because long reads are more important.
 const LEAST: u64 = 256 << 10;
@@ -89,7 +89,7 @@ impl Watch for Quiet<'_> {
 
 /// Returns an error if the watcher has cancelled.
 pub(crate) fn go_on(watch: &dyn Watch) -> Result<(), Error> {
-    if watch.cancelled() { Err(Error::cancelled()) } else { Ok(()) }
+    if watch.cancelled() { Err(error::cancelled()) } else { Ok(()) }
 }
 
 #[cfg(test)]
@@ -133,14 +133,14 @@ mod tests {
     fn an_error_is_told_and_a_watcher_stops_all() {
         let budget = Budget::new(1 << 30);
         let error = |piece: &u64| match piece {
-            50 => Err(Error::usage("fifty")),
+            50 => Err(error::usage("fifty")),
             _ => Ok(None::<u64>),
         };
         for members in 1..4 {
             let workers = Workers::new(&(), &budget, members);
             let found = workers.first(members, 0..100, (|_: &u64| 1, 100, 100), || Ok(error));
             assert!(found.unwrap_err().to_string().contains("fifty"));
-            let none = || Err::<fn(&u64) -> Result<Option<u64>, Error>, _>(Error::usage("none"));
+            let none = || Err::<fn(&u64) -> Result<Option<u64>, Error>, _>(error::usage("none"));
             assert!(workers.first(members, 0..9, (|_: &u64| 1, 9, 9), none).is_err());
             let watch = Counter { most: Some(0), ..Counter::default() };
             let workers = Workers::new(&watch, &budget, members);

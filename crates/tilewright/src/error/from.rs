@@ -12,8 +12,6 @@ use tilewright_xla::{HloError, HloSourceError, proto::ProtoError};
 use super::{Error, Kind};
 #[cfg(feature = "draw")]
 use crate::draw::NoAccess;
-#[cfg(feature = "files")]
-use crate::files;
 use crate::picture;
 
 /// Returns an error with the kind of this word. The other crates use the same words.
@@ -65,18 +63,6 @@ impl From<tilewright_error::Error> for Error {
         own.0.remedies = error.remedies().to_vec();
         own.0.file = error.is_file();
         own.0.io = error.io_kind();
-        own.with_source(error)
-    }
-}
-
-#[cfg(feature = "files")]
-impl From<files::Error> for Error {
-    fn from(error: files::Error) -> Error {
-        let mut own = of(error.kind(), error.message());
-        own.0.remedies = error.remedies().to_vec();
-        own.0.file = true;
-        let cause = std::error::Error::source(&error).and_then(|cause| cause.downcast_ref());
-        own.0.io = cause.map(io::Error::kind);
         own.with_source(error)
     }
 }

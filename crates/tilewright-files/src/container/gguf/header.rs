@@ -12,7 +12,7 @@ use super::{
     types,
     value::{self, KeyValue, Value},
 };
-use crate::{Error, open::source::Source};
+use crate::{Error, error, open::source::Source};
 
 /// The first bytes of every file.
 pub(super) const MAGIC: &[u8] = b"GGUF";
@@ -59,7 +59,7 @@ impl Header {
     /// Reads and validates the header of a file.
     pub(super) fn read(source: &Source) -> Result<Header, Error> {
         let path = source.path();
-        let wrong = |said: String| Error::corrupt(path, said);
+        let wrong = |said: String| error::corrupt(path, said);
         let mut reader = Reader::new(source);
         let magic = reader.take(4, "the magic")?;
         if reader.bytes(&magic) != MAGIC {
@@ -70,7 +70,7 @@ impl Header {
         let pairs = reader.count(13, "the count of metadata")?;
         if let Some(many) = [tensors, pairs].into_iter().find(|count| *count > MOST) {
             let said = format!("a GGUF header of {many} entries; at most {MOST} are read");
-            return Err(Error::unsupported(path, said));
+            return Err(error::unsupported(path, said));
         }
         let pairs = read_pairs(&mut reader, pairs, &wrong)?;
         let mut entries = Vec::new();
@@ -185,11 +185,11 @@ fn version(source: &Source, version: u32) -> Result<u32, Error> {
         2 | 3 => Ok(version),
         _ if matches!(version.swap_bytes(), 2 | 3) => {
             let said = "a big-endian GGUF file; only little-endian files are read";
-            Err(Error::unsupported(source.path(), said))
+            Err(error::unsupported(source.path(), said))
         }
         _ => {
             let said = format!("GGUF version {version}; known are 2 and 3");
-            Err(Error::unsupported(source.path(), said))
+            Err(error::unsupported(source.path(), said))
         }
     }
 }
@@ -223,7 +223,7 @@ fn entry(reader: &mut Reader<'_>, source: &Source) -> Result<GgufEntry, Error> {
     let name = String::from_utf8_lossy(reader.bytes(&name)).into_owned();
     let what = format!("tensor {name:?}");
     let rank = reader.u32(&what)?;
-    let wrong = |said: String| Error::corrupt(source.path(), format!("{what}: {said}"));
+    let wrong = |said: String| error::corrupt(source.path(), format!("{what}: {said}"));
     if rank as usize > MOST_DIMS {
         return Err(wrong(format!("{rank} dims; a tensor of GGUF has at most {MOST_DIMS}")));
     }
@@ -232,7 +232,7 @@ fn entry(reader: &mut Reader<'_>, source: &Source) -> Result<GgufEntry, Error> {
     let at = reader.u64(&what)?;
     let (type_name, dtype) = types::of(number).ok_or_else(|| {
         let said = format!("{what}: its type is {number}, whose length is unknown");
-        Error::unsupported(source.path(), said)
+        error::unsupported(source.path(), said)
     })?;
     let logical: Vec<u64> = dims.iter().rev().copied().collect();
     let len = dtype.packed_bytes(&logical).map_err(|error| wrong(error.to_string()))?;

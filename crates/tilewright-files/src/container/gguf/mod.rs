@@ -43,7 +43,7 @@ use super::{
     target::Target,
 };
 use crate::{
-    Error, Job,
+    Error, Job, error,
     layout::{names, record::OWN},
 };
 
@@ -112,7 +112,7 @@ impl Gguf {
             };
             let said = format!("the metadata do not fit the tensors: {}; {advice}", listed(&wrong));
             return Err(
-                Error::usage(format!("{}: {said}", path.display())).with(&[Remedy::TrustMetadata])
+                error::usage(format!("{}: {said}", path.display())).with(&[Remedy::TrustMetadata])
             );
         }
         let said = header.get(FILE_TYPE).and_then(|value| value.count());
@@ -239,7 +239,7 @@ fn open(opening: Opening<'_>) -> Result<Opened, Error> {
         let twice = names::twice(tensors.iter().map(|tensor| tensor.name.as_str()));
         if let Some(name) = twice {
             let said = format!("the tensor {name:?} occurs twice");
-            return Err(Error::corrupt(file.source.path(), said));
+            return Err(error::corrupt(file.source.path(), said));
         }
     }
     let header = headers.into_iter().next().unwrap_or_default();

@@ -16,6 +16,7 @@ use crate::{
         notes,
         target::{Section, Target},
     },
+    error,
     layout::record::Record,
 };
 
@@ -49,7 +50,7 @@ pub(super) fn target(
         }
     }
     let large =
-        || Error::usage(format!("{}: the tensors fill more than 2^64 bytes", path.display()));
+        || error::usage(format!("{}: the tensors fill more than 2^64 bytes", path.display()));
     let padded = |at: u64| at.checked_next_multiple_of(header.alignment).ok_or_else(large);
     let (mut at, mut data) = (0u64, Vec::new());
     let mut names = HashSet::new();
@@ -60,7 +61,7 @@ pub(super) fn target(
             let said = format!(
                 "tensor {own:?} would be called {name:?}, and the file has a tensor of that name"
             );
-            return Err(Error::usage(said));
+            return Err(error::usage(said));
         }
         entry(&mut bytes, (&name, job), input, at);
         let end = at.checked_add(job.bytes_out).ok_or_else(large)?;

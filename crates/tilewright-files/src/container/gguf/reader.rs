@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::{Error, open::source::Source, transfer::budget::zeros};
+use crate::{Error, error, open::source::Source, transfer::budget::zeros};
 
 /// The longest header that is read, in bytes: a vocabulary of a million tokens takes about 40 MB.
 pub(super) const LONGEST: u64 = 1 << 28;
@@ -43,7 +43,7 @@ impl<'a> Reader<'a> {
 
     /// Returns the range of the next `len` bytes; an error names `what` if the file has fewer.
     pub(super) fn take(&mut self, len: u64, what: &str) -> Result<Range<usize>, Error> {
-        let wrong = |said: String| Err(Error::corrupt(self.source.path(), said));
+        let wrong = |said: String| Err(error::corrupt(self.source.path(), said));
         let (at, rest) = (self.at, self.source.len().saturating_sub(self.at));
         if len > rest {
             return wrong(format!(
@@ -92,7 +92,7 @@ impl<'a> Reader<'a> {
         if count.checked_mul(least).is_none_or(|bytes| bytes > rest) {
             let said =
                 format!("GGUF header: {what} is {count}, where the file has {rest} bytes left");
-            return Err(Error::corrupt(self.source.path(), said));
+            return Err(error::corrupt(self.source.path(), said));
         }
         Ok(count)
     }
@@ -110,7 +110,7 @@ impl<'a> Reader<'a> {
             Ok(_) => Ok(range),
             Err(error) => {
                 let (path, at) = (self.source.path(), range.start);
-                Err(Error::corrupt(path, format!("GGUF header: {what} at byte {at}: {error}")))
+                Err(error::corrupt(path, format!("GGUF header: {what} at byte {at}: {error}")))
             }
         }
     }

@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use super::{header::Header, value::KeyValue};
-use crate::{Error, open::source::Source};
+use crate::{Error, error, open::source::Source};
 
 /// Keys in the metadata of a part: its number, counted from 0, the number of parts, and the number of tensors in all parts.
 const NUMBER: &str = "split.no";
@@ -36,7 +36,7 @@ pub(super) fn parts(
             "part {} of {count} needs the parts beside it, but standard input is not in a folder; give the file's path",
             number.saturating_add(1)
         );
-        return Err(Error::usage(said));
+        return Err(error::usage(said));
     };
     let stem = stem(&source, number, count)?;
     let (mut parts, mut own) = (Vec::new(), Some((source, header)));
@@ -70,7 +70,7 @@ fn stem(source: &Source, number: u64, count: u64) -> Result<String, Error> {
         let part = number.saturating_add(1);
         let said =
             format!("it says that it is part {part} of {count}, whose name ends in {ending}");
-        Error::corrupt(source.path(), said)
+        error::corrupt(source.path(), said)
     })
 }
 
@@ -81,7 +81,7 @@ fn check(
     count: u64,
     first: Option<&(Source, Header)>,
 ) -> Result<(), Error> {
-    let wrong = |said: String| Err(Error::corrupt(source.path(), said));
+    let wrong = |said: String| Err(error::corrupt(source.path(), said));
     if place(header) != Some((number, count)) {
         let part = number + 1;
         return wrong(format!(
@@ -110,7 +110,7 @@ fn check_tensors(parts: &[(Source, Header)]) -> Result<(), Error> {
     match first.get(TENSORS).and_then(|value| value.count()) {
         Some(said) if said != has as u64 => {
             let said = format!("{TENSORS} is {said}, the parts have {has} tensors");
-            Err(Error::corrupt(source.path(), said))
+            Err(error::corrupt(source.path(), said))
         }
         _ => Ok(()),
     }

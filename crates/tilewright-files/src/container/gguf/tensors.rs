@@ -13,6 +13,7 @@ use super::{
 use crate::{
     Error, Tensor,
     container::notes::{self, LAYOUT_KEY, Note, Noted},
+    error,
     layout::{
         element_layout::{self, ElementLayout},
         order,
@@ -32,7 +33,7 @@ pub(super) fn tensor(
     let name = marked.unwrap_or(&entry.name);
     let storage: Vec<u64> = entry.dims.iter().rev().copied().collect();
     let contradiction =
-        |said: String| Error::contradiction(path, format!("tensor {name:?}: {said}"));
+        |said: String| error::contradiction(path, format!("tensor {name:?}: {said}"));
     let mut noted = None;
     let (held, refusal) = match (marked, notes::of(known, name)) {
         (Some(_), Some(note)) => {
@@ -80,7 +81,7 @@ fn refused(
     refusal: String,
 ) -> Result<(ElementLayout, Option<String>), Error> {
     let held = ElementLayout::bytes_alone(entry.len)
-        .ok_or_else(|| Error::unsupported(path, format!("tensor {:?}: {refusal}", entry.name)))?;
+        .ok_or_else(|| error::unsupported(path, format!("tensor {:?}: {refusal}", entry.name)))?;
     Ok((held, Some(refusal)))
 }
 

@@ -3,7 +3,7 @@
 use literal::Value;
 
 use super::{Descr, literal};
-use crate::{Error, open::source::Source, transfer::budget::zeros};
+use crate::{Error, error, open::source::Source, transfer::budget::zeros};
 
 /// The first bytes of every `.npy` file.
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
@@ -37,13 +37,13 @@ impl Header {
         let mut head = zeros(len.min(12 + LONGEST))?;
         source.read(&mut head, from)?;
         let header = Header::parse(&head).map_err(|refusal| match refusal {
-            Refusal::Corrupt(said) => Error::corrupt(source.path(), said),
-            Refusal::Unsupported(said) => Error::unsupported(source.path(), said),
+            Refusal::Corrupt(said) => error::corrupt(source.path(), said),
+            Refusal::Unsupported(said) => error::unsupported(source.path(), said),
         })?;
         let rest = len - header.at.min(len);
         if rest < header.len {
             let (shape, len) = (&header.shape, header.len);
-            return Err(Error::corrupt(
+            return Err(error::corrupt(
                 source.path(),
                 format!(
                     "the file is cut off: {shape:?} elements of {} take {len} bytes, but the file has {rest} after its header",

@@ -22,7 +22,7 @@ use super::{
     target::{Section, Target},
 };
 use crate::{
-    Error, Job, Reading,
+    Error, Job, Reading, error,
     layout::{
         dtype,
         element_layout::{self, ElementLayout},
@@ -100,7 +100,7 @@ fn noted(source: &Source, header: &Header, note: &Texts) -> Result<Option<Noted>
 /// Returns the layout that the header gives.
 fn by_header(source: &Source, header: &Header, reading: &Reading) -> Result<ElementLayout, Error> {
     let path = source.path();
-    let wrong = |said: String| Error::usage(format!("{}: {said}", path.display()));
+    let wrong = |said: String| error::usage(format!("{}: {said}", path.display()));
     let own = header.descr.dtype;
     let words = own.filter(|own| are_words(reading, *own, &header.shape));
     let Some(dtype) = words.or(reading.dtype).or(own) else {
@@ -109,7 +109,7 @@ fn by_header(source: &Source, header: &Header, reading: &Reading) -> Result<Elem
         return Err(wrong(said).with(&[Remedy::Dtype]));
     };
     let plain =
-        plain(header, dtype).map_err(|error| Error::unsupported(path, error))?.map_err(wrong)?;
+        plain(header, dtype).map_err(|error| error::unsupported(path, error))?.map_err(wrong)?;
     if let Some(own) = own.filter(|_| reading.from.is_none()) {
         let checked = dtype::check_stated(own, dtype);
         checked.map_err(wrong)?;
@@ -195,7 +195,7 @@ fn result(source: Source, expected: Expected<'_>) -> Result<Result<Opened, Strin
             header.shape
         )));
     }
-    check_bytes(to, header.len).map_err(|said| Error::corrupt(source.path(), said))?;
+    check_bytes(to, header.len).map_err(|said| error::corrupt(source.path(), said))?;
     Ok(Ok(opened(source, header, (to.clone(), None))))
 }
 

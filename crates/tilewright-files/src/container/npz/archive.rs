@@ -9,7 +9,7 @@ use super::zip::{
     FOLLOWS, LOCAL, LOCAL_LEN, LOCATOR_64, LOCATOR_64_LEN, STORED, field_64, number,
 };
 use crate::{
-    Error, Watch, layout::names, open::source::Source, transfer::budget::zeros,
+    Error, Watch, error, layout::names, open::source::Source, transfer::budget::zeros,
     verify::workers::go_on,
 };
 
@@ -49,7 +49,7 @@ struct List {
 
 impl Archive {
     pub(super) fn read(source: &Source) -> Result<Archive, Error> {
-        let wrong = |said: String| Error::corrupt(source.path(), format!("ZIP: {said}"));
+        let wrong = |said: String| error::corrupt(source.path(), format!("ZIP: {said}"));
         let list = list(source)?.map_err(wrong)?;
         let mut bytes = zeros(list.len)?;
         source.read(&mut bytes, list.at)?;
@@ -182,7 +182,7 @@ fn entry(
         let said = format!(
             "ZIP: the entry {name:?} is encrypted, or of method {method}; read are stored and deflated ones"
         );
-        return Err(Error::unsupported(source.path(), said));
+        return Err(error::unsupported(source.path(), said));
     }
     let about = |said: String| format!("the entry {name:?} {said}");
     if let Err(said) = entry.check_size() {
@@ -268,7 +268,7 @@ impl ArchiveEntry {
         let said = format!(
             "ZIP: the entry {name:?} has the checksum {sum:#010x}, and should have {own:#010x}"
         );
-        Err(Error::corrupt(source.path(), said))
+        Err(error::corrupt(source.path(), said))
     }
 
     /// Reads the data as stored in the file.

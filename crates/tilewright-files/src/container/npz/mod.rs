@@ -29,7 +29,7 @@ use super::{
     target::Target,
 };
 use crate::{
-    Error, Job, Tensor, Watch,
+    Error, Job, Tensor, Watch, error,
     layout::{element_layout::ElementLayout, names, record::Recorded},
     open::{
         source::Source,
@@ -170,7 +170,7 @@ fn open(opening: Opening<'_>) -> Result<Opened, Error> {
     }
     if let Some(name) = names::twice(tensors.iter().map(|tensor| tensor.name.as_str())) {
         let said = format!("an array and another entry are both called {name:?}");
-        return Err(Error::unsupported(path, said));
+        return Err(error::unsupported(path, said));
     }
     let packed = arrays.iter().filter(|entry| entry.is_deflated);
     let deflated = packed.fold((0, 0), |(len, size), entry| (len + entry.len, size + entry.size));
@@ -180,7 +180,7 @@ fn open(opening: Opening<'_>) -> Result<Opened, Error> {
 
 /// Reads the texts of the entry that records layouts.
 fn read_notes(source: &Source, entry: &ArchiveEntry) -> Result<BTreeMap<String, String>, Error> {
-    let wrong = |said: String| Error::corrupt(source.path(), format!("{NOTES}: {said}"));
+    let wrong = |said: String| error::corrupt(source.path(), format!("{NOTES}: {said}"));
     if entry.is_deflated || entry.size > LONGEST_NOTES {
         let size = entry.size;
         return Err(wrong(format!(
@@ -209,15 +209,15 @@ fn tensor(
         Ok(header) => header,
         // An array of another type is kept as bytes.
         Err(error) if error.kind() == "unsupported" => {
-            return refused(source, entry, (name, file, at), error.message());
+            return refused(source, entry, (name, file, at), error.message().to_owned());
         }
         Err(error) => return Err(error),
     };
     if header.rest > 0 {
         let said = format!("{} bytes follow its elements", header.rest);
-        return Err(Error::corrupt(source.path(), about(said)));
+        return Err(error::corrupt(source.path(), about(said)));
     }
-    let contradiction = |said: String| Error::contradiction(source.path(), about(said));
+    let contradiction = |said: String| error::contradiction(source.path(), about(said));
     let mut noted = None;
     let held = match notes::of(known, name) {
         Some(note) => {
@@ -257,7 +257,7 @@ fn refused(
 ) -> Result<Tensor, Error> {
     let len = entry.size;
     let held = ElementLayout::bytes_alone(len).ok_or_else(|| {
-        Error::unsupported(source.path(), format!("entry {:?}: {refusal}", entry.name))
+        error::unsupported(source.path(), format!("entry {:?}: {refusal}", entry.name))
     })?;
     Ok(Tensor {
         name: name.into(),

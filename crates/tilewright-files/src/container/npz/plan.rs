@@ -19,6 +19,7 @@ use crate::{
         npy::{self, Descr, header_bytes},
         target::{Section, Target},
     },
+    error,
     layout::record::Record,
     open::tensor::OTHER,
 };
@@ -57,7 +58,7 @@ pub(super) fn target(
     jobs: &[Job],
 ) -> Result<Target, Error> {
     let large =
-        || Error::usage(format!("{}: the arrays fill more than 2^63 bytes", path.display()));
+        || error::usage(format!("{}: the arrays fill more than 2^63 bytes", path.display()));
     let (mut archive, mut summed) = (Archive::default(), Vec::new());
     for (number, job) in jobs.iter().enumerate() {
         let Some(tensor) = input.tensors.get(job.tensor) else { continue };
@@ -78,7 +79,7 @@ pub(super) fn target(
     }
     if let Some(entry) = archive.entries.iter().find(|entry| entry.name.len() as u64 > ALL_16) {
         let len = entry.name.len();
-        return Err(Error::usage(format!("{}: a name of {len} bytes", path.display())));
+        return Err(error::usage(format!("{}: a name of {len} bytes", path.display())));
     }
     Ok(Target { path: path.into(), sections: archive.finished() })
 }

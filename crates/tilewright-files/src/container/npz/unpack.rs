@@ -9,7 +9,7 @@ use std::{
 use flate2::{Crc, read::DeflateDecoder};
 
 use super::archive::ArchiveEntry;
-use crate::{Error, Watch, commit::space, open::source::Source, verify::workers::go_on};
+use crate::{Error, Watch, commit::space, error, open::source::Source, verify::workers::go_on};
 
 /// Unpacks the deflated entries, one after the other, to a file, and returns it with the position of each; `None` if there are
 /// none.
@@ -24,7 +24,7 @@ pub(super) fn all(
     }
     let total = deflated().map(|entry| entry.size).fold(0, u64::saturating_add);
     space::check(&std::env::temp_dir().join("unpacked"), total)?;
-    let failed = |cause| Error::io(source.path(), "unpack it to a temporary file", cause);
+    let failed = |cause| error::io(source.path(), "unpack it to a temporary file", cause);
     let mut file = tempfile::tempfile().map_err(failed)?;
     let (mut places, mut at) = (Vec::new(), 0);
     for entry in deflated() {
@@ -42,7 +42,7 @@ fn one(
     file: &mut File,
     watch: &dyn Watch,
 ) -> Result<(), Error> {
-    let failed = |cause| Error::io(source.path(), "unpack it to a temporary file", cause);
+    let failed = |cause| error::io(source.path(), "unpack it to a temporary file", cause);
     let mut sum = Crc::new();
     let mut decoder = DeflateDecoder::new(entry.reader(source));
     let (mut buffer, mut written) = (vec![0; 1 << 16], 0u64);
@@ -52,7 +52,7 @@ fn one(
             Err(cause) if cause.kind() == io::ErrorKind::Interrupted => continue,
             step => step.map_err(|cause| {
                 let name = &entry.name;
-                Error::corrupt(source.path(), format!("ZIP: the entry {name:?}: {cause}"))
+                error::corrupt(source.path(), format!("ZIP: the entry {name:?}: {cause}"))
             })?,
         };
         let bytes = buffer.get(..step).unwrap_or_default();
@@ -66,7 +66,7 @@ fn one(
     if written != entry.size {
         let (name, size) = (&entry.name, entry.size);
         let said = format!("ZIP: the entry {name:?} does not unpack to the {size} bytes it says");
-        return Err(Error::corrupt(source.path(), said));
+        return Err(error::corrupt(source.path(), said));
     }
     entry.agrees(source, sum.sum())
 }

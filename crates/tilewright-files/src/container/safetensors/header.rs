@@ -3,7 +3,7 @@
 use safetensors::Dtype;
 
 use super::scan::{Info, Scan};
-use crate::{Error, open::source::Source, transfer::budget::zeros};
+use crate::{Error, error, open::source::Source, transfer::budget::zeros};
 
 /// The longest header the format allows, in bytes.
 pub(super) const LONGEST: u64 = 100_000_000;
@@ -32,7 +32,7 @@ pub(crate) struct Header {
 impl Header {
     /// Reads and validates the header of a file.
     pub(crate) fn read(source: &Source) -> Result<Header, Error> {
-        let wrong = |said: String| Error::corrupt(source.path(), said);
+        let wrong = |said: String| error::corrupt(source.path(), said);
         if source.len() < 8 {
             let len = source.len();
             return Err(wrong(format!(

@@ -16,6 +16,7 @@ use crate::{
         notes,
         target::{Section, Target},
     },
+    error,
     layout::{dtype, record::Record},
 };
 
@@ -100,10 +101,10 @@ fn check_words(job: &Job) -> Result<(), Error> {
     let said = format!(
         "tensor {name:?}: .safetensors cannot store words of {dtype}; choose a type such as u8, s32, u32 or s64"
     );
-    Err(Error::usage(said))
+    Err(error::usage(said))
 }
 
 /// Returns the type that a file spells like this.
 fn file_dtype(path: &Path, text: &str) -> Result<Dtype, Error> {
-    serde_json::from_value(text.into()).map_err(|error| Error::corrupt(path, error))
+    serde_json::from_value(text.into()).map_err(|error| error::corrupt(path, error))
 }

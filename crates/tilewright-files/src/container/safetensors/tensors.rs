@@ -15,6 +15,7 @@ use crate::{
         format::Member,
         notes::{self, LAYOUT_KEY, Note, Noted},
     },
+    error,
     layout::{dtype, element_layout::ElementLayout, order, record::Recorded},
     open::{source::Source, tensor::Piece},
 };
@@ -53,7 +54,7 @@ fn tensor(
             Ok(held) => (held, None),
             Err(refusal) => {
                 let held = ElementLayout::bytes_alone(entry.len).ok_or_else(|| {
-                    Error::unsupported(path, format!("tensor {:?}: {refusal}", entry.name))
+                    error::unsupported(path, format!("tensor {:?}: {refusal}", entry.name))
                 })?;
                 (held, Some(refusal))
             }
@@ -71,7 +72,7 @@ fn of_note(path: &Path, note: &Note<'_>, entry: &SafetensorsEntry) -> Result<Not
         let (name, key) = (&entry.name, format!("{LAYOUT_KEY}{}", entry.name));
         let legal = "convert the original again, or remove the key";
         let said = format!("tensor {name:?}: the metadata {key:?}{said}; {legal}");
-        Error::contradiction(path, said)
+        error::contradiction(path, said)
     })
 }
 

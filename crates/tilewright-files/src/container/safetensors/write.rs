@@ -9,7 +9,7 @@ use super::{
     header::{Header, LONGEST},
     scan::METADATA,
 };
-use crate::Error;
+use crate::{Error, error};
 
 /// Returns the order in which tensors of these element widths (bits) and lengths (bytes) are stored. It is the given order,
 /// unless a tensor would then start at a byte that its width does not divide; in that case it is by width, widest first.
@@ -42,7 +42,7 @@ pub(crate) fn header_text(
     let mut at = 0u64;
     for &(name, dtype, shape, len) in tensors {
         let end = at.checked_add(len).ok_or_else(|| {
-            Error::usage(format!("{}: the tensors fill more than 2^64 bytes", path.display()))
+            error::usage(format!("{}: the tensors fill more than 2^64 bytes", path.display()))
         })?;
         let entry = json!({"dtype": dtype, "shape": shape, "data_offsets": [at, end]});
         object.insert(name.into(), entry);
@@ -51,7 +51,7 @@ pub(crate) fn header_text(
     let mut text = Value::Object(object).to_string();
     text.push_str(&" ".repeat(text.len().next_multiple_of(8) - text.len()));
     if text.len() as u64 > LONGEST {
-        return Err(Error::usage(format!(
+        return Err(error::usage(format!(
             "{}: a header of {} bytes, but the format allows at most {LONGEST}; it contains all entries of the index tables",
             path.display(),
             text.len()
@@ -65,7 +65,7 @@ pub(crate) fn header_text(
 fn check(path: &Path, text: &str, data: u64) -> Result<(), Error> {
     match Header::parse(text, data, 0) {
         Ok(_) => Ok(()),
-        Err(said) => Err(Error::usage(format!(
+        Err(said) => Err(error::usage(format!(
             "{}: the safetensors format cannot hold this: {said}",
             path.display()
         ))),

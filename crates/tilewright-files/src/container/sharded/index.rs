@@ -4,7 +4,7 @@ use std::{collections::HashMap, path::Path};
 
 use serde_json::{Map, Value};
 
-use crate::{Error, container::safetensors::scan::Pairs, open::source::Source};
+use crate::{Error, container::safetensors::scan::Pairs, error, open::source::Source};
 
 /// The longest index that is read, in bytes.
 const LONGEST: u64 = 100_000_000;
@@ -24,10 +24,10 @@ impl Index {
         if source.len() > LONGEST {
             let len = source.len();
             let said = format!("an index of {len} bytes; at most {LONGEST} are read");
-            return Err(Error::corrupt(source.path(), said));
+            return Err(error::corrupt(source.path(), said));
         }
         Index::parse(&source.head(source.len())?)
-            .map_err(|said| Error::corrupt(source.path(), said))
+            .map_err(|said| error::corrupt(source.path(), said))
     }
 
     fn parse(bytes: &[u8]) -> Result<Index, String> {

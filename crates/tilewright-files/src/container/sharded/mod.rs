@@ -17,6 +17,7 @@ use super::{
 use crate::{
     Error, Job, Tensor,
     commit::{mark, temporary},
+    error,
     layout::names,
     open::source::Source,
     transfer::job::total_bytes,
@@ -120,7 +121,7 @@ fn open(opening: Opening<'_>) -> Result<Opened, Error> {
     let Opening { source, beside, .. } = opening;
     let Some(beside) = beside else {
         let said = "the index of a checkpoint names files beside it, but standard input is not in a folder; give the file's path";
-        return Err(Error::usage(said));
+        return Err(error::usage(said));
     };
     let path = source.path().to_path_buf();
     let index = Index::read(&source)?;
@@ -149,14 +150,14 @@ fn check_shard(path: &Path, index: &Index, holder: &str, own: &[Tensor]) -> Resu
             Some(other) => {
                 let said =
                     format!("the index puts tensor {name:?} into {other:?}, {holder:?} holds it");
-                return Err(Error::corrupt(path, said));
+                return Err(error::corrupt(path, said));
             }
             None => {
                 let near = names::near(name, map.keys().copied());
                 let said = format!(
                     "{holder:?} holds tensor {name:?}, which the index does not name{near}"
                 );
-                return Err(Error::corrupt(path, said));
+                return Err(error::corrupt(path, said));
             }
         }
     }
@@ -173,7 +174,7 @@ fn check_index(path: &Path, index: &Index, tensors: &[Tensor]) -> Result<(), Err
             let said = format!(
                 "the index puts tensor {name:?} into {shard:?}, which does not hold it{near}"
             );
-            Err(Error::corrupt(path, said))
+            Err(error::corrupt(path, said))
         }
     }
 }

@@ -7,7 +7,7 @@ use tilewright_transfer::{Stage, is_straight};
 
 use super::{Reader, Sizes};
 use crate::{
-    Error, Watch,
+    Error, Watch, error,
     transfer::{
         budget::{Budget, Buffer},
         job::reversed,
@@ -281,6 +281,6 @@ impl Run<'_, '_> {
     }
 
     fn outside(&self) -> Error {
-        Error::usage(format!("tensor {:?}: a place outside its buffer", self.reader.name))
+        error::usage(format!("tensor {:?}: a place outside its buffer", self.reader.name))
     }
 }
