@@ -3,7 +3,7 @@
 use std::{borrow::Cow, io};
 
 use serde_json::json;
-use tilewright::{Remedy, ask::words::printable};
+use tilewright::{Error, Remedy, ask::words::printable};
 
 use crate::{
     exit::ExitCode,
@@ -76,20 +76,15 @@ impl Failure {
     }
 
     /// Returns the failure of an error of the library, with its remedies as options and the argument at fault.
-    pub(crate) fn of(error: impl Into<tilewright::Error>) -> Failure {
+    pub(crate) fn of(error: impl Into<Error>) -> Failure {
         Failure::spelled(error, option)
     }
 
     /// Returns the failure of an error of the library, with its remedies as `option` spells them.
-    pub(crate) fn spelled(
-        error: impl Into<tilewright::Error>,
-        option: fn(Remedy) -> String,
-    ) -> Failure {
-        let error: tilewright::Error = error.into();
-        let stays = error.is_exists() || error.is_same_file() || error.is_converted();
-        let request = error.is_usage() || stays;
+    pub(crate) fn spelled(error: impl Into<Error>, option: fn(Remedy) -> String) -> Failure {
+        let error: Error = error.into();
         let failure = Failure {
-            code: if error.is_file() && !request { IO } else { USAGE },
+            code: if error.is_file() && !error.is_usage() { IO } else { USAGE },
             kind: error.kind(),
             message: error.spelled(option),
             rendered: error.rendered(option),
@@ -101,11 +96,19 @@ impl Failure {
         }
     }
 
+    /// Returns the failure of a request to reshard, with the option that avoids it.
+    pub(crate) fn of_request(error: Error) -> Failure {
+        let failure = Failure::of_reshard(error.clone(), option);
+        match wished(&error) {
+            Some((wish, does)) => failure.with_hint(&format!("; {wish} {does}")),
+            None => failure,
+        }
+    }
+
     /// Returns the failure of a step that runs or finishes a plan, whose options are those of the plan.
-    pub(crate) fn of_plan(error: tilewright::reshard::Error) -> Failure {
-        let is_done = error.to_string().contains("nothing is left to do");
-        let failure = Failure::of_reshard(&error, option);
-        match wished(&error).filter(|_| !is_done) {
+    pub(crate) fn of_plan(error: Error) -> Failure {
+        let failure = Failure::of_reshard(error.clone(), option);
+        match wished(&error).filter(|_| error.case() != "finished") {
             Some((wish, does)) => {
                 failure.with_hint(&format!("; plan again: `reshard plan … {wish}` {does}"))
             }
@@ -114,12 +117,14 @@ impl Failure {
     }
 
     /// Returns the failure of shards that are compared, and not rewritten.
-    pub(crate) fn of_shards(error: &tilewright::reshard::Error) -> Failure {
+    pub(crate) fn of_shards(error: Error) -> Failure {
         Failure::of_reshard(error, for_shards)
     }
 
-    /// Returns the failure of an error of resharding, with its remedies as `option` spells them.
-    fn of_reshard(error: &tilewright::reshard::Error, option: fn(Remedy) -> String) -> Failure {
+    /// Returns the failure of an error of resharding, with its remedies as `option` spells them. What a source holds is a
+    /// matter of the request.
+    fn of_reshard(error: Error, option: fn(Remedy) -> String) -> Failure {
+        let error = error.of_request();
         let code = match error.kind() {
             "incomplete" => ExitCode::NO.0,
             _ if error.is_usage() => USAGE,
@@ -129,7 +134,7 @@ impl Failure {
     }
 
     /// Returns the failure of an error that is the answer no.
-    pub(crate) fn no(error: tilewright::Error) -> Failure {
+    pub(crate) fn no(error: Error) -> Failure {
         Failure { code: ExitCode::NO.0, ..Failure::of(error) }
     }
 
@@ -179,9 +184,12 @@ fn clipped(line: &str) -> Cow<'_, str> {
     }
 }
 
-impl From<tilewright::Error> for Failure {
-    fn from(error: tilewright::Error) -> Failure {
-        Failure::of(error)
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        match error.io_kind() {
+            Some(io::ErrorKind::BrokenPipe) => Failure::unread(SIGNALLED + PIPE),
+            _ => Failure::of(error),
+        }
     }
 }
 
@@ -191,31 +199,12 @@ impl From<tilewright::layouts::Error> for Failure {
     }
 }
 
-impl From<tilewright::files::Error> for Failure {
-    fn from(error: tilewright::files::Error) -> Failure {
-        match error.io_kind() {
-            Some(io::ErrorKind::BrokenPipe) => Failure::unread(SIGNALLED + PIPE),
-            _ => Failure::of(error),
-        }
-    }
-}
-
-impl From<tilewright::reshard::Error> for Failure {
-    fn from(error: tilewright::reshard::Error) -> Failure {
-        let failure = Failure::of_reshard(&error, option);
-        match wished(&error) {
-            Some((wish, does)) => failure.with_hint(&format!("; {wish} {does}")),
-            None => failure,
-        }
-    }
-}
-
 /// Returns the option of a request of `reshard` that avoids an error, and what it does.
-fn wished(error: &tilewright::reshard::Error) -> Option<(&'static str, &'static str)> {
+fn wished(error: &Error) -> Option<(&'static str, &'static str)> {
     match error.kind() {
         "replicas" => Some(("--trust-replicas", "takes the first")),
         "padding" => Some(("--drop-padding", "drops it")),
-        "exists" if error.to_string().contains(" exists already") => {
+        "exists" if matches!(error.case(), "taken" | "finished") => {
             Some(("--force", "replaces a checkpoint"))
         }
         _ => None,

@@ -354,6 +354,20 @@ impl Error {
         self
     }
 
+    /// Sets the kind of failure that the system reported, for an error whose cause is not kept.
+    ///
+    /// ```
+    /// use std::io;
+    /// use tilewright_error::Error;
+    /// let error = Error::new("io", "cannot open a.npy").of_io(io::ErrorKind::NotFound);
+    /// assert_eq!(error.io_kind(), Some(io::ErrorKind::NotFound));
+    /// ```
+    #[must_use]
+    pub fn of_io(mut self, kind: io::ErrorKind) -> Error {
+        self.0.io = Some(kind);
+        self
+    }
+
     /// Sets the error or witness that this one was made from: [`Error::cause`] returns it. The message should include it.
     ///
     /// ```

@@ -72,7 +72,10 @@ predicates! {
         "code would have to be loaded while a CUDA stream is captured; run the same move once before the capture";
 }
 
-/// The kinds that are not a fault of the request.
+/// The kinds of errors about a file that are a fault of the request.
+const OF_REQUEST: &[&str] = &["converted", "exists", "same-file", "usage"];
+
+/// The kinds that are not a fault of the request, for an error that is not about a file.
 const NOT_OF_REQUEST: &[&str] =
     &["busy", "cancelled", "changed", "corrupt", "incomplete", "input", "io", "memory", "module"];
 
@@ -98,9 +101,10 @@ impl Error {
     /// assert!(!Error::new("corrupt", "a.npy: no header").of_file().is_usage());
     /// ```
     pub fn is_usage(&self) -> bool {
-        !NOT_OF_REQUEST.contains(&self.0.kind)
-            && !(self.0.file && self.is_unsupported())
-            && !self.is_device()
+        match self.0.file {
+            true => OF_REQUEST.contains(&self.0.kind),
+            false => !NOT_OF_REQUEST.contains(&self.0.kind) && !self.is_device(),
+        }
     }
 
     /// Returns whether reading or writing failed, including truncated, corrupt and unsupported files.

@@ -46,7 +46,7 @@ fn emit(
         64 => Width::Bits64,
         _ => {
             let said = format!("{bits}: expected 32 or 64");
-            return Err(Error::usage("bits", said)).raised();
+            return Err(Error::usage(said).in_field("bits")).raised();
         }
     };
     let dims = dims.map(texts).transpose()?;

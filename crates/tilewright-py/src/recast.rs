@@ -58,12 +58,14 @@ fn solve_recipe(
     let recipe = Recipe::parse(recipe).raised()?.rounding();
     let one = |(name, dtype, dims): Head| {
         let known = Dtype::spelled(&dtype);
-        let unknown = || Error::usage("dtype", format!("{name:?} has the element type {dtype:?}"));
+        let unknown =
+            || Error::usage(format!("{name:?} has the element type {dtype:?}")).in_field("dtype");
         Ok::<_, Error>(Tensor::new(name.clone(), known.ok_or_else(unknown)?, dims))
     };
     let tensors = tensors.into_iter().map(one).collect::<Result<Vec<_>, _>>().raised()?;
     let config = config.map(json).transpose();
-    let config = config.map_err(|error| Error::usage("config", error.to_string())).raised()?;
+    let config =
+        config.map_err(|error| Error::usage(error.to_string()).in_field("config")).raised()?;
     let solved = py.detach(|| recipe.solve(&tensors, config.as_ref(), &Sizes::new())).raised()?;
     let back = solved.metadata.into_iter().map(|(_, back)| back).collect();
     let piece = |part: Part| {

@@ -1,121 +1,18 @@
-//! Errors of a recipe, or of tensors that it does not fit: all faults at once, each of a kind.
+//! Errors of a recipe, or of tensors that it does not fit: all faults at once, each of a [kind](crate::kind).
 
 use std::{
     collections::{BTreeSet, HashMap},
     fmt,
 };
 
-use tilewright_core::ParseError;
-use tilewright_scan::{Alike, Fault, Pattern, thousands};
+use tilewright_core::Remedy;
+pub use tilewright_error::Error;
+use tilewright_scan::{Alike, Pattern, thousands};
+
+use crate::kind;
 
 /// The most patterns of faults that are reported; faults of further patterns are counted.
 pub(crate) const MOST_FAULTS: usize = 1000;
-
-/// The subject of an [`Error`]. Kinds may be added.
-///
-/// ```
-/// use tilewright_recipe::{Kind, Recipe};
-/// let errors = Recipe::parse("[[map]]\nfrom = 'a : h h'\nto = 'b : h h'").unwrap_err();
-/// assert_eq!((errors.first().kind(), Kind::Terms.name()), (Kind::Terms, "terms"));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Kind {
-    /// The text is no TOML.
-    Toml,
-    /// A key that recipes do not have, or a value of another type than the key's.
-    Key,
-    /// A rule wants numbers computed.
-    Arithmetic,
-    /// Axes that cannot be read.
-    Expression,
-    /// A pattern of names that cannot be read, or that reads a name in two ways.
-    Name,
-    /// The two sides of a rule are not the same sum of terms.
-    Terms,
-    /// A size that cannot be read, that the configuration lacks, or two sizes of one axis.
-    Size,
-    /// A condition of the recipe that cannot be read, or that does not hold.
-    Require,
-    /// A rule, or a reference of it, that takes no tensor.
-    Unmatched,
-    /// A number in names that is left out.
-    Missing,
-    /// A tensor that several rules take.
-    Claimed,
-    /// A tensor that no rule takes.
-    Unclaimed,
-    /// A name that several tensors of the result would have.
-    Twice,
-    /// A tensor with another number of dimensions than its rule gives.
-    Rank,
-    /// Extents that are not the size of their expression, or do not divide.
-    Extent,
-    /// An axis whose size does not follow.
-    Unsolved,
-    /// An axis that has another size elsewhere.
-    Varying,
-    /// Element types that differ, or that cannot be widened exactly.
-    Dtype,
-    /// A second name of a tensor that is not there.
-    Tie,
-    /// The tensors that the recipe was to be solved for are not a list of tensors.
-    Input,
-    /// A configuration of a model that the recipe is not for.
-    Config,
-    /// More than a recipe may hold or make.
-    Limit,
-}
-
-impl Kind {
-    /// Returns whether such a fault is that of a tensor.
-    fn is_of_tensors(self) -> bool {
-        matches!(
-            self,
-            Kind::Claimed
-                | Kind::Unclaimed
-                | Kind::Twice
-                | Kind::Rank
-                | Kind::Extent
-                | Kind::Varying
-                | Kind::Dtype
-                | Kind::Tie
-                | Kind::Missing
-        )
-    }
-
-    /// The stable word for it.
-    ///
-    /// ```
-    /// assert_eq!(tilewright_recipe::Kind::Unclaimed.name(), "unclaimed");
-    /// ```
-    pub const fn name(self) -> &'static str {
-        match self {
-            Kind::Toml => "toml",
-            Kind::Key => "key",
-            Kind::Arithmetic => "arithmetic",
-            Kind::Expression => "expression",
-            Kind::Name => "name",
-            Kind::Terms => "terms",
-            Kind::Size => "size",
-            Kind::Require => "require",
-            Kind::Unmatched => "unmatched",
-            Kind::Missing => "missing",
-            Kind::Claimed => "claimed",
-            Kind::Unclaimed => "unclaimed",
-            Kind::Twice => "twice",
-            Kind::Rank => "rank",
-            Kind::Extent => "extent",
-            Kind::Unsolved => "unsolved",
-            Kind::Varying => "varying",
-            Kind::Dtype => "dtype",
-            Kind::Tie => "tie",
-            Kind::Input => "input",
-            Kind::Config => "config",
-            Kind::Limit => "limit",
-        }
-    }
-}
 
 /// The place of a text in the file of a recipe.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -128,180 +25,57 @@ pub(crate) struct TextPlace {
     pub(crate) plain: bool,
 }
 
-/// One fault: what is wrong, where, and what would be right.
-///
-/// ```
-/// use tilewright_recipe::Recipe;
-/// let errors = Recipe::parse("[[map]]\nfrom = 'a : (i h'\nto = 'b : i h'").unwrap_err();
-/// let error = errors.first();
-/// assert_eq!((error.kind().name(), error.line()), ("expression", Some(2)));
-/// assert!(error.to_string().ends_with("\n  a : (i h\n          ^"));
-/// ```
-#[derive(Clone, PartialEq, Eq)]
-pub struct Error(Box<ErrorInner>);
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct ErrorInner {
-    kind: Kind,
-    message: String,
-    /// In the text that was read: an expression, or the file of a recipe.
-    span: Option<(usize, usize)>,
-    line: Option<usize>,
-    /// A text with its bytes at fault, to be shown with a caret.
-    shown: Option<(String, (usize, usize))>,
-    /// The name of the condition that a person may allow to fail.
-    allow: Option<String>,
+/// Returns the error of axes that cannot be read.
+pub(crate) fn expression(span: (usize, usize), message: impl Into<String>) -> Error {
+    Error::new(kind::EXPRESSION, message).at(span)
 }
 
-impl Error {
-    pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Error {
-        Error(Box::new(ErrorInner {
-            kind,
-            message: message.into(),
-            span: None,
-            line: None,
-            shown: None,
-            allow: None,
-        }))
-    }
+/// Returns the error with the kind of this crate for a text that the cursor refuses.
+pub(crate) fn read(error: Error) -> Error {
+    if error.is_parse() { error.of_kind(kind::EXPRESSION) } else { error }
+}
 
-    pub(crate) fn expression(span: (usize, usize), message: impl Into<String>) -> Error {
-        Error::new(Kind::Expression, message).at(span)
-    }
-
-    /// Sets the bytes that the error is about.
-    pub(crate) fn at(mut self, span: (usize, usize)) -> Error {
-        self.0.span = Some(span);
-        self
-    }
-
-    /// Sets the kind.
-    pub(crate) fn of(mut self, kind: Kind) -> Error {
-        self.0.kind = kind;
-        self
-    }
-
-    /// Adds text to the message.
-    pub(crate) fn and(mut self, more: &str) -> Error {
-        self.0.message.push_str(more);
-        self
-    }
-
-    /// Adds the name by which a person may allow the condition to fail, if it has one.
-    pub(crate) fn allowed_by(mut self, name: Option<&str>) -> Error {
-        if let Some(name) = name {
-            self = self.and(&format!("; to convert anyway, allow `{name}`"));
-        }
-        self.0.allow = name.map(str::to_owned);
-        self
-    }
-
+/// Errors of a text that is a part of the file of a recipe.
+pub(crate) trait InFile {
     /// Adds `text`, which is at `place` of the file, to the error. Its span counts in the file from here on.
-    pub(crate) fn within(mut self, text: &str, place: &TextPlace) -> Error {
-        if let Some(span) = self.0.span {
-            self.0.shown = Some((text.to_owned(), span));
-            self.0.span = Some(match place.plain {
-                true => (place.span.0 + span.0, place.span.0 + span.1),
-                false => place.span,
-            });
-        }
-        self.on(place)
-    }
+    fn within(self, text: &str, place: &TextPlace) -> Error;
 
     /// Sets the place in the file; an error without a span covers all of `place`.
-    pub(crate) fn on(mut self, place: &TextPlace) -> Error {
-        self.0.line = Some(place.line);
-        self.0.span.get_or_insert(place.span);
-        self
-    }
+    fn on(self, place: &TextPlace) -> Error;
 
-    /// The kind of the error, by its subject.
-    ///
-    /// ```
-    /// use tilewright_recipe::{Expression, Kind};
-    /// assert_eq!(Expression::parse("(").unwrap_err().kind(), Kind::Expression);
-    /// ```
-    pub fn kind(&self) -> Kind {
-        self.0.kind
-    }
-
-    /// The message without the place.
-    ///
-    /// ```
-    /// use tilewright_recipe::Expression;
-    /// assert!(Expression::parse("1 h").unwrap_err().message().ends_with("an axis with a size `a:2`"));
-    /// ```
-    pub fn message(&self) -> &str {
-        &self.0.message
-    }
-
-    /// The bytes at fault in the text that was read, where one was: an expression, or the file of a recipe.
-    ///
-    /// ```
-    /// use tilewright_recipe::Expression;
-    /// assert_eq!(Expression::parse("a ) b").unwrap_err().span(), Some((2, 3)));
-    /// ```
-    pub fn span(&self) -> Option<(usize, usize)> {
-        self.0.span
-    }
-
-    /// The name of the condition of a recipe that does not hold, where a person may
-    /// [allow](crate::Recipe::allowing) that.
-    ///
-    /// ```
-    /// use tilewright_recipe::{Recipe, Sizes};
-    /// let recipe = Recipe::parse("require = [{ tensor = 'head', allow = 'head' }]")?;
-    /// let errors = recipe.solve(&[], None, &Sizes::new()).unwrap_err();
-    /// assert_eq!(errors.first().allow(), Some("head"));
-    /// # Ok::<(), tilewright_recipe::Errors>(())
-    /// ```
-    pub fn allow(&self) -> Option<&str> {
-        self.0.allow.as_deref()
-    }
-
-    /// The line in the file of the recipe, from 1.
-    ///
-    /// ```
-    /// use tilewright_recipe::Recipe;
-    /// let errors = Recipe::parse("pass = ['*']\nrules = 1").unwrap_err();
-    /// assert_eq!(errors.first().line(), Some(2));
-    /// ```
-    pub fn line(&self) -> Option<usize> {
-        self.0.line
-    }
+    /// Adds the name by which a person may allow the condition to fail, if it has one.
+    fn allowed_by(self, name: Option<&str>) -> Error;
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ErrorInner { message, line, shown, .. } = &*self.0;
-        if let Some(line) = line {
-            write!(f, "line {line}: ")?;
-        }
-        f.write_str(message)?;
-        match shown {
-            Some((text, span)) => write!(f, "{}", ParseError::new(*span, "", []).render(text)),
-            None => Ok(()),
-        }
+impl InFile for Error {
+    fn within(self, text: &str, place: &TextPlace) -> Error {
+        let Some((from, to)) = self.span() else { return self.on(place) };
+        let span = match place.plain {
+            true => (place.span.0 + from, place.span.0 + to),
+            false => place.span,
+        };
+        self.in_text(text).at(span).on(place)
     }
-}
 
-tilewright_core::debug_as_display!(Error);
+    fn on(self, place: &TextPlace) -> Error {
+        self.on_line(place.line).or_at(place.span)
+    }
 
-impl std::error::Error for Error {}
-
-impl From<Fault> for Error {
-    fn from(fault: Fault) -> Error {
-        Error::expression(fault.span, fault.message)
+    fn allowed_by(self, name: Option<&str>) -> Error {
+        match name {
+            Some(name) => self.and(&format!("to convert anyway, allow `{name}`")).named(name),
+            None => self,
+        }
     }
 }
 
 /// All faults that were found, at least one.
 ///
 /// ```
-/// use tilewright_recipe::{Kind, Recipe};
+/// use tilewright_recipe::{Recipe, kind};
 /// let errors = Recipe::parse("op = 'add'\n[[map]]\nfrom = 'a : i'\nto = 'b : j'").unwrap_err();
-/// let kinds: Vec<Kind> = errors.iter().map(|error| error.kind()).collect();
-/// assert_eq!(kinds, [Kind::Arithmetic, Kind::Terms]);
+/// let kinds: Vec<&str> = errors.iter().map(|error| error.kind()).collect();
+/// assert_eq!(kinds, [kind::ARITHMETIC, kind::TERMS]);
 /// assert_eq!(errors.to_string().lines().count(), 2);
 /// ```
 #[derive(Clone, PartialEq, Eq)]
@@ -337,7 +111,11 @@ impl Errors {
 impl fmt::Display for Errors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, error) in self.all.iter().enumerate() {
-            write!(f, "{}{error}", if at == 0 { "" } else { "\n" })?;
+            f.write_str(if at == 0 { "" } else { "\n" })?;
+            if let Some(line) = error.line() {
+                write!(f, "line {line}: ")?;
+            }
+            f.write_str(&error.render())?;
         }
         match self.more {
             0 => Ok(()),
@@ -352,7 +130,24 @@ impl std::error::Error for Errors {}
 
 impl From<Error> for Errors {
     fn from(error: Error) -> Errors {
-        Errors { all: vec![error], more: 0 }
+        Errors { all: vec![read(error)], more: 0 }
+    }
+}
+
+/// The faults as one error of tensors that do not fit a recipe.
+impl From<Errors> for Error {
+    fn from(errors: Errors) -> Error {
+        let any = |is: fn(&Error) -> bool| errors.iter().any(is);
+        // A remedy that the caller must vouch for is offered only if there are no other faults.
+        let config = errors.iter().all(|error| error.kind() == kind::CONFIG);
+        let remedies = [
+            (config, Remedy::AnyConfig),
+            (any(|error| error.kind() == kind::UNSOLVED), Remedy::Sizes),
+            (any(|error| error.name().is_some()), Remedy::Allow),
+        ];
+        let remedies: Vec<Remedy> =
+            remedies.into_iter().filter_map(|(helps, remedy)| helps.then_some(remedy)).collect();
+        Error::mismatch(errors.to_string()).with(&remedies).with_source(errors)
     }
 }
 
@@ -373,7 +168,7 @@ pub(crate) struct Faults {
 const FEW: usize = 3;
 
 /// The common part of the faults of one group: kind, line and pattern.
-type FaultKey = (Kind, Option<usize>, Pattern);
+type FaultKey = (&'static str, Option<usize>, Pattern);
 
 /// Faults of one pattern.
 #[derive(Debug)]
@@ -394,9 +189,9 @@ impl FaultGroup {
         first.truncate(1);
         let number = thousands(alike.count());
         for (_, error) in &mut first {
-            let noun = if error.kind().is_of_tensors() { "tensors" } else { "faults" };
+            let noun = if kind::is_of_tensors(error.kind()) { "tensors" } else { "faults" };
             let of = if alike.is_all() { "" } else { "of these, " };
-            error.0.message = format!("{alike} ({of}{number} {noun})");
+            *error = error.clone().with_message(format!("{alike} ({of}{number} {noun})"));
         }
         first
     }
@@ -404,6 +199,7 @@ impl FaultGroup {
 
 impl Faults {
     pub(crate) fn push(&mut self, error: Error) {
+        let error = read(error);
         let (pattern, _) = Pattern::of(error.message());
         let key = (error.kind(), error.line(), pattern);
         let found = self.found;
@@ -444,7 +240,7 @@ impl Faults {
     }
 
     /// Says these faults in the place of those of a kind.
-    pub(crate) fn replace(&mut self, kind: Kind, by: Vec<Error>) {
+    pub(crate) fn replace(&mut self, kind: &str, by: Vec<Error>) {
         self.groups.retain(|group| group.key.0 != kind);
         let keys = self.groups.iter().map(|group| group.key.clone());
         self.by_pattern = keys.zip(0..).collect();
@@ -452,7 +248,7 @@ impl Faults {
     }
 
     /// Returns whether there are faults, all of this kind.
-    pub(crate) fn are_all(&self, kind: Kind) -> bool {
+    pub(crate) fn are_all(&self, kind: &str) -> bool {
         !self.groups.is_empty() && self.groups.iter().all(|group| group.key.0 == kind)
     }
 
@@ -473,7 +269,7 @@ mod tests {
     use super::*;
 
     fn unclaimed(name: &str) -> Error {
-        Error::new(Kind::Unclaimed, format!("{name:?} is taken by no rule"))
+        Error::new(kind::UNCLAIMED, format!("{name:?} is taken by no rule"))
     }
 
     #[test]
@@ -484,7 +280,7 @@ mod tests {
             faults.push(unclaimed(&format!("layers.{layer}.experts.{expert}.scale")));
             faults.push(unclaimed(&format!("layers.{layer}.norm")));
         }
-        faults.push(Error::new(Kind::Toml, "no TOML"));
+        faults.push(Error::new(kind::TOML, "no TOML"));
         let text = faults.or(()).unwrap_err().to_string();
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(

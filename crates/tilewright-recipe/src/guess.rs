@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use crate::{
-    error::{Errors, Kind},
+    error::Errors,
+    kind,
     recipe::Recipe,
     rule::expression::Sizes,
     shipped::{Shipped, shipped},
@@ -130,19 +131,19 @@ fn guessed_of(
 impl Guess {
     /// Returns the distance from a fit, in faults; `None` where the recipe has little to do with the tensors.
     fn distance(&self, recipe: &Recipe, tensors: usize) -> Option<usize> {
-        let of = |kind: Kind| {
+        let of = |kind: &'static str| {
             let errors = self.open.iter().flat_map(Errors::iter);
             errors.filter(|error| error.kind() == kind).count()
         };
         let faults = self.open.iter().flat_map(Errors::iter).count();
-        let faults = faults - of(Kind::Unsolved);
+        let faults = faults - of(kind::UNSOLVED);
         if faults == 0 {
             return Some(self.against.len());
         }
         let named = self.against.is_empty()
             && self.known.iter().any(|one| MODEL.contains(&one.key.as_str()));
         let required = recipe.rules.iter().filter(|rule| !rule.optional).count();
-        let most = of(Kind::Unmatched) * 2 <= required && of(Kind::Unclaimed) * 2 <= tensors;
+        let most = of(kind::UNMATCHED) * 2 <= required && of(kind::UNCLAIMED) * 2 <= tensors;
         (named || most && required > 0 && tensors > 0).then_some(faults + self.against.len())
     }
 }

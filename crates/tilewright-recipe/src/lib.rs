@@ -5,6 +5,7 @@ mod assembly;
 mod config;
 mod error;
 mod guess;
+pub mod kind;
 mod recipe;
 mod rule;
 mod shipped;
@@ -15,7 +16,7 @@ mod value;
 
 pub use assembly::{Assembly, Digit, Equal, Made, Origin, Part};
 pub use config::{ConfigChange, ConfigJson};
-pub use error::{Error, Errors, Kind};
+pub use error::{Error, Errors};
 pub use guess::{Guess, Guessed, guess};
 pub use recipe::Recipe;
 pub use rule::expression::{Axis, Expression, Sizes};

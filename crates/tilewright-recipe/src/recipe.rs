@@ -6,7 +6,8 @@ use tilewright_scan::did_you_mean;
 
 use crate::{
     config::ConfigJson,
-    error::{Error, Errors, Kind},
+    error::{Error, Errors},
+    kind,
     rule::{Rule, rename::Rename},
     value::{
         condition::Condition,
@@ -178,7 +179,7 @@ impl Recipe {
                 let all = self.require.iter().filter_map(|one| one.allow.as_deref()).chain([ROUND]);
                 let near = did_you_mean(name, all);
                 let says = format!("no condition of the recipe is called `{name}`{near}");
-                return Err(Error::new(Kind::Require, says).into());
+                return Err(Error::new(kind::REQUIRE, says).into());
             }
             recipe.require.retain(|one| !is_it(one));
         }

@@ -11,6 +11,7 @@ use crate::{
     Error, Request,
     array::{Laid, LocalArrays, LocalOffsets, ReshardedArray},
     beside::Beside,
+    error,
     identity::Identity,
     lists::{ListedTensor, Lists, shown},
     numbers::natural,
@@ -50,7 +51,7 @@ impl Checkpoint {
 
 /// Returns the paths in a folder.
 fn names(folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    let failed = |cause| Error::io(folder, "list", &cause);
+    let failed = |cause| error::io(folder, "list", &cause);
     let listed = fs::read_dir(folder).map_err(failed)?;
     listed.map(|entry| Ok(entry.map_err(failed)?.path())).collect()
 }

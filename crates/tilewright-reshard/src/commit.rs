@@ -26,7 +26,7 @@ use tilewright_files::{
     inner::{Busy, Claim, Claimant, Companions, check_space, is_empty_folder, remove_filled},
 };
 
-use crate::{Error, Job, format::FORMATS, journal, lists::shown, target::File};
+use crate::{Error, Job, error, format::FORMATS, journal, lists::shown, target::File};
 
 impl Job {
     /// Returns the folder in which the result is written.
@@ -58,7 +58,7 @@ impl Job {
     pub(crate) fn claim(&self, who: &str, alone: bool) -> Result<Claim, Error> {
         let output = &self.request.output;
         let parent = self.parent();
-        fs::create_dir_all(parent).map_err(|cause| Error::io(parent, "create", &cause))?;
+        fs::create_dir_all(parent).map_err(|cause| error::io(parent, "create", &cause))?;
         let claimant = Claimant { work: &self.id, who, alone };
         Claim::of(output, claimant, &|| self.sweep_finished()).map_err(|busy| match busy {
             Busy::Held(other) => {
@@ -86,7 +86,7 @@ impl Job {
         for folder in [self.partial(), self.data(), self.journals()] {
             match disk::create_folder(&folder) {
                 Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {}
-                made => made.map_err(|cause| Error::io(&folder, "create", &cause))?,
+                made => made.map_err(|cause| error::io(&folder, "create", &cause))?,
             }
         }
         let data = self.data();
@@ -94,7 +94,7 @@ impl Job {
         for file in &self.output.files {
             let path = data.join(&file.name);
             let made = lay(&path, file.bytes, mode.unwrap_or(0o666));
-            made.map_err(|cause| Error::io(&path, "create", &cause))?;
+            made.map_err(|cause| error::io(&path, "create", &cause))?;
         }
         [&*data, &*self.partial(), self.parent()].iter().try_for_each(|it| sync_folder(it))?;
         Ok(Some(done))
@@ -165,7 +165,7 @@ impl Job {
             return Ok(());
         }
         if !self.request.force {
-            return Err(Error::new("exists", self.taken()));
+            return Err(self.taken());
         }
         if let Some(source) = self.source.all_files().find(|file| lies_in(&file.path, path)) {
             let (path, source) = (path.display(), source.path.display());
@@ -189,15 +189,14 @@ impl Job {
         }
     }
 
-    /// Describes the path that has the name of the result: the finished result of this job, or another one.
-    fn taken(&self) -> String {
-        let path = self.request.output.display();
+    /// Returns the error of a path that has the name of the result: the finished result of this job, or another one.
+    fn taken(&self) -> Error {
+        let said = format!("{} exists already", self.request.output.display());
         match self.is_finished() {
-            true => {
-                let said = "nothing is left to do if this run made them";
-                format!("{path} exists already, with all files of this result; {said}")
-            }
-            false => format!("{path} exists already"),
+            true => Error::new("exists", format!("{said}, with all files of this result"))
+                .and("nothing is left to do if this run made them")
+                .of_case(error::FINISHED),
+            false => Error::new("exists", said).of_case(error::TAKEN),
         }
     }
 
@@ -276,7 +275,7 @@ impl Job {
         remove_filled(&old);
         if is_empty_folder(output) {
             let removed = disk::remove_folder(output);
-            removed.map_err(|cause| Error::io(output, "remove", &cause))?;
+            removed.map_err(|cause| error::io(output, "remove", &cause))?;
         } else if self.request.force && output.exists() {
             rename(output, &old)?;
         }
@@ -304,9 +303,10 @@ impl Job {
         use io::ErrorKind::{AlreadyExists, DirectoryNotEmpty, NotADirectory};
         renamed.map_err(|cause| match cause.kind() {
             AlreadyExists | DirectoryNotEmpty | NotADirectory => {
-                Error::new("exists", format!("{} exists already", self.request.output.display()))
+                let said = format!("{} exists already", self.request.output.display());
+                Error::new("exists", said).of_case(error::TAKEN)
             }
-            _ => Error::io(&self.request.output, "rename the result to", &cause),
+            _ => error::io(&self.request.output, "rename the result to", &cause),
         })
     }
 
@@ -322,7 +322,7 @@ impl Job {
             let written = opened.and_then(|opened| {
                 patches.iter().try_for_each(|(at, bytes)| disk::place(&opened, bytes, *at))
             });
-            written.map_err(|cause| Error::io(&path, "write", &cause))
+            written.map_err(|cause| error::io(&path, "write", &cause))
         })?;
         if let Some((name, text)) = &self.output.index {
             write(&data.join(name), text.as_bytes())?;
@@ -330,7 +330,7 @@ impl Job {
         let companions = &self.source.beside.companions;
         let stale = companions.iter().map(|path| data.join(shown(path)));
         stale.filter(|path| path.exists()).try_for_each(|path| {
-            disk::remove(&path).map_err(|cause| Error::io(&path, "remove", &cause))
+            disk::remove(&path).map_err(|cause| error::io(&path, "remove", &cause))
         })?;
         Companions::these(companions.clone()).copy_to(&data, watch)?;
         self.files().try_for_each(|name| sync(&data.join(name)))?;
@@ -426,21 +426,21 @@ fn write(path: &Path, text: &[u8]) -> Result<(), Error> {
     let removed = fs::symlink_metadata(path).map_or(Ok(()), |_| disk::remove(path));
     let written = removed.and_then(|()| disk::create(path, 0o666));
     let written = written.and_then(|file| disk::write(&file, text));
-    written.map_err(|cause| Error::io(path, "write", &cause))
+    written.map_err(|cause| error::io(path, "write", &cause))
 }
 
 fn rename(from: &Path, to: &Path) -> Result<(), Error> {
-    disk::rename_folder(from, to).map_err(|cause| Error::io(to, "rename a folder to", &cause))
+    disk::rename_folder(from, to).map_err(|cause| error::io(to, "rename a folder to", &cause))
 }
 
 fn sync(path: &Path) -> Result<(), Error> {
     let file = OpenOptions::new().write(true).open(path);
-    file.and_then(|file| disk::sync(&file)).map_err(|cause| Error::io(path, "sync", &cause))
+    file.and_then(|file| disk::sync(&file)).map_err(|cause| error::io(path, "sync", &cause))
 }
 
 /// Syncs the names of a folder to the disk, where the system can.
 fn sync_folder(path: &Path) -> Result<(), Error> {
-    disk::sync_folder(path).map_err(|cause| Error::io(path, "sync", &cause))
+    disk::sync_folder(path).map_err(|cause| error::io(path, "sync", &cause))
 }
 
 #[cfg(test)]

@@ -96,7 +96,7 @@ impl Stated<'_> {
             Some((extents, Some(file))) => error
                 .of_kind("extents")
                 .and(&format!("{file} states {extents:?}"))
-                .with(Remedy::Extents),
+                .with(&[Remedy::Extents]),
             Some((_, None)) | None => error,
         }
     }
@@ -113,7 +113,7 @@ impl Stated<'_> {
         }
         if let Some(name) = self.noted.keys().find(is_absent) {
             let said = format!("{EXTENTS} states tensor {name:?}, {missing}");
-            return Err(Error::new("extents", said).with(Remedy::Extents));
+            return Err(Error::new("extents", said).with(&[Remedy::Extents]));
         }
         let found: HashSet<&str> = names.iter().flat_map(|name| suffixes(name)).collect();
         let mut absent = self.needed.iter().filter(|name| !found.contains(name.as_str()));
@@ -121,7 +121,7 @@ impl Stated<'_> {
             // If none of the names is known, the tensors are not those of that model.
             Some(name) if self.config.keys().any(|known| found.contains(known.as_str())) => {
                 let said = format!("{CONFIG} states tensor {name:?}, {missing}");
-                Err(Error::new("extents", said).with(Remedy::Extents))
+                Err(Error::new("extents", said).with(&[Remedy::Extents]))
             }
             Some(_) | None => Ok(()),
         }

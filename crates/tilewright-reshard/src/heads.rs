@@ -38,7 +38,7 @@ pub(crate) fn check(request: &Request, arrays: &[ReshardedArray]) -> Result<(), 
                 let Some(said) = contradiction(heads, &config) else { continue };
                 let (name, rule) = (&array.name, rules.said(&array.name)?);
                 let said = format!("tensor {name:?}, rule {rule}: {said}");
-                return Err(Error::new("extents", said).with(Remedy::Heads));
+                return Err(Error::new("extents", said).with(&[Remedy::Heads]));
             }
         }
     }

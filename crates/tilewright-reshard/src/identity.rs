@@ -11,7 +11,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use tilewright_files::{Input, Tensor};
 
-use crate::Error;
+use crate::{Error, error};
 
 /// The most bytes of a header that are hashed.
 const MOST: u64 = 64 << 20;
@@ -31,7 +31,7 @@ pub(crate) struct Identity {
 impl Identity {
     /// Returns the identity of a file whose tensors begin at byte `begin`.
     pub(crate) fn of(path: &Path, begin: u64) -> Result<Identity, Error> {
-        let failed = |cause| Error::io(path, "read", &cause);
+        let failed = |cause| error::io(path, "read", &cause);
         let (bytes, changed) = facts(path)?;
         let mut head = Vec::new();
         let file = File::open(path).map_err(failed)?;
@@ -50,7 +50,7 @@ impl Identity {
         let (bytes, changed) = facts(&self.path)?;
         match (bytes, changed) == (self.bytes, self.changed) {
             true => Ok(()),
-            false => Err(Error::changed(&self.path, &format!("it was changed since {then}"))),
+            false => Err(error::changed(&self.path, &format!("it was changed since {then}"))),
         }
     }
 }
@@ -72,7 +72,7 @@ pub(crate) fn identities(input: &Input) -> Result<Vec<Identity>, Error> {
 }
 
 fn facts(path: &Path) -> Result<(u64, u64), Error> {
-    let facts = fs::metadata(path).map_err(|cause| Error::io(path, "look at", &cause))?;
+    let facts = fs::metadata(path).map_err(|cause| error::io(path, "look at", &cause))?;
     let time = facts.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     Ok((facts.len(), time.map_or(0, |since| since.as_nanos() as u64)))
 }

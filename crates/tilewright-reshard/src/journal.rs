@@ -21,7 +21,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use tilewright_files::{Fingerprint, disk};
 
-use crate::Error;
+use crate::{Error, error};
 
 /// The promise that a task is on the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +75,7 @@ impl Journal {
             match disk::create(&path, 0o666) {
                 Ok(file) => return Ok(Journal { file }),
                 Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(cause) => return Err(Error::io(&path, "create", &cause)),
+                Err(cause) => return Err(error::io(&path, "create", &cause)),
             }
         }
         Err(Error::new("io", "no file name is free for a journal"))
@@ -108,7 +108,7 @@ pub fn done(folder: &Path) -> Result<BTreeMap<u64, u32>, Error> {
 
 /// Returns the promises of the journals of a folder, with fingerprints.
 pub(crate) fn promises(folder: &Path) -> Result<BTreeMap<u64, Promise>, Error> {
-    let failed = |cause| Error::io(folder, "list", &cause);
+    let failed = |cause| error::io(folder, "list", &cause);
     let listed = match fs::read_dir(folder) {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
         listed => listed.map_err(failed)?,
@@ -116,13 +116,13 @@ pub(crate) fn promises(folder: &Path) -> Result<BTreeMap<u64, Promise>, Error> {
     let mut done = BTreeMap::<u64, Promise>::new();
     for entry in listed {
         let path = entry.map_err(failed)?.path();
-        let text = fs::read(&path).map_err(|cause| Error::io(&path, "read", &cause))?;
+        let text = fs::read(&path).map_err(|cause| error::io(&path, "read", &cause))?;
         let lines = text.split_inclusive(|byte| *byte == b'\n');
         for promise in lines.filter_map(promised).flatten() {
             let task = promise.task;
             if *done.entry(task).or_insert(promise) != promise {
                 let said = format!("task {task} gave two results: a source changed");
-                return Err(Error::changed(&path, &said));
+                return Err(error::changed(&path, &said));
             }
         }
     }

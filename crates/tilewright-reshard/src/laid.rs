@@ -26,9 +26,7 @@ pub(crate) fn spec(request: &Request) -> Result<Option<Spec>, Error> {
 impl Laid {
     /// Returns the layout of the elements in the terms of files.
     pub(crate) fn in_files(&self) -> Result<ShardLayout, Error> {
-        let failed = |error: tilewright_notation::Error| {
-            Error::new(error.kind(), error.message().to_owned())
-        };
+        let failed = |error: Error| Error::new(error.kind(), error.message().to_owned());
         let (dtype, bits) = (self.dtype, self.own_bits());
         if self.big {
             let said = "shards with big-endian elements are not compared; reshard them to whole tensors first";

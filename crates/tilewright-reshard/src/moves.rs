@@ -60,7 +60,7 @@ fn plan(
     to: (&TensorLayout, &[u64]),
     meet: &Meet,
     bits: u32,
-) -> Result<Plan, tilewright_relayout::Error> {
+) -> Result<Plan, Error> {
     Program::of_part(from, to, &meet.extents, Elements::same(bits)).map(Plan::of)
 }
 

@@ -166,9 +166,7 @@ impl Outline {
 impl LaidText {
     fn laid(self) -> Result<Laid, Error> {
         let LaidText { dtype: file_dtype, bits, dims, spec, packed, big } = self;
-        let failed = |error: tilewright_notation::Error| {
-            Error::new(error.kind(), error.message().to_owned())
-        };
+        let failed = |error: Error| Error::new(error.kind(), error.message().to_owned());
         let dtype = tilewright_notation::dtype(&file_dtype).map_err(failed)?;
         let plain = TensorLayout::row_major(&dims)?;
         let (layout, shape) = match &spec {

@@ -13,6 +13,7 @@ use crate::{
     Error, Job, Request,
     beside::Beside,
     checkpoint::Checkpoint,
+    error,
     identity::{Identity, hash},
     outline::Outline,
 };
@@ -92,7 +93,7 @@ impl Job {
     /// assert_eq!(Job::of_plan(&plan).unwrap_err().kind(), "corrupt");
     /// ```
     pub fn of_plan(path: &Path) -> Result<Job, Error> {
-        let bytes = fs::read(path).map_err(|cause| Error::io(path, "read", &cause))?;
+        let bytes = fs::read(path).map_err(|cause| error::io(path, "read", &cause))?;
         Plan::read(&bytes, &path.display().to_string())?.job()
     }
 

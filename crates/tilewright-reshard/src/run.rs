@@ -9,6 +9,7 @@ use tilewright_transfer::Budget;
 use crate::{
     Error, Job, Task,
     array::{ReshardedArray, is_replica},
+    error,
     journal::{Journal, Promise},
     moves::{self, BoxBuffer, MoveError},
     replicas::Replica,
@@ -146,7 +147,7 @@ impl Job {
         if self.request.verified {
             batch.iter().try_for_each(|promise| worker.verify(promise))?;
         }
-        let failed = |cause| Error::io(&self.journals(), "write a journal in", &cause);
+        let failed = |cause| error::io(&self.journals(), "write a journal in", &cause);
         if !batch.is_empty() {
             journal.promise(batch).map_err(failed)?;
         }
@@ -368,7 +369,7 @@ pub(crate) fn failure(
     tensor: &str,
 ) -> Error {
     match failed {
-        MoveError::Place(cause) => Error::io(path, doing, &cause),
+        MoveError::Place(cause) => error::io(path, doing, &cause),
         other @ (MoveError::Program(_) | MoveError::Memory(_) | MoveError::Outside { .. }) => {
             moves::about(other, tensor)
         }

@@ -9,7 +9,7 @@ use std::{
 
 use tilewright_files::disk;
 
-use crate::{Error, lists::shown};
+use crate::{Error, error, lists::shown};
 
 /// The most files of a table that are open at a time.
 const OPEN: usize = 256;
@@ -43,7 +43,7 @@ impl FileTable {
             open.pop_first();
         }
         let file = OpenOptions::new().read(true).write(self.written).open(path);
-        let file = Arc::new(file.map_err(|cause| Error::io(path, "open", &cause))?);
+        let file = Arc::new(file.map_err(|cause| error::io(path, "open", &cause))?);
         open.insert(number, file.clone());
         Ok((file, path))
     }
@@ -52,7 +52,7 @@ impl FileTable {
     pub(crate) fn sync(&self, numbers: &mut BTreeSet<usize>) -> Result<(), Error> {
         for number in std::mem::take(numbers) {
             let (file, path) = self.open(number)?;
-            disk::sync_data(&file).map_err(|cause| Error::io(path, "sync", &cause))?;
+            disk::sync_data(&file).map_err(|cause| error::io(path, "sync", &cause))?;
         }
         Ok(())
     }

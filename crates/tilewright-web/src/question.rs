@@ -57,10 +57,13 @@ pub fn ask(question: &str) -> String {
 
 fn answer(text: &str) -> Answer {
     if text.len() > MAX_QUESTION {
-        return Err(Error::usage("ask", format!("a question has more than {MAX_QUESTION} bytes")));
+        return Err(
+            Error::usage(format!("a question has more than {MAX_QUESTION} bytes")).in_field("ask")
+        );
     }
-    let question: Value = serde_json::from_str(text)
-        .map_err(|error| Error::usage("ask", format!("the question is not JSON: {error}")))?;
+    let question: Value = serde_json::from_str(text).map_err(|error| {
+        Error::usage(format!("the question is not JSON: {error}")).in_field("ask")
+    })?;
     Page(Fields(&question)).answer()
 }
 
@@ -99,7 +102,7 @@ impl Page<'_> {
         if left != right {
             let says =
                 format!("source and destination are different arrays: {left:?} and {right:?}");
-            return Err(Error::usage("b", says));
+            return Err(Error::usage(says).in_field("b"));
         }
         let same =
             compare(&a, &b).map_or_else(|error| error.to_json(), |same| json!(same.to_string()));
@@ -188,7 +191,7 @@ impl Page<'_> {
 fn asked(name: &str, question: &Value) -> Answer {
     match tilewright::ask::Question::from_json(question)? {
         Some(question) => Ok(question.answer()?.to_json()),
-        None => Err(Error::usage("ask", format!("`{name}` is not a question"))),
+        None => Err(Error::usage(format!("`{name}` is not a question")).in_field("ask")),
     }
 }
 

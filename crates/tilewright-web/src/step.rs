@@ -34,7 +34,7 @@ pub(crate) fn step(op: &str, a: &str, b: &str) -> Result<Value, Error> {
         }));
     }
     if !functions().any(|function| function.name() == op) {
-        return Err(Error::usage("op", format!("`{op}` is not a function")));
+        return Err(Error::usage(format!("`{op}` is not a function")).in_field("op"));
     }
     let a = operand("a", a)?;
     let b = if b.trim().is_empty() { None } else { Some(operand("b", b)?) };

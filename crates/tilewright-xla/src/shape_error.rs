@@ -101,3 +101,11 @@ impl fmt::Display for ShapeError {
 tilewright_core::debug_as_display!(ShapeError);
 
 impl std::error::Error for ShapeError {}
+
+/// The kind is that of the cause, or `illegal` if a layout is missing.
+impl From<ShapeError> for tilewright_error::Error {
+    fn from(error: ShapeError) -> tilewright_error::Error {
+        let kind = error.cause().map_or("illegal", Error::kind);
+        tilewright_error::Error::new(kind, error.to_string()).with_source(error)
+    }
+}

@@ -148,6 +148,17 @@ impl fmt::Display for NoAccess {
     }
 }
 
+impl From<NoAccess> for Error {
+    fn from(refusal: NoAccess) -> Error {
+        match refusal {
+            NoAccess::Unknown => {
+                Error::new("needs-dtype", refusal.to_string()).with(&[crate::Remedy::Dtype])
+            }
+            NoAccess::Packed(_) => Error::unsupported(refusal.to_string()),
+        }
+    }
+}
+
 /// Draws an expression whose picture shows more than its value as an array would: operands beside the result of a composition, a
 /// division or a product of two layouts; the owners of the tile of `make_layout_tv`; the holder of each element of a linear
 /// layout; the coordinates of strides such as `1@0`. `None` for every other expression.
@@ -188,7 +199,7 @@ pub fn expression(text: &str, limits: &Limits) -> Result<Option<Scene>, Error> {
         Some(Operation::Dealt { tv, tile }) => owners(&tv, &tile, limits),
     };
     let scene = scene.map(|scene| Scene { title: text.trim().to_owned(), ..scene });
-    scene.map(Some).map_err(|error| Error::whole(text, &error))
+    scene.map(Some).map_err(|error| eval::whole(text, &error))
 }
 
 /// Returns whether a text is an expression of a map that [`expression`] draws and that is not a layout of an array: a linear

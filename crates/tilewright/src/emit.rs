@@ -16,7 +16,6 @@ pub use tilewright_emit::*;
 use tilewright_notation::Spec;
 use tilewright_scan::did_you_mean;
 
-use crate::Error as Whole;
 #[cfg(feature = "device")]
 pub use kernels::{Kernels, Runtime};
 
@@ -36,7 +35,7 @@ const SMALL: [u64; 13] = [1, 2, 3, 5, 8, 16, 17, 31, 33, 64, 127, 128, 257];
 /// Returns the language of this name.
 ///
 /// # Errors
-/// [usage](Whole::is_usage) in the field `to`, with the nearest name.
+/// [usage](Error::is_usage) in the field `to`, with the nearest name.
 ///
 /// ```
 /// use tilewright::emit::{Language, language};
@@ -45,10 +44,10 @@ const SMALL: [u64; 13] = [1, 2, 3, 5, 8, 16, 17, 31, 33, 64, 127, 128, 257];
 /// assert!(error.to_string().ends_with("did you mean `python`?"), "{error}");
 /// # Ok::<(), tilewright::Error>(())
 /// ```
-pub fn language(name: &str) -> Result<Language, Whole> {
+pub fn language(name: &str) -> Result<Language, Error> {
     name.parse().map_err(|error: Error| {
         let near = did_you_mean(name, Language::ALL.map(Language::name));
-        Whole::usage("to", format!("{error}{near}"))
+        Error::usage(format!("{error}{near}")).in_field("to")
     })
 }
 
@@ -76,7 +75,7 @@ pub fn digits(
     dims: Option<&str>,
     dtype: Option<&str>,
     known: &[&str],
-) -> Result<Digits, Whole> {
+) -> Result<Digits, Error> {
     let read = crate::input::read(spec).map_err(|error| error.in_field("spec"))?;
     digits_of(&read, dims, crate::input::Array::read(None, dtype)?.dtype, known)
 }
@@ -97,7 +96,7 @@ pub fn digits_of(
     dims: Option<&str>,
     dtype: Option<Dtype>,
     known: &[&str],
-) -> Result<Digits, Whole> {
+) -> Result<Digits, Error> {
     let dims = dims.map(|text| extents(read, text)).transpose()?;
     let known: Vec<Assumption> =
         known.iter().map(|text| text.parse()).collect::<Result<_, Error>>()?;
@@ -105,10 +104,8 @@ pub fn digits_of(
         Some(dims) => Some(known.iter().try_fold(dims, |dims, known| known.apply(dims))?),
         None if known.is_empty() => None,
         None => {
-            return Err(Whole::usage(
-                "assume",
-                "an assumption needs a named extent, but none has a name",
-            ));
+            return Err(Error::usage("an assumption needs a named extent, but none has a name")
+                .in_field("assume"));
         }
     };
     let numbers: Option<Option<Vec<u64>>> = dims.as_ref().map(|dims| {
@@ -119,19 +116,19 @@ pub fn digits_of(
         (Some(dims), Some(None)) => Ok(Digits::of_pattern(&pattern(read, &dims, dtype)?, &dims)?),
         (_, numbers) => {
             let named = read.resolve(numbers.flatten().as_deref(), dtype);
-            let named = named.map_err(|error| Whole::from(error).in_field("spec"))?;
+            let named = named.map_err(|error| Error::from(error).in_field("spec"))?;
             Ok(Digits::of(named.layout())?)
         }
     }
 }
 
 /// Reads extents that are numbers or names.
-fn extents(spec: &Spec, text: &str) -> Result<Vec<Dim>, Whole> {
+fn extents(spec: &Spec, text: &str) -> Result<Vec<Dim>, Error> {
     if text.trim() == "symbolic" {
         let ranks: Vec<usize> = (1..=8).filter(|rank| spec.fits(*rank)).collect();
         let [rank] = *ranks else {
             let said = "the SPEC fits several ranks; name the extents, such as M,N";
-            return Err(Whole::usage("dims", format!("symbolic: {said}")));
+            return Err(Error::usage(format!("symbolic: {said}")).in_field("dims"));
         };
         return Ok((0..rank).map(|dim| Dim::named(&format!("N{dim}"))).collect());
     }
@@ -143,35 +140,35 @@ fn extents(spec: &Spec, text: &str) -> Result<Vec<Dim>, Whole> {
         }
         let number = word.parse::<u64>().ok().filter(|number| *number <= i64::MAX as u64);
         let said = || format!("{word:?}: expected a number or a name, such as 128 or N");
-        number.map(Dim::Known).ok_or_else(|| Whole::usage("dims", said()))
+        number.map(Dim::Known).ok_or_else(|| Error::usage(said()).in_field("dims"))
     };
     let text = text.trim().trim_start_matches('(').trim_end_matches(')').trim_end_matches(',');
     if text.is_empty() { Ok(Vec::new()) } else { text.split(',').map(one).collect() }
 }
 
 /// Returns the pattern that a SPEC has at all extents that `dims` allow.
-fn pattern(spec: &Spec, dims: &[Dim], dtype: Option<Dtype>) -> Result<Pattern, Whole> {
+fn pattern(spec: &Spec, dims: &[Dim], dtype: Option<Dtype>) -> Result<Pattern, Error> {
     if spec.is_concrete() {
         let said = format!("{spec} states its extents, so they cannot have names");
-        return Err(Whole::usage("dims", said));
+        return Err(Error::usage(said).in_field("dims"));
     }
     let large = large(dims)?;
-    let resolved = |extents: &[u64]| -> Result<TensorLayout, Whole> {
+    let resolved = |extents: &[u64]| -> Result<TensorLayout, Error> {
         let named = spec.resolve(Some(extents), dtype);
         named.map(|named| named.layout().clone()).map_err(|error| {
             let why = about(&error.message().to_owned(), dims, extents);
             let hint =
                 "named extents stand for any value, unless an assumption such as 'N % 16 == 0' restricts them";
-            Whole::usage("spec", format!("{why}; {hint}"))
+            Error::usage(format!("{why}; {hint}")).in_field("spec")
         })
     };
     let refused = |why: Cow<'_, str>| {
         let said = format!("{spec} at named extents: {why}; give the extents as numbers");
-        Whole::at("unsupported", (0, 0), said).without_span()
+        Error::unsupported(said)
     };
     let first = at(dims, |axis| large + 2 * axis);
     let second = at(dims, |axis| 2 * large + 2 * axis + 1);
-    let of = |extents: &[u64]| -> Result<Pattern, Whole> {
+    let of = |extents: &[u64]| -> Result<Pattern, Error> {
         let tensor = resolved(extents)?;
         Pattern::of(&tensor).map_err(|error| match no_pattern(dims, &resolved) {
             Some((extents, error)) => refused(format!("{error}, at {extents}").into()),
@@ -215,8 +212,8 @@ fn pattern(spec: &Spec, dims: &[Dim], dtype: Option<Dtype>) -> Result<Pattern, W
 fn differs(
     pattern: &Pattern,
     dims: &[Dim],
-    resolved: &dyn Fn(&[u64]) -> Result<TensorLayout, Whole>,
-) -> Result<Option<Vec<u64>>, Whole> {
+    resolved: &dyn Fn(&[u64]) -> Result<TensorLayout, Error>,
+) -> Result<Option<Vec<u64>>, Error> {
     for extents in small(dims) {
         let (own, said) = (pattern.layout(&extents), resolved(&extents)?);
         let same = own.is_ok_and(|own| {
@@ -232,7 +229,7 @@ fn differs(
 /// Returns the extents, by name, of a small array that has no pattern, and the reason.
 fn no_pattern(
     dims: &[Dim],
-    resolved: &dyn Fn(&[u64]) -> Result<TensorLayout, Whole>,
+    resolved: &dyn Fn(&[u64]) -> Result<TensorLayout, Error>,
 ) -> Option<(String, tilewright_core::Error)> {
     small(dims).find_map(|extents| {
         let error = Pattern::of(&resolved(&extents).ok()?).err()?;
@@ -294,17 +291,17 @@ fn by_name(message: &str, dims: &[Dim], extents: &[u64]) -> String {
 }
 
 /// Returns the size of the extents from which a pattern is taken, as large as the bound on an array allows.
-fn large(dims: &[Dim]) -> Result<u64, Whole> {
+fn large(dims: &[Dim]) -> Result<u64, Error> {
     let named = dims.iter().filter(|dim| matches!(dim, Dim::Named { .. })).count();
     let first = named.checked_sub(1).and_then(|at| LARGE.get(at)).copied();
     let first = first.ok_or_else(|| {
-        Whole::usage("dims", format!("{named} named extents; up to {NAMED} are legal"))
+        Error::usage(format!("{named} named extents; up to {NAMED} are legal")).in_field("dims")
     })?;
     // The second array is twice as large in each dim.
     let fits = |large: &u64| size(&at(dims, |axis| 2 * large + 2 * axis + 1)).is_some();
     [first, 1_031, 257, 101, 31, 17].into_iter().find(fits).ok_or_else(|| {
         let said = "arrays of these extents and assumptions are beyond 2^63 elements";
-        Whole::usage("assume", said)
+        Error::usage(said).in_field("assume")
     })
 }
 

@@ -50,7 +50,7 @@ impl InShards {
         let spec = Spec::parse(text.get(from..to).unwrap_or(""))
             .map_err(|error| Error::from(error).shifted(from).in_text(text))?;
         let array = InShards { sharded: read.sharded, shard: Some(spec) };
-        array.check().map_err(|error| error.spanning((from, to)).in_text(text))?;
+        array.check().map_err(|error| error.at((from, to)).in_text(text))?;
         Ok(array)
     }
 

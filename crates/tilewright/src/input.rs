@@ -175,7 +175,7 @@ pub fn read(text: &str) -> Result<Spec, Error> {
         Err(error) if error.is_not_built() => Err(error.into()),
         Err(_) if is_sharded(text) => {
             let said = "a sharded array, where the layout of an array is expected";
-            Err(Error::at("unsupported", (0, text.len()), said).in_text(text))
+            Err(Error::new("unsupported", said).at((0, text.len())).in_text(text))
         }
         Err(error) if is_expression(text) => {
             evaluated(text).map_err(|other| further(Error::from(error), other))
@@ -229,7 +229,7 @@ pub fn both(
     dims: Option<&[u64]>,
     dtype: Option<Dtype>,
     lists: &dyn Lists,
-) -> [Result<ArrayLayout, notation::Error>; 2] {
+) -> [Result<ArrayLayout, Error>; 2] {
     let resolve = |spec: &Spec, dims: Option<&[u64]>, dtype| spec.array_layout(dims, dtype, lists);
     pair(specs, (dims, dtype), resolve, |other| {
         (other.layout().extents().to_vec(), other.stored().dtype())
@@ -240,9 +240,9 @@ pub fn both(
 fn pair<T: Clone>(
     specs: [&Spec; 2],
     (dims, dtype): (Option<&[u64]>, Option<Dtype>),
-    resolve: impl Fn(&Spec, Option<&[u64]>, Option<Dtype>) -> Result<T, notation::Error>,
+    resolve: impl Fn(&Spec, Option<&[u64]>, Option<Dtype>) -> Result<T, Error>,
     array: impl Fn(&T) -> (Vec<u64>, Option<Dtype>),
-) -> [Result<T, notation::Error>; 2] {
+) -> [Result<T, Error>; 2] {
     let alone = specs.map(|spec| resolve(spec, dims, dtype));
     [0, 1].map(|side| match (&alone[side], &alone[1 - side]) {
         (Err(error), Ok(other)) if error.needs_dims() || error.needs_dtype() => {
@@ -283,7 +283,7 @@ pub fn integers(field: &'static str, text: &str) -> Result<Vec<u64>, Error> {
             true => "exceeds 2^64 - 1; expected a list such as 100,100",
             false => "is not an integer from 0 to 2^64 - 1; expected a list such as 100,100",
         };
-        Error::usage(field, format!("`{part}` {says}"))
+        Error::usage(format!("`{part}` {says}")).in_field(field)
     };
     inner.split(',').map(|part| part.trim().parse().map_err(|_| refused(part.trim()))).collect()
 }

@@ -103,7 +103,6 @@ mod comparison;
 pub mod draw;
 #[cfg(feature = "questions")]
 pub mod emit;
-mod error;
 #[cfg(feature = "questions")]
 pub mod eval;
 mod front;
@@ -145,13 +144,13 @@ pub use tilewright_xla as xla;
 #[cfg(feature = "questions")]
 pub use ask::Explanation;
 pub use comparison::{Comparison, compare};
-pub use error::Error;
 pub use front::parse;
 #[cfg(feature = "files")]
 pub use front::{convert, open};
 #[cfg(feature = "questions")]
 pub use in_shards::InShards;
 pub use tilewright_core::{Dtype, Fill, Layout, Remedy, TensorLayout, expect_const, layout};
+pub use tilewright_error::Error;
 pub use tilewright_notation::{ArrayLayout, Lists, Named, Spec, TabledLayout, recognise};
 #[cfg(feature = "relayout")]
 pub use tilewright_relayout::{Elements, Plan};

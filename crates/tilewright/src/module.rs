@@ -62,19 +62,18 @@ fn beginning(path: &Path) -> io::Result<Vec<u8>> {
 /// ```
 pub fn read(path: impl AsRef<Path>) -> Result<HloModule, Error> {
     let shown = path.as_ref().display();
-    let (bytes, len) = bytes(path.as_ref())
-        .map_err(|error| Error::of_file("input", format!("{shown}: {error}"), error))?;
+    let (bytes, len) = bytes(path.as_ref()).map_err(|error| {
+        Error::new("input", format!("{shown}: {error}")).of_file().with_source(error)
+    })?;
     let len = len.max(bytes.len() as u64);
     if len > MAX_BYTES {
-        return Err(Error::of_file_alone(
-            "limit",
-            format!(
+        return Err(Error::new("limit", format!(
                 "{shown}: {len} bytes; a module is read up to {MAX_BYTES} bytes (dump it without large constants)"
-            ),
-        ));
+            )).of_file());
     }
-    HloModule::from_bytes(&bytes)
-        .map_err(|error| Error::of_file("module", format!("{shown}: {error}"), error))
+    HloModule::from_bytes(&bytes).map_err(|error| {
+        Error::new("module", format!("{shown}: {error}")).of_file().with_source(error)
+    })
 }
 
 /// Returns the length of a file and its bytes, at most one more than the bound; no bytes if the length exceeds the bound.

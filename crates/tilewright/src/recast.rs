@@ -20,7 +20,7 @@ use std::{fs, io::Read as _, path::Path};
 use tilewright_core::Remedy;
 use tilewright_files::Input;
 use tilewright_notation::Spec;
-use tilewright_recipe::{Assembly, Kind, RECIPE_KEY, Recipe, Sizes, Tensor};
+use tilewright_recipe::{Assembly, RECIPE_KEY, Recipe, Sizes, Tensor, kind};
 use tilewright_scan::did_you_mean;
 
 use crate::Error;
@@ -69,7 +69,7 @@ pub fn recipe(name: &str) -> Result<Recipe, Error> {
     read.map_err(|cause| about(cause.into()))?;
     if text.len() as u64 > LONGEST {
         let said = format!("{name}: a recipe has more than {LONGEST} bytes");
-        return Err(Error::usage("recipe", said));
+        return Err(Error::usage(said).in_field("recipe"));
     }
     let recipe = Recipe::parse(&text).map_err(|errors| about(errors.into()))?;
     for layout in recipe.layouts() {
@@ -80,7 +80,7 @@ pub fn recipe(name: &str) -> Result<Recipe, Error> {
 }
 
 /// Returns the error of a layout that does not parse, prefixed with its name.
-fn unfit(what: &str, error: tilewright_notation::Error) -> Error {
+fn unfit(what: &str, error: Error) -> Error {
     Error::from(error).prefixed(&format!("{what}: "))
 }
 
@@ -89,10 +89,11 @@ fn unknown(name: &str) -> Error {
     if name == GENERATED {
         let said = "the recipe `transformers` is generated from the installed transformers, which the Python package does: \
                     pip install tilewright transformers torch";
-        return Error::usage("recipe", said);
+        return Error::usage(said).in_field("recipe");
     }
     let near = did_you_mean(name, tilewright_recipe::shipped().iter().map(|one| one.name));
-    Error::usage("recipe", format!("{name:?} is neither a file nor a shipped recipe{near}"))
+    Error::usage(format!("{name:?} is neither a file nor a shipped recipe{near}"))
+        .in_field("recipe")
 }
 
 /// Returns the recipe that an input records: it undoes the one that made the input.
@@ -110,7 +111,9 @@ fn unknown(name: &str) -> Error {
 pub fn recorded(input: &Input) -> Result<Recipe, Error> {
     let path = input.path().display();
     let text = input.metadata().find(|(key, _)| *key == RECIPE_KEY).map(|(_, text)| text);
-    let none = || Error::usage("recipe", format!("{path} records no recipe; name the one to undo"));
+    let none = || {
+        Error::usage(format!("{path} records no recipe; name the one to undo")).in_field("recipe")
+    };
     let recipe = Recipe::parse(text.ok_or_else(none)?).map_err(Error::from);
     recipe.map_err(|error| error.prefixed(&format!("{path}: metadata {RECIPE_KEY:?}: ")))
 }
@@ -158,7 +161,7 @@ pub fn fits(
 ) -> bool {
     match recipe.solve(tensors, config, sizes) {
         Ok(_) => true,
-        Err(errors) => errors.iter().all(|error| error.kind() == Kind::Unsolved),
+        Err(errors) => errors.iter().all(|error| error.kind() == kind::UNSOLVED),
     }
 }
 
@@ -176,7 +179,7 @@ pub fn fits(
 /// ```
 pub fn allowing<T: AsRef<str>>(recipe: Recipe, names: &[T]) -> Result<Recipe, Error> {
     let allowed = recipe.allowing(names.iter().map(AsRef::as_ref));
-    allowed.map_err(|errors| Error::usage("allow", errors.to_string()))
+    allowed.map_err(|errors| Error::usage(errors.to_string()).in_field("allow"))
 }
 
 /// Reads a size as a person writes it: `n=32`.
@@ -195,6 +198,8 @@ pub fn size(text: &str) -> Result<(String, u64), Error> {
     let pair = pair.and_then(|(axis, number)| Some((axis.trim(), number.trim().parse().ok()?)));
     match pair.filter(|(axis, _)| !axis.is_empty()) {
         Some((axis, number)) => Ok((axis.to_owned(), number)),
-        None => Err(Error::usage("size", format!("{text:?}: expected AXIS=N, such as n=32"))),
+        None => {
+            Err(Error::usage(format!("{text:?}: expected AXIS=N, such as n=32")).in_field("size"))
+        }
     }
 }

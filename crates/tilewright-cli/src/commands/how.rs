@@ -46,7 +46,9 @@ pub(super) fn request(input: &Path, output: &Path, how: &How) -> Result<Request,
     }
     for text in &how.extents {
         request = match dims(text) {
-            Some((glob, extents)) => request.extents(glob, &extents)?,
+            Some((glob, extents)) => {
+                request.extents(glob, &extents).map_err(Failure::of_request)?
+            }
             None => listed(request, text)?,
         };
     }
@@ -68,7 +70,7 @@ pub(super) fn shards<const N: usize>(
     let mut found = [const { None }; N];
     for (found, path) in found.iter_mut().zip(paths) {
         let opened = tilewright::reshard::shards(path, rules.as_ref());
-        *found = opened.map_err(|error| Failure::of_shards(&error))?;
+        *found = opened.map_err(Failure::of_shards)?;
     }
     let is_used = found.iter().flatten().next().is_some();
     match args.from_mesh.is_none() || is_used {
@@ -91,18 +93,18 @@ fn listed(request: Request, path: &str) -> Result<Request, Failure> {
     }
     let text = contents::text(Path::new(path), contents::LONGEST)
         .map_err(|failure| failure.about("--extents"))?;
-    let about = |error| Failure::from(error).about(&format!("--extents {path}"));
+    let about = |error| Failure::of_request(error).about(&format!("--extents {path}"));
     request.extents_text(&text).map_err(about)
 }
 
 /// Reads the rules of one side. A pattern ends at the first `=`, as in `convert`.
 fn rules(option: &str, mesh: &str, texts: &[String]) -> Result<Rules, Failure> {
-    texts.iter().try_fold(Rules::new(mesh)?, |rules, text| {
+    texts.iter().try_fold(Rules::new(mesh).map_err(Failure::of_request)?, |rules, text| {
         let (glob, sharding) = text.split_once('=').ok_or_else(|| {
             let example = "'*_proj.weight=[Shard(0)]'";
             Failure::usage(format!("{option} {text}: expected GLOB=SHARDING, such as {example}"))
         })?;
-        Ok(rules.rule(glob, sharding)?)
+        rules.rule(glob, sharding).map_err(Failure::of_request)
     })
 }
 

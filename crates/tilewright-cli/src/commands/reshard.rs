@@ -31,12 +31,12 @@ pub(super) fn run(args: &Reshard, quiet: bool, out: &mut Output) -> Result<ExitC
     match (&args.step, &args.asked) {
         (Some(StepArgs::Plan(plan)), _) => {
             let job = prepared(&plan.asked)?;
-            job.write_plan(&plan.plan)?;
+            job.write_plan(&plan.plan).map_err(Failure::of_request)?;
             remark(&job, out);
             say(&job, "planned", 0, out)
         }
         (Some(StepArgs::Run(share)), _) => {
-            let job = Job::of_plan(&share.plan)?;
+            let job = Job::of_plan(&share.plan).map_err(Failure::of_request)?;
             let (rank, world) = rank(share)?;
             let bar = Bar::new(quiet || out.is_json());
             let tasks: Vec<u64> = job.share(rank, world).collect();
@@ -46,7 +46,7 @@ pub(super) fn run(args: &Reshard, quiet: bool, out: &mut Output) -> Result<ExitC
             say(&job, "run", done, out)
         }
         (Some(StepArgs::Finish(finish)), _) => {
-            let job = Job::of_plan(&finish.plan)?;
+            let job = Job::of_plan(&finish.plan).map_err(Failure::of_request)?;
             job.finish().map_err(Failure::of_plan)?;
             say(&job, "finished", 0, out)
         }
@@ -62,7 +62,7 @@ pub(super) fn run(args: &Reshard, quiet: bool, out: &mut Output) -> Result<ExitC
             }
             remark(&job, out);
             let bar = Bar::new(quiet || out.is_json());
-            let done = bar.kept(job.run_all_threads(threads, &bar), Failure::from)?;
+            let done = bar.kept(job.run_all_threads(threads, &bar), Failure::of_request)?;
             say(&job, "finished", done, out)
         }
         (None, None) => Err(Failure::usage("no checkpoint to reshard; give IN and OUT, or a step")),
@@ -71,7 +71,7 @@ pub(super) fn run(args: &Reshard, quiet: bool, out: &mut Output) -> Result<ExitC
 
 fn prepared(asked: &SourceArgs) -> Result<Job, Failure> {
     let request = request(&asked.input, &asked.output, &asked.how)?;
-    Ok(Job::prepare(request.verify(asked.verify).force(asked.force))?)
+    Job::prepare(request.verify(asked.verify).force(asked.force)).map_err(Failure::of_request)
 }
 
 /// Reads a number of threads; 0 means the number of cores.
@@ -149,7 +149,7 @@ fn say(job: &Job, state: &str, done: u64, out: &mut Output) -> Result<ExitCode, 
 /// Lists the planned result of each tensor.
 fn list(job: &Job, out: &mut Output) -> Result<ExitCode, Failure> {
     let (mut text, mut value) = said(job, "planned", 0);
-    let planned = job.planned()?;
+    let planned = job.planned().map_err(Failure::of_request)?;
     text += &planned.iter().map(line).collect::<String>();
     value["arrays"] = planned.iter().map(fields).collect();
     remark(job, out);

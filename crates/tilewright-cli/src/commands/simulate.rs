@@ -23,15 +23,17 @@ pub(super) fn run(args: &Simulate, out: &mut Output) -> Result<ExitCode, Failure
     // Nothing is written or looked for there; messages name it.
     let asked = |input: &Path| Ok::<_, Failure>(request(input, input, &args.how)?.called("OUT"));
     let job = match (&args.input, tensors(args)?) {
-        (Some(input), _) => Job::survey(asked(input)?)?,
-        (None, Some(tensors)) => Job::imagine(asked(Path::new("no source"))?, &tensors)?,
+        (Some(input), _) => Job::survey(asked(input)?).map_err(Failure::of_request)?,
+        (None, Some(tensors)) => {
+            Job::imagine(asked(Path::new("no source"))?, &tensors).map_err(Failure::of_request)?
+        }
         (None, None) => {
             let said = "no tensors; give IN, --params, --config, or --bytes with --tensors";
             return Err(Failure::usage(said));
         }
     };
     remark(&job, out);
-    let outlook = Outlook::of(&job, &args.workers)?;
+    let outlook = Outlook::of(&job, &args.workers).map_err(Failure::of_request)?;
     out.answer(&text(&outlook), value(&outlook))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -47,7 +49,9 @@ fn tensors(args: &Simulate) -> Result<Option<Vec<Tensor>>, Failure> {
     }
     if let Some(path) = &args.config {
         let text = contents::text(path, contents::LONGEST)?;
-        return Ok(Some(Model::of_config(&text)?.tensors(&args.dtype)));
+        return Ok(Some(
+            Model::of_config(&text).map_err(Failure::of_request)?.tensors(&args.dtype),
+        ));
     }
     let (Some(bytes), Some(count)) = (&args.bytes, args.tensors) else { return Ok(None) };
     Ok(Some(Model::even(size::read("--bytes", bytes)?, count, &args.dtype)?))

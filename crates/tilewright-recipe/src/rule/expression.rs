@@ -14,7 +14,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use tilewright_scan::Scanner;
 
-use crate::error::Error;
+use crate::error::{Error, expression, read};
 
 /// The deepest brackets of an expression.
 const DEEPEST: usize = 16;
@@ -215,7 +215,7 @@ pub(crate) fn combinations<'a>(
 /// assert_eq!(fused.extents(&Sizes::new()), None);
 ///
 /// let error = Expression::parse("e (i + i' h").unwrap_err();
-/// assert_eq!((error.kind().name(), error.span()), ("expression", Some((11, 11))));
+/// assert_eq!((error.kind(), error.span()), ("expression", Some((11, 11))));
 /// assert!(error.message().starts_with("expected `)`, an axis or `+`, found the end"));
 /// # Ok::<(), tilewright_recipe::Error>(())
 /// ```
@@ -243,7 +243,7 @@ impl Expression {
     /// # Ok::<(), tilewright_recipe::Error>(())
     /// ```
     pub fn parse(text: &str) -> Result<Expression, Error> {
-        Expression::within(text, (0, text.len()))
+        Expression::within(text, (0, text.len())).map_err(read)
     }
 
     /// Reads the bytes `span` of a text; errors point into the whole.
@@ -256,14 +256,14 @@ impl Expression {
         let rests = dims.iter().filter(|dim| matches!(dim, Node::Rest)).count();
         let terms = dims.iter().map(Node::count).fold(1, usize::saturating_mul);
         if rests > 1 {
-            return Err(Error::expression(
+            return Err(expression(
                 span,
                 "`…` appears twice; the remaining dimensions are one list",
             ));
         }
         if terms > MOST_TERMS {
             let says = format!("more than {MOST_TERMS} terms when multiplied out");
-            return Err(Error::expression(span, says));
+            return Err(expression(span, says));
         }
         Ok(Expression { dims, sizes: reader.sizes })
     }
@@ -336,12 +336,12 @@ impl<'a> DimensionReader<'a> {
         let from = self.scanner.at();
         if self.nodes > MOST_NODES || depth > DEEPEST {
             let says = format!("more than {MOST_NODES} axes, or {DEEPEST} nested brackets");
-            return Err(Error::expression((from, from), says));
+            return Err(expression((from, from), says));
         }
         if self.scanner.eat("…") || self.scanner.eat("...") {
             return match depth {
                 0 => Ok(Node::Rest),
-                _ => Err(Error::expression(
+                _ => Err(expression(
                     (from, self.scanner.at()),
                     "`…` is a list of dimensions and cannot be in brackets",
                 )),
@@ -390,7 +390,7 @@ impl<'a> DimensionReader<'a> {
             let known = *self.sizes.entry(axis.base().into()).or_insert(size);
             if known != size {
                 let says = format!("`{}` has the size {known} already, not {size}", axis.base());
-                return Err(Error::expression((span.0, self.scanner.at()), says));
+                return Err(expression((span.0, self.scanner.at()), says));
             }
         }
         Ok(Node::Axis(axis))
@@ -399,10 +399,10 @@ impl<'a> DimensionReader<'a> {
     /// The error of unexpected text here, with a suggestion of what was meant.
     fn expected(&mut self, what: &str) -> Error {
         let meant = match self.scanner.peek() {
-            Some('0'..='9') => "; a dimension of 1 is `()`, an axis with a size `a:2`",
-            Some(':') => "; the size of an axis is at least 1 and comes after it, as in `a:2`",
-            Some('-' | '*' | '/' | '^') => "; recipes move elements and never compute",
-            Some(_) | None => "",
+            Some('0'..='9') => "a dimension of 1 is `()`, an axis with a size `a:2`",
+            Some(':') => "the size of an axis is at least 1 and comes after it, as in `a:2`",
+            Some('-' | '*' | '/' | '^') => "recipes move elements and never compute",
+            Some(_) | None => return self.scanner.expected(what),
         };
         let fault: Error = self.scanner.expected(what);
         fault.and(meant)

@@ -11,7 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use tilewright_core::{Dtype, Fill};
 
 use crate::{
-    error::{Error, Kind, TextPlace},
+    error::{Error, InFile, TextPlace},
+    kind,
     rule::expression::{Axis, Node, Sizes},
     rule::reference::{Reference, Term},
     rule::unequal::Unequal,
@@ -92,7 +93,7 @@ impl Rule {
     }
 
     /// The error that the whole rule is wrong.
-    pub(crate) fn error(&self, kind: Kind, message: impl Into<String>) -> Error {
+    pub(crate) fn error(&self, kind: &'static str, message: impl Into<String>) -> Error {
         Error::new(kind, message).on(&self.place)
     }
 
@@ -130,7 +131,7 @@ impl Rule {
                 let known = *sizes.entry(axis.clone()).or_insert(*size);
                 if known != *size {
                     let says = format!("`{axis}` has the size {known} already, not {size}");
-                    return Err(reference.error(Kind::Size, says));
+                    return Err(reference.error(kind::SIZE, says));
                 }
             }
         }
@@ -163,7 +164,7 @@ impl Rule {
         ];
         let faults: Vec<String> = sides.into_iter().flatten().collect();
         if !faults.is_empty() {
-            return Err(self.error(Kind::Terms, faults.join("; ")));
+            return Err(self.error(kind::TERMS, faults.join("; ")));
         }
         let mut pairs: Vec<TermPair> = Vec::new();
         for (key, placed) in to {
@@ -190,7 +191,7 @@ impl Rule {
                     let says = format!(
                         "the term `{text}` appears twice on one side; give a second part of equal size other axes, such as `{axis}'`"
                     );
-                    return Err(reference.error(Kind::Terms, says));
+                    return Err(reference.error(kind::TERMS, says));
                 }
             }
         }
@@ -214,7 +215,7 @@ impl Rule {
                 let says = format!(
                     "{layouts} layouts for {references} tensors; give one for each, or one for all"
                 );
-                all.push(self.error(Kind::Key, says));
+                all.push(self.error(kind::KEY, says));
             }
         }
         all
@@ -228,7 +229,7 @@ impl Rule {
         let theirs = other.name.texts();
         let text = first.symmetric_difference(&theirs).next()?;
         Some(other.error(
-            Kind::Name,
+            kind::NAME,
             format!("the text `{{{text}:…}}` is missing in some names of the rule"),
         ))
     }
@@ -253,7 +254,7 @@ impl Rule {
                 .map(|(_, reference)| reference.clone())
         };
         let reference = of(&self.from, &from).or_else(|| of(&self.to, &to))?;
-        Some(reference.error(Kind::Terms, format!("`{}` holds only padding", reference.text)))
+        Some(reference.error(kind::TERMS, format!("`{}` holds only padding", reference.text)))
     }
 
     /// Axes of copies that both sides have or none, and axes that vary but occur in no name.
@@ -264,12 +265,12 @@ impl Rule {
         let copied = |axis: &&String| has(&self.from, axis) == has(&self.to, axis);
         if let Some(axis) = self.copies.iter().find(copied) {
             let says = format!("`copies` names the axis `{axis}`, which must be on one side only");
-            return Some(self.error(Kind::Terms, says));
+            return Some(self.error(kind::TERMS, says));
         }
         let counted = self.counted();
         let axis = self.varying.iter().find(|axis| !counted.contains(*axis))?;
         Some(self.error(
-            Kind::Terms,
+            kind::TERMS,
             format!(
                 "`varying` names the axis `{axis}`, which no name contains, or which numbers the instances"
             ),
@@ -287,7 +288,7 @@ impl Rule {
             "`{axis}` would have the size of `{}`, which numbers the instances of the rule",
             axis.base()
         );
-        Some(self.error(Kind::Terms, says))
+        Some(self.error(kind::TERMS, says))
     }
 
     /// A part that is dropped and that both sides have, or the other side alone.
@@ -303,7 +304,7 @@ impl Rule {
             let axis = axes.iter().find(|axis| !has(own, axis) || has(other, axis))?;
             let side = if key == "drop" { "from" } else { "to" };
             let says = format!("`{key}` names the axis `{axis}`, which must be in `{side}` only");
-            Some(self.error(Kind::Terms, says))
+            Some(self.error(kind::TERMS, says))
         })
     }
 
@@ -325,9 +326,9 @@ impl Rule {
         );
         if self.round && !rounds {
             let says = "`round = true` is for `from_dtype = \"f32\"` with `dtype = \"bf16\"`";
-            return Some(self.error(Kind::Key, says));
+            return Some(self.error(kind::KEY, says));
         }
-        (!legal).then(|| self.error(Kind::Arithmetic, says))
+        (!legal).then(|| self.error(kind::ARITHMETIC, says))
     }
 }
 
@@ -345,7 +346,7 @@ fn twice_in_term(reference: &Reference, term: &Term) -> Error {
             "the axis `{twice}` appears twice in the term `{text}`; call another axis of equal size `{twice}'`"
         ),
     };
-    reference.error(Kind::Terms, says)
+    reference.error(kind::TERMS, says)
 }
 
 /// Axes as people write a term.

@@ -18,7 +18,8 @@ use std::{
 };
 
 use crate::{
-    error::{Error, Kind},
+    error::{Error, expression},
+    kind,
     rule::expression::{Axis, DimensionReader, Node, Sizes},
 };
 
@@ -109,18 +110,18 @@ impl Name {
             }
             let close = rest.find('}').filter(|_| rest.starts_with('{'));
             let close = close.ok_or_else(|| {
-                Error::expression((at, at + 1), "a `{` without `}`, or `}` without `{`")
-                    .of(Kind::Name)
+                expression((at, at + 1), "a `{` without `}`, or `}` without `{`")
+                    .of_kind(kind::NAME)
             })?;
             name.field(text, (at + 1, at + close))?;
             at += close + 1;
         }
         if name.pieces.len() > MOST_PIECES {
             let says = format!("more than {MOST_PIECES} fields and texts in a name");
-            return Err(Error::expression((from, to), says).of(Kind::Name));
+            return Err(expression((from, to), says).of_kind(kind::NAME));
         }
         if name.pieces.is_empty() {
-            return Err(Error::expression((from, to), "a name is missing").of(Kind::Name));
+            return Err(expression((from, to), "a name is missing").of_kind(kind::NAME));
         }
         Ok(name)
     }
@@ -128,7 +129,7 @@ impl Name {
     fn literal(&mut self, text: &str, (from, to): (usize, usize)) -> Result<(), Error> {
         if let Some(blank) = text[from..to].find(char::is_whitespace) {
             let says = "a name cannot contain a blank; axes come after ` : `";
-            return Err(Error::expression((from + blank, from + blank + 1), says).of(Kind::Name));
+            return Err(expression((from + blank, from + blank + 1), says).of_kind(kind::NAME));
         }
         self.pieces.push(NamePiece::Literal(text[from..to].to_owned()));
         Ok(())
@@ -136,7 +137,7 @@ impl Name {
 
     /// Reads the text between `{` and `}`.
     fn field(&mut self, text: &str, span: (usize, usize)) -> Result<(), Error> {
-        let named = |error: Error| error.of(Kind::Name);
+        let named = |error: Error| error.of_kind(kind::NAME);
         if let Some((name, rest)) = text[span.0..span.1].split_once(':')
             && let "name" | "*" = rest.trim()
         {
@@ -145,7 +146,7 @@ impl Name {
             reader.scanner.end("the name").map_err(named)?;
             if self.texts().contains(name) {
                 let says = format!("`{{{name}:…}}` appears twice in one name");
-                return Err(Error::expression(span, says).of(Kind::Name));
+                return Err(expression(span, says).of_kind(kind::NAME));
             }
             self.pieces.push(NamePiece::Text { name: name.to_owned(), dots: rest.trim() == "*" });
             return Ok(());
@@ -170,9 +171,7 @@ impl Name {
             .map_err(named)?;
         for (axis, size) in reader.sizes {
             if *self.sizes.entry(axis.clone()).or_insert(size) != size {
-                return Err(
-                    Error::expression(span, format!("`{axis}` has two sizes")).of(Kind::Name)
-                );
+                return Err(expression(span, format!("`{axis}` has two sizes")).of_kind(kind::NAME));
             }
         }
         self.pieces.push(NamePiece::Number(Number { factor, node, offset, width }));
@@ -297,7 +296,7 @@ fn factor(reader: &mut DimensionReader<'_>) -> Result<u64, Error> {
     let from = reader.scanner.at();
     let factor = reader.scanner.natural()?;
     let says = "a number in a name is at least 1 times its axis, as in `{2L}`";
-    if factor > 0 { Ok(factor) } else { Err(Error::expression((from, reader.scanner.at()), says)) }
+    if factor > 0 { Ok(factor) } else { Err(expression((from, reader.scanner.at()), says)) }
 }
 
 fn offset(reader: &mut DimensionReader<'_>) -> Result<Offset, Error> {
@@ -320,7 +319,7 @@ fn width(reader: &mut DimensionReader<'_>) -> Result<usize, Error> {
     let width = reader.scanner.natural()?;
     match width {
         1..=19 => Ok(width as usize),
-        _ => Err(Error::expression((from, reader.scanner.at()), "a width has 1 to 19 digits")),
+        _ => Err(expression((from, reader.scanner.at()), "a width has 1 to 19 digits")),
     }
 }
 

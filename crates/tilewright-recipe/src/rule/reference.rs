@@ -1,7 +1,8 @@
 //! A tensor in a rule: `NAME : AXES`, or a name alone for the whole tensor, whatever its rank.
 
 use crate::{
-    error::{Error, Kind, TextPlace},
+    error::{Error, InFile, TextPlace},
+    kind,
     rule::expression::{Axis, Expression, MOST_TERMS, Node, Path, Sizes, combinations},
     rule::name::{Name, Number},
 };
@@ -39,7 +40,7 @@ impl Reference {
     fn read(text: &str, place: &TextPlace) -> Result<Reference, Error> {
         if text.len() > LONGEST {
             return Err(Error::new(
-                Kind::Limit,
+                kind::LIMIT,
                 format!("a reference has more than {LONGEST} bytes"),
             ));
         }
@@ -57,7 +58,7 @@ impl Reference {
             let known = *sizes.entry(axis.clone()).or_insert(size);
             if known != size {
                 return Err(Error::new(
-                    Kind::Size,
+                    kind::SIZE,
                     format!("`{axis}` has the size {known} in the name, and {size} behind it"),
                 ));
             }
@@ -67,7 +68,7 @@ impl Reference {
         let count = reference.nodes().map(Node::count).fold(1, usize::saturating_mul);
         match count > MOST_TERMS {
             true => Err(Error::new(
-                Kind::Limit,
+                kind::LIMIT,
                 format!("more than {MOST_TERMS} terms when multiplied out"),
             )),
             false => Ok(reference),
@@ -110,7 +111,7 @@ impl Reference {
     }
 
     /// An error about the whole of it.
-    pub(crate) fn error(&self, kind: Kind, message: impl Into<String>) -> Error {
+    pub(crate) fn error(&self, kind: &'static str, message: impl Into<String>) -> Error {
         Error::new(kind, message).on(&self.place)
     }
 }

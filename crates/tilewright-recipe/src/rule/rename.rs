@@ -13,7 +13,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    error::{Error, Faults, Kind, TextPlace},
+    error::{Error, Faults, TextPlace},
+    kind,
     rule::expression::{Axis, Node, Sizes},
     rule::name::Offset,
     rule::reference::Reference,
@@ -46,7 +47,7 @@ impl Rename {
         let sides = [&self.from, &self.to];
         if let Some(side) = sides.into_iter().find(|side| !side.axes_text().is_empty()) {
             let says = "a rename has names and no axes; `[[map]]` moves elements";
-            return Some(side.error(Kind::Name, says));
+            return Some(side.error(kind::NAME, says));
         }
         let single = |side: &Reference| {
             side.numbers().all(|number| {
@@ -55,7 +56,7 @@ impl Rename {
         };
         if let Some(side) = sides.into_iter().find(|side| !single(side)) {
             let says = "a number in a rename is a single axis, such as `{L}`, `{L+1}` or `{2L+1}`";
-            return Some(side.error(Kind::Name, says));
+            return Some(side.error(kind::NAME, says));
         }
         let fields = |side: &Reference| -> BTreeSet<String> {
             let axes = side.axes().map(ToString::to_string);
@@ -65,7 +66,7 @@ impl Rename {
         let field = from.symmetric_difference(&to).next()?;
         let field =
             field.strip_suffix(':').map_or_else(|| field.clone(), |text| format!("{text}:…"));
-        Some(self.to.error(Kind::Name, format!("the field `{{{field}}}` is in one name only")))
+        Some(self.to.error(kind::NAME, format!("the field `{{{field}}}` is in one name only")))
     }
 
     /// Returns the new name; none if the pattern does not match.
@@ -73,7 +74,7 @@ impl Rename {
         let none = Sizes::new();
         let Ok(read) = self.from.name.read(name, &none) else {
             let says = format!("{name:?} can be read in two ways by `{}`", self.from.text);
-            return Err(self.from.error(Kind::Name, says));
+            return Err(self.from.error(kind::NAME, says));
         };
         let Some((texts, axes)) =
             read.and_then(|read| fields(&self.from, read.texts, &read.numbers))
@@ -83,12 +84,12 @@ impl Rename {
         let numbers: Vec<u64> = self.to.axes().filter_map(|axis| axes.get(axis)).copied().collect();
         let beyond = || {
             let says = format!("{name:?} would get a number of more than 64 bits");
-            self.to.error(Kind::Name, says)
+            self.to.error(kind::NAME, says)
         };
         let new = self.to.name.write(&texts, &numbers, &none).ok_or_else(beyond)?;
         if new.len() > LONGEST_NAME {
             let says = format!("a rename makes a name of more than {LONGEST_NAME} bytes");
-            return Err(self.to.error(Kind::Limit, says));
+            return Err(self.to.error(kind::LIMIT, says));
         }
         Ok(Some(new))
     }
@@ -129,14 +130,14 @@ pub(crate) fn all<'a>(
             "no name matches `{}`; if it may match nothing, add `optional = true`",
             rename.from.text
         );
-        faults.push(rename.from.error(Kind::Unmatched, says));
+        faults.push(rename.from.error(kind::UNMATCHED, says));
     });
     if !chain.is_empty() {
         let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
         for (name, new) in names.zip(&all) {
             match seen.insert(new, name) {
                 Some(other) => faults.push(Error::new(
-                    Kind::Twice,
+                    kind::TWICE,
                     format!("{other:?} and {name:?} would both be called {new:?} by the renames"),
                 )),
                 None => not_restored(&chain, name, new).into_iter().for_each(|it| faults.push(it)),
@@ -158,7 +159,7 @@ fn not_restored(chain: &[&Rename], name: &str, new: &str) -> Option<Error> {
     let says = format!(
         "{name:?} is called {new:?} by the renames, and the inverse would call it {old:?}; write a rename that matches fewer names"
     );
-    Some(Error::new(Kind::Name, says))
+    Some(Error::new(kind::NAME, says))
 }
 
 /// A name after all renames of a chain.

@@ -8,7 +8,8 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    error::{Error, Kind},
+    error::Error,
+    kind,
     rule::{
         Rule, SideTerms,
         expression::{Axis, MOST_TERMS, Node, Sizes},
@@ -55,11 +56,11 @@ pub(crate) fn fault(rule: &Rule) -> Option<Error> {
             let says = format!(
                 "`{axis}` is unequal by `{by}`: each name has `{{{by}}}` and `{axis}` is a separate dim, or the dims have `({by} {axis})`"
             );
-            return Some(reference.error(Kind::Terms, says));
+            return Some(reference.error(kind::TERMS, says));
         } else {
             continue;
         };
-        return Some(rule.error(Kind::Terms, says));
+        return Some(rule.error(kind::TERMS, says));
     }
     None
 }
@@ -123,11 +124,11 @@ pub(crate) fn written_out(rule: &Rule, tensors: &[Tensor], sizes: &Sizes) -> Res
                 "the sizes of the pieces of `{axis}` cannot be derived; state them: unequal = {{ {axis} = {{ by = \"{}\", sizes = [...] }} }}",
                 unequal.by
             );
-            return Err(rule.error(Kind::Unsolved, says));
+            return Err(rule.error(kind::UNSOLVED, says));
         };
         if count > MOST_TERMS {
             let says = format!("`{axis}` has more than {MOST_TERMS} pieces");
-            return Err(rule.error(Kind::Limit, says));
+            return Err(rule.error(kind::LIMIT, says));
         }
         let pieces = Pieces { axis: &axis, by: &unequal.by, count };
         (rule.from, rule.to) = (pieces.side(&rule.from)?, pieces.side(&rule.to)?);
@@ -179,7 +180,7 @@ impl Pieces<'_> {
         let terms = |it: &Reference| it.dims.iter().map(Node::count).fold(1, usize::saturating_mul);
         if let Some(many) = references.iter().find(|it| terms(it) > MOST_TERMS) {
             let says = format!("more than {MOST_TERMS} terms when its pieces are written out");
-            return Err(many.error(Kind::Limit, says));
+            return Err(many.error(kind::LIMIT, says));
         }
         Ok(SideTerms { references, layout, ..side.clone() })
     }

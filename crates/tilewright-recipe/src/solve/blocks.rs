@@ -2,7 +2,8 @@
 
 use crate::{
     assembly::{Made, Origin, Part},
-    error::{Error, Kind},
+    error::Error,
+    kind,
     tensor::Tensor,
 };
 
@@ -40,5 +41,5 @@ pub(crate) fn broken(made: &Made, tensors: &[Tensor]) -> Option<Error> {
         made.name,
         made.dtype.name()
     );
-    Some(Error::new(Kind::Arithmetic, says))
+    Some(Error::new(kind::ARITHMETIC, says))
 }

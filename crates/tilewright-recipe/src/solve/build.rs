@@ -6,7 +6,8 @@ use tilewright_core::{Dtype, Fill};
 
 use crate::{
     assembly::{Digit, Equal, Made, Origin, Part},
-    error::{Error, Kind},
+    error::{Error, InFile},
+    kind,
     rule::expression::Axis,
     rule::reference::Reference,
     rule::{Placed, TermPair},
@@ -101,7 +102,7 @@ impl Built {
         self.parts = self.parts.saturating_add(more);
         match self.parts > MOST_PARTS {
             true => Err(work.rule.error(
-                Kind::Limit,
+                kind::LIMIT,
                 format!("more than {MOST_PARTS} parts{}", said(&work.solved.instance)),
             )),
             false => Ok(()),
@@ -179,7 +180,7 @@ impl Built {
                     two.name,
                     two.dtype.name()
                 );
-                return Err(work.rule.error(Kind::Dtype, says));
+                return Err(work.rule.error(kind::DTYPE, says));
             }
             let why = format!("the copies by axis {} of {:?}", axes.join(" "), two.name);
             self.equal(Equal { first: origin(first), second: origin(&other), digits, why });
@@ -273,7 +274,7 @@ impl Built {
                 entry.source.name(),
                 source.name()
             );
-            return Err(reference.error(Kind::Dtype, says));
+            return Err(reference.error(kind::DTYPE, says));
         }
         if part.digits.iter().all(|digit| digit.extent > 0) {
             entry.made.parts.push(part);
@@ -316,7 +317,7 @@ fn room(
     let extents = work.extents().of(&reference.dims);
     if elements(&extents).is_none() {
         return Err(
-            reference.error(Kind::Limit, format!("{name:?} would have more than 2^63 elements"))
+            reference.error(kind::LIMIT, format!("{name:?} would have more than 2^63 elements"))
         );
     }
     let layouts = &work.rule.to.layout;
@@ -329,18 +330,18 @@ fn room(
 
 fn fill_bits(fill: Fill, dtype: Dtype, reference: &Reference) -> Result<u64, Error> {
     let bits = dtype.fill_bits(fill).map_err(|error| {
-        reference.error(Kind::Dtype, format!("the fill {fill} of {}: {error}", dtype.name()))
+        reference.error(kind::DTYPE, format!("the fill {fill} of {}: {error}", dtype.name()))
     })?;
     u64::try_from(bits).map_err(|_| {
         reference.error(
-            Kind::Dtype,
+            kind::DTYPE,
             format!("the fill {fill} of {} has more than 64 bits", dtype.name()),
         )
     })
 }
 
 fn twice(name: &str, first: &str, second: &str) -> Error {
-    Error::new(Kind::Twice, format!("{name:?} would be made twice: by `{first}` and by `{second}`"))
+    Error::new(kind::TWICE, format!("{name:?} would be made twice: by `{first}` and by `{second}`"))
 }
 
 /// Tensors that a rule widens have one type: the way back narrows all of them to it.
@@ -354,5 +355,5 @@ fn check_one_type(work: Work<'_>) -> Result<(), Error> {
         "{:?} is {one} and {:?} {two}; a rule with `dtype` widens tensors of one type, so that the inverse knows it",
         first.name, other.name
     );
-    Err(work.rule.error(Kind::Dtype, says))
+    Err(work.rule.error(kind::DTYPE, says))
 }

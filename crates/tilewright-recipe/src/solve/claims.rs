@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    error::{Error, Faults, Kind},
+    error::{Error, Faults},
+    kind,
     recipe::Recipe,
     rule::Rule,
     rule::expression::{Axis, Node, Sizes},
@@ -134,7 +135,7 @@ fn set_aside(
             (Some(first), Some(second)) if first != second => claims.untied.push((first, second)),
             (None, Some(_)) => {
                 faults.push(Error::new(
-                    Kind::Tie,
+                    kind::TIE,
                     format!("`{second}` is a second name of `{first}`, which is missing"),
                 ));
             }
@@ -162,7 +163,7 @@ fn takers(
                     "the name {:?} can be read in two ways by `{}`",
                     tensor.name, reference.text
                 );
-                faults.push(reference.error(Kind::Name, says));
+                faults.push(reference.error(kind::NAME, says));
             }
             Ok(None) => {}
             Ok(Some(read)) => {
@@ -177,7 +178,7 @@ fn takers(
                             "no rule takes {:?}: `{}` has only {size} of `{axes}`",
                             tensor.name, reference.text
                         );
-                        beyond.insert(place, reference.error(Kind::Unclaimed, says));
+                        beyond.insert(place, reference.error(kind::UNCLAIMED, says));
                     }
                 }
             }
@@ -212,7 +213,7 @@ fn unknown_offset(rule: &Rule, given: &Given) -> Option<Error> {
     })?;
     let why = given.why(name).map(|why| format!("; {why}")).unwrap_or_default();
     let says = format!("`{}` counts from `{name}`, whose size must be given{why}", reference.text);
-    Some(reference.error(Kind::Unsolved, says))
+    Some(reference.error(kind::UNSOLVED, says))
 }
 
 fn claimed_twice(
@@ -228,7 +229,7 @@ fn claimed_twice(
         "{name:?} is taken twice: by `{}` (line {}) and by `{}`",
         first.text, first.place.line, second.text
     );
-    second.error(Kind::Claimed, says)
+    second.error(kind::CLAIMED, says)
 }
 
 fn unmatched(rule: &Rule) -> Error {
@@ -240,14 +241,14 @@ fn unmatched(rule: &Rule) -> Error {
         tilewright_scan::alternatives(&texts)
     );
     match references.first() {
-        Some(first) => first.error(Kind::Unmatched, says),
-        None => rule.error(Kind::Unmatched, says),
+        Some(first) => first.error(kind::UNMATCHED, says),
+        None => rule.error(kind::UNMATCHED, says),
     }
 }
 
 fn unclaimed(name: &str) -> Error {
     Error::new(
-        Kind::Unclaimed,
+        kind::UNCLAIMED,
         format!("no rule takes {name:?}, and neither `pass` nor `drop` names it"),
     )
 }

@@ -2,11 +2,7 @@
 
 use tilewright_core::Dtype;
 
-use crate::{
-    error::{Error, Kind},
-    rule::Rule,
-    tensor::Tensor,
-};
+use crate::{error::Error, kind, rule::Rule, tensor::Tensor};
 
 /// The element type of what a rule makes of a tensor.
 pub(crate) fn of(
@@ -20,7 +16,7 @@ pub(crate) fn of(
     {
         let says =
             format!("{:?} is {}, but the rule says `{}`", tensor.name, source.name(), from.name());
-        return Err(rule.error(Kind::Dtype, says));
+        return Err(rule.error(kind::DTYPE, says));
     }
     match (rule.from.dtype, rule.to.dtype) {
         (None, None) => Ok(source),
@@ -34,7 +30,7 @@ pub(crate) fn of(
                     source.name(),
                     to.name()
                 );
-                Err(rule.error(Kind::Dtype, says))
+                Err(rule.error(kind::DTYPE, says))
             }
         },
         (Some(_), None) => before(config).ok_or_else(|| {
@@ -42,7 +38,7 @@ pub(crate) fn of(
                 "the recipe narrows tensors that are {} here, but their original element type is unknown: state it as `dtype` in config.json, such as {{\"dtype\": \"bfloat16\"}}, or as `dtype` of the rules",
                 source.name()
             );
-            Error::new(Kind::Unsolved, says)
+            Error::new(kind::UNSOLVED, says)
         }),
     }
 }

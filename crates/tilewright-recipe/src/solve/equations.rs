@@ -6,7 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    error::{Error, Faults, Kind},
+    error::{Error, Faults, InFile},
+    kind,
     recipe::Recipe,
     rule::Rule,
     rule::expression::{Axis, Node, Sizes},
@@ -104,7 +105,7 @@ impl<'a> Unsolved<'a> {
                             tensor.name,
                             list(first)
                         );
-                        faults.push(reference.error(Kind::Extent, says));
+                        faults.push(reference.error(kind::EXTENT, says));
                         whole = false;
                     }
                 }
@@ -155,7 +156,7 @@ impl<'a> Unsolved<'a> {
                 found.len(),
                 said(instance)
             );
-            faults.push(reference.error(Kind::Missing, says));
+            faults.push(reference.error(kind::MISSING, says));
         }
         grid == found.len() as u128
     }
@@ -173,7 +174,7 @@ impl<'a> Unsolved<'a> {
             "{name:?} is missing: of `{node}` only these numbers exist: {}{more}",
             there.join(", ")
         );
-        reference.error(Kind::Missing, says)
+        reference.error(kind::MISSING, says)
     }
 
     /// Solves the equations.
@@ -243,7 +244,7 @@ impl<'a> Unsolved<'a> {
                 "{}, and no size of `{axis}` makes `{}` that{known}",
                 equation.total_is, equation.node
             );
-            return Err(equation.reference.error(Kind::Extent, says));
+            return Err(equation.reference.error(kind::EXTENT, says));
         }
         let axis = axis.to_owned();
         self.sizes.insert(axis, low);
@@ -276,7 +277,7 @@ impl<'a> Unsolved<'a> {
                 Some(known) if *known != value => {
                     let says =
                         format!("`{name}` is {known} by the shapes, but {quantity} is {value}");
-                    return Err(self.rule.error(Kind::Extent, says));
+                    return Err(self.rule.error(kind::EXTENT, says));
                 }
                 Some(_) => {}
                 None => found.push((name.clone(), value)),
@@ -308,7 +309,7 @@ impl<'a> Unsolved<'a> {
             let width = match multiple {
                 0 => {
                     return Err(self.rule.error(
-                        Kind::Size,
+                        kind::SIZE,
                         format!("`pad_to` fills `{filled}` up to a multiple of 0"),
                     ));
                 }
@@ -322,7 +323,7 @@ impl<'a> Unsolved<'a> {
                 let says = format!(
                     "`{padding}` is {known}, and {width} fill {size} of `{filled}` up to a multiple of {multiple}"
                 );
-                return Err(self.rule.error(Kind::Extent, says));
+                return Err(self.rule.error(kind::EXTENT, says));
             }
         }
         Ok(learned)
@@ -341,7 +342,7 @@ impl<'a> Unsolved<'a> {
                 format!("{is}, and `{node}` is {size}{}", self.known(node))
             }
         };
-        Some(equation.reference.error(Kind::Extent, says))
+        Some(equation.reference.error(kind::EXTENT, says))
     }
 
     /// Describes the origin of a size.
@@ -381,7 +382,7 @@ impl<'a> Unsolved<'a> {
                     "the size of `{axis}` in `{}` does not follow from the shapes; give it{why}",
                     reference.text
                 );
-                errors.push((axis.to_owned(), reference.error(Kind::Unsolved, says)));
+                errors.push((axis.to_owned(), reference.error(kind::UNSOLVED, says)));
             }
         }
         errors
@@ -394,7 +395,7 @@ fn absent(reference: &Reference, instance: &Instance) -> Error {
         reference.text,
         said(instance)
     );
-    reference.error(Kind::Missing, says)
+    reference.error(kind::MISSING, says)
 }
 
 /// ` for L = 1, p = "model"`, or nothing.

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use tilewright_scan::did_you_mean;
 
 use crate::{
-    error::{Error, Faults, Kind},
+    error::{Error, Faults},
+    kind,
     recipe::Recipe,
     rule::Rule,
     rule::expression::Sizes,
@@ -69,7 +70,7 @@ pub(crate) fn of_recipe(
         if !axes.contains(name) && !recipe.sizes.contains_key(name) {
             let near = did_you_mean(name, axes.iter().map(String::as_str));
             faults.push(Error::new(
-                Kind::Size,
+                kind::SIZE,
                 format!("a size is given for `{name}`, which is not an axis of the recipe{near}"),
             ));
         }
@@ -179,7 +180,7 @@ impl Given {
             let is_own = recipe.sizes.contains_key(name) || rule.sizes.contains_key(name);
             if from == "given" && size != value && !is_own {
                 let says = format!("`{name}` is given as {size}, and config.{name} is {value}");
-                faults.push(Error::new(Kind::Size, says));
+                faults.push(Error::new(kind::SIZE, says));
             }
         }
     }
@@ -192,7 +193,7 @@ impl Given {
 
 /// Returns the error of a size whose expression fails.
 pub(crate) fn wrong(name: &str, quantity: &Quantity, why: &str) -> Error {
-    Error::new(Kind::Size, format!("the size of `{name}`, {quantity}: {why}"))
+    Error::new(kind::SIZE, format!("the size of `{name}`, {quantity}: {why}"))
 }
 
 /// Tells sizes that a person gives otherwise than the recipe computes them. A number in the recipe is a default.
@@ -221,7 +222,7 @@ pub(crate) fn check(
             ),
             Err(Lack::Absent(_) | Lack::Later(_)) => continue,
         };
-        faults.push(Error::new(Kind::Size, says));
+        faults.push(Error::new(kind::SIZE, says));
     }
 }
 
@@ -233,7 +234,7 @@ fn stated(rule: &Rule, given: &mut Given, faults: &mut Faults) {
         given.lacks.remove(&axis);
         if known != size {
             let says = format!("`{axis}` has the size {size} in the rule, and {known} is given");
-            faults.push(rule.error(Kind::Size, says));
+            faults.push(rule.error(kind::SIZE, says));
         }
     }
 }

@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    error::{Error, Faults, Kind},
+    error::{Error, Faults},
+    kind,
     recipe::Recipe,
     rule::expression::{Axis, Node, Sizes},
     rule::name::{NamePiece, Offset},
@@ -118,5 +119,5 @@ fn missing(series: &Series<'_>, axis: &Axis, (number, last): (u64, u64)) -> Erro
     let says = format!(
         "there is no tensor \"{name}\": the recipe takes tensors of every `{axis}` from 0 to {last}; if only some of them may have it, add `some = true`"
     );
-    reference.error(Kind::Missing, says)
+    reference.error(kind::MISSING, says)
 }

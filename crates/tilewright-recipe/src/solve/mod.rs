@@ -29,7 +29,8 @@ use self::{
 };
 use crate::{
     assembly::{Assembly, Digit, Equal, Made, Origin, Part},
-    error::{Error, Errors, Faults, Kind},
+    error::{Error, Errors, Faults},
+    kind,
     recipe::Recipe,
     rule::expression::Sizes,
     rule::{Rule, TermPair, reference::Reference, rename, unequal},
@@ -222,11 +223,11 @@ impl Recipe {
             .map(|(name, what)| {
                 let says =
                     format!("the size `{name}` does not follow from the shapes; give it: {what}");
-                Error::new(Kind::Unsolved, says)
+                Error::new(kind::UNSOLVED, says)
             })
             .collect();
-        if faults.are_all(Kind::Unsolved) && !errors.is_empty() {
-            faults.replace(Kind::Unsolved, errors);
+        if faults.are_all(kind::UNSOLVED) && !errors.is_empty() {
+            faults.replace(kind::UNSOLVED, errors);
         }
     }
 
@@ -251,7 +252,7 @@ impl Recipe {
             let work = Work { rule, solved, tensors };
             match built.instance(work, &pairs[solved.instance.rule], outside.config) {
                 // An unknown size is reported once for all instances.
-                Err(error) if error.kind() == Kind::Unsolved => {
+                Err(error) if error.kind() == kind::UNSOLVED => {
                     let what = error.message().to_owned();
                     faults.unsolved(&what, error);
                 }
@@ -268,7 +269,7 @@ impl Recipe {
                 // A tensor that is missing because of another fault is not a fault of its own.
                 None if !faults.is_empty() => {}
                 None => faults.push(Error::new(
-                    Kind::Tie,
+                    kind::TIE,
                     format!("`{second}` should be a second name of `{first}`, which is not made"),
                 )),
             }
@@ -289,15 +290,15 @@ fn check_input(tensors: &[Tensor], faults: &mut Faults) {
     for tensor in tensors {
         if !names.insert(&tensor.name) {
             faults
-                .push(Error::new(Kind::Input, format!("two tensors are called {:?}", tensor.name)));
+                .push(Error::new(kind::INPUT, format!("two tensors are called {:?}", tensor.name)));
         }
         if tensor.name.len() > LONGEST_NAME {
             let says = format!("a tensor's name has more than {LONGEST_NAME} bytes");
-            faults.push(Error::new(Kind::Limit, says));
+            faults.push(Error::new(kind::LIMIT, says));
         }
         if tensor.elements().is_none() {
             faults.push(Error::new(
-                Kind::Limit,
+                kind::LIMIT,
                 format!("{:?} has more than 2^63 elements", tensor.name),
             ));
         }
@@ -329,7 +330,7 @@ fn untied(tensors: &[Tensor], (first, second): (usize, usize)) -> Result<Equal, 
             "{:?} and its second name {:?} have different dims or element types",
             one.name, two.name
         );
-        return Err(Error::new(Kind::Tie, says));
+        return Err(Error::new(kind::TIE, says));
     }
     let origin = |tensor| Origin::Source { tensor, offset: 0 };
     let why = format!("{:?} and its second name {:?}", one.name, two.name);

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    error::{Error, Faults, Kind},
+    error::{Error, Faults, InFile},
+    kind,
     recipe::Recipe,
     rule::expression::Sizes,
     solve::{equations::Solved, given::Outside},
@@ -33,7 +34,7 @@ pub(crate) fn check(
             None => condition.fault(scope) + &choices(recipe, outside, scope, condition),
             Some(say) => with_values(say, &condition.said(scope)),
         };
-        let error = Error::new(Kind::Require, message);
+        let error = Error::new(kind::REQUIRE, message);
         faults.push(error.allowed_by(required.allow.as_deref()));
     }
 }
@@ -55,7 +56,7 @@ pub(crate) fn check_result<'a>(
             Some(say) => say.clone(),
             None => format!("the result needs a tensor `{glob}`, which no rule makes"),
         };
-        let error = Error::new(Kind::Require, with_values(&says, &values));
+        let error = Error::new(kind::REQUIRE, with_values(&says, &values));
         faults.push(error.allowed_by(required.allow.as_deref()));
     }
 }

@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 
 use crate::{
     assembly::{Made, Origin},
-    error::{Error, Faults, Kind},
+    error::{Error, Faults},
+    kind,
     recipe::Recipe,
     rule::expression::Sizes,
     solve::given::{self, Outside},
@@ -35,7 +36,7 @@ pub(crate) fn check(
         Ok(again) => again,
         Err(errors) => {
             let says = format!("the inverse would not restore the input: {}", errors.first());
-            return faults.push(Error::new(Kind::Claimed, says));
+            return faults.push(Error::new(kind::CLAIMED, says));
         }
     };
     let forth = links(made, tensors, &recipe.tie);
@@ -45,7 +46,7 @@ pub(crate) fn check(
         let says = format!(
             "{of:?} becomes {name:?}, and the inverse would not restore it; add a rule or a `pass` for it"
         );
-        faults.push(Error::new(Kind::Claimed, says));
+        faults.push(Error::new(kind::CLAIMED, says));
     }
 }
 

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use tilewright_core::Dtype;
 
 use crate::{
-    error::{Error, Faults, Kind},
+    error::{Error, Faults, InFile},
+    kind,
     recipe::{ROUND, Recipe},
     rule::Rule,
     solve::equations::Solved,
@@ -35,7 +36,7 @@ pub(crate) fn of(
     if let Some(rule) = rule.filter(|_| !rounded.is_empty() && !recipe.rounding) {
         let names = named(&rounded, tensors);
         let says = format!("{names} would be rounded from f32 to bf16");
-        faults.push(Error::new(Kind::Require, says).allowed_by(Some(ROUND)).on(&rule.place));
+        faults.push(Error::new(kind::REQUIRE, says).allowed_by(Some(ROUND)).on(&rule.place));
     }
     let say = |of: &BTreeSet<usize>, says: &str| {
         let verb = if of.len() == 1 { "is" } else { "are" };

@@ -1,10 +1,6 @@
 //! The dims of a tensor, split by a reference: those that it names, and the remaining ones.
 
-use crate::{
-    error::{Error, Kind},
-    rule::reference::Reference,
-    tensor::Tensor,
-};
+use crate::{error::Error, kind, rule::reference::Reference, tensor::Tensor};
 
 /// The dims of a tensor that a reference names, each with the place of its expression, its number and its extent; and the
 /// extents of the remaining ones.
@@ -41,7 +37,7 @@ pub(crate) fn rank(reference: &Reference, tensor: &Tensor) -> Error {
         list(&tensor.extents),
         reference.text
     );
-    reference.error(Kind::Rank, says)
+    reference.error(kind::RANK, says)
 }
 
 /// `[8,64]`.

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    error::{Faults, Kind},
+    error::Faults,
+    kind,
     recipe::Recipe,
     solve::equations::{Solved, said},
 };
@@ -38,7 +39,7 @@ pub(crate) fn check(recipe: &Recipe, solved: &[Solved], faults: &mut Faults) {
                         None => "`same` requires one size everywhere",
                     }
                 );
-                faults.push(rule.error(Kind::Varying, says));
+                faults.push(rule.error(kind::VARYING, says));
             }
         }
     }

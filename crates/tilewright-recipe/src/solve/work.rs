@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    error::{Error, Kind},
+    error::Error,
+    kind,
     rule::expression::Axis,
     rule::name::Number,
     rule::reference::Reference,
@@ -92,7 +93,7 @@ impl<'a> Work<'a> {
         name.ok_or_else(|| {
             let says =
                 format!("`{}` counts from an unknown size, or beyond 64 bits", reference.text);
-            reference.error(Kind::Unsolved, says)
+            reference.error(kind::UNSOLVED, says)
         })
     }
 
@@ -102,7 +103,7 @@ impl<'a> Work<'a> {
         let numbers = self.numbers(reference, placed, values);
         let Some(tensor) = self.solved.instance.found[placed.reference].get(&numbers) else {
             let name = self.name(reference, &numbers)?;
-            return Err(reference.error(Kind::Missing, format!("{name:?} is missing")));
+            return Err(reference.error(kind::MISSING, format!("{name:?} is missing")));
         };
         Ok(Seat {
             tensor: *tensor,

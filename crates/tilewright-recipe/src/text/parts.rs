@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::{
     config::{ConfigChange, ConfigJson},
-    error::{Error, Kind},
+    error::{Error, InFile},
+    kind,
     text::toml_file::{File, TomlTable, TomlValue},
     value::condition::Condition,
     value::requirement::{Direction, Must, Note, Requirement},
@@ -43,7 +44,7 @@ pub(crate) fn requirement(file: &mut File<'_>, value: &TomlValue<'_>) -> Option<
         (None, Some(tensor)) => (Must::Tensor(tensor), Direction::Forth),
         _ => {
             let says = "an entry of `require` has `that`, a condition, or `tensor`, which the result must have";
-            file.faults.push(Error::new(Kind::Key, says).on(&table.place));
+            file.faults.push(Error::new(kind::KEY, says).on(&table.place));
             return None;
         }
     };
@@ -63,7 +64,7 @@ pub(crate) fn note(file: &mut File<'_>, value: &TomlValue<'_>) -> Option<Note> {
     let say = text(file, &table, "say");
     if say.is_none() {
         let says = "the note lacks `say`";
-        file.faults.push(Error::new(Kind::Key, says).on(&table.place));
+        file.faults.push(Error::new(kind::KEY, says).on(&table.place));
     }
     Some(Note { way, when, say: say? })
 }
@@ -114,7 +115,7 @@ fn config(file: &mut File<'_>, table: &TomlTable<'_, '_>) -> Option<ConfigJson> 
         (false, false, Some(why)) => Some(ConfigJson::Leave(why)),
         _ => {
             let says = "`config` has `keep`, or `set` and `remove`, or `leave`";
-            file.faults.push(Error::new(Kind::Key, says).on(&table.place));
+            file.faults.push(Error::new(kind::KEY, says).on(&table.place));
             None
         }
     }
@@ -134,7 +135,7 @@ fn object(
         }
         _ => {
             let says = format!("`set` is {what}");
-            file.faults.push(Error::new(Kind::Key, says).on(&place));
+            file.faults.push(Error::new(kind::KEY, says).on(&place));
             None
         }
     }
@@ -167,7 +168,7 @@ fn direction(
     let way = Direction::spelled(&text);
     if way.is_none() {
         let says = format!("`way` is `forth`, `back` or `both`, and not `{text}`");
-        file.faults.push(Error::new(Kind::Key, says).on(&place));
+        file.faults.push(Error::new(kind::KEY, says).on(&place));
     }
     way
 }

@@ -6,7 +6,8 @@ use tilewright_core::{Dtype, Fill};
 
 use crate::{
     config::ConfigJson,
-    error::{Error, Errors, Kind, TextPlace},
+    error::{Error, Errors, InFile, TextPlace},
+    kind,
     recipe::Recipe,
     rule::{Rule, SideTerms, reference::Reference, rename::Rename, unequal::Unequal},
     text::{
@@ -81,10 +82,10 @@ impl Recipe {
     /// 65,536 rules.
     ///
     /// ```
-    /// use tilewright_recipe::{Kind, Recipe};
+    /// use tilewright_recipe::{kind, Recipe};
     /// assert!(Recipe::parse("[[map]]\nfrom = 'w : i o'\nto = 'w : o i'").is_ok());
     /// let errors = Recipe::parse("[[map]]\nfrom = 'norm'\nto = 'norm'\nop = 'w - 1'").unwrap_err();
-    /// assert_eq!(errors.first().kind(), Kind::Arithmetic);
+    /// assert_eq!(errors.first().kind(), kind::ARITHMETIC);
     /// assert_eq!(errors.to_string(), "line 4: `op` is refused: recipes move elements and never compute");
     /// ```
     pub fn parse(text: &str) -> Result<Recipe, Errors> {
@@ -141,7 +142,7 @@ fn recipe(file: &mut File<'_>, table: &TomlTable<'_, '_>) -> Recipe {
     let steps = own.map(|own| (recipe.sizes.len() + own).pow(2)).fold(0, usize::saturating_add);
     if steps > MOST_STEPS {
         let says = "too many sizes: each rule with sizes computes those of the recipe again";
-        file.faults.push(Error::new(Kind::Limit, says));
+        file.faults.push(Error::new(kind::LIMIT, says));
     }
     recipe
 }
@@ -155,7 +156,7 @@ fn read_lists(file: &mut File<'_>, table: &TomlTable<'_, '_>, recipe: &mut Recip
         [(tables.len(), MOST_RULES, "rules"), (renames.len(), MOST_RENAMES, "renames")]
     {
         if many > most {
-            file.faults.push(Error::new(Kind::Limit, format!("more than {most} {what}")));
+            file.faults.push(Error::new(kind::LIMIT, format!("more than {most} {what}")));
             return;
         }
     }
@@ -186,7 +187,7 @@ fn sizes(file: &mut File<'_>, key: &str, value: &TomlValue<'_>) -> BTreeMap<Stri
     let mut sizes = BTreeMap::new();
     let entries = file.free(key, value);
     if entries.len() > MOST_SIZES {
-        file.faults.push(Error::new(Kind::Limit, format!("more than {MOST_SIZES} sizes")));
+        file.faults.push(Error::new(kind::LIMIT, format!("more than {MOST_SIZES} sizes")));
         return sizes;
     }
     for (name, value) in entries {
@@ -252,14 +253,14 @@ fn unequal(file: &mut File<'_>, value: &TomlValue<'_>) -> BTreeMap<String, Unequ
             }
         };
         let Some(by) = by else {
-            file.faults.push(Error::new(Kind::Key, format!("`unequal` of `{axis}` is {what}")));
+            file.faults.push(Error::new(kind::KEY, format!("`unequal` of `{axis}` is {what}")));
             continue;
         };
         let mut one = |value| file.number_or_text("sizes", value).and_then(Result::ok);
         let read: Vec<u64> = sizes.iter().filter_map(|value| one(value)).collect();
         if read.len() < sizes.len() {
             let says = format!("`sizes` of `{axis}` must be integers of 0 or more");
-            file.faults.push(Error::new(Kind::Size, says));
+            file.faults.push(Error::new(kind::SIZE, says));
         }
         sizes.clear();
         all.insert(axis.to_owned(), Unequal { by, sizes: read });
@@ -271,7 +272,7 @@ fn rename(file: &mut File<'_>, table: &TomlTable<'_, '_>) -> Option<Rename> {
     let mut one = |key: &str| {
         let Some(value) = table.get(key) else {
             let says = format!("a rename without `{key}`, which is a name");
-            file.faults.push(Error::new(Kind::Key, says).on(&table.place));
+            file.faults.push(Error::new(kind::KEY, says).on(&table.place));
             return None;
         };
         let (text, place) = file.text(key, value, "a name as a text")?;
@@ -296,7 +297,7 @@ fn side(
     let texts = table.get(key).map(|value| file.texts(key, value)).unwrap_or_default();
     if texts.is_empty() {
         let says = format!("a rule without `{key}`, which names a tensor or several");
-        file.faults.push(Error::new(Kind::Key, says).on(&table.place));
+        file.faults.push(Error::new(kind::KEY, says).on(&table.place));
     }
     let count = texts.len();
     let read =
@@ -314,7 +315,7 @@ fn element_type(file: &mut File<'_>, key: &str, value: &TomlValue<'_>) -> Option
     if dtype.is_none() {
         let says =
             format!("`{text}` is not an element type; `{key}` widens bf16 and f16 exactly, to f32");
-        file.faults.push(Error::new(Kind::Key, says).on(&place));
+        file.faults.push(Error::new(kind::KEY, says).on(&place));
     }
     dtype
 }
@@ -326,7 +327,7 @@ fn fill(file: &mut File<'_>, value: &TomlValue<'_>) -> Option<Fill> {
         Err(text) => text,
     };
     let fill = text.parse::<Fill>().map_err(|error| {
-        let error = Error::new(Kind::Key, format!("`fill`: {error}"));
+        let error = Error::new(kind::KEY, format!("`fill`: {error}"));
         if place.line > 0 { error.on(&place) } else { error }
     });
     file.faults.take(fill)

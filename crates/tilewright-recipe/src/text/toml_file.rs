@@ -9,7 +9,8 @@ use toml::{
 };
 
 use crate::{
-    error::{Error, Faults, Kind, TextPlace},
+    error::{Error, Faults, InFile, TextPlace},
+    kind,
     value::lookup,
 };
 
@@ -67,7 +68,7 @@ impl<'a> File<'a> {
     /// The outermost table.
     pub(crate) fn open(text: &'a str) -> Result<(File<'a>, Spanned<DeTable<'a>>), Error> {
         if text.len() > LONGEST {
-            return Err(Error::new(Kind::Limit, format!("a recipe has more than {LONGEST} bytes")));
+            return Err(Error::new(kind::LIMIT, format!("a recipe has more than {LONGEST} bytes")));
         }
         let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         let lines = std::iter::once(0).chain(ends.map(|(at, _)| at + 1)).collect();
@@ -84,7 +85,7 @@ impl<'a> File<'a> {
                     span.0 - start,
                     span.1.saturating_sub(start).min(row.len()).max(span.0 - start),
                 );
-                Err(Error::new(Kind::Toml, error.message()).at(within).within(row, &place))
+                Err(Error::new(kind::TOML, error.message()).at(within).within(row, &place))
             }
         }
     }
@@ -121,7 +122,7 @@ impl<'a> File<'a> {
     fn refuse(&mut self, key: &str, value: &TomlValue<'_>, what: &str) {
         let says = format!("`{key}` is {what}, and not {}", article(value.get_ref().type_str()));
         let place = self.place(value.span());
-        self.faults.push(Error::new(Kind::Key, says).on(&place));
+        self.faults.push(Error::new(kind::KEY, says).on(&place));
     }
 
     /// A text with its place.
@@ -239,7 +240,7 @@ impl<'a> File<'a> {
             None => {
                 let place = self.place(value.span());
                 let says = format!("`{key}` is {what}, and not {}", integer.as_str());
-                self.faults.push(Error::new(Kind::Key, says).on(&place));
+                self.faults.push(Error::new(kind::KEY, says).on(&place));
                 None
             }
         }
@@ -338,11 +339,11 @@ impl<'a, 't> TomlTable<'a, 't> {
 fn unknown(name: &str, known: &[&'static str]) -> Error {
     if ARITHMETIC.contains(&name) {
         let says = format!("`{name}` is refused: recipes move elements and never compute");
-        return Error::new(Kind::Arithmetic, says);
+        return Error::new(kind::ARITHMETIC, says);
     }
     let near = did_you_mean(name, known.iter().copied());
     let near = if near.is_empty() { format!("; there are {}", known.join(", ")) } else { near };
-    Error::new(Kind::Key, format!("no key `{name}`{near}"))
+    Error::new(kind::KEY, format!("no key `{name}`{near}"))
 }
 
 fn article(kind: &str) -> Cow<'_, str> {

@@ -17,7 +17,8 @@ use serde_json::Value as Json;
 use tilewright_scan::Scanner;
 
 use crate::{
-    error::{Error, Kind, TextPlace},
+    error::{Error, InFile, TextPlace},
+    kind,
     value::lack::Lack,
     value::lookup::short,
     value::quantity::{QuantityReading, QuantityValue, Scope, literal, sum},
@@ -80,14 +81,14 @@ impl Condition {
     fn read(text: &str, place: &TextPlace) -> Result<Condition, Error> {
         if text.len() > LONGEST {
             let says = format!("a condition has more than {LONGEST} bytes");
-            return Err(Error::new(Kind::Limit, says));
+            return Err(Error::new(kind::LIMIT, says));
         }
         let mut scanner: QuantityReading<'_> = Scanner::new(text);
-        let clauses = clauses(&mut scanner).map_err(|error| error.of(Kind::Require))?;
+        let clauses = clauses(&mut scanner).map_err(|error| error.of_kind(kind::REQUIRE))?;
         if scanner.peek().is_some() {
             return Err(scanner
                 .expected("`==`, `!=`, `<`, `<=`, `>`, `>=`, `divides`, `in`, `and` or the end")
-                .of(Kind::Require));
+                .of_kind(kind::REQUIRE));
         }
         Ok(Condition { text: text.to_owned(), place: place.clone(), clauses })
     }
@@ -139,7 +140,7 @@ impl Condition {
             Err(Lack::Absent(_) | Lack::Later(_)) => Ok(None),
             Err(Lack::Wrong(why)) => {
                 let says = format!("the condition `{}` cannot be decided: {why}", self.text);
-                Err(Error::new(Kind::Require, says))
+                Err(Error::new(kind::REQUIRE, says))
             }
         }
     }
@@ -424,7 +425,7 @@ mod tests {
             ("config.missing == 1 and config.t > 1", "compares numbers"),
         ] {
             let error = known(text, Some(&config)).unwrap_err();
-            assert_eq!(error.kind(), Kind::Require);
+            assert_eq!(error.kind(), kind::REQUIRE);
             let begins = format!("the condition `{text}` cannot be decided: ");
             assert!(
                 error.message().starts_with(&begins) && error.message().contains(says),
@@ -459,7 +460,7 @@ mod tests {
             let error = Condition::read(text, &TextPlace::default()).unwrap_err();
             assert_eq!(
                 (error.kind(), error.span()),
-                (Kind::Require, Some(span)),
+                (kind::REQUIRE, Some(span)),
                 "{text}: {error}"
             );
         }

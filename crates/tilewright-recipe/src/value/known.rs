@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use tilewright_scan::did_you_mean;
 
 use crate::{
-    error::{Error, Faults, Kind, TextPlace},
+    error::{Error, Faults, InFile, TextPlace},
+    kind,
     recipe::Recipe,
     rule::{Rule, expression::Axis, name::Offset, reference::Reference},
     text::pattern::NamePattern,
@@ -42,7 +43,7 @@ pub(crate) fn check(recipe: &Recipe, faults: &mut Faults) {
         for part in values.into_iter().flat_map(QuantityValue::parts) {
             match known.fault(part) {
                 Ok(()) => {}
-                Err(error) if error.kind() == Kind::Limit => return faults.push(error),
+                Err(error) if error.kind() == kind::LIMIT => return faults.push(error),
                 Err(_) if told == MOST_TOLD => return,
                 Err(error) => {
                     told += 1;
@@ -58,7 +59,7 @@ pub(crate) fn check(recipe: &Recipe, faults: &mut Faults) {
             let says = format!(
                 "`{key}` names `{name}`, which is neither an axis nor a size of the recipe{near}"
             );
-            faults.push(Error::new(Kind::Key, says));
+            faults.push(Error::new(kind::KEY, says));
         }
     }
 }
@@ -113,7 +114,7 @@ impl<'a> KnownNames<'a> {
             }
             _ => return Ok(()),
         };
-        Err(Error::new(Kind::Name, says))
+        Err(Error::new(kind::NAME, says))
     }
 
     /// Returns true if a tensor of the recipe may have a name of this pattern.
@@ -128,7 +129,7 @@ impl<'a> KnownNames<'a> {
             if self.steps > MOST_STEPS {
                 let says =
                     "its conditions name too many tensors to compare them with those of the rules";
-                return Err(Error::new(Kind::Limit, says));
+                return Err(Error::new(kind::LIMIT, says));
             }
             if pattern.meets(name) {
                 found = true;

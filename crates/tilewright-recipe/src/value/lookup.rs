@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use crate::error::{Error, Kind};
+use crate::{error::Error, kind};
 
 /// Returns the value of a configuration at a path: keys with dots between them, and places in lists. A key that has the
 /// dots itself comes first, and null counts as absent.
@@ -32,7 +32,7 @@ pub(crate) fn check(path: &str) -> Result<(), Error> {
         true => {
             let says =
                 format!("`{path}` has an empty key; the keys of a path have one dot between them");
-            Err(Error::new(Kind::Key, says))
+            Err(Error::new(kind::KEY, says))
         }
     }
 }

@@ -10,7 +10,8 @@ use std::{collections::BTreeMap, fmt};
 use serde_json::Value;
 
 use crate::{
-    error::{Error, Kind},
+    error::Error,
+    kind,
     text::toml_file::{self, File},
     value::lookup::{self, short},
 };
@@ -162,7 +163,7 @@ impl Conditions {
 
 impl From<&Contradiction> for Error {
     fn from(found: &Contradiction) -> Error {
-        Error::new(Kind::Config, format!("the configuration contradicts the recipe: {found}"))
+        Error::new(kind::CONFIG, format!("the configuration contradicts the recipe: {found}"))
     }
 }
 

@@ -20,7 +20,8 @@ use serde_json::Value as Json;
 use tilewright_scan::Scanner;
 
 use crate::{
-    error::{Error, Kind, TextPlace},
+    error::{Error, InFile, TextPlace},
+    kind,
     rule::expression::Sizes,
     value::dims::{Dims, Glob},
     value::lack::Lack,
@@ -81,14 +82,14 @@ impl Quantity {
 
     fn read(text: &str, place: &TextPlace) -> Result<Quantity, Error> {
         if text.len() > LONGEST {
-            return Err(Error::new(Kind::Limit, format!("a size has more than {LONGEST} bytes")));
+            return Err(Error::new(kind::LIMIT, format!("a size has more than {LONGEST} bytes")));
         }
         let mut scanner: Scanner<'_, Error> = Scanner::new(text);
-        let value = choice(&mut scanner, 0).map_err(|error| error.of(Kind::Size))?;
+        let value = choice(&mut scanner, 0).map_err(|error| error.of_kind(kind::SIZE))?;
         if scanner.peek().is_some() {
             return Err(scanner
                 .expected("`+`, `-`, `*`, `//`, `%`, `or` or the end")
-                .of(Kind::Size));
+                .of_kind(kind::SIZE));
         }
         Ok(Quantity::Text { text: text.to_owned(), place: place.clone(), value })
     }
@@ -539,7 +540,7 @@ mod tests {
             [("config", (6, 6)), ("a / b", (2, 3)), ("a b", (2, 3)), ("(a", (2, 2)), ("", (0, 0))]
         {
             let error = Quantity::read(text, &TextPlace::default()).unwrap_err();
-            assert_eq!((error.kind(), error.span()), (Kind::Size, Some(span)), "{text}: {error}");
+            assert_eq!((error.kind(), error.span()), (kind::SIZE, Some(span)), "{text}: {error}");
         }
         let deep = "(".repeat(500);
         assert!(

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use tilewright_core::Dtype;
-use tilewright_recipe::{Assembly, Errors, Kind, Recipe, Sizes, Tensor, shipped};
+use tilewright_recipe::{Assembly, Errors, Recipe, Sizes, Tensor, kind, shipped};
 
 const RULE: &str = "\n[[map]]\nfrom = 'q.{L}.w : (n d) h'\nto = 'p.{L}.w : n d h'";
 
@@ -127,7 +127,7 @@ fn paths_into_a_configuration_have_no_empty_keys() {
     ] {
         let errors = Recipe::parse(text).unwrap_err();
         assert!(errors.to_string().contains("has an empty key"), "{text}: {errors}");
-        assert_eq!(errors.first().kind(), Kind::Key);
+        assert_eq!(errors.first().kind(), kind::KEY);
     }
     assert!(
         Recipe::parse("[sizes]\na = 'config.a..b'")

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 use tilewright_core::Dtype;
-use tilewright_recipe::{Assembly, Kind, Origin, Recipe, Sizes, Tensor};
+use tilewright_recipe::{Assembly, Origin, Recipe, Sizes, Tensor, kind};
 
 use crate::interpreter::{Array, run, width};
 
@@ -32,7 +32,7 @@ fn solve(text: &str, tensors: &[Tensor]) -> Assembly {
 }
 
 /// The first fault of a recipe for some tensors, and all of them as a text.
-fn fault(text: &str, tensors: &[Tensor]) -> (Kind, String) {
+fn fault(text: &str, tensors: &[Tensor]) -> (&'static str, String) {
     let errors = match Recipe::parse(text) {
         Ok(recipe) => recipe.solve(tensors, None, &Sizes::new()).expect_err("it must be refused"),
         Err(errors) => errors,
@@ -74,13 +74,13 @@ fn a_second_name_holds_the_same_and_goes_if_it_is_equal() {
     let back = recipe(text).inverse();
     assert_eq!(back.solve(&heads[..1], None, &Sizes::new()).unwrap().made.len(), 1);
     let errors = back.solve(&heads[1..], None, &Sizes::new()).unwrap_err();
-    assert_eq!(errors.first().kind(), Kind::Tie);
+    assert_eq!(errors.first().kind(), kind::TIE);
     let other = [heads[0].clone(), Tensor { extents: vec![2, 4], ..heads[1].clone() }];
-    assert_eq!(back.solve(&other, None, &Sizes::new()).unwrap_err().first().kind(), Kind::Tie);
+    assert_eq!(back.solve(&other, None, &Sizes::new()).unwrap_err().first().kind(), kind::TIE);
     let (kind, says) = fault("tie = [['wte', 'head']]\npass = ['embed']", &heads[..1]);
     assert_eq!(
         (kind, says.as_str()),
-        (Kind::Tie, "`head` should be a second name of `wte`, which is not made")
+        (kind::TIE, "`head` should be a second name of `wte`, which is not made")
     );
 }
 
@@ -151,7 +151,7 @@ fn norms_are_widened_exactly_and_narrowed_where_no_bit_is_lost() {
     let inverse = recipe(text).inverse();
     let wide = heads(&[("a_norm", F, &[3]), ("w", Dtype::Bf16, &[2, 2])]);
     let errors = inverse.solve(&wide, None, &Sizes::new()).unwrap_err();
-    assert_eq!(errors.first().kind(), Kind::Unsolved);
+    assert_eq!(errors.first().kind(), kind::UNSOLVED);
     for config in
         [json!({"dtype": "bfloat16"}), json!({"text_config": {"torch_dtype": "bfloat16"}})]
     {
@@ -159,10 +159,10 @@ fn norms_are_widened_exactly_and_narrowed_where_no_bit_is_lost() {
         assert_eq!(assembly.made[0].dtype, Dtype::Bf16);
     }
     let (kind, says) = fault(text, &heads(&[("a.norm", Dtype::F8e4m3fn, &[3]), ("w", F, &[1])]));
-    assert_eq!(kind, Kind::Dtype, "{says}");
+    assert_eq!(kind, kind::DTYPE, "{says}");
     for (key, dtype) in [("dtype", "bf16"), ("dtype", "s32"), ("from_dtype", "bf16")] {
         let (kind, says) = fault(&format!("[[map]]\nfrom = 'a'\nto = 'b'\n{key} = '{dtype}'"), &[]);
-        assert_eq!(kind, Kind::Arithmetic);
+        assert_eq!(kind, kind::ARITHMETIC);
         assert!(says.contains("recipes move elements and never compute"), "{says}");
     }
 }
@@ -173,10 +173,10 @@ fn what_computes_is_refused_by_name() {
         let (kind, says) = fault(&format!("[[map]]\nfrom = 'a'\nto = 'b'\n{key} = 1"), &[]);
         let expected =
             format!("line 4: `{key}` is refused: recipes move elements and never compute");
-        assert_eq!((kind, says), (Kind::Arithmetic, expected));
+        assert_eq!((kind, says), (kind::ARITHMETIC, expected));
     }
     let (kind, says) = fault("[[map]]\nfrom = 'a : h - 1'\nto = 'b : h'", &[]);
-    assert_eq!(kind, Kind::Expression);
+    assert_eq!(kind, kind::EXPRESSION);
     assert!(says.contains("recipes move elements and never compute"), "{says}");
 }
 
@@ -186,7 +186,7 @@ fn pieces_of_one_tensor_have_one_element_type() {
     let (kind, says) = fault(text, &heads(&[("q", F, &[2]), ("k", Dtype::Bf16, &[3])]));
     assert_eq!(
         (kind, says.as_str()),
-        (Kind::Dtype, "line 3: \"qk\" would be made of f32 and of bf16")
+        (kind::DTYPE, "line 3: \"qk\" would be made of f32 and of bf16")
     );
 }
 
@@ -209,7 +209,7 @@ fn sizes_that_differ_between_layers_are_recorded_for_each_layer() {
     let strict = text.replace("varying = ['e']", "");
     let tensors: Vec<Tensor> = sources.iter().map(|(head, _)| head.clone()).collect();
     let (kind, says) = fault(&strict, &tensors);
-    assert_eq!(kind, Kind::Varying);
+    assert_eq!(kind, kind::VARYING);
     assert!(says.contains("`e` is 1 for L = 1, and 2 for L = 0"), "{says}");
 }
 
@@ -229,7 +229,7 @@ fn padding_is_filled_and_must_be_the_fill() {
     let says = "line 3: `~v` is 5, and 1 fill 3 of `v` up to a multiple of 4";
     assert_eq!(errors.to_string(), says);
     let errors = inverse.solve(&heads, None, &Sizes::new()).unwrap_err();
-    assert_eq!(errors.first().kind(), Kind::Unsolved);
+    assert_eq!(errors.first().kind(), kind::UNSOLVED);
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn layouts_go_to_the_results_they_are_for() {
         assembly.made.iter().map(|made| made.layout.as_deref()).collect();
     assert_eq!(layouts, [Some("zN"), Some("row-major"), Some("nZ")]);
     let (kind, _) = fault("[[map]]\nfrom = 'a'\nto = 'b'\nlayout = ['zN', 'nZ']", &[]);
-    assert_eq!(kind, Kind::Key);
+    assert_eq!(kind, kind::KEY);
 }
 
 #[test]
@@ -293,7 +293,7 @@ fn sizes_come_from_the_caller_the_recipe_and_the_configuration_in_this_order() {
         fault(&text.replace("(n d)", "(n:3 d)").replace("'config.heads'", "4"), &tensors);
     assert_eq!(
         (kind, says.as_str()),
-        (Kind::Size, "line 3: `n` has the size 3 in the rule, and 4 is given")
+        (kind::SIZE, "line 3: `n` has the size 3 in the rule, and 4 is given")
     );
 }
 
@@ -301,11 +301,11 @@ fn sizes_come_from_the_caller_the_recipe_and_the_configuration_in_this_order() {
 fn names_that_are_read_in_two_ways_are_refused() {
     let tensors = heads(&[("a.b.a.b.a", F, &[1])]);
     let (kind, says) = fault("[[map]]\nfrom = '{p:*}.b.{r:*}'\nto = '{r:*}.c.{p:*}'", &tensors);
-    assert_eq!(kind, Kind::Name);
+    assert_eq!(kind, kind::NAME);
     assert!(says.contains("\"a.b.a.b.a\" can be read in two ways by `{p:*}.b.{r:*}`"), "{says}");
     let (kind, _) =
         fault("[[map]]\nfrom = 'x{a}{b}'\nto = 'y.{a}.{b}'", &heads(&[("x123", F, &[1])]));
-    assert_eq!(kind, Kind::Name);
+    assert_eq!(kind, kind::NAME);
 }
 
 #[test]
@@ -334,7 +334,7 @@ fn blocks_of_elements_move_whole() {
         "[[map]]\nfrom = 'w : i (g d:16)'\nto = 'v : g i d'",
     ] {
         let (kind, says) = fault(text, &heads(&[("w", q8, &[32, 64])]));
-        assert_eq!(kind, Kind::Arithmetic);
+        assert_eq!(kind, kind::ARITHMETIC);
         assert!(says.contains("\"v\" would take blocks of 32 elements of q8_0 apart"), "{says}");
     }
 }
@@ -367,7 +367,7 @@ fn a_configuration_of_another_model_is_refused_and_the_inverse_has_its_own() {
         ]
     );
     let errors = recipe.solve(&heads, Some(&wrong), &Sizes::new()).unwrap_err();
-    assert!(errors.iter().all(|error| error.kind() == Kind::Config), "{errors}");
+    assert!(errors.iter().all(|error| error.kind() == kind::CONFIG), "{errors}");
     let any = recipe.clone().for_any_config();
     let assembly = any.solve(&heads, Some(&wrong), &Sizes::new()).unwrap();
     // The way back is for this file alone.

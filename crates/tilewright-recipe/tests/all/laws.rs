@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use tilewright_core::Dtype;
-use tilewright_recipe::{Assembly, Errors, Kind, Recipe, Sizes, Tensor};
+use tilewright_recipe::{Assembly, Errors, Recipe, Sizes, Tensor, kind};
 
 use crate::{
     corpus::heads,
@@ -207,7 +207,7 @@ impl Case {
                     (assembly.made.clone(), assembly.equal.clone())
                 ),
                 Err(errors) => assert!(
-                    errors.iter().all(|error| error.kind() == Kind::Unsolved),
+                    errors.iter().all(|error| error.kind() == kind::UNSOLVED),
                     "{recipe}\n{errors}"
                 ),
             }
@@ -340,7 +340,7 @@ fn all_small_expressions_are_one_map_exactly_where_their_polynomials_are_equal()
                 _ if refused % 7 != 0 => refused += 1,
                 _ => {
                     let errors: Errors = Recipe::parse(&case.text()).unwrap_err();
-                    assert_eq!(errors.first().kind(), Kind::Terms, "{}", case.text());
+                    assert_eq!(errors.first().kind(), kind::TERMS, "{}", case.text());
                     refused += 1;
                 }
             }

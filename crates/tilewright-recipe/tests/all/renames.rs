@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use tilewright_core::Dtype;
-use tilewright_recipe::{Kind, Recipe, Sizes, Tensor};
+use tilewright_recipe::{Recipe, Sizes, Tensor, kind};
 
 fn recipe(text: &str) -> Recipe {
     Recipe::parse(text).unwrap_or_else(|errors| panic!("{errors}"))
@@ -15,7 +15,10 @@ fn tensors<T: AsRef<str>>(names: &[T]) -> Vec<Tensor> {
 }
 
 /// The names that a recipe gives to tensors: by old names, the new ones.
-fn names<T: AsRef<str>>(text: &str, of: &[T]) -> Result<BTreeMap<String, String>, (Kind, String)> {
+fn names<T: AsRef<str>>(
+    text: &str,
+    of: &[T],
+) -> Result<BTreeMap<String, String>, (&'static str, String)> {
     let fault = |errors: tilewright_recipe::Errors| (errors.first().kind(), errors.to_string());
     let heads = tensors(of);
     let assembly =
@@ -66,17 +69,17 @@ fn a_rule_for_the_rest_takes_what_no_other_rule_takes() {
 fn rules_for_the_rest_refuse_what_other_rules_refuse() {
     let fault = |text: &str, of: &[&str]| names(text, of).unwrap_err();
     let two = rest("a.{r:*}", "x.{r:*}") + &rest("{p:*}.w", "y.{p:*}");
-    assert_eq!(fault(&two, &["a.w", "a.b", "c.w"]).0, Kind::Claimed);
+    assert_eq!(fault(&two, &["a.w", "a.b", "c.w"]).0, kind::CLAIMED);
     let (kind, says) = fault(&rest("a.{r:*}", "x.{r:*}"), &["a.w", "b.w"]);
-    assert_eq!((kind, says.contains("no rule takes \"b.w\"")), (Kind::Unclaimed, true));
+    assert_eq!((kind, says.contains("no rule takes \"b.w\"")), (kind::UNCLAIMED, true));
     let (kind, _) = fault(&("pass = ['*']\n".to_owned() + &rest("a.{r:*}", "x.{r:*}")), &["a.w"]);
-    assert_eq!(kind, Kind::Unmatched);
+    assert_eq!(kind, kind::UNMATCHED);
     // A number beyond its axis is not taken as the rest.
     let numbered = "[sizes]\ne = 2\n[[map]]\nfrom = 'x.{e}.w : i'\nto = 'w : e i'\n".to_owned()
         + &rest("{r:*}", "z.{r:*}");
     let of = ["x.0.w", "x.1.w", "x.2.w", "v"];
     let (kind, says) = fault(&numbered, &of);
-    assert_eq!((kind, says.contains("has only 2 of `e`")), (Kind::Unclaimed, true), "{says}");
+    assert_eq!((kind, says.contains("has only 2 of `e`")), (kind::UNCLAIMED, true), "{says}");
 }
 
 #[test]
@@ -85,12 +88,12 @@ fn a_rest_that_the_inverse_would_not_restore_is_refused() {
         "[[map]]\nfrom = 'b'\nto = 'c'\noptional = true\n".to_owned() + &rest("a.{r:*}", "{r:*}");
     assert_eq!(names(&text, &["a.d", "b"]).unwrap()["a.d"], "d");
     let (kind, says) = names(&text, &["a.c", "a.d"]).unwrap_err();
-    assert_eq!(kind, Kind::Claimed);
+    assert_eq!(kind, kind::CLAIMED);
     assert!(says.contains("\"a.c\" becomes \"c\", and the inverse would not restore it"), "{says}");
     // One that `pass` would keep in the inverse.
     let text = "pass = ['head']\n".to_owned() + &rest("m.{r:*}", "{r:*}");
     assert!(names(&text, &["m.x"]).is_ok());
-    assert_eq!(names(&text, &["m.x", "m.head"]).unwrap_err().0, Kind::Claimed);
+    assert_eq!(names(&text, &["m.x", "m.head"]).unwrap_err().0, kind::CLAIMED);
 }
 
 #[test]
@@ -111,7 +114,7 @@ fn renames_are_applied_in_their_order_before_the_rules() {
     let (kind, says) = names(&wrong, &["a.norm0.w", "a.norm1.w"]).unwrap_err();
     assert_eq!(
         (kind, says.contains("both be called \"a.norm2.w\"")),
-        (Kind::Twice, true),
+        (kind::TWICE, true),
         "{says}"
     );
 }
@@ -120,18 +123,18 @@ fn renames_are_applied_in_their_order_before_the_rules() {
 fn renames_are_refused_that_lose_names_or_match_none() {
     let fault = |text: &str, of: &[&str]| names(&format!("pass = ['*']\n{text}"), of).unwrap_err();
     let (kind, says) = fault(&rename("a.{x:*}", "b.{x:*}"), &["a.w", "b.v"]);
-    assert_eq!(kind, Kind::Name);
+    assert_eq!(kind, kind::NAME);
     assert!(
         says.contains(
             "\"b.v\" is called \"b.v\" by the renames, and the inverse would call it \"a.v\""
         ),
         "{says}"
     );
-    assert_eq!(fault(&rename("a.{x:*}", "b.{x:*}"), &["c"]).0, Kind::Unmatched);
+    assert_eq!(fault(&rename("a.{x:*}", "b.{x:*}"), &["c"]).0, kind::UNMATCHED);
     let optional =
         "pass = ['*']\n".to_owned() + &rename("a.{x:*}", "b.{x:*}") + "optional = true\n";
     assert!(names(&optional, &["c"]).is_ok());
-    assert_eq!(fault(&rename("{x:*}.n.{y:*}", "{x:*}.m.{y:*}"), &["a.n.n.n.b"]).0, Kind::Name);
+    assert_eq!(fault(&rename("{x:*}.n.{y:*}", "{x:*}.m.{y:*}"), &["a.n.n.n.b"]).0, kind::NAME);
     for (from, to, says) in [
         ("a.{x:*}", "b", "the field `{x:…}` is in one name only"),
         ("a.{L}", "b.{M}", "is in one name only"),
@@ -139,9 +142,9 @@ fn renames_are_refused_that_lose_names_or_match_none() {
         ("a.{(L M)}", "b.{L}.{M}", "a number in a rename is a single axis"),
     ] {
         let (kind, text) = fault(&rename(from, to), &["a.1"]);
-        assert_eq!((kind, text.contains(says)), (Kind::Name, true), "{text}");
+        assert_eq!((kind, text.contains(says)), (kind::NAME, true), "{text}");
     }
-    assert_eq!(fault("[[rename]]\nfrom = 'a'\n", &["a"]).0, Kind::Key);
+    assert_eq!(fault("[[rename]]\nfrom = 'a'\n", &["a"]).0, kind::KEY);
 }
 
 #[test]
@@ -173,7 +176,7 @@ fn even_and_odd_numbers_are_rules_of_their_own() {
     for text in ["a.{0L}", "a.{2}", "a.{9223372036854775808L}"] {
         assert_eq!(
             names(&format!("[[map]]\nfrom = '{text}'\nto = 'b.{{L}}'"), &["a.0"]).unwrap_err().0,
-            Kind::Name
+            kind::NAME
         );
     }
     // A hole in the numbers that are stacked is named by the number in the file.

@@ -111,3 +111,9 @@ impl fmt::Display for HloError {
 tilewright_core::debug_as_display!(HloError);
 
 impl std::error::Error for HloError {}
+
+impl From<HloError> for tilewright_error::Error {
+    fn from(error: HloError) -> tilewright_error::Error {
+        tilewright_error::Error::new("parse", error.to_string()).with_source(error)
+    }
+}

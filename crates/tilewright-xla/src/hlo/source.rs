@@ -70,3 +70,13 @@ impl fmt::Display for HloSourceError {
 tilewright_core::debug_as_display!(HloSourceError);
 
 impl std::error::Error for HloSourceError {}
+
+impl From<HloSourceError> for tilewright_error::Error {
+    fn from(error: HloSourceError) -> tilewright_error::Error {
+        let made = match &error {
+            HloSourceError::Text(text) => tilewright_error::Error::from(text.clone()),
+            HloSourceError::Proto(proto) => proto.clone().into(),
+        };
+        made.with_message(error.to_string())
+    }
+}

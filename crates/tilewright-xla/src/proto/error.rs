@@ -104,6 +104,14 @@ tilewright_core::debug_as_display!(ProtoError);
 
 impl std::error::Error for ProtoError {}
 
+/// The kind is that of the refused field, or `parse` if the bytes are not a proto.
+impl From<ProtoError> for tilewright_error::Error {
+    fn from(error: ProtoError) -> tilewright_error::Error {
+        let kind = error.cause().map_or("parse", Error::kind);
+        tilewright_error::Error::new(kind, error.to_string()).with_source(error)
+    }
+}
+
 /// The largest number of characters shown from either end of a decoder's message, which lists every level.
 const MAX_SAYS: usize = 80;
 

@@ -227,10 +227,9 @@ fn find(name: &str) -> Result<&'static Format, Error> {
     }
     Err(match Spec::parse(&format!("format:{name}")) {
         // The span of the error counts the prefix, which the user did not type.
-        Err(error) => Error::usage("name", error.message().to_owned()),
-        Ok(_) => {
-            Error::usage("name", format!("{name} has parameters; give the format's name alone"))
-        }
+        Err(error) => Error::usage(error.message().to_owned()).in_field("name"),
+        Ok(_) => Error::usage(format!("{name} has parameters; give the format's name alone"))
+            .in_field("name"),
     })
 }
 

@@ -132,7 +132,7 @@ impl Line {
     /// assert_eq!(line.to_json()["error"]["kind"], "parse");
     /// ```
     pub fn unread(message: &str) -> Line {
-        let error = Error::at("parse", (0, 0), message).without_span();
+        let error = Error::new("parse", message);
         Line::Refused { error, column: None }
     }
 }

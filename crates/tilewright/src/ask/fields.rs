@@ -224,7 +224,9 @@ impl<'a> Fields<'a> {
             Value::Array(list) => list,
             other => return Err(is_not(field, "a list of integers", other)),
         };
-        let says = |one: &Value| Error::usage(field, format!("{one} is not an integer from 0 on"));
+        let says = |one: &Value| {
+            Error::usage(format!("{one} is not an integer from 0 on")).in_field(field)
+        };
         list.iter().map(|one| one.as_u64().ok_or_else(|| says(one))).collect()
     }
 
@@ -238,7 +240,7 @@ impl<'a> Fields<'a> {
     /// assert!(Fields(&serde_json::json!({ "packed": [256] })).bytes("packed").is_err());
     /// ```
     pub fn bytes(&self, field: &'static str) -> Result<Vec<u8>, Error> {
-        let says = |one| Error::usage(field, format!("{one} is not a byte"));
+        let says = |one| Error::usage(format!("{one} is not a byte")).in_field(field);
         let byte = |one: u64| u8::try_from(one).map_err(|_| says(one));
         self.integers(field)?.into_iter().map(byte).collect()
     }
@@ -252,7 +254,7 @@ fn is_not(field: &'static str, expected: &str, found: &Value) -> Error {
         Value::Array(_) => "a list".into(),
         other => shortened(&other.to_string()),
     };
-    Error::usage(field, format!("expected {expected}, found {found}"))
+    Error::usage(format!("expected {expected}, found {found}")).in_field(field)
 }
 
 /// Returns the beginning of a long text.

@@ -98,11 +98,11 @@ fn why(guess: &Guess) -> String {
 /// Returns the first reason why a recipe does not fit, and the number of reasons.
 fn why_not(guess: &Guess) -> String {
     let faults = guess.open.iter().flat_map(tilewright_recipe::Errors::iter);
-    let faults = faults.filter(|error| error.kind() != tilewright_recipe::Kind::Unsolved);
+    let faults = faults.filter(|error| error.kind() != tilewright_recipe::kind::UNSOLVED);
     let said = guess.against.iter().map(ToString::to_string);
     // The rest of this message is advice for authors of recipes.
     let short = |error: &tilewright_recipe::Error| match error.kind() {
-        tilewright_recipe::Kind::Unmatched => {
+        tilewright_recipe::kind::UNMATCHED => {
             error.message().split("; ").next().unwrap_or_default().to_owned()
         }
         _ => error.message().to_owned(), // open set

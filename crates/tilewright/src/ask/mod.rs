@@ -100,7 +100,9 @@ pub mod words;
 
 use std::fmt;
 
-use serde_json::Value;
+use serde_json::{Value, json};
+
+use crate::Error;
 
 #[cfg(feature = "files")]
 pub use assembled::Assembled;
@@ -178,5 +180,23 @@ pub trait Answer: fmt::Display {
     /// Sentences that a reader of the answer must not miss, such as what was not checked.
     fn cautions(&self) -> Vec<String> {
         Vec::new()
+    }
+}
+
+/// The answer of a question that is refused: `{"error": {"kind", "message", "field", "span"}}`.
+///
+/// ```
+/// use tilewright::{Error, Spec, ask::Answer};
+/// let error = Spec::parse("zM").unwrap_err().to_json();
+/// assert_eq!((&error["error"]["kind"], &error["error"]["span"]), (&"parse".into(), &[0, 2].into()));
+/// ```
+impl Answer for Error {
+    fn to_json(&self) -> Value {
+        json!({ "error": {
+            "kind": self.kind(),
+            "message": self.to_string(),
+            "field": self.field(),
+            "span": self.span(),
+        }})
     }
 }

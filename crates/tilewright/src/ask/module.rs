@@ -72,7 +72,7 @@ impl<'a> ModuleInfo<'a> {
         let tiling = as_layout.map(tiling).transpose()?;
         let entry = module.entry().ok_or_else(|| {
             let says = format!("{file}: module {} lacks an entry computation", module.name);
-            Error::of_file_alone("module", says)
+            Error::new("module", says).of_file()
         })?;
         let parameters = entry.parameters().into_iter();
         let buffers = |one: &'a tilewright_xla::HloInstruction| one.buffers(tiling.as_ref());

@@ -61,7 +61,7 @@ impl Moved {
         let program = Program::of_arrays(from.layout(), to.layout(), Elements::same(bits), 0);
         let plan = program.map(Plan::of).map_err(refused)?;
         if u128::from(plan.src_bytes()) + u128::from(plan.dst_bytes()) > MAX_BYTES {
-            return Err(Error::usage("to", format!("more than {MAX_BYTES} bytes to move")));
+            return Err(Error::usage(format!("more than {MAX_BYTES} bytes to move")).in_field("to"));
         }
         let source: Vec<u8> = (0..plan.src_bytes()).map(|i| (7 * i + 1) as u8).collect();
         let mut bytes = vec![0u8; plan.dst_bytes() as usize];

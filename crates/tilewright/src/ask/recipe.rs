@@ -191,11 +191,11 @@ fn config(config: &ConfigJson) -> Value {
 pub(super) fn faults(errors: &Errors) -> Vec<Value> {
     let fault = |error: &tilewright_recipe::Error| {
         json!({
-            "kind": error.kind().name(),
+            "kind": error.kind(),
             "message": error.message(),
             "line": error.line(),
             "span": error.span().map(|(from, to)| [from, to]),
-            "allow": error.allow(),
+            "allow": error.name(),
         })
     };
     errors.iter().map(fault).collect()

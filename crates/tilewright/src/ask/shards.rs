@@ -129,7 +129,7 @@ impl ShardsLine {
     /// assert_eq!(line.to_json()["error"]["kind"], "parse");
     /// ```
     pub fn unread(message: &str) -> ShardsLine {
-        ShardsLine::Refused(Error::at("parse", (0, 0), message).without_span())
+        ShardsLine::Refused(Error::new("parse", message))
     }
 }
 
@@ -219,7 +219,7 @@ fn unknown(to: &str) -> Error {
     let near = did_you_mean(to, shardings.iter().chain(&layouts).copied());
     let (shardings, layouts) = (shardings.join(", "), layouts.join(", "));
     let said = format!("no notation is called `{to}`; of shardings there are {shardings}");
-    Error::at("parse", (0, 0), format!("{said}; of layouts {layouts}{near}")).without_span()
+    Error::new("parse", format!("{said}; of layouts {layouts}{near}"))
 }
 
 impl fmt::Display for ShardsTranslation {

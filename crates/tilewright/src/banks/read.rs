@@ -40,7 +40,8 @@ pub fn machine(text: &str) -> Result<Banks, Error> {
     let refused = || {
         let near = did_you_mean(&word, ["nvidia", "cdna3", "cdna4"]);
         let legal = format!("nvidia, cdna3, cdna4, or banks x bytes such as 32x4 and 64x4{near}");
-        Error::usage("banks", format!("`{}` does not name banks; there are {legal}", text.trim()))
+        Error::usage(format!("`{}` does not name banks; there are {legal}", text.trim()))
+            .in_field("banks")
     };
     match word.as_str() {
         "nvidia" => return Ok(Banks::NVIDIA),
@@ -74,7 +75,8 @@ pub fn machine(text: &str) -> Result<Banks, Error> {
 /// ```
 pub fn access(text: &str, of: &Named, banks: &Banks, vector: Option<u64>) -> Result<Access, Error> {
     let bits = of.element_bits().ok_or_else(|| {
-        Error::usage("dtype", "banks depend on the width of an element; give its type, such as f16")
+        Error::usage("banks depend on the width of an element; give its type, such as f16")
+            .in_field("dtype")
     })?;
     let array = AccessedArray { of, bits, banks, vector };
     array.check_vector()?;
@@ -97,7 +99,7 @@ pub fn access(text: &str, of: &Named, banks: &Banks, vector: Option<u64>) -> Res
                 };
                 let legal =
                     format!("`{text}` contradicts itself: {word} {does}; say `{what}`, or {other}");
-                return Err(Error::usage(FIELD, legal));
+                return Err(Error::usage(legal).in_field(FIELD));
             }
             array.matrices(text, what, writes)?
         }
@@ -154,7 +156,7 @@ impl AccessedArray<'_> {
                 )
             }
         };
-        Error::usage("vector", format!("{bytes} bytes at once; {says}"))
+        Error::usage(format!("{bytes} bytes at once; {says}")).in_field("vector")
     }
 
     /// Returns the default number of elements that a thread accesses at once: those in the fewest bytes that hold one element.
@@ -188,7 +190,7 @@ impl AccessedArray<'_> {
                 Err(error) => why = why.or(Some(error)),
             }
         }
-        Err(why.unwrap_or_else(|| Error::usage(FIELD, "an array without dims")))
+        Err(why.unwrap_or_else(|| Error::usage("an array without dims").in_field(FIELD)))
     }
 
     /// Reads an instruction on matrices, such as `ldmatrix.x4.trans`.
@@ -204,20 +206,18 @@ impl AccessedArray<'_> {
                 word => {
                     let says = "an instruction has .x1, .x2 or .x4, and .trans";
                     let says = format!("`.{word}` is not part of `{what}`; {says}");
-                    return Err(Error::usage(FIELD, says));
+                    return Err(Error::usage(says).in_field(FIELD));
                 }
             };
             if is_again {
                 let says = "an instruction has one of .x1, .x2 and .x4, and .trans once";
-                return Err(Error::usage(
-                    FIELD,
-                    format!("`.{word}` is one too many in `{what}`; {says}"),
-                ));
+                return Err(Error::usage(format!("`.{word}` is one too many in `{what}`; {says}"))
+                    .in_field(FIELD));
             }
         }
         if let Some(bytes) = self.vector.filter(|&bytes| bytes != WIDEST) {
             let says = format!("{bytes} bytes; rows of matrices are {WIDEST} bytes");
-            return Err(Error::usage("vector", says));
+            return Err(Error::usage(says).in_field("vector"));
         }
         let vector = self.elements(WIDEST)?;
         let made = |trans| {
@@ -238,7 +238,8 @@ impl AccessedArray<'_> {
         let (what, threads) = suffix(what, " threads ");
         let (what, over) = suffix(what, " over ");
         let threads = threads.map(|text| {
-            let says = || Error::usage(FIELD, format!("`{text}` is not a number of threads"));
+            let says =
+                || Error::usage(format!("`{text}` is not a number of threads")).in_field(FIELD);
             text.trim().parse::<u64>().map_err(|_| says())
         });
         let over = over.map(|text| integers(FIELD, text)).transpose()?;
@@ -260,7 +261,7 @@ impl AccessedArray<'_> {
             // A single word is more likely a misspelt access than a layout.
             true => {
                 let near = did_you_mean(what, ["row", "column", "ldmatrix", "stmatrix"]);
-                Error::usage(FIELD, format!("`{what}` is not an access; {ACCESSES}{near}"))
+                Error::usage(format!("`{what}` is not an access; {ACCESSES}{near}")).in_field(FIELD)
             }
             false => error.in_field(FIELD),
         })?;
@@ -284,7 +285,7 @@ impl AccessedArray<'_> {
             }
             None => {
                 let says = "names no threads; give a layout of threads and values, or the number of threads, as in `… threads 32`";
-                Err(Error::usage(FIELD, format!("`{what}` {says}")))
+                Err(Error::usage(format!("`{what}` {says}")).in_field(FIELD))
             }
         }
     }

@@ -71,13 +71,13 @@ impl Kernels {
             && one != other
         {
             let says = format!("elements of {one} and of {other}; a move keeps the element type");
-            return Err(Error::at("mismatch", (0, 0), says).without_span().in_field("b"));
+            return Err(Error::new("mismatch", says).in_field("b"));
         }
         let widths = (src.element_bits(), dst.element_bits());
         let (Some(src_bits), Some(dst_bits)) = (widths.0.or(widths.1), widths.1.or(widths.0))
         else {
             let says = "the width of an element is not known, as no layout has an element type";
-            return Err(Error::at("needs-dtype", (0, 0), says).without_span());
+            return Err(Error::new("needs-dtype", says));
         };
         let dtype = src.dtype().or(dst.dtype());
         let signed = dtype.is_some_and(|dtype| dtype.is_signed_integer());
@@ -90,7 +90,7 @@ impl Kernels {
         let count = launches(plan.kernels()).len();
         if count > KERNELS {
             let says = format!("{count} kernels; a text has at most {KERNELS}");
-            return Err(Error::at("limit", (0, 0), says).without_span());
+            return Err(Error::new("limit", says));
         }
         let stored = match src_bits == dst_bits {
             true => format!("{src_bits} bits"),
@@ -264,7 +264,7 @@ fn fill(fill: Fill, dtype: Option<Dtype>, bits: u32) -> Result<u128, Error> {
         (Fill::Bits(bits), None) => Ok(bits),
         (Fill::One | Fill::Lowest | Fill::Highest, None) => {
             let says = "this fill depends on the element type, and no layout has one";
-            Err(Error::at("needs-dtype", (0, 0), says).without_span())
+            Err(Error::new("needs-dtype", says))
         }
         (fill, Some(dtype)) => Ok(dtype.stored_fill(fill, bits, ByteOrder::Little)?),
     }

@@ -141,7 +141,7 @@ pub(super) fn strides_of(parts: &[Argument]) -> Option<Result<Strides, Error>> {
         Form::Tuple(tuple) => Ok(tuple.to_string()),
         other => {
             let message = format!("{} among strides such as 1@0", other.described());
-            Err(Error::at("arguments", part.span, message))
+            Err(Error::new("arguments", message).at(part.span))
         }
     };
     let texts: Result<Vec<String>, Error> = parts.iter().map(text).collect();

@@ -36,7 +36,7 @@ pub(super) fn words(text: &str) -> Result<Vec<Token<'_>>, Error> {
     if text.len() > MAX_TEXT {
         let message =
             format!("an expression of {} bytes of text; at most {MAX_TEXT} are read", text.len());
-        return Err(Error::at("limit", (MAX_TEXT, text.len()), message));
+        return Err(Error::new("limit", message).at((MAX_TEXT, text.len())));
     }
     let (mut tokens, mut at) = (Vec::new(), 0);
     loop {

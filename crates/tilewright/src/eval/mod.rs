@@ -53,6 +53,8 @@ use crate::Error;
 use lexer::Word;
 
 pub use call::call;
+#[cfg(feature = "draw")]
+pub(crate) use error::whole;
 pub use functions::{Function, functions};
 pub use limits::{MAX_LIST, MAX_NESTING, MAX_NODES, MAX_TEXT};
 pub use operation::{Operation, operation};
@@ -164,6 +166,6 @@ pub fn layout_of(text: &str) -> Result<Named, Error> {
     let integer = value.kind() == "integer";
     value.to_named().filter(|_| !integer).ok_or_else(|| {
         let message = format!("the expression is {}, not a layout", value.0.described());
-        Error::at("arguments", (0, text.len()), message).in_text(text)
+        Error::new("arguments", message).at((0, text.len())).in_text(text)
     })
 }

@@ -4,6 +4,7 @@ use crate::Error;
 use tilewright_core::{Layout, LayoutTv, Mode};
 
 use super::{
+    error,
     functions::Argument,
     items::Items,
     parser::{self, Expr, Node},
@@ -154,7 +155,7 @@ fn dealt(expr: &Expr<'_>, thr: &Expr<'_>, val: &Expr<'_>, tv: Layout) -> Result<
     let arranged =
         |expr: &Expr<'_>| Argument { form: run::run(expr)?, span: expr.span }.layout(name);
     let dealt = LayoutTv::new(&arranged(thr)?, &arranged(val)?);
-    let dealt = dealt.map_err(|error| Error::core(expr.span, name, &error))?;
+    let dealt = dealt.map_err(|error| error::core(expr.span, name, &error))?;
     let extents = dealt.tile().values().iter();
     let tile = extents.map(|&extent| u64::try_from(extent).unwrap_or(0)).collect();
     Ok(Operation::Dealt { tv, tile })

@@ -162,7 +162,7 @@ impl<'a> Parser<'a> {
         self.nodes += 1;
         if self.nodes > MAX_NODES {
             let message = format!("an expression of more than {MAX_NODES} parts");
-            return Err(Error::at("limit", (from, to), message));
+            return Err(Error::new("limit", message).at((from, to)));
         }
         Ok(Expr { node, span: (from, to) })
     }
@@ -323,7 +323,7 @@ impl<'a> Parser<'a> {
         self.depth += 1;
         if self.depth > MAX_NESTING {
             let message = format!("expressions nested deeper than {MAX_NESTING}");
-            return Err(Error::at("limit", self.here().span, message));
+            return Err(Error::new("limit", message).at(self.here().span));
         }
         Ok(())
     }

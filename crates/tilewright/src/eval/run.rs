@@ -8,6 +8,7 @@ use super::{
     basis,
     basis_strides::Strides,
     dims::Dims,
+    error,
     functions::{self, Argument, Call},
     items::Items,
     parser::{Expr, Node},
@@ -26,14 +27,14 @@ fn strided(shape: &Expr<'_>, stride: &Expr<'_>, span: (usize, usize)) -> Result<
         strides => {
             let made =
                 Layout::from_shape_stride(&shape, &integers_of(strides, stride.span, "strides")?);
-            made.map(layout).map_err(|error| Error::core(span, "", &error))
+            made.map(layout).map_err(|error| error::core(span, "", &error))
         }
     }
 }
 
 /// Evaluates an expression.
 pub(super) fn run(expr: &Expr<'_>) -> Result<Form, Error> {
-    let refused = |error| Error::core(expr.span, "", &error);
+    let refused = |error| error::core(expr.span, "", &error);
     match &expr.node {
         Node::Integer(value) => Ok(Form::Tuple(IntTuple::integer(*value))),
         Node::Keep => Ok(Form::Slicer(Items::leaf(None))),
@@ -50,7 +51,7 @@ pub(super) fn run(expr: &Expr<'_>) -> Result<Form, Error> {
         Node::Quoted(text) => spec(text, expr.span, expr.span.0 + 1),
         Node::Linear(text) => LinearLayout::parse(text)
             .map(|map| Form::Linear(Box::new(map)))
-            .map_err(|error| Error::core_parse(expr.span.0, &error)),
+            .map_err(|error| error::core_parse(expr.span.0, &error)),
         Node::Dims(text) => Dims::parse(text, expr.span.0 + 1).map(Form::Dims),
         Node::Call { name, name_span, arguments } => {
             let function = functions::named(name, *name_span)?;
@@ -76,7 +77,7 @@ pub(super) fn run(expr: &Expr<'_>) -> Result<Form, Error> {
         Node::Chain(operands) => chain(operands),
         Node::Basis(text) => BasisLayout::parse(text)
             .map(|map| Form::Basis(Box::new(map)))
-            .map_err(|error| Error::core_parse(expr.span.0, &error)),
+            .map_err(|error| error::core_parse(expr.span.0, &error)),
     }
 }
 
@@ -99,7 +100,7 @@ fn at(span: (usize, usize), layout: &Expr<'_>, coord: &Expr<'_>) -> Result<Form,
     let (layout, coord) = (argument("L(…)", placed(layout)?)?, argument("L(…)", placed(coord)?)?);
     if let Form::Tuple(_) | Form::Boolean(_) = layout.form {
         let message = format!("{} where a layout is expected", layout.form.described());
-        return Err(Error::at("arguments", layout.span, message));
+        return Err(Error::new("arguments", message).at(layout.span));
     }
     let whole = Value(layout.form.clone());
     let is_swizzled = whole.as_layout().is_some_and(|layout| !layout.swizzle().is_identity());
@@ -132,7 +133,7 @@ pub(super) fn argument(name: &str, argument: Argument) -> Result<Argument, Error
         form @ (Form::Boolean(_) | Form::List(_) | Form::Padding) => {
             let message =
                 format!("{name}: {} cannot be an argument of a function", form.described());
-            Err(Error::at("arguments", argument.span, message))
+            Err(Error::new("arguments", message).at(argument.span))
         }
         _ => Ok(argument),
     }
@@ -156,7 +157,7 @@ pub(super) fn tuple(parts: Vec<Argument>, span: (usize, usize)) -> Result<Form, 
         let _ = items.slicer()?;
         Ok(items.integers()?.map_or(Form::Slicer(items), Form::Tuple))
     });
-    form.map_err(|error| Error::core(span, "", &error))
+    form.map_err(|error| error::core(span, "", &error))
 }
 
 /// Evaluates `(…)` around one expression: a tuple of one integer, tuple or `_`; for any other value, brackets that group.
@@ -178,17 +179,13 @@ pub(super) fn part(of: Argument) -> Result<Part, Error> {
         form @ (Form::Layout(_) | Form::Cut(_) | Form::Tile(_) | Form::Spec(_)) => {
             let layout = Value(form).as_layout().cloned();
             layout.map(|layout| Part::Layout(Box::new(layout))).ok_or_else(|| {
-                Error::at("unsupported", span, "this is not a layout of modes and strides")
+                Error::new("unsupported", "this is not a layout of modes and strides").at(span)
             })
         }
-        other => Err(Error::at(
-            "arguments",
-            span,
-            format!(
+        other => Err(Error::new("arguments", format!(
                 "{} cannot be in a tuple; tuples hold integers, tuples, `_` and, as a tiler, layouts",
                 other.described()
-            ),
-        )),
+            )).at(span)),
     }
 }
 
@@ -196,7 +193,7 @@ pub(super) fn part(of: Argument) -> Result<Part, Error> {
 fn within(items: &Items, span: (usize, usize)) -> Result<Part, Error> {
     let parts = items
         .parts()
-        .ok_or_else(|| Error::at("illegal", span, "an extent below 0; extents are 0 or more"));
+        .ok_or_else(|| Error::new("illegal", "an extent below 0; extents are 0 or more").at(span));
     parts.map(|mut parts| match (items.is_leaf(), parts.len()) {
         (true, 1) => parts.remove(0),
         _ => Part::Modes(parts),
@@ -226,7 +223,7 @@ fn by_images(images: &[i64]) -> Result<Swizzle, tilewright_core::Error> {
 
 /// Returns the value of a SPEC whose text begins at byte `at`, within `span`.
 pub(super) fn spec(text: &str, span: (usize, usize), at: usize) -> Result<Form, Error> {
-    let refused = |error| Error::spec(span, at, &error);
+    let refused = |error| error::spec(span, at, &error);
     let spec = Spec::parse(text).map_err(refused)?;
     // An array over threads may hold an element in several places: such a SPEC is a map to coordinates.
     if let Some(map) = spec.distribution(None, None).map_err(refused)? {
@@ -251,11 +248,11 @@ fn integers(expr: &Expr<'_>, what: &str) -> Result<IntTuple, Error> {
 fn integers_of(form: Form, span: (usize, usize), what: &str) -> Result<IntTuple, Error> {
     match form {
         Form::Tuple(tuple) => Ok(tuple),
-        other => Err(Error::at(
+        other => Err(Error::new(
             "arguments",
-            span,
             format!("{} for {what}; expected an integer or a tuple of integers", other.described()),
-        )),
+        )
+        .at(span)),
     }
 }
 
@@ -278,7 +275,7 @@ fn arithmetic(
                 // Only a quotient or a remainder by 0 has no value.
                 let why = if b == 0 { "divides by 0" } else { "does not fit 64 bits" };
                 let message = format!("`{a} {sign} {b}` {why}");
-                Error::at("overflow", span, message)
+                Error::new("overflow", message).at(span)
             });
             Ok(Form::Tuple(IntTuple::integer(value?)))
         }
@@ -294,18 +291,14 @@ fn arithmetic(
             scaled.ok_or_else(|| {
                 let message =
                     format!("{unit} times {by}; give one stride and an integer that fit 64 bits");
-                Error::at("illegal", span, message)
+                Error::new("illegal", message).at(span)
             })
         }
-        _ => Err(Error::at(
-            "arguments",
-            span,
-            format!(
+        _ => Err(Error::new("arguments", format!(
                 "{} {sign} {}; give integers, or a layout and the offset that moves it: (4,8):(8,1)+3",
                 left.form.described(),
                 right.form.described(),
-            ),
-        )),
+            )).at(span)),
     }
 }
 
@@ -324,8 +317,8 @@ fn moved(from: &Layout, by: i64, span: (usize, usize)) -> Result<Form, Error> {
     let offset = from
         .offset()
         .checked_add(by)
-        .ok_or_else(|| Error::at("overflow", span, "the offsets add up beyond 64 bits"))?;
-    from.with_offset(offset).map(layout).map_err(|error| Error::core(span, "", &error))
+        .ok_or_else(|| Error::new("overflow", "the offsets add up beyond 64 bits").at(span))?;
+    from.with_offset(offset).map(layout).map_err(|error| error::core(span, "", &error))
 }
 
 /// Evaluates `layout valid (2,3) capacity 64`.
@@ -343,7 +336,7 @@ fn valid(
         None => whole.extents().to_vec(),
     };
     let tensor = TensorLayout::new(&extents, &layout, capacity.unwrap_or(whole.capacity()))
-        .map_err(|error| Error::core(expr.span, "", &error))?;
+        .map_err(|error| error::core(expr.span, "", &error))?;
     let named = Named::new("eval", tensor, None, None, tilewright_core::Fill::Unspecified);
     Ok(Form::Spec(Box::new(named)))
 }
@@ -354,11 +347,11 @@ fn natural(tuple: &IntTuple, span: (usize, usize)) -> Result<Vec<u64>, Error> {
         tuple.values().iter().map(|&value| u64::try_from(value).ok()).collect();
     match all {
         Some(all) if tuple.depth() <= 1 && Coord::new(&all).is_ok() => Ok(all),
-        _ => Err(Error::at(
+        _ => Err(Error::new(
             "illegal",
-            span,
             format!("{tuple}: expected one extent per axis, each 0 or more"),
-        )),
+        )
+        .at(span)),
     }
 }
 

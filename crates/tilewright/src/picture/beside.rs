@@ -63,6 +63,12 @@ tilewright_core::debug_as_display!(Unequal);
 
 impl error::Error for Unequal {}
 
+impl From<Unequal> for crate::Error {
+    fn from(unequal: Unequal) -> crate::Error {
+        crate::Error::mismatch(unequal.to_string()).with_source(unequal)
+    }
+}
+
 impl<'a> Picture<'a> {
     /// Puts this picture to the left of another of the same array, each within its own limits.
     ///

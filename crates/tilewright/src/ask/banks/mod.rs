@@ -61,10 +61,8 @@ impl BankConflicts {
         wants_fix: bool,
     ) -> Result<BankConflicts, Error> {
         if accesses.is_empty() {
-            return Err(Error::usage(
-                "access",
-                "no access is given; write for example `row` or `column`",
-            ));
+            return Err(Error::usage("no access is given; write for example `row` or `column`")
+                .in_field("access"));
         }
         let bits = layout.element_bits().unwrap_or(0);
         let refused = |error| Error::from(error).in_field("access");

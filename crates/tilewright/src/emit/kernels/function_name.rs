@@ -26,7 +26,9 @@ pub(super) fn check(name: &str) -> Result<(), Error> {
     let starts = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     let legal = "letters, digits and _, no digit first";
     if !name.chars().all(plain) || !starts {
-        return Err(Error::usage("name", format!("{name:?} is not a name in C++: {legal}")));
+        return Err(
+            Error::usage(format!("{name:?} is not a name in C++: {legal}")).in_field("name")
+        );
     }
     let header = Target::Cuda.header();
     let says = |word: &str| header.split(|c: char| !plain(c)).any(|own| own == word);
@@ -37,7 +39,7 @@ pub(super) fn check(name: &str) -> Result<(), Error> {
             "{name:?} is a word of C++, or one that the text or its compiler needs; legal are {legal}, \
              no _ first, no two together and no _t last, such as {NAME}"
         );
-        return Err(Error::usage("name", says));
+        return Err(Error::usage(says).in_field("name"));
     }
     Ok(())
 }

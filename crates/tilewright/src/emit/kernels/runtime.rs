@@ -56,7 +56,7 @@ impl FromStr for Runtime {
             _ => {
                 let near = or_one_of(text, &["cuda", "hip"]);
                 let says = format!("kernels are not printed in {text:?}{near}");
-                Err(Error::usage("to", says))
+                Err(Error::usage(says).in_field("to"))
             }
         }
     }

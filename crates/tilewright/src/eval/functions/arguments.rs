@@ -5,6 +5,7 @@ use tilewright_core::{self as core, BasisLayout, IntTuple, Layout, LinearLayout,
 
 use crate::eval::{
     dims::Dims,
+    error,
     items::Items,
     value::{Form, Part, Value},
 };
@@ -51,9 +52,11 @@ impl Refusal {
     /// Returns the refusal as an error of the call at `span`.
     pub(in crate::eval) fn at(self, name: &str, span: (usize, usize)) -> Error {
         match self {
-            Refusal::Core(error) => Error::core(span, name, &error),
+            Refusal::Core(error) => error::core(span, name, &error),
             Refusal::Argument(error) => error,
-            Refusal::Message(kind, message) => Error::at(kind, span, format!("{name}: {message}")),
+            Refusal::Message(kind, message) => {
+                Error::new(kind, format!("{name}: {message}")).at(span)
+            }
         }
     }
 }
@@ -73,14 +76,10 @@ impl Argument {
     pub(in crate::eval) fn layout(&self, caller: &str) -> Result<Layout, Error> {
         match &self.form {
             Form::Tuple(shape) => Layout::compact_col_major(shape)
-                .map_err(|error| Error::core(self.span, caller, &error)),
-            Form::Spec(named) if !named.layout().is_strided() => Err(Error::at(
-                "unsupported",
-                self.span,
-                format!(
+                .map_err(|error| error::core(self.span, caller, &error)),
+            Form::Spec(named) if !named.layout().is_strided() => Err(Error::new("unsupported", format!(
                     "{caller}: the tiles of this SPEC merge dims or do not divide one another, which modes with strides cannot express"
-                ),
-            )),
+                )).at(self.span)),
             form => {
                 let layout = Value(form.clone()).as_layout().cloned();
                 layout.ok_or_else(|| self.is_not(caller, "a layout"))
@@ -91,7 +90,7 @@ impl Argument {
     /// Returns the error of an argument that is not `expected`.
     fn is_not(&self, caller: &str, expected: &str) -> Error {
         let message = format!("{caller}: {} where {expected} is expected", self.form.described());
-        Error::at("arguments", self.span, message)
+        Error::new("arguments", message).at(self.span)
     }
 }
 
@@ -120,7 +119,7 @@ impl<'a> Call<'a> {
     fn argument(&self, i: usize) -> Result<&'a Argument, Refusal> {
         self.arguments.get(i).ok_or_else(|| {
             let message = format!("{}: argument {} is missing", self.name, i + 1);
-            Refusal::Argument(Error::at("arguments", self.span, message))
+            Refusal::Argument(Error::new("arguments", message).at(self.span))
         })
     }
 

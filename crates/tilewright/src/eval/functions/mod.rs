@@ -120,7 +120,7 @@ impl Function {
             let plural = if arguments.len() == 1 { "" } else { "s" };
             let (given, name, wanted) = (arguments.len(), self.name, self.arguments);
             let message = format!("{given} argument{plural} for {name}({wanted})");
-            return Err(Error::at("arguments", span, message));
+            return Err(Error::new("arguments", message).at(span));
         }
         basis::by_parts(self.name, arguments, span, self.run)
             .unwrap_or_else(|| (self.run)(&Call::new(self.name, arguments, span)))
