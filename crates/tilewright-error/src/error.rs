@@ -431,15 +431,17 @@ impl Error {
         self.0.span
     }
 
-    /// Returns the column of `text` at which the span begins, in characters, from 1.
+    /// Returns the column at which the span begins, in characters of its line of `text`, from 1.
     ///
     /// ```
     /// let error = tilewright_error::Error::parse((4, 5), "expected an integer");
     /// assert_eq!(error.column("(é,x):(1,2)"), Some(4));
+    /// assert_eq!(error.column("(4\n(x,2)"), Some(2));
     /// ```
     pub fn column(&self, text: &str) -> Option<usize> {
         let (from, _) = self.0.span?;
-        Some(1 + text.char_indices().take_while(|&(at, _)| at < from).count())
+        let before = text.get(..from).unwrap_or(text);
+        Some(1 + before.chars().rev().take_while(|&c| c != '\n' && c != '\r').count())
     }
 
     /// Returns the line of the file at fault, from 1.

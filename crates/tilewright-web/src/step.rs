@@ -101,6 +101,7 @@ fn links(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tilewright::ask::Answer;
 
     #[test]
     fn a_step_shows_operands_and_result() {

@@ -88,10 +88,7 @@ mod validate;
 mod validate_shape;
 
 #[cfg(feature = "proto")]
-pub use hlo::{
-    Buffer, Buffers, HloComputation, HloError, HloInstruction, HloModule, HloSourceError, Tiling,
-    Unsized,
-};
+pub use hlo::{Buffer, Buffers, HloComputation, HloInstruction, HloModule, Tiling, Unsized};
 pub use layout::{ArrayShape, Dim, Layout, Split};
 pub use layout_util::Ignore;
 pub use padded_shape::PaddedShape;
@@ -100,6 +97,6 @@ pub use padding_value::PaddingValue;
 pub use primitive_type::PrimitiveType;
 pub use program::{Parameter, ProgramShape};
 pub use shape::{Shape, ShapeKind};
-pub use shape_error::ShapeError;
 pub use shape_index::ShapeIndex;
 pub use tile::{Tile, TileDim};
+pub use tilewright_error::Error;

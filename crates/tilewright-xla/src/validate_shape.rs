@@ -2,16 +2,18 @@
 //!
 //! Corresponds to XLA's `ValidateShape` and `ValidateLayoutInShape`, without their aborts.
 
-use tilewright_core::Error;
+use tilewright_core::Error as Refusal;
 
-use crate::{ArrayShape, Dim, PrimitiveType, Shape, ShapeError, ShapeIndex, ShapeKind};
+use crate::{
+    ArrayShape, Dim, Error, PrimitiveType, Shape, ShapeIndex, ShapeKind, shape_error::of_member,
+};
 
 impl ArrayShape {
     /// Checks that such an array can exist: its type has values, each dim and the bytes of all elements are below 2⁶³, and
     /// the layout, if there is one, fits ([`crate::Layout::validate`]). Unbounded dims count as 1.
     ///
     /// # Errors
-    /// [illegal](Error::is_illegal) for a type without values; [overflow](Error::is_overflow) for a dim or a size; those
+    /// [illegal](Refusal::is_illegal) for a type without values; [overflow](Refusal::is_overflow) for a dim or a size; those
     /// of [`crate::Layout::validate`] for the layout.
     ///
     /// ```
@@ -20,7 +22,7 @@ impl ArrayShape {
     /// let huge = ArrayShape::parse("f32[4611686018427387904,8]").unwrap();
     /// assert!(huge.validate().unwrap_err().is_overflow());
     /// ```
-    pub fn validate(&self) -> Result<(), Error> {
+    pub fn validate(&self) -> Result<(), Refusal> {
         let bytes = element_bytes(self.element_type)?;
         check_size(&self.dims, bytes)?;
         match &self.layout {
@@ -39,9 +41,9 @@ impl ArrayShape {
     }
 }
 
-fn element_bytes(element_type: PrimitiveType) -> Result<u64, Error> {
+fn element_bytes(element_type: PrimitiveType) -> Result<u64, Refusal> {
     let bits = element_type.storage_bits().ok_or_else(|| {
-        Error::illegal(
+        Refusal::illegal(
             "arrays do not hold elements of type number {}",
             [element_type.number().into()],
             "tuples, tokens, opaque values and buffers are not elements",
@@ -51,12 +53,12 @@ fn element_bytes(element_type: PrimitiveType) -> Result<u64, Error> {
 }
 
 /// Checks each dim, and the total bytes of the elements.
-fn check_size(dims: &[Dim], element_bytes: u64) -> Result<(), Error> {
+fn check_size(dims: &[Dim], element_bytes: u64) -> Result<(), Refusal> {
     let (mut bytes, limit) = (u128::from(element_bytes), i64::MAX as u128);
     for (at, dim) in dims.iter().enumerate() {
         let (Dim::Static(extent) | Dim::Bounded(extent)) = *dim else { continue };
         if u128::from(extent) > limit {
-            return Err(Error::overflow(
+            return Err(Refusal::overflow(
                 "dim {} of extent {}",
                 [at as i128, extent.into()],
                 "an extent is at most 2^63 - 1",
@@ -66,7 +68,7 @@ fn check_size(dims: &[Dim], element_bytes: u64) -> Result<(), Error> {
     }
     let empty = dims.iter().any(|dim| matches!(dim, Dim::Static(0) | Dim::Bounded(0)));
     if bytes > limit && !empty {
-        return Err(Error::overflow(
+        return Err(Refusal::overflow(
             "the elements of {} dims take more than 2^63 - 1 bytes",
             [dims.len() as i128],
             "an array has at most 2^63 - 1 bytes",
@@ -91,7 +93,7 @@ impl Shape {
     /// ```
     #[doc(alias = "ValidateShape")]
     #[doc(alias = "ValidateShapeWithOptionalLayout")]
-    pub fn validate(&self) -> Result<(), ShapeError> {
+    pub fn validate(&self) -> Result<(), Error> {
         validate(self, &ShapeIndex::default(), false)
     }
 
@@ -105,18 +107,18 @@ impl Shape {
     /// let shape = |text: &str| Shape::parse(text).unwrap();
     /// assert_eq!(shape("(f32[2]{0}, token[])").validate_with_layouts(), Ok(()));
     /// let error = shape("(f32[2]{0}, f32[3])").validate_with_layouts().unwrap_err();
-    /// assert!(error.is_missing_layout());
+    /// assert_eq!((error.case(), error.name()), ("missing-layout", Some("{1}")));
     /// ```
     #[doc(alias = "ValidateLayoutInShape")]
-    pub fn validate_with_layouts(&self) -> Result<(), ShapeError> {
+    pub fn validate_with_layouts(&self) -> Result<(), Error> {
         validate(self, &ShapeIndex::default(), true)
     }
 }
 
-fn validate(shape: &Shape, index: &ShapeIndex, strict: bool) -> Result<(), ShapeError> {
+fn validate(shape: &Shape, index: &ShapeIndex, strict: bool) -> Result<(), Error> {
     match shape.kind() {
         ShapeKind::Array(array) | ShapeKind::Buffer(array) => {
-            let refused = |cause| Err(ShapeError::new(index.clone(), array, cause));
+            let refused = |cause| Err(of_member(index, array, cause));
             match array.validate() {
                 Err(cause) => refused(Some(cause)),
                 Ok(()) if strict && array.layout.is_none() => refused(None),

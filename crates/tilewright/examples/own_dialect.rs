@@ -18,7 +18,7 @@ use tilewright::{
     ask::{Explanation, Translation},
     layouts::{Digit, Pattern},
     notation::{
-        self, Notation, add_notation,
+        Notation, add_notation,
         dialect::{Given, Reading, Resolved},
         notation,
     },
@@ -40,7 +40,7 @@ struct Tvm {
     stored: Vec<(char, Option<u64>)>,
 }
 
-fn read(text: &str) -> Result<Arc<dyn Reading>, notation::Error> {
+fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
     let behind = text.find("->").map(|at| at + 2);
     let stored = axes(text, behind.unwrap_or(0))?;
     let dims = match behind {
@@ -53,12 +53,12 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, notation::Error> {
 }
 
 /// Reads the dims and blocks of a text from this byte on. An error points at the bytes at fault.
-fn axes(text: &str, from: usize) -> Result<Vec<(char, Option<u64>)>, notation::Error> {
+fn axes(text: &str, from: usize) -> Result<Vec<(char, Option<u64>)>, Error> {
     let mut axes = Vec::new();
     let mut digits = String::new();
     for (at, c) in text.char_indices().filter(|(at, _)| *at >= from) {
         let span = (at - digits.len(), at + c.len_utf8());
-        let wrong = |message: &str| notation::Error::parse(span, message);
+        let wrong = |message: &str| Error::parse(span, message);
         let axis = match (c, digits.parse().ok()) {
             ('0'..='9', _) => {
                 digits.push(c);
@@ -78,29 +78,27 @@ fn axes(text: &str, from: usize) -> Result<Vec<(char, Option<u64>)>, notation::E
     }
     match digits.is_empty() {
         true => Ok(axes),
-        false => {
-            Err(notation::Error::parse((text.len(), text.len()), "expected the dim of a block"))
-        }
+        false => Err(Error::parse((text.len(), text.len()), "expected the dim of a block")),
     }
 }
 
 impl Tvm {
     /// Returns the layout as digits of the dims. A dim with a block is its quotient, the block its remainder.
-    fn pattern(&self) -> Result<Pattern, notation::Error> {
+    fn pattern(&self) -> Result<Pattern, Error> {
         let is_blocked = |dim: char| {
             self.stored.iter().any(|(c, size)| size.is_some() && c.eq_ignore_ascii_case(&dim))
         };
         let digit = |&(c, size): &(char, Option<u64>)| {
             let axis = self.dims.iter().position(|dim| dim.eq_ignore_ascii_case(&c));
             let axis = axis.ok_or_else(|| {
-                notation::Error::mismatch(format!("`{c}` is not part of any dim of `{self}`"))
+                Error::mismatch(format!("`{c}` is not part of any dim of `{self}`"))
             })? as u8;
             Ok(match size {
                 Some(size) => Digit::fixed(axis, 0, size),
                 None => Digit::rest(axis, is_blocked(c).into()),
             })
         };
-        let digits: Result<Vec<Digit>, notation::Error> = self.stored.iter().map(digit).collect();
+        let digits: Result<Vec<Digit>, Error> = self.stored.iter().map(digit).collect();
         Ok(Pattern::new(self.dims.len(), &digits?)?)
     }
 }
@@ -127,33 +125,31 @@ impl Reading for Tvm {
         rank == self.dims.len()
     }
 
-    fn resolve(&self, given: &Given<'_>) -> Result<Resolved, notation::Error> {
+    fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
         let dims = given.need_dims(self)?;
         if !self.fits(dims.len()) {
             let message =
                 format!("`{self}` has {} dims, the array {}", self.dims.len(), dims.len());
-            return Err(notation::Error::mismatch(message));
+            return Err(Error::mismatch(message));
         }
         Ok(Resolved::of_pattern(&self.pattern()?, dims, given)?)
     }
 }
 
 /// Prints the layout with the letters A, B, C … for its dims, or returns the reason why TVM cannot express it.
-fn print(named: &Named) -> Result<String, notation::Error> {
+fn print(named: &Named) -> Result<String, Error> {
     let pattern = Pattern::of(named.layout())?;
     let letter = |axis: u8| char::from(b'A'.saturating_add(axis).min(b'Z'));
     let axis = |digit: &Digit| match (digit.level(), digit.size()) {
         (0 | 1, None) => Ok((letter(digit.axis()), None)),
         (0, Some(size)) => Ok((letter(digit.axis()).to_ascii_lowercase(), Some(size))),
-        _ => Err(notation::Error::unsupported("TVM has no nested blocks")),
+        _ => Err(Error::unsupported("TVM has no nested blocks")),
     };
     let stored: Result<Vec<_>, _> = pattern.digits().iter().map(axis).collect();
     let layout = Tvm { dims: (0..pattern.rank() as u8).map(letter).collect(), stored: stored? };
     match layout.pattern()? == pattern {
         true => Ok(layout.to_string()),
-        false => {
-            Err(notation::Error::unsupported("TVM splits a dim into whole blocks and the rest"))
-        }
+        false => Err(Error::unsupported("TVM splits a dim into whole blocks and the rest")),
     }
 }
 

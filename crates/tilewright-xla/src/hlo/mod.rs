@@ -16,8 +16,6 @@ mod tiling;
 mod weight;
 
 pub use buffers::{Buffer, Buffers, Unsized};
-pub use error::HloError;
-pub use source::HloSourceError;
 pub use tiling::Tiling;
 
 use std::sync::Arc;

@@ -4,10 +4,13 @@
 
 use std::sync::Arc;
 
-use tilewright_core::Error;
+use tilewright_core::Error as Refusal;
 
 use super::{HloComputation, HloInstruction, HloModule, shared, weight};
-use crate::proto::{ProtoError, ShapeProto, decode, each};
+use crate::{
+    Error,
+    proto::{ShapeProto, decode, each, inside, of_field},
+};
 
 /// The largest number of messages in a module's proto: an instruction has about four, and each takes at most a few
 /// hundred bytes.
@@ -75,9 +78,9 @@ impl HloModule {
     /// let bytes = [b"\x0a\x01m", b"\x1a\x05\x0a\x03top".as_slice()].concat();
     /// let module = HloModule::from_proto_bytes(&bytes).unwrap();
     /// assert_eq!((module.name.as_str(), module.computations[0].name.as_str()), ("m", "top"));
-    /// assert!(HloModule::from_proto_bytes(b"\x0a").unwrap_err().is_decode());
+    /// assert!(HloModule::from_proto_bytes(b"\x0a").unwrap_err().is_parse());
     /// ```
-    pub fn from_proto_bytes(bytes: &[u8]) -> Result<HloModule, ProtoError> {
+    pub fn from_proto_bytes(bytes: &[u8]) -> Result<HloModule, Error> {
         weight::check(bytes, MAX_MESSAGES)?;
         let proto = match decode::<DumpProto>(bytes) {
             // The name of a plain module does not decode as a module with computations.
@@ -106,7 +109,7 @@ fn entry(proto: &ModuleProto) -> Option<usize> {
     place(&|one| one.id == proto.entry_computation_id).or_else(|| place(&named))
 }
 
-fn computation(proto: &ComputationProto) -> Result<HloComputation, ProtoError> {
+fn computation(proto: &ComputationProto) -> Result<HloComputation, Error> {
     Ok(HloComputation {
         name: proto.name.clone(),
         entry: false,
@@ -115,28 +118,28 @@ fn computation(proto: &ComputationProto) -> Result<HloComputation, ProtoError> {
     })
 }
 
-fn instruction(proto: &InstructionProto) -> Result<HloInstruction, ProtoError> {
+fn instruction(proto: &InstructionProto) -> Result<HloInstruction, Error> {
     let shape = proto.shape.as_ref().ok_or_else(|| {
-        ProtoError::new("shape", Error::illegal("an instruction without a shape", [], ""))
+        of_field("shape", Refusal::illegal("an instruction without a shape", [], ""))
     })?;
     Ok(HloInstruction {
         name: proto.name.clone(),
         opcode: proto.opcode.clone(),
-        shape: Some(Arc::new(shape.to_shape().map_err(|error| error.within("shape"))?)),
+        shape: Some(Arc::new(shape.to_shape().map_err(|error| inside(error, "shape"))?)),
         parameter: parameter(proto)?,
     })
 }
 
-fn parameter(proto: &InstructionProto) -> Result<Option<u64>, ProtoError> {
+fn parameter(proto: &InstructionProto) -> Result<Option<u64>, Error> {
     if proto.opcode != "parameter" {
         return Ok(None);
     }
     u64::try_from(proto.parameter_number).map(Some).map_err(|_| {
-        let cause = Error::illegal(
+        let cause = Refusal::illegal(
             "parameter number {} is negative",
             [proto.parameter_number.into()],
             "parameters count from 0",
         );
-        ProtoError::new("parameter_number", cause)
+        of_field("parameter_number", cause)
     })
 }

@@ -1,27 +1,7 @@
 //! Reads a module from the bytes of a file, as text or as a proto.
 
-use std::fmt;
-
-use super::{HloError, HloModule, scan::Scan};
-use crate::proto::ProtoError;
-
-/// The error of bytes that are not a module, as text or as a proto.
-///
-/// ```
-/// use tilewright_xla::{HloModule, HloSourceError};
-/// let error = HloModule::from_bytes(b"hello\n").unwrap_err();
-/// assert!(matches!(error, HloSourceError::Text(_)));
-/// assert!(error.to_string().starts_with("as HLO text: line 1, column 1: expected `HloModule`"));
-/// let error = HloModule::from_bytes(b"\x0a\x05m").unwrap_err();
-/// assert!(error.to_string().starts_with("as the bytes of an HloModuleProto: "));
-/// ```
-#[derive(Clone, PartialEq, Eq)]
-pub enum HloSourceError {
-    /// The bytes are text.
-    Text(HloError),
-    /// The bytes are not text, so they were read as a proto.
-    Proto(ProtoError),
-}
+use super::{HloModule, scan::Scan};
+use crate::Error;
 
 impl HloModule {
     /// Returns whether bytes begin like the text of a module: with `HloModule` or `ENTRY`, after white space and comments. The
@@ -47,36 +27,19 @@ impl HloModule {
     /// use tilewright_xla::HloModule;
     /// assert_eq!(HloModule::from_bytes(b"HloModule m").unwrap().name, "m");
     /// assert_eq!(HloModule::from_bytes(b"\x0a\x01m\x1a\x00").unwrap().name, "m");
+    /// let error = HloModule::from_bytes(b"hello\n").unwrap_err();
+    /// assert!(error.to_string().starts_with("as HLO text: line 1, column 1: expected `HloModule`"));
+    /// let error = HloModule::from_bytes(b"\x0a\x05m").unwrap_err();
+    /// assert!(error.to_string().starts_with("as the bytes of an HloModuleProto: "));
     /// ```
-    pub fn from_bytes(bytes: &[u8]) -> Result<HloModule, HloSourceError> {
+    pub fn from_bytes(bytes: &[u8]) -> Result<HloModule, Error> {
         let control = |byte: &u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
         if HloModule::begins_as_text(bytes) || !bytes.iter().any(control) {
-            HloModule::parse(&String::from_utf8_lossy(bytes)).map_err(HloSourceError::Text)
+            let read = HloModule::parse(&String::from_utf8_lossy(bytes));
+            read.map_err(|error| error.about("as HLO text"))
         } else {
-            HloModule::from_proto_bytes(bytes).map_err(HloSourceError::Proto)
+            let read = HloModule::from_proto_bytes(bytes);
+            read.map_err(|error| error.about("as the bytes of an HloModuleProto"))
         }
-    }
-}
-
-impl fmt::Display for HloSourceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            HloSourceError::Text(error) => write!(f, "as HLO text: {error}"),
-            HloSourceError::Proto(error) => write!(f, "as the bytes of an HloModuleProto: {error}"),
-        }
-    }
-}
-
-tilewright_core::debug_as_display!(HloSourceError);
-
-impl std::error::Error for HloSourceError {}
-
-impl From<HloSourceError> for tilewright_error::Error {
-    fn from(error: HloSourceError) -> tilewright_error::Error {
-        let made = match &error {
-            HloSourceError::Text(text) => tilewright_error::Error::from(text.clone()),
-            HloSourceError::Proto(proto) => proto.clone().into(),
-        };
-        made.with_message(error.to_string())
     }
 }

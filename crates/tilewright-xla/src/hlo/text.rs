@@ -25,8 +25,10 @@ use std::collections::HashMap;
 
 use tilewright_core::ParseError;
 
-use super::{HloComputation, HloError, HloInstruction, HloModule, scan::Scan, shared::Shapes};
-use crate::Shape;
+use super::{
+    HloComputation, HloInstruction, HloModule, error::in_module, scan::Scan, shared::Shapes,
+};
+use crate::{Error, Shape};
 
 /// Tables of source positions, which newer texts have before the computations.
 const TABLES: [&str; 4] = ["FileNames", "FunctionNames", "FileLocations", "StackFrames"];
@@ -40,15 +42,15 @@ impl HloModule {
     /// 0.075 s (670 MiB/s); bench `shapes`, medians on an x86-64 machine.
     ///
     /// # Errors
-    /// An [`HloError`] with the line at fault if the text is not a module.
+    /// An [`Error`] with the line at fault if the text is not a module.
     ///
     /// ```
     /// use tilewright_xla::HloModule;
     /// let error = HloModule::parse("module m").unwrap_err();
     /// assert_eq!(error.to_string(), "line 1, column 1: expected `HloModule`\n  module m\n  ^^^^^^");
     /// ```
-    pub fn parse(text: &str) -> Result<HloModule, HloError> {
-        module(&mut Scan::new(text)).map_err(|error| HloError::new(text, error))
+    pub fn parse(text: &str) -> Result<HloModule, Error> {
+        module(&mut Scan::new(text)).map_err(|error| in_module(text, error))
     }
 }
 

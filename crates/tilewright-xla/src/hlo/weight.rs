@@ -3,9 +3,9 @@
 //! An empty message takes two bytes of a proto and about a hundred in memory. Counting first refuses a hostile file
 //! before it fills the memory.
 
-use tilewright_core::Error;
+use tilewright_core::Error as Refusal;
 
-use crate::proto::ProtoError;
+use crate::{Error, proto::of_field};
 
 /// The kind of a message, as far as it contains messages that are read.
 #[derive(Clone, Copy)]
@@ -38,7 +38,7 @@ impl MessageKind {
 }
 
 /// Refuses bytes of more than `most` messages. Bytes that are not a proto are left to the decoder.
-pub(super) fn check(bytes: &[u8], most: usize) -> Result<(), ProtoError> {
+pub(super) fn check(bytes: &[u8], most: usize) -> Result<(), Error> {
     let (mut open, mut count) = (vec![(bytes, MessageKind::Top)], 0);
     while let Some((mut rest, kind)) = open.pop() {
         while let Some((field, inside)) = next_field(&mut rest) {
@@ -47,8 +47,8 @@ pub(super) fn check(bytes: &[u8], most: usize) -> Result<(), ProtoError> {
                 if count > most {
                     let legal = "dump the module in parts";
                     let error =
-                        Error::limit("a module has more than {} messages", [most as i128], legal);
-                    return Err(ProtoError::new("", error));
+                        Refusal::limit("a module has more than {} messages", [most as i128], legal);
+                    return Err(of_field("", error));
                 }
                 open.push((inside, child));
             }
@@ -83,7 +83,10 @@ mod tests {
         let module = b"\x1a\x0c\x12\x0a\x1a\x08\x22\x02\x2a\x00\x22\x00\x08\x00";
         assert_eq!(check(module, 6), Ok(()));
         let error = check(module, 5).unwrap_err();
-        assert!(error.cause().unwrap().is_limit() && error.to_string().contains("more than 5"));
+        assert!(
+            error.cause::<tilewright_core::Error>().unwrap().is_limit()
+                && error.to_string().contains("more than 5")
+        );
         // Wrapped, it is one message more; a field that is not read is not counted.
         let dump = [b"\x0a\x0e", module.as_slice()].concat();
         assert_eq!((check(&dump, 7), check(&dump, 6).is_err()), (Ok(()), true));

@@ -1,8 +1,8 @@
 //! Conversion of `LayoutProto` to a layout.
 
-use tilewright_core::Error;
+use tilewright_core::Error as Refusal;
 
-use super::{LayoutProto, ProtoError, SplitConfigProto, TileProto, messages::MINIMUM};
+use super::{Error, LayoutProto, SplitConfigProto, TileProto, inside, messages::MINIMUM, of_field};
 use crate::{
     ArrayShape, Layout, Padded, PrimitiveType, Split, Tile, TileDim, shape::too_many_dims,
 };
@@ -24,12 +24,12 @@ impl LayoutProto {
     /// let proto = LayoutProto::parse("minor_to_major: [1,1]").unwrap();
     /// assert!(proto.to_layout().unwrap_err().to_string().contains("dim 1 at position 1"));
     /// ```
-    pub fn to_layout(&self) -> Result<Layout, ProtoError> {
+    pub fn to_layout(&self) -> Result<Layout, Error> {
         match self.to_padded_layout()? {
             (layout, None) => Ok(layout),
-            (_, Some(padded)) => Err(ProtoError::new(
+            (_, Some(padded)) => Err(of_field(
                 "padded_dimensions",
-                Error::unsupported(
+                Refusal::unsupported(
                     "{} padded dimensions, which layouts no longer have",
                     [padded.widths.len() as i128],
                     "read the layout and its padding, or use a tile of the padded size",
@@ -51,9 +51,9 @@ impl LayoutProto {
     /// let (layout, padded) = proto.to_padded_layout().unwrap();
     /// let tensor = padded.unwrap().lower(&[2, 3], &layout).unwrap();
     /// assert_eq!(tensor.offset(&[1, 2]), Ok(7));
-    /// assert!(proto.to_layout().unwrap_err().cause().unwrap().is_unsupported());
+    /// assert!(proto.to_layout().unwrap_err().is_unsupported());
     /// ```
-    pub fn to_padded_layout(&self) -> Result<(Layout, Option<Padded>), ProtoError> {
+    pub fn to_padded_layout(&self) -> Result<(Layout, Option<Padded>), Error> {
         self.check_dense()?;
         let mut layout = self.order()?;
         let alignment =
@@ -85,19 +85,19 @@ impl LayoutProto {
     }
 
     /// Returns the layout with the types of its indices and pointers.
-    fn types(&self, layout: Layout) -> Result<Layout, ProtoError> {
+    fn types(&self, layout: Layout) -> Result<Layout, Error> {
         let index = primitive(self.index_primitive_type);
         let layout = index
             .and_then(|index| layout.with_index_type(index))
-            .map_err(|error| ProtoError::new("index_primitive_type", error))?;
+            .map_err(|error| of_field("index_primitive_type", error))?;
         let pointer = primitive(self.pointer_primitive_type);
         pointer
             .and_then(|pointer| layout.with_pointer_type(pointer))
-            .map_err(|error| ProtoError::new("pointer_primitive_type", error))
+            .map_err(|error| of_field("pointer_primitive_type", error))
     }
 
     /// Refuses properties that only sparse arrays have.
-    fn check_dense(&self) -> Result<(), ProtoError> {
+    fn check_dense(&self) -> Result<(), Error> {
         let present = [
             ("physical_shape", self.physical_shape.is_some()),
             ("format", self.format == SPARSE),
@@ -105,9 +105,9 @@ impl LayoutProto {
         ];
         match present.iter().find(|(_, present)| *present) {
             None => Ok(()),
-            Some((field, _)) => Err(ProtoError::new(
+            Some((field, _)) => Err(of_field(
                 *field,
-                Error::unsupported(
+                Refusal::unsupported(
                     "a property of sparse arrays",
                     [],
                     "only dense layouts are supported",
@@ -116,24 +116,21 @@ impl LayoutProto {
         }
     }
 
-    fn order(&self) -> Result<Layout, ProtoError> {
+    fn order(&self) -> Result<Layout, Error> {
         if self.minor_to_major.len() > ArrayShape::MAX_RANK {
-            return Err(ProtoError::new(
-                "minor_to_major",
-                too_many_dims(self.minor_to_major.len()),
-            ));
+            return Err(of_field("minor_to_major", too_many_dims(self.minor_to_major.len())));
         }
         let order = naturals("minor_to_major", &self.minor_to_major)?;
-        Layout::new(&order).map_err(|error| ProtoError::new("minor_to_major", error))
+        Layout::new(&order).map_err(|error| of_field("minor_to_major", error))
     }
 }
 
 /// Returns the type with this number; `None` for 0, which means none.
-fn primitive(number: i32) -> Result<Option<PrimitiveType>, Error> {
+fn primitive(number: i32) -> Result<Option<PrimitiveType>, Refusal> {
     match PrimitiveType::from_number(number) {
         _ if number == 0 => Ok(None),
         Some(element) => Ok(Some(element)),
-        None => Err(Error::illegal(
+        None => Err(Refusal::illegal(
             "no primitive type has the number {}",
             [number.into()],
             "it must be the number of an unsigned integer, such as 8 for U32",
@@ -142,50 +139,50 @@ fn primitive(number: i32) -> Result<Option<PrimitiveType>, Error> {
 }
 
 /// Converts a number that must not be negative.
-pub(super) fn natural(field: &str, value: i64) -> Result<u64, ProtoError> {
+pub(super) fn natural(field: &str, value: i64) -> Result<u64, Error> {
     u64::try_from(value).map_err(|_| negative(field, value))
 }
 
 /// Converts numbers that must not be negative.
-pub(super) fn naturals(field: &str, values: &[i64]) -> Result<Vec<u64>, ProtoError> {
+pub(super) fn naturals(field: &str, values: &[i64]) -> Result<Vec<u64>, Error> {
     let one = |(at, &value): (usize, &i64)| {
         u64::try_from(value).map_err(|_| negative(format!("{field}[{at}]"), value))
     };
     values.iter().enumerate().map(one).collect()
 }
 
-fn negative(field: impl Into<String>, value: i64) -> ProtoError {
-    ProtoError::new(field, Error::illegal("{} is negative", [value.into()], "it must be 0 or more"))
+fn negative(field: impl Into<String>, value: i64) -> Error {
+    of_field(field, Refusal::illegal("{} is negative", [value.into()], "it must be 0 or more"))
 }
 
 fn set(
     layout: Layout,
     field: &str,
     value: u64,
-    setter: fn(Layout, u64) -> Result<Layout, Error>,
-) -> Result<Layout, ProtoError> {
-    setter(layout, value).map_err(|error| ProtoError::new(field, error))
+    setter: fn(Layout, u64) -> Result<Layout, Refusal>,
+) -> Result<Layout, Error> {
+    setter(layout, value).map_err(|error| of_field(field, error))
 }
 
 /// Reads each message of a repeated field.
 pub(crate) fn each<M, T>(
     field: &str,
     messages: &[M],
-    read: impl Fn(&M) -> Result<T, ProtoError>,
-) -> Result<Vec<T>, ProtoError> {
+    read: impl Fn(&M) -> Result<T, Error>,
+) -> Result<Vec<T>, Error> {
     let one = |(at, message)| {
-        read(message).map_err(|error: ProtoError| error.within(format_args!("{field}[{at}]")))
+        read(message).map_err(|error: Error| inside(error, format_args!("{field}[{at}]")))
     };
     messages.iter().enumerate().map(one).collect()
 }
 
-fn tile(proto: &TileProto) -> Result<Tile, ProtoError> {
+fn tile(proto: &TileProto) -> Result<Tile, Error> {
     let dim = |(at, &value): (usize, &i64)| match (value, u64::try_from(value)) {
         (MINIMUM, _) => Ok(TileDim::Combine),
         (_, Ok(size)) => Ok(TileDim::Size(size)),
-        (_, Err(_)) => Err(ProtoError::new(
+        (_, Err(_)) => Err(of_field(
             format!("dimensions[{at}]"),
-            Error::illegal(
+            Refusal::illegal(
                 "{} is negative",
                 [value.into()],
                 "an extent is 1 or more; -2^63 means `*`",
@@ -193,20 +190,20 @@ fn tile(proto: &TileProto) -> Result<Tile, ProtoError> {
         )),
     };
     let dims = proto.dimensions.iter().enumerate().map(dim).collect::<Result<Vec<_>, _>>()?;
-    Tile::new(&dims).map_err(|error| ProtoError::new("dimensions", error))
+    Tile::new(&dims).map_err(|error| of_field("dimensions", error))
 }
 
 /// Reads a split. A split without indices splits nothing, and no text can express it.
-fn split(proto: &SplitConfigProto) -> Result<Split, ProtoError> {
+fn split(proto: &SplitConfigProto) -> Result<Split, Error> {
     let (dimension, indices) =
         (natural("dimension", proto.dimension)?, naturals("split_indices", &proto.split_indices)?);
     if indices.is_empty() {
-        let cause = Error::illegal(
+        let cause = Refusal::illegal(
             "a split of physical dim {} at no index",
             [dimension.into()],
             "give the indices at which a new piece begins",
         );
-        return Err(ProtoError::new("split_indices", cause));
+        return Err(of_field("split_indices", cause));
     }
     Ok(Split { dimension, indices })
 }

@@ -1,8 +1,8 @@
 //! Conversion of a layout to `LayoutProto`.
 
-use tilewright_core::Error;
+use tilewright_core::Error as Refusal;
 
-use super::{LayoutProto, ProtoError, SplitConfigProto, TileProto, messages::MINIMUM};
+use super::{Error, LayoutProto, SplitConfigProto, TileProto, messages::MINIMUM, of_field};
 use crate::{Layout, PrimitiveType, Split, Tile, TileDim};
 
 impl Layout {
@@ -21,16 +21,16 @@ impl Layout {
     ///
     /// use tilewright_xla::Split;
     /// let far = Split { dimension: 0, indices: vec![1 << 63] };
-    /// assert!(layout.with_splits(&[far]).to_proto().unwrap_err().cause().unwrap().is_illegal());
+    /// assert!(layout.with_splits(&[far]).to_proto().unwrap_err().is_illegal());
     /// ```
-    pub fn to_proto(&self) -> Result<LayoutProto, ProtoError> {
+    pub fn to_proto(&self) -> Result<LayoutProto, Error> {
         if self.physical_shape().is_some() {
-            let cause = Error::unsupported(
+            let cause = Refusal::unsupported(
                 "a property of sparse arrays",
                 [],
                 "only dense layouts are supported",
             );
-            return Err(ProtoError::new("physical_shape", cause));
+            return Err(of_field("physical_shape", cause));
         }
         Ok(LayoutProto {
             minor_to_major: signed("minor_to_major", self.minor_to_major())?,
@@ -53,12 +53,12 @@ impl Layout {
     }
 }
 
-fn one(field: &str, value: u64) -> Result<i64, ProtoError> {
+fn one(field: &str, value: u64) -> Result<i64, Error> {
     i64::try_from(value).map_err(|_| too_large(field, value))
 }
 
 /// Converts numbers to the 63 bits that a proto has for them.
-pub(super) fn signed(field: &str, values: &[u64]) -> Result<Vec<i64>, ProtoError> {
+pub(super) fn signed(field: &str, values: &[u64]) -> Result<Vec<i64>, Error> {
     let entry = |(at, &value): (usize, &u64)| {
         i64::try_from(value).map_err(|_| too_large(format!("{field}[{at}]"), value))
     };
@@ -66,12 +66,12 @@ pub(super) fn signed(field: &str, values: &[u64]) -> Result<Vec<i64>, ProtoError
 }
 
 /// The error of a number beyond 63 bits.
-pub(super) fn too_large(field: impl Into<String>, value: u64) -> ProtoError {
-    let cause = Error::illegal("{} is too large", [value.into()], "at most 2^63 - 1");
-    ProtoError::new(field, cause)
+pub(super) fn too_large(field: impl Into<String>, value: u64) -> Error {
+    let cause = Refusal::illegal("{} is too large", [value.into()], "at most 2^63 - 1");
+    of_field(field, cause)
 }
 
-fn tile(tile: &Tile) -> Result<TileProto, ProtoError> {
+fn tile(tile: &Tile) -> Result<TileProto, Error> {
     let dim = |dim: &TileDim| match *dim {
         TileDim::Size(size) => one("tiles", size),
         TileDim::Combine => Ok(MINIMUM),
@@ -79,7 +79,7 @@ fn tile(tile: &Tile) -> Result<TileProto, ProtoError> {
     Ok(TileProto { dimensions: tile.dims().iter().map(dim).collect::<Result<_, _>>()? })
 }
 
-fn split(split: &Split) -> Result<SplitConfigProto, ProtoError> {
+fn split(split: &Split) -> Result<SplitConfigProto, Error> {
     Ok(SplitConfigProto {
         dimension: one("dimension", split.dimension)?,
         split_indices: signed("split_indices", &split.indices)?,

@@ -45,7 +45,7 @@ pub struct SplitConfigProto {
 /// let proto = LayoutProto { minor_to_major: vec![0, 1], memory_space: 5, ..LayoutProto::default() };
 /// assert_eq!(proto.to_layout().unwrap(), Layout::parse("{0,1:S(5)}").unwrap());
 /// let twice = LayoutProto { minor_to_major: vec![0, 0], ..LayoutProto::default() };
-/// assert_eq!(twice.to_layout().unwrap_err().field(), "minor_to_major");
+/// assert_eq!(twice.to_layout().unwrap_err().name().unwrap(), "minor_to_major");
 /// ```
 #[must_use]
 #[derive(Clone, PartialEq, prost::Message)]

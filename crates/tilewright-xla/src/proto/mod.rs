@@ -44,15 +44,14 @@ mod shape_write;
 mod text_print;
 mod text_read;
 
-pub use error::ProtoError;
 pub use messages::{LayoutProto, ProgramShapeProto, ShapeProto, SplitConfigProto, TileProto};
 
-pub(crate) use error::decode;
+pub(crate) use error::{decode, inside, of_field};
 pub(crate) use layout_read::each;
 
 use prost::Message as _;
 
-use crate::{Layout, ProgramShape, Shape};
+use crate::{Error, Layout, ProgramShape, Shape};
 
 impl Shape {
     /// Reads the bytes of a `ShapeProto`.
@@ -68,7 +67,7 @@ impl Shape {
     /// let error = Shape::from_proto_bytes(&[0x10, 99]).unwrap_err();
     /// assert_eq!(error.to_string(), "element_type: no element type has the number 99; they are 1 to 34");
     /// ```
-    pub fn from_proto_bytes(bytes: &[u8]) -> Result<Shape, ProtoError> {
+    pub fn from_proto_bytes(bytes: &[u8]) -> Result<Shape, Error> {
         decode::<ShapeProto>(bytes)?.to_shape()
     }
 
@@ -83,7 +82,7 @@ impl Shape {
     /// let shape = Shape::parse("f32[2,3]").unwrap();
     /// assert_eq!(shape.to_proto_bytes().unwrap(), [0x10, 11, 0x1a, 2, 2, 3, 0x32, 2, 0, 0]);
     /// ```
-    pub fn to_proto_bytes(&self) -> Result<Vec<u8>, ProtoError> {
+    pub fn to_proto_bytes(&self) -> Result<Vec<u8>, Error> {
         Ok(self.to_proto()?.encode_to_vec())
     }
 }
@@ -98,10 +97,10 @@ impl Layout {
     /// use tilewright_xla::Layout;
     /// // Field 1 packs minor_to_major.
     /// assert_eq!(Layout::from_proto_bytes(&[0x0a, 2, 0, 1]).unwrap().to_string(), "{0,1}");
-    /// assert!(Layout::from_proto_bytes(&[0x0a, 2, 0]).unwrap_err().is_decode());
-    /// assert_eq!(Layout::from_proto_bytes(&[0x0a, 2, 0, 0]).unwrap_err().field(), "minor_to_major");
+    /// assert!(Layout::from_proto_bytes(&[0x0a, 2, 0]).unwrap_err().is_parse());
+    /// assert_eq!(Layout::from_proto_bytes(&[0x0a, 2, 0, 0]).unwrap_err().name().unwrap(), "minor_to_major");
     /// ```
-    pub fn from_proto_bytes(bytes: &[u8]) -> Result<Layout, ProtoError> {
+    pub fn from_proto_bytes(bytes: &[u8]) -> Result<Layout, Error> {
         decode::<LayoutProto>(bytes)?.to_layout()
     }
 
@@ -116,7 +115,7 @@ impl Layout {
     /// let bytes = layout.to_proto_bytes().unwrap();
     /// assert_eq!(Layout::from_proto_bytes(&bytes).unwrap(), layout);
     /// ```
-    pub fn to_proto_bytes(&self) -> Result<Vec<u8>, ProtoError> {
+    pub fn to_proto_bytes(&self) -> Result<Vec<u8>, Error> {
         Ok(self.to_proto()?.encode_to_vec())
     }
 }
@@ -132,9 +131,9 @@ impl ProgramShape {
     /// // A result, field 2, of 2 bytes: element type 17, a token.
     /// let program = ProgramShape::from_proto_bytes(&[0x12, 2, 0x10, 17]).unwrap();
     /// assert_eq!(program.to_string(), "() -> token[]");
-    /// assert_eq!(ProgramShape::from_proto_bytes(&[]).unwrap_err().field(), "result");
+    /// assert_eq!(ProgramShape::from_proto_bytes(&[]).unwrap_err().name().unwrap(), "result");
     /// ```
-    pub fn from_proto_bytes(bytes: &[u8]) -> Result<ProgramShape, ProtoError> {
+    pub fn from_proto_bytes(bytes: &[u8]) -> Result<ProgramShape, Error> {
         decode::<ProgramShapeProto>(bytes)?.to_program_shape()
     }
 
@@ -149,7 +148,7 @@ impl ProgramShape {
     /// let bytes = program.to_proto_bytes().unwrap();
     /// assert_eq!(ProgramShape::from_proto_bytes(&bytes).unwrap(), program);
     /// ```
-    pub fn to_proto_bytes(&self) -> Result<Vec<u8>, ProtoError> {
+    pub fn to_proto_bytes(&self) -> Result<Vec<u8>, Error> {
         Ok(self.to_proto()?.encode_to_vec())
     }
 }

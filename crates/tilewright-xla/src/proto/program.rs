@@ -1,8 +1,8 @@
 //! Conversion between `ProgramShapeProto` and [`ProgramShape`].
 
-use tilewright_core::Error;
+use tilewright_core::Error as Refusal;
 
-use super::{ProgramShapeProto, ProtoError, ShapeProto, layout_read::each};
+use super::{Error, ProgramShapeProto, ShapeProto, inside, layout_read::each, of_field};
 use crate::{Parameter, ProgramShape};
 
 impl ProgramShapeProto {
@@ -16,29 +16,29 @@ impl ProgramShapeProto {
     /// let program = ProgramShape::parse("((unknown): opaque[], scalar: f32[]) -> f32[7]").unwrap();
     /// assert_eq!(program.to_proto().unwrap().to_program_shape().unwrap(), program);
     /// let error = ProgramShapeProto::default().to_program_shape().unwrap_err();
-    /// assert_eq!(error.field(), "result");
+    /// assert_eq!(error.name().unwrap(), "result");
     /// ```
-    pub fn to_program_shape(&self) -> Result<ProgramShape, ProtoError> {
+    pub fn to_program_shape(&self) -> Result<ProgramShape, Error> {
         let (names, count) = (self.parameter_names.len(), self.parameters.len());
         if names > count {
             let says = "{} names for {} parameters";
-            let cause = Error::mismatch(says, [names as i128, count as i128], "one each at most");
-            return Err(ProtoError::new("parameter_names", cause));
+            let cause = Refusal::mismatch(says, [names as i128, count as i128], "one each at most");
+            return Err(of_field("parameter_names", cause));
         }
         let shapes = each("parameters", &self.parameters, ShapeProto::to_shape)?;
         let names = self.parameter_names.iter().cloned().chain(std::iter::repeat(String::new()));
         let parameters = shapes.into_iter().zip(names);
         Ok(ProgramShape {
             parameters: parameters.map(|(shape, name)| Parameter { name, shape }).collect(),
-            result: self.result()?.to_shape().map_err(|error| error.within("result"))?,
+            result: self.result()?.to_shape().map_err(|error| inside(error, "result"))?,
         })
     }
 
-    fn result(&self) -> Result<&ShapeProto, ProtoError> {
+    fn result(&self) -> Result<&ShapeProto, Error> {
         self.result.as_ref().ok_or_else(|| {
             let cause =
-                Error::illegal("a program without a result", [], "write `()` for no result");
-            ProtoError::new("result", cause)
+                Refusal::illegal("a program without a result", [], "write `()` for no result");
+            of_field("result", cause)
         })
     }
 }
@@ -56,11 +56,11 @@ impl ProgramShape {
     /// assert_eq!(proto.parameter_names, ["x", "y"]);
     /// assert_eq!(proto.parameters[0].dimensions, [2]);
     /// ```
-    pub fn to_proto(&self) -> Result<ProgramShapeProto, ProtoError> {
+    pub fn to_proto(&self) -> Result<ProgramShapeProto, Error> {
         let shape = |parameter: &Parameter| parameter.shape.to_proto();
         Ok(ProgramShapeProto {
             parameters: each("parameters", &self.parameters, shape)?,
-            result: Some(self.result.to_proto().map_err(|error| error.within("result"))?),
+            result: Some(self.result.to_proto().map_err(|error| inside(error, "result"))?),
             parameter_names: self.parameters.iter().map(|one| one.name.clone()).collect(),
         })
     }

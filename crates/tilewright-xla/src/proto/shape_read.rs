@@ -2,9 +2,9 @@
 //!
 //! The recursion is at most [`Shape::MAX_DEPTH`] deep, whatever the message.
 
-use tilewright_core::Error;
+use tilewright_core::Error as Refusal;
 
-use super::{ProtoError, ShapeProto, messages::MINIMUM};
+use super::{Error, ShapeProto, inside, messages::MINIMUM, of_field};
 use crate::{
     ArrayShape, Dim, Layout, Padded, PrimitiveType, Shape, ShapeIndex,
     shape::{too_deep, too_many_dims},
@@ -30,7 +30,7 @@ impl ShapeProto {
     /// let error = proto.to_shape().unwrap_err();
     /// assert_eq!(error.to_string(), "dimensions[1]: -3 is negative; a dim is 0 or more; an unbounded one is -2^63 and dynamic");
     /// ```
-    pub fn to_shape(&self) -> Result<Shape, ProtoError> {
+    pub fn to_shape(&self) -> Result<Shape, Error> {
         self.read(&ShapeIndex::default(), &mut None)
     }
 
@@ -49,15 +49,15 @@ impl ShapeProto {
     ///
     /// let narrow = text.replace("[3,5]", "[1,5]");
     /// let error = ShapeProto::parse(&narrow).unwrap().to_padded_shape().unwrap_err();
-    /// assert!(error.cause().unwrap().is_illegal());
+    /// assert!(error.cause::<tilewright_core::Error>().unwrap().is_illegal());
     /// ```
-    pub fn to_padded_shape(&self) -> Result<(Shape, Vec<(ShapeIndex, Padded)>), ProtoError> {
+    pub fn to_padded_shape(&self) -> Result<(Shape, Vec<(ShapeIndex, Padded)>), Error> {
         let mut padding = Vec::new();
         let shape = self.read(&ShapeIndex::default(), &mut Some(&mut padding))?;
         Ok((shape, padding))
     }
 
-    fn read(&self, index: &ShapeIndex, found: &mut FoundPadding<'_>) -> Result<Shape, ProtoError> {
+    fn read(&self, index: &ShapeIndex, found: &mut FoundPadding<'_>) -> Result<Shape, Error> {
         match self.primitive()? {
             PrimitiveType::Tuple => self.tuple(index, found),
             PrimitiveType::Token => self.plain().map(|()| Shape::token()),
@@ -67,65 +67,61 @@ impl ShapeProto {
         }
     }
 
-    fn primitive(&self) -> Result<PrimitiveType, ProtoError> {
+    fn primitive(&self) -> Result<PrimitiveType, Error> {
         PrimitiveType::from_number(self.element_type)
             .filter(|&primitive| primitive != PrimitiveType::Invalid)
             .ok_or_else(|| {
-                let cause = Error::illegal(
+                let cause = Refusal::illegal(
                     "no element type has the number {}",
                     [self.element_type.into()],
                     "they are 1 to 34",
                 );
-                ProtoError::new("element_type", cause)
+                of_field("element_type", cause)
             })
     }
 
-    fn tuple(&self, index: &ShapeIndex, found: &mut FoundPadding<'_>) -> Result<Shape, ProtoError> {
+    fn tuple(&self, index: &ShapeIndex, found: &mut FoundPadding<'_>) -> Result<Shape, Error> {
         self.no_dims()?;
         if index.len() >= Shape::MAX_DEPTH {
-            return Err(ProtoError::new("", too_deep()));
+            return Err(of_field("", too_deep()));
         }
         let mut members = Vec::with_capacity(self.tuple_shapes.len());
         for (at, member) in (0u64..).zip(&self.tuple_shapes) {
             let read = member.read(&index.child(at), found);
-            members.push(read.map_err(|error| error.within(format_args!("tuple_shapes[{at}]")))?);
+            members.push(read.map_err(|error| inside(error, format_args!("tuple_shapes[{at}]")))?);
         }
-        Shape::tuple(members).map_err(|error| ProtoError::new("", error))
+        Shape::tuple(members).map_err(|error| of_field("", error))
     }
 
-    fn buffer(
-        &self,
-        index: &ShapeIndex,
-        found: &mut FoundPadding<'_>,
-    ) -> Result<Shape, ProtoError> {
+    fn buffer(&self, index: &ShapeIndex, found: &mut FoundPadding<'_>) -> Result<Shape, Error> {
         self.no_dims()?;
         let [member] = self.tuple_shapes.as_slice() else {
-            let cause = Error::mismatch(
+            let cause = Refusal::mismatch(
                 "a buffer of {} shapes",
                 [self.tuple_shapes.len() as i128],
                 "a buffer refers to one array",
             );
-            return Err(ProtoError::new("tuple_shapes", cause));
+            return Err(of_field("tuple_shapes", cause));
         };
-        let within = |error: ProtoError| error.within("tuple_shapes[0]");
+        let within = |error: Error| inside(error, "tuple_shapes[0]");
         let primitive = member.primitive().map_err(within)?;
         if !primitive.is_array() {
             let says = "a buffer of what is not an array, but type number {}";
             let cause =
-                Error::illegal(says, [primitive.number().into()], "a buffer refers to one array");
-            return Err(within(ProtoError::new("element_type", cause)));
+                Refusal::illegal(says, [primitive.number().into()], "a buffer refers to one array");
+            return Err(within(of_field("element_type", cause)));
         }
         member.array(index, found).map(Shape::buffer).map_err(within)
     }
 
     /// Refuses fields that only arrays and tuples have.
-    fn plain(&self) -> Result<(), ProtoError> {
+    fn plain(&self) -> Result<(), Error> {
         self.no_dims()?;
         self.no_members()
     }
 
     /// Refuses fields that only arrays have.
-    fn no_dims(&self) -> Result<(), ProtoError> {
+    fn no_dims(&self) -> Result<(), Error> {
         let present = [
             ("dimensions", !self.dimensions.is_empty()),
             ("is_dynamic_dimension", !self.is_dynamic_dimension.is_empty()),
@@ -135,38 +131,35 @@ impl ShapeProto {
             None => Ok(()),
             Some((field, _)) => {
                 let says = "a shape of type number {} has a field that only arrays have";
-                let cause = Error::illegal(says, [self.element_type.into()], "leave the field out");
-                Err(ProtoError::new(*field, cause))
+                let cause =
+                    Refusal::illegal(says, [self.element_type.into()], "leave the field out");
+                Err(of_field(*field, cause))
             }
         }
     }
 
-    fn no_members(&self) -> Result<(), ProtoError> {
+    fn no_members(&self) -> Result<(), Error> {
         if self.tuple_shapes.is_empty() {
             return Ok(());
         }
-        let cause = Error::illegal(
+        let cause = Refusal::illegal(
             "{} members of a shape of type number {}",
             [self.tuple_shapes.len() as i128, self.element_type.into()],
             "only tuples and buffers have members",
         );
-        Err(ProtoError::new("tuple_shapes", cause))
+        Err(of_field("tuple_shapes", cause))
     }
 
-    fn array(
-        &self,
-        index: &ShapeIndex,
-        found: &mut FoundPadding<'_>,
-    ) -> Result<ArrayShape, ProtoError> {
+    fn array(&self, index: &ShapeIndex, found: &mut FoundPadding<'_>) -> Result<ArrayShape, Error> {
         self.no_members()?;
         let element_type = self.primitive()?;
         let dims = self.dims()?;
         let array = ArrayShape { element_type, dims, layout: None };
-        array.validate().map_err(|error| ProtoError::new("dimensions", error))?;
-        let within = |error: ProtoError| error.within("layout");
+        array.validate().map_err(|error| of_field("dimensions", error))?;
+        let within = |error: Error| inside(error, "layout");
         let layout = self.read_layout(&array, index, found).map_err(within)?;
         let array = ArrayShape { layout, ..array };
-        array.validate().map_err(|error| ProtoError::new("layout", error))?;
+        array.validate().map_err(|error| of_field("layout", error))?;
         Ok(array)
     }
 
@@ -175,28 +168,28 @@ impl ShapeProto {
         array: &ArrayShape,
         index: &ShapeIndex,
         found: &mut FoundPadding<'_>,
-    ) -> Result<Option<Layout>, ProtoError> {
+    ) -> Result<Option<Layout>, Error> {
         let Some(layout) = &self.layout else { return Ok(None) };
         let Some(found) = found else { return layout.to_layout().map(Some) };
         let (layout, padded) = layout.to_padded_layout()?;
         if let Some(padded) = padded {
-            let refused = |error| ProtoError::new("padded_dimensions", error);
+            let refused = |error| of_field("padded_dimensions", error);
             padded.validate(&array.extents().map_err(refused)?).map_err(refused)?;
             found.push((index.clone(), padded));
         }
         Ok(Some(layout))
     }
 
-    fn dims(&self) -> Result<Vec<Dim>, ProtoError> {
+    fn dims(&self) -> Result<Vec<Dim>, Error> {
         let (dims, flags) = (self.dimensions.len(), self.is_dynamic_dimension.len());
         if dims > ArrayShape::MAX_RANK {
-            return Err(ProtoError::new("dimensions", too_many_dims(dims)));
+            return Err(of_field("dimensions", too_many_dims(dims)));
         }
         if flags != 0 && flags != dims {
             let says = "{} flags of dynamic dims for {} dims";
             let cause =
-                Error::mismatch(says, [flags as i128, dims as i128], "give one per dim, or none");
-            return Err(ProtoError::new("is_dynamic_dimension", cause));
+                Refusal::mismatch(says, [flags as i128, dims as i128], "give one per dim, or none");
+            return Err(of_field("is_dynamic_dimension", cause));
         }
         let flags = self.is_dynamic_dimension.iter().copied().chain(std::iter::repeat(false));
         let dims = self.dimensions.iter().zip(flags).enumerate();
@@ -204,14 +197,14 @@ impl ShapeProto {
     }
 }
 
-fn dim(at: usize, extent: i64, dynamic: bool) -> Result<Dim, ProtoError> {
+fn dim(at: usize, extent: i64, dynamic: bool) -> Result<Dim, Error> {
     match (u64::try_from(extent), dynamic) {
         (Ok(extent), false) => Ok(Dim::Static(extent)),
         (Ok(bound), true) => Ok(Dim::Bounded(bound)),
         (Err(_), true) if extent == MINIMUM => Ok(Dim::Unbounded),
-        (Err(_), _) => Err(ProtoError::new(
+        (Err(_), _) => Err(of_field(
             format!("dimensions[{at}]"),
-            Error::illegal(
+            Refusal::illegal(
                 "{} is negative",
                 [extent.into()],
                 "a dim is 0 or more; an unbounded one is -2^63 and dynamic",

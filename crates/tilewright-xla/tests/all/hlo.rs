@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use proptest::prelude::*;
-use tilewright_xla::{HloComputation, HloModule, HloSourceError, ProgramShape, Shape};
+use tilewright_xla::{HloComputation, HloModule, ProgramShape, Shape};
 
 const NAMES: [&str; 3] = ["cnn", "rng", "scan_fft"];
 
@@ -79,7 +79,9 @@ fn hlo_bytes_are_taken_for_what_they_are() {
         let error = HloModule::from_bytes(bytes).unwrap_err().to_string();
         assert!(error.contains("expected `HloModule`"), "{error}");
     }
-    assert!(matches!(HloModule::from_bytes(b"\x00\xff"), Err(HloSourceError::Proto(_))));
+    assert!(
+        HloModule::from_bytes(b"\x00\xff").unwrap_err().to_string().contains("an HloModuleProto")
+    );
 }
 
 /// Returns everything that looks like `= shape opcode(` in a line, found without the reader.
@@ -267,7 +269,11 @@ fn hlo_text_may_be_a_single_instruction() {
     ] {
         let error = HloModule::parse(text).unwrap_err();
         assert!(error.to_string().contains(why), "{text}: {error}");
-        assert_eq!((error.line(), error.column()), (1, column), "{text}: {error}");
+        assert_eq!(
+            (error.line().unwrap(), error.column(text).unwrap()),
+            (1, column),
+            "{text}: {error}"
+        );
     }
 }
 
@@ -276,7 +282,11 @@ fn hlo_errors_count_lines_of_any_end() {
     for end in ["\n", "\r\n", "\r"] {
         let text = format!("HloModule m{end}ENTRY e {{{end}  a = f33[2] parameter(0){end}}}{end}");
         let error = HloModule::parse(&text).unwrap_err();
-        assert_eq!((error.line(), error.column()), (3, 7), "{end:?}: {error}");
+        assert_eq!(
+            (error.line().unwrap(), error.column(&text).unwrap()),
+            (3, 7),
+            "{end:?}: {error}"
+        );
         assert!(error.to_string().contains("\n    a = f33[2] parameter(0)"), "{error}");
     }
 }
@@ -411,7 +421,7 @@ fn hlo_text_at_fault_is_told_with_its_line() {
     ] {
         let error = HloModule::parse(&text).unwrap_err();
         assert!(error.to_string().contains(why), "{text}: {error}");
-        assert_eq!((error.line(), error.column()), place, "{text}: {error}");
+        assert_eq!((error.line().unwrap(), error.column(&text).unwrap()), place, "{text}: {error}");
     }
     let long = module(&format!("x = f32[{}", "9,".repeat(40_000)));
     assert!(HloModule::parse(&long).unwrap_err().to_string().len() < 500);
@@ -459,7 +469,7 @@ fn hlo_protos_of_too_many_messages_are_refused() {
     // Computations without content, two bytes each.
     let many = |count: usize| [0x1a, 0].repeat(count);
     let error = HloModule::from_proto_bytes(&many((1 << 22) + 1)).unwrap_err();
-    assert!(error.cause().unwrap().is_limit(), "{error}");
+    assert!(error.is_limit(), "{error}");
     assert!(error.to_string().starts_with("a module has more than 4194304 messages"), "{error}");
     assert_eq!(HloModule::from_proto_bytes(&many(1000)).unwrap().computations.len(), 1000);
 }
@@ -490,7 +500,7 @@ fn hlo_protos_at_fault_name_their_field() {
         ),
     ] {
         let error = HloModule::from_proto_bytes(&bytes).unwrap_err();
-        assert_eq!(error.field(), field, "{error}");
+        assert_eq!(error.name().unwrap_or_default(), field, "{error}");
     }
 }
 
@@ -526,9 +536,9 @@ proptest! {
         let like = pieces.concat();
         for text in [any.clone(), like.clone(), format!("HloModule m\nENTRY e {{\n{like}"), format!("HloModule m {any}")] {
             if let Err(error) = HloModule::parse(&text) {
-                let (from, to) = error.parse_error().span();
+                let (from, to) = error.span().unwrap();
                 prop_assert!(from <= to && to <= text.len() && text.get(from..to).is_some(), "{text}");
-                prop_assert!(error.line() >= 1 && !error.to_string().is_empty());
+                prop_assert!(error.line() >= Some(1) && !error.to_string().is_empty());
             }
         }
     }
