@@ -8,6 +8,8 @@ mod banks;
 mod cpp;
 #[cfg(feature = "questions")]
 mod emit;
+#[cfg(all(feature = "files", feature = "device", feature = "xla"))]
+mod errors;
 #[cfg(feature = "questions")]
 mod eval_any;
 #[cfg(feature = "questions")]
