@@ -98,7 +98,7 @@ impl Failure {
 
     /// Returns the failure of a request to reshard, with the option that avoids it.
     pub(crate) fn of_request(error: Error) -> Failure {
-        let failure = Failure::of_reshard(error.clone(), option);
+        let failure = Failure::of_reshard(&error, option);
         match wished(&error) {
             Some((wish, does)) => failure.with_hint(&format!("; {wish} {does}")),
             None => failure,
@@ -107,7 +107,7 @@ impl Failure {
 
     /// Returns the failure of a step that runs or finishes a plan, whose options are those of the plan.
     pub(crate) fn of_plan(error: Error) -> Failure {
-        let failure = Failure::of_reshard(error.clone(), option);
+        let failure = Failure::of_reshard(&error, option);
         match wished(&error).filter(|_| error.case() != "finished") {
             Some((wish, does)) => {
                 failure.with_hint(&format!("; plan again: `reshard plan … {wish}` {does}"))
@@ -118,13 +118,13 @@ impl Failure {
 
     /// Returns the failure of shards that are compared, and not rewritten.
     pub(crate) fn of_shards(error: Error) -> Failure {
-        Failure::of_reshard(error, for_shards)
+        Failure::of_reshard(&error, for_shards)
     }
 
     /// Returns the failure of an error of resharding, with its remedies as `option` spells them. What a source holds is a
     /// matter of the request.
-    fn of_reshard(error: Error, option: fn(Remedy) -> String) -> Failure {
-        let error = error.of_request();
+    fn of_reshard(error: &Error, option: fn(Remedy) -> String) -> Failure {
+        let error = error.clone().of_request();
         let code = match error.kind() {
             "incomplete" => ExitCode::NO.0,
             _ if error.is_usage() => USAGE,

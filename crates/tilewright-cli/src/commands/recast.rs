@@ -56,7 +56,7 @@ pub(super) fn run(args: &Convert, quiet: bool, out: &mut Output) -> Result<ExitC
 /// Returns the requested recipe, or the one that the input records.
 fn recipe(asked: &Recast, input: &Input) -> Result<Recipe, Failure> {
     let Some(name) = &asked.recipe else {
-        let recipe = recast::recorded(input).map_err(|error| match error.is_usage() {
+        let recipe = recast::recorded(input).map_err(|error| match error.kind() == "usage" {
             true => Failure::of(error).with_hint("; `recipe guess` lists those that fit"),
             false => Failure::of(error),
         })?;
@@ -69,7 +69,7 @@ fn recipe(asked: &Recast, input: &Input) -> Result<Recipe, Failure> {
 
 /// Returns the recipe of this name. If there is none, the failure names the command that lists the names.
 pub(super) fn named(name: &str) -> Result<Recipe, Failure> {
-    recast::recipe(name).map_err(|error| match error.is_usage() && !Path::new(name).exists() {
+    recast::recipe(name).map_err(|error| match error.kind() == "usage" && !Path::new(name).exists() {
         true => Failure::of(error).with_hint("; `recipe list` lists all names"),
         false => Failure::of(error),
     })
