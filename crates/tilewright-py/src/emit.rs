@@ -56,7 +56,7 @@ fn emit(
     let digits = digits_of(&spec_of("spec", spec)?, dims.as_deref(), dtype, &known).raised()?;
     let code = || -> Result<String, Error> {
         let function = if inverse { digits.coord()? } else { digits.offset()? };
-        Ok(function.print(to.parse()?, &Style { name, bits })?)
+        function.print(to.parse()?, &Style { name, bits })
     };
     code().raised()
 }

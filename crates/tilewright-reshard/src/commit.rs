@@ -65,7 +65,7 @@ impl Job {
                 let said = format!("{}: another run works on it: {other}", output.display());
                 Error::new("busy", said)
             }
-            Busy::Failed(error) => error.into(),
+            Busy::Failed(error) => error,
         })
     }
 

@@ -98,7 +98,7 @@ impl ResultFormat {
         let tensors = entries.iter().map(tensor).collect::<Result<Vec<_>, _>>()?;
         let (given, source) = (self.given.as_ref(), self.source.as_ref());
         let models = Models { given, source, trusted: self.trusted };
-        Ok(planned(&self.path, &tensors, metadata, models)?)
+        planned(&self.path, &tensors, metadata, models)
     }
 }
 

@@ -19,7 +19,7 @@ pub(crate) type MoveError = transfer::Failed<io::Error>;
 /// Converts the error of a move that is not about a file.
 pub(crate) fn about(failed: MoveError, tensor: &str) -> Error {
     let error = match failed {
-        MoveError::Program(error) => Error::from(error.of_kind("unsupported")),
+        MoveError::Program(error) => error.of_kind("unsupported"),
         MoveError::Memory(refused) => Error::new("memory", refused.to_string()),
         failed @ (MoveError::Outside { .. } | MoveError::Place(_)) => {
             Error::new("io", failed.to_string())

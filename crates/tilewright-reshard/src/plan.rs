@@ -61,7 +61,7 @@ impl Job {
                 "exists",
                 format!("{} exists; a plan is never overwritten", path.display()),
             ),
-            _ => error.into(),
+            _ => error,
         })
     }
 

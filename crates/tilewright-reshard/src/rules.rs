@@ -110,7 +110,7 @@ impl Rules {
     ) -> Result<Sharded, Error> {
         let mesh = self.mesh()?;
         let Some((rule, said)) = self.of(name)? else {
-            return Ok(Sharded::new(extents, dtype, mesh, Vec::new())?);
+            return Sharded::new(extents, dtype, mesh, Vec::new());
         };
         let about = |error: Error| error.about(&format!("tensor {name:?}, rule {rule}"));
         if said.as_ref().is_some_and(|said| said != extents) {
@@ -122,10 +122,10 @@ impl Rules {
         let mesh = if own { String::new() } else { format!("mesh({}) ", self.mesh) };
         let array = format!("{}{extents:?}", dtype.map_or("", Dtype::name));
         let text = format!("{array} @ {mesh}{sharding}");
-        let Text { sharded, shard } = Text::parse(&text).map_err(|error| about(error.into()))?;
+        let Text { sharded, shard } = Text::parse(&text).map_err(about)?;
         if let Some(laid) = shard.and_then(|(from, to)| text.get(from..to)) {
             let one = "a rule is a sharding alone, and all shards have one layout, given beside the rules";
-            return Err(about(Error::usage(format!("{one}; leave out ` / {laid}`"))));
+            return Err(about(error::usage(format!("{one}; leave out ` / {laid}`"))));
         }
         let (count, rank) = (sharded.mesh().count(), self.count()?);
         match count == rank {
@@ -264,7 +264,7 @@ impl Placed {
     /// Returns an error unless the pieces cover an array of these extents without an overlap.
     pub(crate) fn check(&self, name: &str, extents: &[u64]) -> Result<(), Error> {
         let pieces = Pieces { extents: extents.to_vec(), pieces: self.pieces.clone() };
-        Ok(pieces.cover(name).map(|_| ())?)
+        pieces.cover(name).map(|_| ())
     }
 
     /// Returns the pieces with the last dim in bytes of units; the error is the coordinate at which a unit is cut.
@@ -306,10 +306,10 @@ impl Matcher {
 
 /// Returns an error for a pattern that none of `names` matches.
 pub(crate) fn check(glob: &str, names: &[&str]) -> Result<(), Error> {
-    Ok(pattern(glob)?.check(names.iter().copied())?)
+    pattern(glob)?.check(names.iter().copied())
 }
 
 /// Compiles a pattern such as `*.weight`; a `*` also matches dots and slashes.
 pub(crate) fn pattern(text: &str) -> Result<Pattern, Error> {
-    Ok(Pattern::new(text)?)
+    Pattern::new(text)
 }

@@ -80,7 +80,7 @@ fn collection(
     let arrays = arrays.map(|(at, array)| tensor(checkpoint, (at, array), &number));
     let files: Vec<_> = checkpoint.files.iter().map(|file| file.path.clone()).collect();
     let arrays = arrays.collect::<Result<_, _>>()?;
-    Ok(of_shards(path, &files, &layouts, arrays, messages)?)
+    of_shards(path, &files, &layouts, arrays, messages)
 }
 
 /// Returns an array with its boxes.

@@ -115,7 +115,7 @@ impl Page<'_> {
         let known = b.stored().element_bits().or(a.stored().element_bits());
         let bits = known.unwrap_or(USUAL_BITS);
         let program = Program::of_arrays(a.layout(), b.layout(), Elements::same(bits), 0);
-        let plan = program.map(Plan::of).map_err(|error| Error::from(error).in_field("b"))?;
+        let plan = program.map(Plan::of).map_err(|error| error.in_field("b"))?;
         let (text, kernel) = (plan.to_string(), plan.kernel_name());
         Ok(json!({ "text": text, "kernel": kernel, "bits": bits, "assumed": known.is_none() }))
     }

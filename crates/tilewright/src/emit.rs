@@ -116,7 +116,7 @@ pub fn digits_of(
         (Some(dims), Some(None)) => Ok(Digits::of_pattern(&pattern(read, &dims, dtype)?, &dims)?),
         (_, numbers) => {
             let named = read.resolve(numbers.flatten().as_deref(), dtype);
-            let named = named.map_err(|error| Error::from(error).in_field("spec"))?;
+            let named = named.map_err(|error| error.in_field("spec"))?;
             Ok(Digits::of(named.layout())?)
         }
     }
@@ -156,7 +156,7 @@ fn pattern(spec: &Spec, dims: &[Dim], dtype: Option<Dtype>) -> Result<Pattern, E
     let resolved = |extents: &[u64]| -> Result<TensorLayout, Error> {
         let named = spec.resolve(Some(extents), dtype);
         named.map(|named| named.layout().clone()).map_err(|error| {
-            let why = about(&error.message().to_owned(), dims, extents);
+            let why = about(error.message(), dims, extents);
             let hint =
                 "named extents stand for any value, unless an assumption such as 'N % 16 == 0' restricts them";
             Error::usage(format!("{why}; {hint}")).in_field("spec")

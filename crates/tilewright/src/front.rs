@@ -24,7 +24,7 @@ use crate::files;
 /// # Ok::<(), tilewright::Error>(())
 /// ```
 pub fn parse(text: &str) -> Result<Spec, Error> {
-    Ok(Spec::parse(text)?)
+    Spec::parse(text)
 }
 
 /// Opens a file of tensors; its name and first bytes tell the format. [`files::open`] also takes what a file without a header
@@ -42,7 +42,7 @@ pub fn parse(text: &str) -> Result<Spec, Error> {
 /// ```
 #[cfg(feature = "files")]
 pub fn open(path: impl AsRef<Path>) -> Result<files::Input, Error> {
-    Ok(files::open(path, &files::Reading::default())?)
+    files::open(path, &files::Reading::default())
 }
 
 /// Converts a file of tensors to another file. The result is complete or absent. It replaces an existing file only if the
@@ -69,5 +69,5 @@ pub fn convert(
     request: files::Request,
 ) -> Result<files::Report, Error> {
     let input = files::open(from, request.reading())?;
-    Ok(files::Conversion::prepare(&input, to, request)?.run(&())?)
+    files::Conversion::prepare(&input, to, request)?.run(&())
 }

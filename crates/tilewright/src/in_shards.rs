@@ -43,12 +43,12 @@ impl InShards {
     /// assert!(error.message().starts_with("device 0 holds [32]"));
     /// ```
     pub fn parse(text: &str) -> Result<InShards, Error> {
-        let read = Text::parse(text).map_err(|error| Error::from(error).in_text(text))?;
+        let read = Text::parse(text).map_err(|error| error.in_text(text))?;
         let Some((from, to)) = read.shard else {
             return Ok(InShards { sharded: read.sharded, shard: None });
         };
         let spec = Spec::parse(text.get(from..to).unwrap_or(""))
-            .map_err(|error| Error::from(error).shifted(from).in_text(text))?;
+            .map_err(|error| error.shifted(from).in_text(text))?;
         let array = InShards { sharded: read.sharded, shard: Some(spec) };
         array.check().map_err(|error| error.at((from, to)).in_text(text))?;
         Ok(array)

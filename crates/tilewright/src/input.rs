@@ -47,7 +47,7 @@ impl Array {
     /// # Ok::<(), tilewright::Error>(())
     /// ```
     pub fn read(dims: Option<&str>, dtype: Option<&str>) -> Result<Array, Error> {
-        let refused = |error| Error::from(error).in_field("dtype");
+        let refused = |error: Error| error.in_field("dtype");
         Ok(Array {
             dims: dims.map(|text| integers("dims", text)).transpose()?,
             dtype: dtype.map(notation::dtype).transpose().map_err(refused)?,
@@ -67,7 +67,7 @@ impl Array {
     pub fn layout(&self, field: &'static str, text: &str) -> Result<Named, Error> {
         let spec = read(text).map_err(|error| error.in_field(field))?;
         let named = spec.resolve(self.dims.as_deref(), self.dtype);
-        named.map_err(|error| Error::from(error).in_field(field))
+        named.map_err(|error| error.in_field(field))
     }
 
     /// Returns two layouts of this array. Each takes what it lacks from the other.
@@ -87,7 +87,7 @@ impl Array {
         let array = |other: &Named| (other.layout().extents().to_vec(), other.dtype());
         let given = (self.dims.as_deref(), self.dtype);
         let [a, b] = pair([&first, &second], given, resolve, array);
-        let refused = |field| move |error| Error::from(error).in_field(field);
+        let refused = |field| move |error: Error| error.in_field(field);
         Ok([a.map_err(refused("a"))?, b.map_err(refused("b"))?])
     }
 }
@@ -117,7 +117,7 @@ impl Array {
     ) -> Result<ArrayLayout, Error> {
         let spec = read(text).map_err(|error| error.in_field(field))?;
         let array = spec.array_layout(self.dims.as_deref(), self.dtype, lists);
-        array.map_err(|error| Error::from(error).in_field(field))
+        array.map_err(|error| error.in_field(field))
     }
 
     /// Returns two layouts of this array that may have index tables. Each takes what it lacks from the other.
@@ -143,7 +143,7 @@ impl Array {
         let first = read(a).map_err(|error| error.in_field("a"))?;
         let second = read(b).map_err(|error| error.in_field("b"))?;
         let [a, b] = both([&first, &second], self.dims.as_deref(), self.dtype, lists);
-        let refused = |field| move |error| Error::from(error).in_field(field);
+        let refused = |field| move |error: Error| error.in_field(field);
         Ok([a.map_err(refused("a"))?, b.map_err(refused("b"))?])
     }
 }
@@ -172,21 +172,19 @@ pub fn read(text: &str) -> Result<Spec, Error> {
     }
     match Spec::parse(text) {
         Ok(spec) => Ok(spec),
-        Err(error) if error.is_not_built() => Err(error.into()),
+        Err(error) if error.is_not_built() => Err(error),
         Err(_) if is_sharded(text) => {
             let said = "a sharded array, where the layout of an array is expected";
             Err(Error::new("unsupported", said).at((0, text.len())).in_text(text))
         }
-        Err(error) if is_expression(text) => {
-            evaluated(text).map_err(|other| further(Error::from(error), other))
-        }
-        Err(error) => Err(error.into()),
+        Err(error) if is_expression(text) => evaluated(text).map_err(|other| further(error, other)),
+        Err(error) => Err(error),
     }
 }
 
 /// Returns the layout that an expression evaluates to.
 fn evaluated(expression: &str) -> Result<Spec, Error> {
-    Ok(Spec::parse(&layout_of(expression)?.to_spec())?)
+    Spec::parse(&layout_of(expression)?.to_spec())
 }
 
 /// Returns, of the errors of two readings of one text, the one that gets further, since the text was probably meant that way. An

@@ -81,7 +81,7 @@ pub fn recipe(name: &str) -> Result<Recipe, Error> {
 
 /// Returns the error of a layout that does not parse, prefixed with its name.
 fn unfit(what: &str, error: Error) -> Error {
-    Error::from(error).prefixed(&format!("{what}: "))
+    error.prefixed(&format!("{what}: "))
 }
 
 /// Returns the error for a name that no recipe has.

@@ -2,7 +2,6 @@
 
 use serde_json::json;
 use tilewright::{
-    Error,
     device::Kernel,
     emit::{Kernels, Runtime, Style, Width, digits, language},
     files::FileLists,
@@ -19,10 +18,10 @@ pub(super) fn run(args: &Emit, out: &mut Output) -> Result<ExitCode, Failure> {
     let known: Vec<&str> = args.assume.iter().map(String::as_str).collect();
     let digits = digits(&args.spec, args.dims.as_deref(), args.dtype.as_deref(), &known)?;
     let made = if args.inverse { digits.coord() } else { digits.offset() };
-    let function = made.map_err(Error::from)?;
+    let function = made?;
     let bits = if args.bits.as_deref() == Some("32") { Width::Bits32 } else { Width::Bits64 };
     let style = Style { name: args.name.clone(), bits };
-    let code = function.print(language, &style).map_err(Error::from)?;
+    let code = function.print(language, &style)?;
     let value = json!({
         "language": language.name(), "inverse": args.inverse, "arguments": function.arguments(),
         "operations": function.operations(), "code": code,

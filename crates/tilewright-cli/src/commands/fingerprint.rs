@@ -61,5 +61,5 @@ fn read_as(tensors: Collection, reading: &Reading, silent: bool) -> Result<Colle
 
 fn key(data: &args::Data) -> Result<Key, Failure> {
     let Some(text) = &data.key else { return Ok(Key::default()) };
-    text.parse().map_err(|error| Failure::of(Error::from(error)).about("--key"))
+    text.parse().map_err(|error| Failure::of(error).about("--key"))
 }

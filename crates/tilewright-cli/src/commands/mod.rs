@@ -104,7 +104,7 @@ fn request(job: &JobArgs) -> Result<Request, Failure> {
 /// Reads the value of `--store`.
 fn store(text: &str) -> Result<tilewright::Dtype, Failure> {
     let read = tilewright::notation::dtype(text);
-    read.map_err(|error| Failure::of(Error::from(error)).about(&format!("--store {text}")))
+    read.map_err(|error| Failure::of(error).about(&format!("--store {text}")))
 }
 
 /// Reads the value of `--fill`.

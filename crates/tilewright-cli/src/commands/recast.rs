@@ -69,9 +69,11 @@ fn recipe(asked: &Recast, input: &Input) -> Result<Recipe, Failure> {
 
 /// Returns the recipe of this name. If there is none, the failure names the command that lists the names.
 pub(super) fn named(name: &str) -> Result<Recipe, Failure> {
-    recast::recipe(name).map_err(|error| match error.kind() == "usage" && !Path::new(name).exists() {
-        true => Failure::of(error).with_hint("; `recipe list` lists all names"),
-        false => Failure::of(error),
+    recast::recipe(name).map_err(|error| {
+        match error.kind() == "usage" && !Path::new(name).exists() {
+            true => Failure::of(error).with_hint("; `recipe list` lists all names"),
+            false => Failure::of(error),
+        }
     })
 }
 

@@ -14,7 +14,7 @@ fn refusal(recipe: &str, tensors: &[Tensor]) -> Errors {
 }
 
 /// What must stand in the message: the axis or the name at fault.
-const WORDS: [(&str, &'static str, &[&str]); 17] = [
+const WORDS: [(&str, &str, &[&str]); 17] = [
     (
         "one name for gate and up: the same term twice",
         kind::TERMS,

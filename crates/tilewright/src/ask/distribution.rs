@@ -43,7 +43,7 @@ impl Distribution {
     pub fn of(spec: &str, array: &Array) -> Result<Distribution, Error> {
         let spec = input::read(spec).map_err(|error| error.in_field("spec"))?;
         let map = spec.distribution(array.dims.as_deref(), array.dtype);
-        map.map(|map| Distribution { map }).map_err(|error| Error::from(error).in_field("spec"))
+        map.map(|map| Distribution { map }).map_err(|error| error.in_field("spec"))
     }
 }
 

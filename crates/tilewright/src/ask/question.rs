@@ -154,7 +154,7 @@ impl Question {
             "recognise" => Question::Recognise(spec()?),
             "translate" => {
                 let to = notation(fields.text("to")?);
-                let to = to.map_err(|error| Error::from(error).in_field("to"))?;
+                let to = to.map_err(|error| error.in_field("to"))?;
                 Question::Translate { of: spec()?, to }
             }
             "offset" => Question::Offset { of: array()?, coord: fields.integers("coord")? },

@@ -46,8 +46,7 @@ impl Translation {
     /// # Ok::<(), tilewright::Error>(())
     /// ```
     pub fn of(named: &Named, to: &Notation) -> Result<Translation, Error> {
-        let refused =
-            |error| Error::from(error).prefixed(&format!("{} cannot express it: ", to.name()));
+        let refused = |error: Error| error.prefixed(&format!("{} cannot express it: ", to.name()));
         Ok(Translation {
             notation: to.name(),
             text: to.print(named).map_err(refused)?,

@@ -297,7 +297,7 @@ impl AccessedArray<'_> {
         over: Option<&[u64]>,
         dtype: Option<tilewright_core::Dtype>,
     ) -> Result<TensorLayout, Error> {
-        let error = |error| Error::from(error).in_field(FIELD);
+        let error = |error: Error| error.in_field(FIELD);
         if spec.is_concrete() {
             return Ok(spec.resolve(None, None).map_err(error)?.layout().clone());
         }

@@ -85,7 +85,7 @@ impl Kernels {
         let fill = fill(dst.fill(), dtype, dst_bits)?;
         let elements = Elements { src_bits, dst_bits, extend };
         let program = Program::of_arrays(from.layout(), to.layout(), elements, fill);
-        let program = program.map_err(|error| Error::from(error).in_field("b"))?;
+        let program = program.map_err(|error| error.in_field("b"))?;
         let plan = DevicePlan::new(&program, Alignment::default())?;
         let count = launches(plan.kernels()).len();
         if count > KERNELS {
