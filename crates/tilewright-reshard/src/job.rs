@@ -100,7 +100,12 @@ impl Job {
     /// assert!(Job::survey(inside.clone()).unwrap().bytes() > 0);
     /// assert_eq!(Job::prepare(inside).unwrap_err().kind(), "same-file");
     /// ```
-    pub fn survey(mut request: Request) -> Result<Job, Error> {
+    pub fn survey(request: Request) -> Result<Job, Error> {
+        Job::surveyed(request).map_err(Error::of_request)
+    }
+
+    /// Makes the job; what a file does not support is for the caller a fault of the request.
+    fn surveyed(mut request: Request) -> Result<Job, Error> {
         let mut first = FirstFile::default();
         if request.from.is_none() && source::is_bare(&request.input)? {
             first = FirstFile::of(&request.input)?;

@@ -125,7 +125,7 @@ impl Rules {
         let Text { sharded, shard } = Text::parse(&text).map_err(about)?;
         if let Some(laid) = shard.and_then(|(from, to)| text.get(from..to)) {
             let one = "a rule is a sharding alone, and all shards have one layout, given beside the rules";
-            return Err(about(error::usage(format!("{one}; leave out ` / {laid}`"))));
+            return Err(about(Error::usage(format!("{one}; leave out ` / {laid}`"))));
         }
         let (count, rank) = (sharded.mesh().count(), self.count()?);
         match count == rank {

@@ -276,7 +276,7 @@ impl Format {
             return Ok(());
         }
         let (out, shown, count) = (out.display(), self.shown, Counted(count as u64, "tensor"));
-        Err(Error::usage(format!("{out}: {shown} holds one array, and the result is {count}")))
+        Err(error::usage(format!("{out}: {shown} holds one array, and the result is {count}")))
     }
 
     /// Returns a warning about names of tensors that other readers of the format refuse as too long.
