@@ -51,7 +51,6 @@ fn wheels(py: Python<'_>) -> PyResult<Vec<String>> {
 /// Returns the exception of an error, with the package that has the missing library.
 pub(crate) fn raised(error: &Error) -> PyErr {
     match error.kind() {
-        kind @ ("buffer" | "limit" | "unsupported") => refused(kind, error.to_string()),
         "no-compiler" => {
             let says = format!(
                 "{error}\nIt comes with CUDA's toolkit, or by pip install nvidia-cuda-nvrtc (CUDA 13), \

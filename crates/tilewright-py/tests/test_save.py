@@ -231,7 +231,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
     ]:
         with pytest.raises(error, match=says):
             tw.save({"w": w}, tmp_path / name)
-    with pytest.raises(tw.ArgumentError, match="holds one array, 2"):
+    with pytest.raises(tw.ArgumentError, match="holds one array, and the result is 2"):
         tw.save({"w": w, "v": w}, tmp_path / "a.npy")
     torch = pytest.importorskip("torch", reason="torch is not installed")
     for tensor in (torch.zeros(3, device="meta"), torch.zeros(3, 3).to_sparse()):

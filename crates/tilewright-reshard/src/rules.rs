@@ -112,7 +112,9 @@ impl Rules {
         let Some((rule, said)) = self.of(name)? else {
             return Sharded::new(extents, dtype, mesh, Vec::new());
         };
-        let about = |error: Error| error.about(&format!("tensor {name:?}, rule {rule}"));
+        // The span of a parser counts in a text that was put together here.
+        let subject = format!("tensor {name:?}, rule {rule}");
+        let about = |error: Error| error.without_span().about(&subject);
         if said.as_ref().is_some_and(|said| said != extents) {
             let error = Error::mismatch(format!("the tensor has extents {extents:?}"));
             return Err(about(error));
@@ -231,8 +233,9 @@ impl Rules {
 
     /// Returns the mesh.
     pub(crate) fn mesh(&self) -> Result<Mesh, Error> {
-        let any = Sharded::parse(&format!("[1] @ mesh({}) [{}]", self.mesh, self.nothing()))?;
-        Ok(any.mesh().clone())
+        let any = Sharded::parse(&format!("[1] @ mesh({}) [{}]", self.mesh, self.nothing()));
+        // The span counts in the text that was put together here.
+        Ok(any.map_err(Error::without_span)?.mesh().clone())
     }
 
     /// Returns placements that cut nothing.
@@ -312,4 +315,24 @@ pub(crate) fn check(glob: &str, names: &[&str]) -> Result<(), Error> {
 /// Compiles a pattern such as `*.weight`; a `*` also matches dots and slashes.
 pub(crate) fn pattern(text: &str) -> Result<Pattern, Error> {
     Pattern::new(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A sharding is read within a text that nobody typed.
+    #[test]
+    fn errors_of_shardings_point_at_no_byte() {
+        let rules = Rules::new("dp=2, tp=2").unwrap();
+        let wrong = ["P(dp)", "P(\"no\")", "[Shard(0), Shard(", "mesh(dp=2) [Shard(9)]"];
+        let errors = wrong.map(|rule| {
+            let rules = rules.clone().rule("w", rule);
+            rules.and_then(|rules| rules.sharded("w", &[8, 8], None)).unwrap_err()
+        });
+        let meshes = ["", "tp", "tp=0", "tp=2; dp"].map(|mesh| Rules::new(mesh).unwrap_err());
+        for error in errors.into_iter().chain(meshes) {
+            assert_eq!(error.span(), None, "{error}");
+        }
+    }
 }

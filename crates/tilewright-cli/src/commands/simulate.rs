@@ -54,7 +54,8 @@ fn tensors(args: &Simulate) -> Result<Option<Vec<Tensor>>, Failure> {
         ));
     }
     let (Some(bytes), Some(count)) = (&args.bytes, args.tensors) else { return Ok(None) };
-    Ok(Some(Model::even(size::read("--bytes", bytes)?, count, &args.dtype)?))
+    let model = Model::even(size::read("--bytes", bytes)?, count, &args.dtype);
+    Ok(Some(model.map_err(Failure::of_request)?))
 }
 
 fn text(outlook: &Outlook) -> String {

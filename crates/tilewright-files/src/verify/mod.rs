@@ -194,7 +194,7 @@ fn open_result(
         return Ok(opened.map(|opened| Input { path, opened, aside, folder: None, beside: None }));
     }
     match open_with(format, source, &Reading::default(), Some(beside), watch) {
-        Err(error) if error.case() == "contradiction" => Ok(Err(error.to_string())),
+        Err(error) if error.case() == error::CONTRADICTION => Ok(Err(error.to_string())),
         opened => opened.map(Ok),
     }
 }

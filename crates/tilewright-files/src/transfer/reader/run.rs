@@ -233,6 +233,7 @@ impl Run<'_, '_> {
     fn tiles(&self, tiles: Tiles, out: &mut [u8]) -> Result<(), Error> {
         let (mut read, mut moved) = (None, None);
         for tile in tiles {
+            let _list = self.budget.reserve(tile.overhead_bytes())?;
             let from = self.room(&mut read, tile.src_len() as u64)?;
             for Read { src, len, at } in tile.reads() {
                 let bytes = from.get_mut(at..at + len).ok_or_else(|| self.outside())?;

@@ -50,8 +50,13 @@ impl Digits {
             return SourceStep { mean: 0, is_scattered: false };
         };
         let (count, last) = (SAMPLES.min(values.end - values.start), values.end - values.start - 1);
-        let at = |i: u64| values.start + last * i / (count - 1);
-        let pair = |value| Some((self.source_at(digit, value)?, self.source_at(digit, value + 1)));
+        let at = |i: u64| {
+            values.start + (u128::from(last) * u128::from(i) / u128::from(count - 1)) as u64
+        };
+        let next = |value: u64| {
+            (value < values.end - 1).then(|| self.source_at(digit, value + 1)).flatten()
+        };
+        let pair = |value| Some((self.source_at(digit, value)?, next(value)));
         let found: Vec<_> = (0..count).filter(|_| last > 0).map(at).filter_map(pair).collect();
         let offsets = found.iter().map(|(offset, _)| *offset);
         let (low, high) = (offsets.clone().min().unwrap_or(0), offsets.max().unwrap_or(0));
