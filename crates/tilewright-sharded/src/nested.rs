@@ -39,7 +39,7 @@ impl Sharded {
     /// left out, because their devices store the same data.
     ///
     /// # Errors
-    /// `no-layout`, with the first position that excludes one layout, as [`Error::witness`]; `limit` beyond the modes
+    /// `no-layout`, with the first position that excludes one layout, as the [cause](Error::cause); `limit` beyond the modes
     /// of a layout.
     ///
     /// ```

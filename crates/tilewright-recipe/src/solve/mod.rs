@@ -59,7 +59,7 @@ impl Recipe {
     /// configuration.
     ///
     /// # Errors
-    /// All faults at once, each of a [`Kind`]: tensors that are missing, or that no rule takes or two; names that two
+    /// All faults at once, each with its [kind](crate::Error::kind): tensors that are missing, or that no rule takes or two; names that two
     /// tensors would have; dims that do not divide; sizes that do not follow or differ; element types that differ.
     ///
     /// ```
