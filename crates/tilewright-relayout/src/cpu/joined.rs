@@ -10,12 +10,12 @@ use crate::{
     Elements, Program,
     cpu::{
         cost,
-        kernel::{LineWriter, Prefetch, Runs, Tools},
+        kernel::{Prefetch, Tools},
         lines, padding,
         scratch::Scratch,
         shape,
         transpose::Locality,
-        way::{BlockExtents, Image, Terms, Way},
+        way::{BlockExtents, Image, Stage, Terms, Way},
         ways::Count,
     },
     program::region::{Loop, Region, RegionRef, for_each},
@@ -32,11 +32,10 @@ pub(crate) struct Joined {
     /// The first positions of the first period.
     src: i64,
     dst: i64,
-    /// The bytes of a period, and of the buffer.
+    /// The bytes of a period.
     period: u64,
-    bytes: usize,
     parts: Vec<JoinedPart>,
-    runs: Runs,
+    stage: Stage,
     /// The number of parts of blocks that another way moved.
     others: Count,
     /// True if the periods are the whole destination, so that nothing else is filled.
@@ -165,7 +164,6 @@ impl Joined {
             };
             parts.push(JoinedPart { number, region, way, prefetched, ran: Count::default() });
         }
-        let (runs, bytes) = image.runs();
         Some(Joined {
             terms,
             fill: program.fill(),
@@ -174,9 +172,8 @@ impl Joined {
             src: main.src,
             dst: found.dst,
             period: found.period,
-            bytes,
             parts,
-            runs,
+            stage: image.stage(),
             others: Count::default(),
             covers: found.covers,
         })
@@ -187,7 +184,7 @@ impl Joined {
         let part = self.parts.iter().find(|part| part.number == number)?;
         let terms = Terms { locality: Locality::Cache, ..self.terms };
         let name = format!("joined {}", part.way.name(&part.region.whole(), terms));
-        let (period, bytes) = (self.period, self.bytes);
+        let (period, bytes) = (self.period, self.stage.bytes);
         let details = format!(
             " in {}, past the caches, with the padding in whole periods of {period} bytes, through blocks of {bytes} bytes",
             self.terms.isa.name()
@@ -255,17 +252,24 @@ impl Joined {
     /// Moves a share.
     pub(crate) fn run(&self, share: &mut JoinedShare<'_>, src: &[u8], scratch: &mut Scratch) {
         let JoinedShare { level, inner, src: from, dst: to, out } = share;
-        let (mut buffer, mut waiting) = (scratch.take_block(self.bytes), scratch.take_waiting());
-        let image = buffer.bytes(self.bytes);
-        for (at, _) in &self.runs.places {
-            padding::fill(self.terms.elements, self.fill, 0, &mut image[*at..][..self.runs.len]);
-        }
         let isa = self.terms.isa;
-        let mut writer = LineWriter::new(isa, &mut waiting, self.runs.places.len(), out);
-        let mut move_block = |(from, to): (i64, i64), next: Option<(i64, i64)>| {
+        let (taken, inner_taken) = self.taken[self.taken.len() - inner.len() - 1..].split_at(1);
+        let walk = |f: &mut dyn FnMut(i64, i64)| {
+            for at in shape::firsts(level.extent, taken[0]) {
+                let first = (*from + at * level.src, *to + at * level.dst);
+                shape::blocks((inner, inner_taken), first, f);
+            }
+        };
+        let begin = |image: &mut [u8]| {
+            for (at, _) in &self.stage.runs.places {
+                let run = &mut image[*at..][..self.stage.runs.len];
+                padding::fill(self.terms.elements, self.fill, 0, run);
+            }
+        };
+        let fill = |scratch: &mut Scratch, from: i64, next: Option<i64>, image: &mut [u8]| {
             for part in &self.parts {
                 let own = part.region.whole();
-                if let (Some((next, _)), false) = (next, part.prefetched.is_empty()) {
+                if let (Some(next), false) = (next, part.prefetched.is_empty()) {
                     Prefetch::of(src, next + own.src, &part.prefetched, 1).all(isa);
                 }
                 let mut tools = Tools {
@@ -273,7 +277,7 @@ impl Joined {
                     isa,
                     locality: Locality::Cache,
                     prefetch: None,
-                    ahead: next.map_or(0, |(next, _)| next - from),
+                    ahead: next.map_or(0, |next| next - from),
                     scratch,
                 };
                 let region = RegionRef { src: own.src + from, ..own };
@@ -281,19 +285,8 @@ impl Joined {
                     self.others.add();
                 }
             }
-            writer.write(&self.runs, image, to);
         };
-        let (taken, inner_taken) = self.taken[self.taken.len() - inner.len() - 1..].split_at(1);
-        let blocks = |f: &mut dyn FnMut(i64, i64)| {
-            for at in shape::firsts(level.extent, taken[0]) {
-                let first = (*from + at * level.src, *to + at * level.dst);
-                shape::blocks((inner, inner_taken), first, f);
-            }
-        };
-        shape::with_next(blocks, &mut move_block);
-        writer.end();
-        scratch.give_waiting(waiting);
-        scratch.give_block(buffer);
+        self.stage.stream((isa, scratch), out, walk, begin, fill);
     }
 }
 

@@ -64,8 +64,8 @@ impl BlockExtents {
 }
 
 /// Returns the loops that continue one another on one side, beginning at the run, or at the smallest stride if all
-/// strides are larger than the run. With a `gap` above 1, a loop may begin that many times as far as the previous loops reach,
-/// and at least within as many lines.
+/// strides are larger than the run. A `gap` above 1 permits gaps: the stride of a loop is at most `gap` times the reach of the
+/// previous loops, or `gap` lines if that is more.
 fn chain(loops: &[Loop], run: u64, side: StrideSide, gap: u64) -> Vec<usize> {
     let stride = |i: usize| side(&loops[i]).unsigned_abs();
     let shortest = (0..loops.len()).map(stride).min();
@@ -83,7 +83,7 @@ fn chain(loops: &[Loop], run: u64, side: StrideSide, gap: u64) -> Vec<usize> {
 }
 
 /// Extends the block along the first loops of a chain, until `target` bytes are contiguous, or at least `least` if a
-/// block has no room for more, which is `most`. Once enough bytes are contiguous, loops in `others` are not extended.
+/// block is full, at `most` bytes. Once enough bytes are contiguous, loops in `others` are not extended.
 fn grown(
     (loops, run): (&[Loop], u64),
     side: StrideSide,

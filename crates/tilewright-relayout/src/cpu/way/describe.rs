@@ -61,7 +61,7 @@ impl Way {
             }
             Way::Staged(staged) => {
                 let (rows, columns) = staged.tiled.size();
-                let (shape, bytes) = (&staged.taken, staged.bytes);
+                let (shape, bytes) = (&staged.taken, staged.stage.bytes);
                 format!(
                     " in {isa}, past the caches, through blocks of {shape:?}, {bytes} bytes, in tiles of {rows} rows and {columns} columns"
                 )

@@ -8,6 +8,7 @@
 
 mod block;
 mod describe;
+mod image;
 mod staged;
 mod two_pass;
 
@@ -21,7 +22,7 @@ use crate::{
     program::region::{Loop, RegionRef},
 };
 pub(crate) use block::{BlockExtents, region};
-pub(crate) use staged::Image;
+pub(crate) use image::{Image, Stage};
 use staged::Staged;
 use two_pass::TwoPass;
 

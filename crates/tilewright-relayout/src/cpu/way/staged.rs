@@ -6,15 +6,17 @@
 use super::{
     Terms,
     block::{self, BlockExtents, GAP},
+    image::{Image, Stage},
 };
 use crate::{
     cpu::{
         cost,
-        kernel::{LineWriter, Runs, TiledTranspose, Tools},
+        kernel::{TiledTranspose, Tools},
+        scratch::Scratch,
         shape,
         transpose::{Locality, RegisterTranspose},
     },
-    program::region::{Loop, Region, RegionRef, for_each},
+    program::region::{Region, RegionRef},
 };
 
 /// A staged move of a region.
@@ -22,38 +24,31 @@ use crate::{
 pub(crate) struct Staged {
     /// The extent of a block in each loop.
     pub(super) taken: Vec<u64>,
-    /// The bytes of the buffer, with a line before and after the image.
-    pub(super) bytes: usize,
     /// The move from the first byte of a block's source to the buffer.
     first: Region,
     pub(super) tiled: TiledTranspose,
-    /// The runs of the image and of the destination.
-    runs: Runs,
+    pub(super) stage: Stage,
 }
 
 /// A tiled transpose with at most this many instructions per line is preferred to two passes.
 pub(super) const FEW_INSTRUCTIONS: f64 = 24.0;
 
-/// What a staged move needs to replace a register transpose: at most these instructions per line, and at least these bytes of the
-/// image. The numbers separate the 160 random cases of seeds 1, 7, 31 and 201 by which of the two was faster on Zen 4.
+/// The most instructions per line and the fewest bytes of the image with which a staged move replaces a register transpose. The numbers separate the 160 random cases of seeds 1, 7, 31 and 201 by which of the two was faster on Zen 4.
 const CHEAP: f64 = 20.0;
 const LEAST_IMAGE: usize = 16 << 10;
 
 /// It then wins if runs have at least these bytes and the register transpose moves this multiple of the elements, or less if units
 /// read whole rows. Of 24 such cases 20 gained, 1.5 times in the mean, at most 2.7 times.
-const LONG: usize = 640;
+const LONG_RUN: usize = 640;
 const TWICE: f64 = 1.15;
 const TWICE_BY_ROWS: f64 = 1.09;
 
 /// Or if units read whole rows, runs have at least these bytes, and the register transpose needs a buffer, too.
-const LONGEST: usize = 2 << 10;
+const VERY_LONG_RUN: usize = 2 << 10;
 
 /// It replaces a tiled transpose of at most this run, unless the tile is a permutation within this number of bytes.
 const SHORT_RUN: u64 = cost::LANE;
 const SMALL_TILE: usize = 4 << 10;
-
-/// The fewest bytes of a run of the image.
-const LEAST_RUN: u64 = cost::WRITE_RUN;
 
 impl Staged {
     /// Returns the staged move of a region in memory; `None` for regions of long runs, without rows or
@@ -67,10 +62,10 @@ impl Staged {
         let (loops, run) = (region.loops, region.run);
         let BlockExtents { taken, .. } = BlockExtents::of((loops, run), cost::STAGED_BLOCK, GAP);
         let image = Image::of((loops, run), &taken)?;
-        let (runs, bytes) = image.runs();
+        let stage = image.stage();
         let first = block::region(image.first, run);
         let tiled = TiledTranspose::of(terms.isa, &first.whole())?;
-        Some(Staged { taken, bytes, first, tiled, runs })
+        Some(Staged { taken, first, tiled, stage })
     }
 
     /// Returns whether it is probably faster than two passes.
@@ -87,10 +82,10 @@ impl Staged {
     pub(super) fn beats(&self, transpose: &RegisterTranspose) -> bool {
         let by_rows = self.tiled.reads_rows();
         let limit = if by_rows { TWICE_BY_ROWS } else { TWICE };
-        let twice = transpose.moved() >= limit && self.runs.len >= LONG;
+        let twice = transpose.moved() >= limit && self.stage.runs.len >= LONG_RUN;
         let buffered = !transpose.steps.gather.is_empty();
-        let long = by_rows && buffered && self.runs.len >= LONGEST;
-        self.bytes >= LEAST_IMAGE && self.tiled.instructions() <= CHEAP && (twice || long)
+        let long = by_rows && buffered && self.stage.runs.len >= VERY_LONG_RUN;
+        self.stage.bytes >= LEAST_IMAGE && self.tiled.instructions() <= CHEAP && (twice || long)
     }
 
     /// Returns whether it is probably faster than a tiled transpose of the region.
@@ -111,73 +106,20 @@ impl Staged {
         if !part.is_within(src.len(), out.len()) {
             return false;
         }
-        let mut buffer = tools.scratch.take_block(self.bytes);
-        let (image, mut waiting) = (buffer.bytes(self.bytes), tools.scratch.take_waiting());
-        let mut writer = LineWriter::new(tools.isa, &mut waiting, self.runs.places.len(), out);
+        let (isa, elements) = (tools.isa, tools.elements);
         let mut done = true;
-        let mut move_block = |(from, to): (i64, i64), next: Option<(i64, i64)>| {
+        let walk = |f: &mut dyn FnMut(i64, i64)| {
+            shape::blocks((part.loops, &self.taken), (part.src, part.dst), f);
+        };
+        let fill = |scratch: &mut Scratch, from: i64, next: Option<i64>, image: &mut [u8]| {
             let first = RegionRef { src: from, dst: cost::LINE as i64, ..self.first.whole() };
-            let ahead = next.map_or(0, |(next, _)| next - from);
-            let tools = &mut Tools { ahead, locality: Locality::Cache, ..tools.again() };
+            let ahead = next.map_or(0, |next| next - from);
+            let (locality, prefetch) = (Locality::Cache, None);
+            let tools = &mut Tools { elements, isa, locality, prefetch, ahead, scratch };
             done &= self.tiled.run(tools, &first, src, image);
-            writer.write(&self.runs, image, to);
         };
-        let blocks = |f: &mut dyn FnMut(i64, i64)| {
-            shape::blocks((part.loops, &self.taken), (part.src, part.dst), f)
-        };
-        shape::with_next(blocks, &mut move_block);
-        writer.end();
-        tools.scratch.give_waiting(waiting);
-        tools.scratch.give_block(buffer);
+        self.stage.stream((isa, tools.scratch), out, walk, |_| (), fill);
         done
-    }
-}
-
-/// A block of loops around pieces of the destination as an image: what is contiguous in the destination is contiguous in it.
-pub(crate) struct Image {
-    /// The loops from the source to the image.
-    pub(crate) first: Vec<Loop>,
-    /// The loops over contiguous runs, from the image to the destination.
-    outer: Vec<Loop>,
-    /// The bytes of a run, and of the image.
-    len: u64,
-    bytes: u64,
-}
-
-impl Image {
-    /// Returns the image of a block of these iterations of loops around `piece` bytes; `None` if it is too
-    /// large for a cache, or its runs are too short.
-    pub(crate) fn of((loops, piece): (&[Loop], u64), taken: &[u64]) -> Option<Image> {
-        let mut order: Vec<usize> = (0..taken.len()).filter(|i| taken[*i] > 1).collect();
-        tilewright_core::sort_short(&mut order, |&i| loops[i].dst);
-        let (mut len, mut bytes, mut first, mut outer) = (piece, piece, Vec::new(), Vec::new());
-        for i in order {
-            let (level, extent) = (&loops[i], taken[i]);
-            if outer.is_empty() && level.dst as u64 == len {
-                len *= extent;
-            } else {
-                if outer.is_empty() {
-                    // An odd number of lines, so that runs do not share the sets of a cache.
-                    bytes = (bytes.div_ceil(cost::LINE) | 1) * cost::LINE;
-                }
-                outer.push(Loop { extent, src: bytes as i64, dst: level.dst });
-            }
-            first.push(Loop { extent, src: level.src, dst: bytes as i64 });
-            bytes = bytes.checked_mul(extent)?;
-        }
-        (len >= LEAST_RUN && bytes <= cost::SCRATCH_BLOCK).then_some(Image {
-            first,
-            outer,
-            len,
-            bytes,
-        })
-    }
-
-    /// Returns the runs of the image, and the bytes of its buffer, with a line before and after it.
-    pub(crate) fn runs(&self) -> (Runs, usize) {
-        let mut places = Vec::new();
-        for_each(&self.outer, cost::LINE as i64, 0, &mut |at, dst| places.push((at as usize, dst)));
-        (Runs { len: self.len as usize, places }, (self.bytes + 2 * cost::LINE) as usize)
     }
 }
 
@@ -186,7 +128,8 @@ mod tests {
     use super::*;
     use crate::{
         Elements,
-        cpu::{kernel::Isa, scratch::Scratch},
+        cpu::kernel::Isa,
+        program::region::{Loop, for_each},
     };
 
     /// Returns the loops of an array with these extents, the outermost of the source first, whose destination has its loops in

@@ -1,8 +1,8 @@
-//! Tiles in units of long rows: each register is loaded from one row, and exchanges within its lanes of 16 bytes leave in each lane
-//! some rows of one column. So a line of the source is read once, however far apart rows are.
+//! Tiles in units of long rows. Each register is loaded from one row. Exchanges within its lanes of 16 bytes leave some rows of one
+//! column in each lane. So a line of the source is read once, at any distance between rows.
 //!
-//! A unit has as many rows as a lane has runs, and the columns of a register. The last units of rows or columns begin earlier and
-//! move some elements twice.
+//! The rows of a unit equal the runs of a lane, and its columns the runs of a register. The last units of rows or columns begin
+//! earlier and move some elements twice.
 
 use super::{
     super::{
@@ -53,7 +53,7 @@ impl TileLoop<'_> {
                     }
                 }
                 // SAFETY: `# Safety` of `lines`: a register at each row is readable and a lane at each column writable, since
-                // there are as many columns. The levels of a transpose of lanes are below those of a register.
+                // the columns are those of a register. The levels of a transpose of lanes are below those of a register.
                 unsafe {
                     let mut held = load::<V, N>(from, &starts);
                     match V::BYTES / LANE {
