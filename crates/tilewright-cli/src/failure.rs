@@ -121,8 +121,8 @@ impl Failure {
         Failure::of_reshard(&error, for_shards)
     }
 
-    /// Returns the failure of an error of resharding, with its remedies as `option` spells them. What a source holds is a
-    /// matter of the request.
+    /// Returns the failure of an error of resharding, with its remedies as `option` spells them. Faults of the contents of
+    /// a source count as faults of the request.
     fn of_reshard(error: &Error, option: fn(Remedy) -> String) -> Failure {
         let error = error.clone().of_request();
         let code = match error.kind() {

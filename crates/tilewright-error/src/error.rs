@@ -26,7 +26,7 @@ use tilewright_core::{ParseError, Remedy};
 #[derive(Clone)]
 pub struct Error(pub(crate) Box<Body>);
 
-/// What an error says; boxed, so that a `Result` is small.
+/// The contents of an error, boxed so that a `Result` is small.
 #[derive(Clone, Default)]
 pub(crate) struct Body {
     pub(crate) kind: &'static str,
@@ -52,7 +52,7 @@ pub(crate) struct Body {
     pub(crate) source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
-/// How an error is made.
+/// Constructors.
 impl Error {
     /// Returns an error of the kind with this stable word. A crate may have kinds of its own.
     ///
@@ -386,7 +386,7 @@ impl Error {
     }
 }
 
-/// What an error says.
+/// Accessors.
 impl Error {
     /// Returns the stable word of the kind: `parse`, `needs-dims`, `exists` ….
     ///

@@ -142,7 +142,7 @@ impl Error {
         self.0.case == "unrecognised"
     }
 
-    /// Returns whether there is no device, or it cannot do what was requested: the driver or the compiler is missing, the
+    /// Returns whether a device is missing or cannot do what was requested: the driver or the compiler is missing, the
     /// memory is elsewhere, a stream is captured.
     ///
     /// ```

@@ -18,7 +18,7 @@ pub(crate) fn parsed(error: ParseError) -> Error {
     Error::from(error).of_kind("parse")
 }
 
-/// Returns the error of a linear map that has no inverse or no strides. For a notation, the map is not legal.
+/// Returns the error of a linear map without an inverse or without strides. For a notation, the map is not legal.
 pub(crate) fn of_map(refusal: core::Error) -> Error {
     let is_legal = !refusal.is_no_layout();
     let error = Error::from(refusal);

@@ -92,7 +92,7 @@ impl ConfigChange {
     }
 }
 
-/// Returns the value at a path; or the shortest part of the path that has no value, or a value that is no table.
+/// Returns the value at a path; or the shortest part of the path without a value, or with a value other than a table.
 fn known<'k, 'c>(config: &'c Value, key: &'k str) -> (&'k str, Option<&'c Value>) {
     let ends = key.match_indices('.').map(|(at, _)| at).chain([key.len()]);
     let mut found = (key, Some(config));

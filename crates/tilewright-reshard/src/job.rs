@@ -104,7 +104,7 @@ impl Job {
         Job::surveyed(request).map_err(Error::of_request)
     }
 
-    /// Makes the job; what a file does not support is for the caller a fault of the request.
+    /// Makes the job. For the caller, unsupported contents of a file are a fault of the request.
     fn surveyed(mut request: Request) -> Result<Job, Error> {
         let mut first = FirstFile::default();
         if request.from.is_none() && source::is_bare(&request.input)? {

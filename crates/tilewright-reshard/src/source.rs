@@ -43,12 +43,12 @@ pub(crate) fn open(request: &Request, first: &FirstFile) -> Result<Checkpoint, E
     Ok(checkpoint)
 }
 
-/// What the first file at a path states.
+/// The statements of the first file at a path.
 #[derive(Default)]
 pub(crate) struct FirstFile {
     /// The rules that the files of a folder record.
     pub(crate) rules: Option<Rules>,
-    /// Whether its tensors are boxes of arrays.
+    /// True if its tensors are boxes of arrays.
     pub(crate) has_places: bool,
 }
 

@@ -8,7 +8,7 @@ use crate::{ArrayShape, ShapeIndex};
 /// The largest number of bytes of an array's text in an error.
 const MAX_ARRAY: usize = 200;
 
-/// Returns the error of the array at `index`, which lacks a layout if there is no `cause`. The [name](Error::name) of the error is
+/// Returns the error of the array at `index`, which lacks a layout if `cause` is `None`. The [name](Error::name) of the error is
 /// the path of a member.
 pub(crate) fn of_member(index: &ShapeIndex, array: &ArrayShape, cause: Option<Refusal>) -> Error {
     let text = match cause {

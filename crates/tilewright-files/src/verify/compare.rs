@@ -26,7 +26,7 @@ use crate::{
 /// The largest number of bytes of a box on one side, which then stays in the CPU's cache.
 const MOST: u64 = 256 << 10;
 
-/// The same, where only long dims are contiguous in a file.
+/// The largest buffer in bytes if only long dims are contiguous in a file.
 const WIDE: u64 = 8 << 20;
 
 /// Returns the first difference between a result and its original, if there is any.

@@ -25,12 +25,12 @@ pub(crate) struct DigitLoops {
     pub(crate) region: Region,
     /// The digit of each loop, and that of the run at the end.
     digits: Vec<Option<usize>>,
-    /// Whether the indices of each loop are scattered in the source until it is whole.
+    /// True for each loop whose indices are scattered in the source unless it is whole.
     scattered: Vec<bool>,
 }
 
 impl DigitLoops {
-    /// Returns the loops of a program that has no regions. Returns `None` if boxes of its digits are no boxes of the
+    /// Returns the loops of a program without regions. Returns `None` if boxes of its digits are not boxes of the
     /// destination, or if bytes outside its elements must not be written.
     pub(crate) fn of(program: &Program) -> Option<DigitLoops> {
         if program.regions().is_some() || program.is_part() {

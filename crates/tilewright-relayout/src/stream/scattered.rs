@@ -108,7 +108,7 @@ impl Stretches {
         parts.sort_by_key(|part| span(part));
         for part in parts {
             let Some((low, high)) = ends(part) else { return true };
-            // What is added to one stretch may overlap it, or leave gaps as long as it is.
+            // Additions to one stretch may overlap it, or leave gaps of its length.
             let near = if let [(from, to)] = held[..] { (to - from).max(gap) } else { gap };
             let count = part.len() as u64;
             let ranges = if span(part) < count + count / 4 {

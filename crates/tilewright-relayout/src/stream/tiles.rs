@@ -39,8 +39,8 @@ pub struct Write {
     pub at: usize,
 }
 
-/// A box of elements: its reads, its kernels and its writes. Padding of the destination belongs to no tile, unless the
-/// plan has no regions: then some of it may be between the elements of a tile.
+/// A box of elements: its reads, its kernels and its writes. Padding of the destination is outside of all tiles. In
+/// a plan without regions, some of it may be between the elements of a tile.
 ///
 /// ```
 /// use tilewright_core::TensorLayout;
@@ -274,7 +274,7 @@ impl core::fmt::Debug for Tile {
 #[must_use]
 pub struct Tiles {
     plan: Plan,
-    /// The loops over digits, if the plan has no regions.
+    /// The loops over digits of a plan without regions.
     loops: Option<DigitLoops>,
     /// The maximal bytes of a buffer.
     most: u64,

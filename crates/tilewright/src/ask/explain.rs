@@ -119,7 +119,7 @@ impl Explanation {
         let (bounds, exhaustive) = (layout.layout().bounds(), layout.layout().exhaustive());
         let (below, injective) =
             (bounds.map_or(0, |(low, _)| low.min(0).unsigned_abs()), layout.injective());
-        // Elements that share places are as many as the places, if these have no gaps.
+        // If the places have no gaps, they are counted, not the elements that share them.
         let places = match bounds {
             Some((low, high)) if exhaustive && injective == Ok(false) => high.abs_diff(low) + 1,
             _ => layout.size(),
