@@ -298,7 +298,7 @@ async function stopped(context, file) {
 
 for (const [failure, fail] of Object.entries(FAILURES)) {
   test(`the page says so when ${failure}, and loads the late module when there is a network again`, async () => {
-    const context = await browser.newContext();
+    const context = await browser.newContext({ serviceWorkers: "block" });
     const { page } = await open(context, `${server.address}#layout`);
     const mend = await fail(context);
     await page.locator("input").first().fill(TABLED);
