@@ -31,13 +31,17 @@ impl Build {
 
 /// Builds the program and returns its path.
 ///
-/// Cargo gives the selected packages the same features of every dependency. The Python package is selected too, so a
-/// wheel that is built later only compiles its own crate.
+/// Cargo gives the selected packages the same features of every dependency. The Python package is selected where its tests use the
+/// same profile, so that they compile only its own crate. The published wheel has a profile of its own.
 pub(crate) fn build(root: &Path, build: Build) -> Outcome<PathBuf> {
     let (profile, folder) = build.profile();
-    let packages = ["--package", "tilewright-cli", "--package", "tilewright-py"];
-    let mut cargo = command(root, &["cargo", "build", "--locked", "--bin", "tilewright"]);
-    run(cargo.args(["--profile", profile]).args(packages))?;
+    let words =
+        ["cargo", "build", "--locked", "--bin", "tilewright", "--package", "tilewright-cli"];
+    let mut cargo = command(root, &words);
+    if build != Build::Release {
+        cargo.args(["--package", "tilewright-py"]);
+    }
+    run(cargo.args(["--profile", profile]))?;
     Ok(target(root)?.join(folder).join(format!("tilewright{}", env::consts::EXE_SUFFIX)))
 }
 

@@ -1,6 +1,8 @@
 //! Patterns such as `*.weight`, which select tensors by their names. Requests, collections and verification use them.
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use std::{iter::Peekable, str::Chars};
+
+use regex_lite::Regex;
 
 use crate::{Error, error, layout::names};
 
@@ -9,7 +11,7 @@ use crate::{Error, error, layout::names};
 #[doc(hidden)]
 pub struct Pattern {
     text: String,
-    matcher: GlobSet,
+    matcher: Regex,
 }
 
 /// The longest pattern, in bytes.
@@ -19,16 +21,14 @@ const LONGEST: usize = 4096;
 const DEEPEST: usize = 16;
 
 impl Pattern {
-    /// Compiles a pattern: `*` and `?`, `[…]`, `{a,b}`; a `*` also matches dots and slashes.
+    /// Compiles a pattern: `*` and `?`, `[…]`, `{a,b}`; a `*` also matches dots and slashes. A `\` before a character takes it
+    /// as it is. `**/` at the start or after a slash matches any number of folders.
     #[doc(hidden)]
     pub fn new(text: &str) -> Result<Pattern, Error> {
         check(text)?;
-        let wrong = |error: globset::Error| {
-            error::usage(format!("the tensor pattern {text:?}: {}", error.kind()))
-        };
-        let glob = GlobBuilder::new(&condensed(text)).build().map_err(wrong)?;
-        // A `GlobSet` returns an error in cases where a single matcher panics.
-        let matcher = GlobSetBuilder::new().add(glob).build().map_err(wrong)?;
+        let wrong = |why: &str| error::usage(format!("the tensor pattern {text:?}: {why}"));
+        let regex = Translation::of(text).map_err(wrong)?;
+        let matcher = Regex::new(&regex).map_err(|error| wrong(&error.to_string()))?;
         Ok(Pattern { text: text.into(), matcher })
     }
 
@@ -59,20 +59,105 @@ impl Pattern {
     }
 }
 
-/// Returns the pattern with three or more `*` in a row replaced by one, which matches the same names: each `*` would be tried at
-/// every character of a name. Two may match any number of folders, and are kept.
-fn condensed(text: &str) -> String {
-    let (mut short, mut stars, mut escaped) = (String::new(), 0, false);
-    for c in text.chars().map(Some).chain([None]) {
-        if c == Some('*') && !escaped {
-            stars += 1;
-            continue;
+/// A pattern that is translated into a regular expression, which matches in linear time.
+struct Translation<'a> {
+    rest: Peekable<Chars<'a>>,
+    regex: String,
+    /// For each open brace: whether a name or a folder starts at it.
+    open: Vec<bool>,
+    /// Whether a name or a folder starts here.
+    start: bool,
+}
+
+impl<'a> Translation<'a> {
+    fn of(text: &'a str) -> Result<String, &'static str> {
+        let rest = text.chars().peekable();
+        let mut to =
+            Translation { rest, regex: String::from("(?s)^"), open: Vec::new(), start: true };
+        while let Some(c) = to.rest.next() {
+            let start = std::mem::replace(&mut to.start, c == '/');
+            to.next(c, start)?;
         }
-        short.push_str(&"*".repeat(if stars < 3 { stars } else { 1 }));
-        (stars, escaped) = (0, c == Some('\\') && !escaped);
-        short.extend(c);
+        if to.open.is_empty() { Ok(to.regex + "$") } else { Err("a brace { is not closed") }
     }
-    short
+
+    fn next(&mut self, c: char, start: bool) -> Result<(), &'static str> {
+        match c {
+            '*' => self.stars(start),
+            '?' => self.regex.push('.'),
+            '[' => self.class()?,
+            '\\' => {
+                let quoted =
+                    self.rest.next().ok_or("the \\ at its end has no character after it")?;
+                self.one(quoted);
+            }
+            '{' => {
+                self.open.push(start);
+                self.start = start;
+                self.regex.push_str("(?:");
+            }
+            '}' => {
+                self.open.pop().ok_or("a brace } was not opened")?;
+                self.regex.push(')');
+            }
+            ',' if !self.open.is_empty() => {
+                self.start = self.open.last() == Some(&true);
+                self.regex.push('|');
+            }
+            c => self.one(c),
+        }
+        Ok(())
+    }
+
+    /// Translates a row of stars, whose first one has been read: it matches what one star does, unless it stands for folders.
+    fn stars(&mut self, start: bool) {
+        let mut count = 1;
+        while self.rest.next_if_eq(&'*').is_some() {
+            count += 1;
+        }
+        if count == 2 && start && self.rest.next_if_eq(&'/').is_some() {
+            self.start = true;
+            self.regex.push_str("(?:.*/)?");
+        } else {
+            self.regex.push_str(".*");
+        }
+    }
+
+    /// Translates a class such as `[0-9]` or `[!ab]`, whose bracket has been read. A `]` that comes first is one of its characters.
+    fn class(&mut self) -> Result<(), &'static str> {
+        const OPEN: &str = "a bracket [ is not closed";
+        self.regex.push('[');
+        if self.rest.next_if(|&c| matches!(c, '!' | '^')).is_some() {
+            self.regex.push('^');
+        }
+        let mut c = self.rest.next().ok_or(OPEN)?;
+        loop {
+            self.one(c);
+            if self.rest.next_if_eq(&'-').is_some() {
+                let last = self.rest.next().ok_or(OPEN)?;
+                if last == ']' {
+                    self.one('-');
+                    break;
+                }
+                if last < c {
+                    return Err("a range in brackets ends before it starts");
+                }
+                self.regex.push('-');
+                self.one(last);
+            }
+            c = self.rest.next().ok_or(OPEN)?;
+            if c == ']' {
+                break;
+            }
+        }
+        self.regex.push(']');
+        Ok(())
+    }
+
+    /// Adds a character that stands for itself.
+    fn one(&mut self, c: char) {
+        self.regex.push_str(&format!("\\x{{{:x}}}", u32::from(c)));
+    }
 }
 
 /// Returns an error for a pattern that is too long, or nested too deep, to be compiled.
@@ -138,30 +223,55 @@ mod tests {
         }
     }
 
-    /// Tests all patterns of up to two characters before and after a row of stars.
     #[test]
-    fn a_row_of_stars_is_one() {
-        let signs = ["", "*", "a", "/", "{", "}", ",", "?", "[", "]", "\\"];
-        let ends = || signs.iter().flat_map(|a| signs.iter().map(move |b| format!("{a}{b}")));
-        let names = ["", "a", "*", "b", "a/", "/a", "a/a", "ab", "*a", "a/b/a", "\\a", "a,*", "a]"];
-        let compiled = |text: &str| GlobBuilder::new(text).build().map(|it| it.compile_matcher());
-        let mut legal = 0;
-        for (before, behind) in ends().flat_map(|a| ends().map(move |b| (a.clone(), b))) {
-            for stars in ["***", "****"] {
-                let text = format!("{before}{stars}{behind}");
-                let short = condensed(&text);
-                let (long, own) = (compiled(&text), compiled(&short));
-                assert_eq!(long.is_ok(), own.is_ok(), "{text} {short}");
-                let (Ok(long), Ok(own)) = (long, own) else { continue };
-                for name in names {
-                    assert_eq!(own.is_match(name), long.is_match(name), "{text} {short} {name}");
-                }
-                legal += 1;
-            }
+    fn patterns_match_what_those_of_a_shell_match() {
+        let cases: &[(&str, &[&str], &[&str])] = &[
+            ("*", &["", "a", "a/b", "a.b", "\n"], &[]),
+            ("**", &["", "a", "a/b"], &[]),
+            ("a*c", &["ac", "abc", "a/b/c"], &["ab", "bac"]),
+            ("a?c", &["abc", "a/c", "aéc"], &["ac", "abbc"]),
+            ("**/a", &["a", "b/a", "b/c/a"], &["ba"]),
+            ("**/**/a", &["a", "b/a"], &["ba"]),
+            ("a/**/b", &["a/b", "a/c/b", "a/c/d/b"], &["ab", "a/cb"]),
+            ("a**/b", &["a/b", "ac/b", "a/c/b"], &["ab"]),
+            ("a/***/b", &["a//b", "a/c/b"], &["a/b"]),
+            ("{**/a,**/b}", &["a", "x/a", "b", "x/b"], &["xb"]),
+            ("[a-c]", &["a", "b", "c"], &["d", "-", ""]),
+            ("[!a-c]", &["d", "-", "/"], &["a", "b", "dd"]),
+            ("[^a]", &["b", "^"], &["a"]),
+            ("[]-]", &["]", "-"], &["a"]),
+            ("[a-]", &["a", "-"], &["b"]),
+            (r"[a^&&\.|]", &["a", "^", "&", "\\", ".", "|"], &["b"]),
+            ("[é-ü]", &["é", "ö"], &["e"]),
+            ("{a,b{c,d}}e", &["ae", "bce", "bde"], &["be", "a"]),
+            ("a{,.b}", &["a", "a.b"], &["a."]),
+            ("a,b", &["a,b"], &["a", "b"]),
+            (r"\*\{a", &["*{a"], &["b{a", r"\*\{a."]),
+            ("a+(b)$^|", &["a+(b)$^|"], &["aab", "a"]),
+        ];
+        for (text, matched, others) in cases {
+            let pattern = Pattern::new(text).unwrap();
+            assert!(matched.iter().all(|name| pattern.matches(name)), "{text}");
+            assert!(!others.iter().any(|name| pattern.matches(name)), "{text}");
         }
-        assert!(legal > 1000, "{legal}");
-        let many = ["*".repeat(LONGEST), "a**".into(), "\\****".into(), "a***b****".into()];
-        assert_eq!(many.map(|text| condensed(&text)), ["*", "a**", "\\**", "a*b*"]);
+    }
+
+    #[test]
+    fn what_is_no_pattern_is_an_error_that_says_why() {
+        for (text, why) in [
+            ("a[", "a bracket [ is not closed"),
+            ("[]", "a bracket [ is not closed"),
+            ("[!]", "a bracket [ is not closed"),
+            ("[a-", "a bracket [ is not closed"),
+            ("[b-a]", "a range in brackets ends before it starts"),
+            ("{a", "a brace { is not closed"),
+            ("a}", "a brace } was not opened"),
+            ("a\\", "the \\ at its end has no character after it"),
+        ] {
+            let error = Pattern::new(text).unwrap_err();
+            assert!(error.is_usage());
+            assert_eq!(error.to_string(), format!("the tensor pattern {text:?}: {why}"));
+        }
     }
 
     #[test]
