@@ -21,7 +21,7 @@ const NOT_IN_MEMORY: [&str; 4] = ["xla", "numpy", "torch", "jax"];
 const NOT_IN_CONSUMERS: [&str; 1] = ["fractal"];
 
 /// The one notation core reads and prints.
-const CORE_TEXT: &str = "crates/tilewright-core/src/layout_text.rs";
+const CORE_TEXT: &str = "crates/tilewright-core/src/layout/text.rs";
 
 /// The crates without XLA's model, and their files that may use it: the dialects of XLA, and in the facade the readers
 /// of modules, the common error, and the root.
@@ -144,16 +144,16 @@ mod tests {
     #[test]
     fn comments_docs_and_tests_may() {
         let text = "//! As oneDNN\n/// as XLA\n#[doc(alias = \"onednn\")]\nfn a() {} // HLO\n#[cfg(test)]\nmod tests { fn hlo() {} }";
-        assert_eq!(found("crates/tilewright-core/src/pattern.rs", text), NONE);
+        assert_eq!(found("crates/tilewright-core/src/tensor/pattern.rs", text), NONE);
         assert_eq!(found("crates/tilewright-relayout/tests/a.rs", "fn hlo() {}"), NONE);
     }
 
     #[test]
     fn core_knows_one_notation_in_one_file() {
-        assert_eq!(found("crates/tilewright-core/src/layout_text.rs", "fn cute() {}"), NONE);
-        assert_eq!(found("crates/tilewright-core/src/layout.rs", "fn cute() {}"), [1]);
+        assert_eq!(found("crates/tilewright-core/src/layout/text.rs", "fn cute() {}"), NONE);
+        assert_eq!(found("crates/tilewright-core/src/layout/mod.rs", "fn cute() {}"), [1]);
         assert_eq!(
-            found("crates/tilewright-core/src/fractal.rs", "mod fractal;\nfn xla() {}"),
+            found("crates/tilewright-core/src/tensor/fractal.rs", "mod fractal;\nfn xla() {}"),
             [2]
         );
     }

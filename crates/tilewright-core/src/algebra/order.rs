@@ -7,7 +7,7 @@
 //!
 //! Source: CUTLASS `include/cute/stride.hpp`, `layout.hpp`.
 
-use super::{coordinates::unlike, walk::ProfileWalk};
+use crate::algebra::{nested::coordinates::unlike, nested::walk::ProfileWalk};
 use crate::{Error, IntTuple, Layout, MAX_MODES, Mode, Swizzle, macros::tri};
 
 impl IntTuple {

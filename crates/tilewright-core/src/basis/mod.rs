@@ -13,7 +13,7 @@ mod path;
 mod text;
 
 use crate::{
-    Error, IntTuple, Layout, MAX_MODES, Mode, Swizzle, algebra::build::Builder, macros::tri,
+    Error, IntTuple, Layout, MAX_MODES, Mode, Swizzle, algebra::nested::build::Builder, macros::tri,
 };
 use path::{Leaves, Path};
 

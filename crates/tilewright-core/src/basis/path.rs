@@ -3,7 +3,7 @@
 //! Law: [`Leaves`] returns the paths of a profile's leaves in the order of its text; walking from path to path in that
 //! order writes the brackets of the coordinate.
 
-use crate::{Error, MAX_DEPTH, Profile, algebra::build::Builder, macros::tri};
+use crate::{Error, MAX_DEPTH, Profile, algebra::nested::build::Builder, macros::tri};
 
 /// Positions, outermost first; an empty path is the coordinate itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

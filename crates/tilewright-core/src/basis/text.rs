@@ -12,7 +12,7 @@ use core::fmt;
 use super::{BasisLayout, path::Path};
 use crate::{
     Error, IntTuple, MAX_DEPTH, MAX_MODES, ParseError,
-    algebra::{build::Builder, tuple_text::MAX_TEXT},
+    algebra::{nested::build::Builder, nested::tuple_text::MAX_TEXT},
     macros::tri,
 };
 

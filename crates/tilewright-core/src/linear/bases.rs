@@ -9,7 +9,7 @@
 
 use super::{MAX_BITS, Solver, dims::width};
 use crate::{
-    Error, Layout, MAX_MODES, Mode, Profile, Swizzle, macros::tri, swizzle_matrix::Family,
+    Error, Layout, MAX_MODES, Mode, Profile, Swizzle, macros::tri, swizzle::matrix::Family,
 };
 
 /// A map that is linear over bits: the value that each bit of a coordinate adds by xor. The bits form groups, one for

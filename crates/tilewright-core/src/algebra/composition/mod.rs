@@ -48,7 +48,8 @@ use self::{
     runs::Runs,
 };
 use crate::{
-    Coord, Error, Layout, MAX_MODES, Mode, Profile, index::axes_of, layout::reach, macros::tri,
+    Coord, Error, Layout, MAX_MODES, Mode, Profile, layout::index::axes_of, layout::reach,
+    macros::tri,
 };
 
 pub use search::SEARCH_STATES;

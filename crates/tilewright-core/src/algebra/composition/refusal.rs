@@ -2,7 +2,7 @@
 //! layout that could be the composition.
 
 use super::{Problem, jumps::Jump};
-use crate::{Coord, Error, MAX_MODES, index::axes_of};
+use crate::{Coord, Error, MAX_MODES, layout::index::axes_of};
 
 /// The error that a mode of B breaks at `coord`, the end of a `run` that begins with this step, and does not continue.
 pub(super) const fn split(

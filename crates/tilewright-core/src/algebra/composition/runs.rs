@@ -8,7 +8,9 @@ use super::{
     jumps::{Jump, Walker},
     refusal,
 };
-use crate::{Error, MAX_MODES, Mode, index::SEARCH_STEPS, macros::tri, observe::gcd};
+use crate::{
+    Error, MAX_MODES, Mode, layout::index::SEARCH_STEPS, layout::observe::gcd, macros::tri,
+};
 
 /// The modes of the result, with the step of each in B.
 pub(super) struct Runs {

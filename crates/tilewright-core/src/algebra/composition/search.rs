@@ -6,7 +6,7 @@
 //! Residues suffice because they alone determine the boundaries that a step crosses.
 
 use super::{Problem, carry, jumps::Jump, runs::Runs};
-use crate::{Error, MAX_MODES, observe::gcd};
+use crate::{Error, MAX_MODES, layout::observe::gcd};
 
 /// The largest number of coordinates, or of residues, that [`Layout::composition`](crate::Layout::composition)
 /// enumerates where carries cancel; beyond it, the answer is undecided.

@@ -16,12 +16,12 @@
 use super::{jumps::Jumps, profile_of};
 use crate::{
     Coord, Error, Layout, MAX_MODES, Mode, Profile, SEARCH_BITS, Swizzle,
-    index::axes_of,
+    layout::index::axes_of,
     layout::reach,
     linear::{bases::Bases, width},
     macros::tri,
     swizzle::MAX_BITS,
-    swizzle_matrix::Family,
+    swizzle::matrix::Family,
 };
 
 /// Composes with a swizzled B of at least one coordinate, in A's domain.

@@ -1,0 +1,8 @@
+//! Layouts of tiles: division by a tile, repetition of one, and tiles shared by threads.
+
+pub(crate) mod by_mode;
+pub(crate) mod divide;
+pub(crate) mod layout_tile;
+pub(crate) mod layout_tv;
+mod product;
+mod tile_to_shape;
