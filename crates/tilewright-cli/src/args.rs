@@ -80,10 +80,11 @@ pub(crate) enum Command {
     /// Convert the tensors of a file or folder to another layout
     #[command(after_help = "\
 The result has the format of the input. Exceptions: .npy, raw bytes and a
-.safetensors with one tensor convert to each other, and one tensor of any file,
-chosen by --tensor, converts to .npy or raw:PATH. A prefix raw:, npy:, npz:,
-gguf: or safetensors: gives the format of a path. - is standard input or output,
-and ./- is a file of that name. Quantised types of GGUF move by whole blocks.
+.safetensors with one tensor convert to each other, one tensor of any file,
+chosen by --tensor, converts to .npy or raw:PATH, and a .pt file of torch.save
+becomes .safetensors or .npz. A prefix raw:, npy:, npz:, pt:, gguf: or
+safetensors: gives the format of a path. - is standard input or output, and ./-
+is a file of that name. Quantised types of GGUF move by whole blocks.
 
 A folder has one *.safetensors.index.json or one file of tensors. It becomes a
 new folder. Other files of up to 64 MiB are copied, such as config.json and the
@@ -160,9 +161,9 @@ Examples:
     Recipe(Recipe),
     /// List the tensors of a file with their layouts
     #[command(after_help = "\
-Files are .safetensors, .gguf, .npy, .npz, a sharded *.safetensors.index.json or
-its folder, raw:PATH with --dims and --dtype, or an HLO module (.txt, .hlo or
-.pb).
+Files are .safetensors, .gguf, .npy, .npz, .pt, a sharded
+*.safetensors.index.json or its folder, raw:PATH with --dims and --dtype, or an
+HLO module (.txt, .hlo or .pb).
 
 Examples:
   tilewright info model.safetensors

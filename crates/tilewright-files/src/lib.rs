@@ -14,7 +14,7 @@
 //! | the bytes themselves | [`Input::bytes`], [`bytes`](fn@bytes) |
 //!
 //! The crate reads and writes safetensors files, checkpoints of several such files by their index, GGUF, NumPy's `.npy` and
-//! `.npz`, and bytes without a header. Formats of named tensors record the layouts in their metadata, so a conversion back gives
+//! `.npz`, and bytes without a header. It reads the `.pt` of `torch.save`. Formats of named tensors record the layouts in their metadata, so a conversion back gives
 //! the original bit for bit:
 //!
 //! ```

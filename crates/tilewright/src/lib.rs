@@ -45,7 +45,7 @@
 //! | [`infer`], [`input`] | the layout between two buffers; readers of what a person types | `questions` |
 //! | [`relayout`] | moves of data: plans, programs, buffers | `relayout` |
 //! | [`device`], [`cuda`] | moves of data as kernels for devices; CUDA's driver and compiler at run time | `device` |
-//! | [`files`] | safetensors, GGUF, npy, npz and raw, with bounded memory | `files` |
+//! | [`files`] | safetensors, GGUF, npy, npz, pt and raw, with bounded memory | `files` |
 //! | [`reshard`] | rewriting checkpoints from shards to other shards | `files` |
 //! | [`recipe`], [`recast`] | the tensors of one checkpoint as the tensors of another; rewriting files by recipes | `files` |
 //! | [`fingerprint`] | fingerprints of data that no layout changes | `files` |

@@ -20,12 +20,21 @@ pub(super) fn npz(root: &Path) -> Verdict {
     read_back(root, "tests/oracle/npz_files.py", "numpy")
 }
 
+/// Converts checkpoints of `torch.save` to safetensors, and compares them with what torch loads.
+pub(super) fn pt(root: &Path) -> Verdict {
+    with_torch(root, "tests/oracle/torch_files.py")
+}
+
 /// Loads resharded checkpoints with torch's distributed checkpoint.
 pub(super) fn sharded(root: &Path) -> Verdict {
+    with_torch(root, "tests/oracle/sharded_files.py")
+}
+
+fn with_torch(root: &Path, script: &str) -> Verdict {
     match libraries(root) {
         Err(why) => Verdict::Skipped(why),
         Ok((_, false)) => Verdict::Skipped("torch does not install here".into()),
-        Ok((_, true)) => read_back(root, "tests/oracle/sharded_files.py", "torch"),
+        Ok((_, true)) => read_back(root, script, "torch"),
     }
 }
 

@@ -6,7 +6,7 @@ use super::{
     relayout, sanitized_package, sanitizer, torch, transformers,
 };
 
-pub(super) const TABLE: [(&str, &str, Run); 41] = [
+pub(super) const TABLE: [(&str, &str, Run); 42] = [
     (
         "laws",
         "all tests, with every case of the laws of which `cargo test` checks a part",
@@ -30,6 +30,11 @@ pub(super) const TABLE: [(&str, &str, Run); 41] = [
     ("GGUF files", "GGUF files converted there and back, each step read by gguf", |root, _| {
         read_back::gguf(root)
     }),
+    (
+        "pt files",
+        "checkpoints of torch converted to safetensors, compared with what torch loads",
+        |root, _| read_back::pt(root),
+    ),
     ("npz files", "NumPy archives converted there and back, each step read by NumPy", |root, _| {
         read_back::npz(root)
     }),

@@ -9,7 +9,7 @@ use super::{ArrayArgs, ShardArgs, path};
 #[derive(Args, Debug)]
 #[command(group = clap::ArgGroup::new("by_recipe").args(["recipe", "inverse"]).multiple(true))]
 pub(crate) struct Convert {
-    /// A .safetensors, .gguf, .npy or .npz file, a *.safetensors.index.json, a folder, raw:PATH, or - for standard input
+    /// A .safetensors, .gguf, .npy, .npz or .pt file, a *.safetensors.index.json, a folder, raw:PATH, or - for standard input
     #[arg(value_name = "IN", value_parser = path())]
     pub(crate) input: PathBuf,
     /// The result: a new folder if IN is a folder; - for standard output

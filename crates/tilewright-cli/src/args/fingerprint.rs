@@ -26,7 +26,7 @@ Examples:
 
 #[derive(Args, Debug)]
 pub(crate) struct Fingerprint {
-    /// A .safetensors, .gguf, .npy or .npz file, a *.safetensors.index.json, or a folder of these
+    /// A .safetensors, .gguf, .npy, .npz or .pt file, a *.safetensors.index.json, or a folder of these
     #[arg(value_name = "FILE|DIR", value_parser = path())]
     pub(crate) file: PathBuf,
     /// Print only tensors with matching names; may be repeated

@@ -8,7 +8,7 @@ use super::{ArrayArgs, path};
 
 #[derive(Args, Debug)]
 pub(crate) struct Info {
-    /// A .safetensors, .gguf, .npy or .npz file, a *.safetensors.index.json, raw:PATH, or an HLO module
+    /// A .safetensors, .gguf, .npy, .npz or .pt file, a *.safetensors.index.json, raw:PATH, or an HLO module
     /// (.txt, .hlo, .pb)
     #[arg(value_parser = path())]
     pub(crate) file: PathBuf,

@@ -42,7 +42,7 @@ pub(crate) fn format_of(input: &Input, out: &Place) -> Result<&'static Format, E
         )));
     }
     let format = out.format.unwrap_or(from);
-    if from.can_become(format) {
+    if input.opened.container.can_become(format) {
         return Ok(format);
     }
     let said = format!("{path}: a {shown} file becomes {legal}, not {}", format.shown);

@@ -33,7 +33,7 @@ pub(crate) struct Format {
     pub(crate) prefix: Option<&'static str>,
     /// The ending of the names of its files, in either case of letters.
     pub(crate) ending: Option<&'static str>,
-    /// Returns true if these are the first 64 bytes of a file of the format that has this length.
+    /// Returns true if these are the first 512 bytes of a file of the format that has this length.
     pub(crate) recognises: fn(&[u8], u64) -> bool,
     /// True if a result has several files. The named file is written last and names the others.
     pub(crate) several: bool,
@@ -121,6 +121,11 @@ impl Member {
 /// The part of an opened file that depends on its format: everything except the tensors.
 pub(crate) trait Container: fmt::Debug + Send + Sync {
     fn format(&self) -> &'static Format;
+
+    /// Returns whether the file can be converted to a file of the other format.
+    fn can_become(&self, other: &Format) -> bool {
+        self.format().can_become(other)
+    }
 
     /// Plans the files of a result of this format at `path`; the last one is `path` itself.
     fn plan(&self, input: &Opened, path: &Path, jobs: &[Job]) -> Result<Vec<Target>, Error>;

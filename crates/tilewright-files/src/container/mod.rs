@@ -11,11 +11,13 @@ mod gguf;
 mod notes;
 pub(crate) mod npy;
 mod npz;
+mod pt;
 mod raw;
 pub(crate) mod safetensors;
 pub(crate) mod sharded;
 pub(crate) mod shards;
 mod target;
+mod zip;
 
 use std::path::{Path, PathBuf};
 
@@ -38,6 +40,7 @@ pub(crate) const FORMATS: &[&Format] = &[
     &safetensors::FORMAT,
     &npy::FORMAT,
     &gguf::FORMAT,
+    &pt::FORMAT,
     &npz::FORMAT,
     &sharded::FORMAT,
     &raw::FORMAT,
@@ -62,7 +65,7 @@ pub(crate) fn by_ending(path: &Path) -> Option<&'static Format> {
 /// Returns the format that recognises the first bytes of a file.
 pub(crate) fn recognised(source: &Source) -> Result<&'static Format, Error> {
     foreign::check_file(source.path())?;
-    let (head, len) = (source.head(64)?, source.len());
+    let (head, len) = (source.head(512)?, source.len());
     let found = FORMATS.iter().copied().find(|format| (format.recognises)(&head, len));
     found.ok_or_else(|| {
         let known: Vec<&str> = FORMATS.iter().filter_map(|format| format.ending).collect();

@@ -173,7 +173,7 @@ fn what_is_refused() {
     fs::create_dir(at("empty")).unwrap();
     fs::write(at("file"), "precious").unwrap();
     let error = open(at("empty"), &Reading::default()).unwrap_err();
-    let said = "no checkpoint: no file *.index.json, *.safetensors, *.gguf, *.npz";
+    let said = "no checkpoint: no file *.index.json, *.safetensors, *.gguf, *.pt, *.npz";
     assert!(error.is_io() && error.to_string().contains(said), "{error}");
     // A folder that is not empty is never replaced, and neither is a file.
     for (out, said) in [

@@ -16,6 +16,7 @@ mod memory;
 mod npz;
 mod output;
 mod overlap;
+mod pt;
 mod quantised;
 mod read;
 mod recorded;

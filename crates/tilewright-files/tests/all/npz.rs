@@ -14,7 +14,7 @@ const DEFLATED: &str = "tiny_deflated.npz";
 
 /// An entry of an archive, with the numbers in its records.
 #[derive(Clone)]
-struct Entry {
+pub(crate) struct Entry {
     name: String,
     method: u16,
     flags: u16,
@@ -31,12 +31,12 @@ fn sum(bytes: &[u8]) -> u32 {
     sum.sum()
 }
 
-fn stored(name: &str, bytes: &[u8]) -> Entry {
+pub(crate) fn stored(name: &str, bytes: &[u8]) -> Entry {
     let (name, size) = (name.into(), bytes.len() as u64);
     Entry { name, method: 0, flags: 0, data: bytes.to_vec(), size, sum: sum(bytes), at: None }
 }
 
-fn deflated(name: &str, bytes: &[u8]) -> Entry {
+pub(crate) fn deflated(name: &str, bytes: &[u8]) -> Entry {
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(bytes).unwrap();
     Entry { method: 8, data: encoder.finish().unwrap(), ..stored(name, bytes) }
@@ -55,7 +55,7 @@ fn header(signature: &[u8], entry: &Entry) -> Vec<u8> {
     bytes
 }
 
-fn archive(entries: &[Entry]) -> Vec<u8> {
+pub(crate) fn archive(entries: &[Entry]) -> Vec<u8> {
     let (mut bytes, mut list) = (Vec::new(), Vec::new());
     for entry in entries {
         let at = entry.at.unwrap_or(bytes.len() as u64) as u32;

@@ -26,8 +26,8 @@ def open(  # noqa: A001
     """Opens a file of weights; tensors are read when they are asked for, in the layout that is asked for.
 
     Files are ``.safetensors``, a sharded checkpoint by its ``.safetensors.index.json`` or its folder, ``.gguf``,
-    ``.npz``, ``.npy``, and bytes without a header as ``raw:PATH``, which need ``dims`` and ``dtype``. What is not as one
-    may expect is a ``UserWarning``.
+    ``.npz``, ``.npy``, the ``.pt`` of ``torch.save``, and bytes without a header as ``raw:PATH``, which need ``dims`` and
+    ``dtype``. What is not as one may expect is a ``UserWarning``.
 
     - ``m[name]`` has the logical dims, the last fastest, whatever layout the file stores.
     - ``m.get(name, to="zN")`` has the shape of the storage, as ``relayout`` gives it.

@@ -9,17 +9,14 @@
 //! bf16) are moved as unsigned integers of their length. An entry that is not an array is copied with its name, and so are texts
 //! of `tilewright.json` that do not describe arrays.
 
-mod archive;
 mod plan;
 mod unpack;
-mod zip;
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
     path::Path,
 };
 
-use archive::{Archive, ArchiveEntry};
 use tilewright_core::Dtype;
 
 use super::{
@@ -27,6 +24,7 @@ use super::{
     notes::{self, LAYOUT_KEY, Noted, Role},
     npy::{self, Descr, Header},
     target::Target,
+    zip::{Archive, ArchiveEntry},
 };
 use crate::{
     Error, Job, Tensor, Watch, error,

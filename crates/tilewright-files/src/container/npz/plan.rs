@@ -4,13 +4,7 @@
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
-use super::{
-    ENDING, NOTES, dtype_of,
-    zip::{
-        ALL_16, ALL_32, CENTRAL, DESCRIPTOR, END, END_64, END_64_LEN, EXTRA_64, FOLLOWS, LOCAL,
-        LOCATOR_64, STORED, UTF_8,
-    },
-};
+use super::{ENDING, NOTES, dtype_of};
 use crate::{
     Error, Job, Tensor,
     container::{
@@ -18,6 +12,10 @@ use crate::{
         notes,
         npy::{self, Descr, header_bytes},
         target::{Section, Target},
+        zip::{
+            ALL_16, ALL_32, CENTRAL, DESCRIPTOR, END, END_64, END_64_LEN, EXTRA_64, FOLLOWS, LOCAL,
+            LOCATOR_64, STORED, UTF_8,
+        },
     },
     error,
     layout::record::Record,
@@ -230,7 +228,7 @@ mod tests {
     use std::io::{Seek, SeekFrom, Write};
 
     use super::*;
-    use crate::{container::npz::archive::Archive as Read, open::source::Source};
+    use crate::{container::zip::Archive as Read, open::source::Source};
 
     /// Plans entries with results of these lengths, and reads the archive back; its results are holes.
     fn read_back(lens: &[u64]) -> Vec<(String, u64, u32)> {

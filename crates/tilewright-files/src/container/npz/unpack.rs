@@ -8,8 +8,10 @@ use std::{
 
 use flate2::{Crc, read::DeflateDecoder};
 
-use super::archive::ArchiveEntry;
-use crate::{Error, Watch, commit::space, error, open::source::Source, verify::workers::go_on};
+use crate::{
+    Error, Watch, commit::space, container::zip::ArchiveEntry, error, open::source::Source,
+    verify::workers::go_on,
+};
 
 /// Unpacks the deflated entries, one after the other, to a file, and returns it with the position of each; `None` if there are
 /// none.

@@ -4,7 +4,7 @@ use std::io;
 
 use flate2::Crc;
 
-use super::zip::{
+use super::records::{
     ALL_16, ALL_32, CENTRAL, CENTRAL_LEN, DEFLATED, ENCRYPTED, END, END_64, END_64_LEN, END_LEN,
     FOLLOWS, LOCAL, LOCAL_LEN, LOCATOR_64, LOCATOR_64_LEN, STORED, field_64, number,
 };
@@ -21,23 +21,23 @@ const MOST_TIMES: u64 = 1032;
 
 /// One entry.
 #[derive(Clone, Debug)]
-pub(super) struct ArchiveEntry {
-    pub(super) name: String,
-    pub(super) is_deflated: bool,
+pub(in crate::container) struct ArchiveEntry {
+    pub(in crate::container) name: String,
+    pub(in crate::container) is_deflated: bool,
     /// The position of the first byte of its data in the file, and their number.
-    pub(super) at: u64,
-    pub(super) len: u64,
+    pub(in crate::container) at: u64,
+    pub(in crate::container) len: u64,
     /// The length of the unpacked data.
-    pub(super) size: u64,
-    pub(super) sum: u32,
+    pub(in crate::container) size: u64,
+    pub(in crate::container) sum: u32,
     /// The first byte of the entry, where its header begins.
     from: u64,
 }
 
 /// The entries of a file, in the order of their bytes.
 #[derive(Debug)]
-pub(super) struct Archive {
-    pub(super) entries: Vec<ArchiveEntry>,
+pub(in crate::container) struct Archive {
+    pub(in crate::container) entries: Vec<ArchiveEntry>,
 }
 
 /// The position of the list of entries, its length, and the number of entries.
@@ -48,7 +48,7 @@ struct List {
 }
 
 impl Archive {
-    pub(super) fn read(source: &Source) -> Result<Archive, Error> {
+    pub(in crate::container) fn read(source: &Source) -> Result<Archive, Error> {
         let wrong = |said: String| error::corrupt(source.path(), format!("ZIP: {said}"));
         let list = list(source)?.map_err(wrong)?;
         let mut bytes = zeros(list.len)?;
@@ -98,7 +98,8 @@ fn list(source: &Source) -> Result<Result<List, String>, Error> {
     if number(record, 4, 4) != 0 && number(record, 4, 4) != ALL_32 {
         return Ok(Err("an archive split into several files is not read".into()));
     }
-    let large = count == ALL_16 || size == ALL_32 || first == ALL_32;
+    // Some writers, torch among them, add the records of ZIP64 to every archive.
+    let large = count == ALL_16 || size == ALL_32 || first.saturating_add(size) != end;
     let (list, end) = match large.then(|| list_64(source, end)).transpose()?.flatten() {
         Some(found) => found,
         None => (List { at: first, len: size, count }, end),
@@ -243,7 +244,11 @@ impl ArchiveEntry {
     }
 
     /// Checks the checksum of the data of a stored entry.
-    pub(super) fn check_sum(&self, source: &Source, watch: &dyn Watch) -> Result<(), Error> {
+    pub(in crate::container) fn check_sum(
+        &self,
+        source: &Source,
+        watch: &dyn Watch,
+    ) -> Result<(), Error> {
         let mut sum = Crc::new();
         let mut buffer = zeros(self.len.min(1 << 16))?;
         let mut at = self.at;
@@ -260,7 +265,7 @@ impl ArchiveEntry {
     }
 
     /// Checks that this is the checksum of the entry.
-    pub(super) fn agrees(&self, source: &Source, sum: u32) -> Result<(), Error> {
+    pub(in crate::container) fn agrees(&self, source: &Source, sum: u32) -> Result<(), Error> {
         if sum == self.sum {
             return Ok(());
         }
@@ -272,7 +277,7 @@ impl ArchiveEntry {
     }
 
     /// Reads the data as stored in the file.
-    pub(super) fn reader<'a>(&self, source: &'a Source) -> impl io::Read + use<'a> {
+    pub(in crate::container) fn reader<'a>(&self, source: &'a Source) -> impl io::Read + use<'a> {
         Data { source, at: self.at, end: self.at.saturating_add(self.len) }
     }
 }

@@ -1,0 +1,202 @@
+//! Finds the tensors in a pickle of torch: views of storages, under names.
+
+use super::pickle::{Id, Pickle, Value};
+
+/// The deepest nesting of dicts, lists and tuples that is searched.
+const DEEPEST: usize = 32;
+
+/// The largest number of values that are looked at: parts that occur several times count each time.
+const MOST: usize = 1 << 22;
+
+/// The classes of storages and the types of their elements, as torch names them.
+const STORAGES: [(&str, &str); 12] = [
+    ("DoubleStorage", "float64"),
+    ("FloatStorage", "float32"),
+    ("HalfStorage", "float16"),
+    ("BFloat16Storage", "bfloat16"),
+    ("LongStorage", "int64"),
+    ("IntStorage", "int32"),
+    ("ShortStorage", "int16"),
+    ("CharStorage", "int8"),
+    ("ByteStorage", "uint8"),
+    ("BoolStorage", "bool"),
+    ("ComplexFloatStorage", "complex64"),
+    ("ComplexDoubleStorage", "complex128"),
+];
+
+/// The types that tensors name themselves, where their storage is only bytes.
+const TYPES: [&str; 8] = [
+    "float8_e4m3fn",
+    "float8_e5m2",
+    "float8_e4m3fnuz",
+    "float8_e5m2fnuz",
+    "float8_e8m0fnu",
+    "uint16",
+    "uint32",
+    "uint64",
+];
+
+/// A tensor as a view of a storage.
+#[derive(Debug)]
+pub(super) struct View {
+    /// The number of the storage, as the archive spells it.
+    pub(super) storage: String,
+    pub(super) dtype: &'static str,
+    /// The element of the storage where the tensor begins.
+    pub(super) offset: u64,
+    pub(super) extents: Vec<u64>,
+    pub(super) strides: Vec<i64>,
+}
+
+/// The tensors of a checkpoint with their names, and the names of other values.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    pub(super) views: Vec<(String, View)>,
+    pub(super) others: Vec<String>,
+}
+
+impl State {
+    /// Finds all tensors.
+    ///
+    /// # Errors
+    /// A tensor of a kind that is not a view of a storage (sparse, quantised), and a checkpoint without tensors.
+    pub(super) fn of(pickle: &Pickle) -> Result<State, String> {
+        let mut state = State::default();
+        let (mut waiting, mut seen) = (vec![(String::new(), pickle.root(), 0)], 0);
+        while let Some((name, id, depth)) = waiting.pop() {
+            seen += 1;
+            if seen > MOST {
+                return Err(format!("the checkpoint has more than {MOST} values"));
+            }
+            let parts = parts(pickle, &name, id);
+            if let Some(view) =
+                view(pickle, id, 0).map_err(|said| format!("tensor {name:?}: {said}"))?
+            {
+                state.views.push((name, view));
+            } else if parts.is_empty() && !is_container(pickle, id) {
+                state.others.push(name);
+            } else if depth == DEEPEST {
+                return Err(format!("{name:?} is nested deeper than {DEEPEST} dicts and lists"));
+            } else {
+                waiting.extend(parts.into_iter().rev().map(|(name, id)| (name, id, depth + 1)));
+            }
+        }
+        match state.views.is_empty() {
+            true => Err("it holds no tensors in dicts and lists; save the state: torch.save(model.state_dict(), FILE)".into()),
+            false => Ok(state),
+        }
+    }
+}
+
+fn is_container(pickle: &Pickle, id: Id) -> bool {
+    matches!(pickle.get(id), Value::Dict(_) | Value::List(_) | Value::Tuple(_))
+}
+
+/// Returns the parts of a dict, list or tuple with their names.
+fn parts(pickle: &Pickle, name: &str, id: Id) -> Vec<(String, Id)> {
+    let inner = |key: String| if name.is_empty() { key } else { format!("{name}.{key}") };
+    match pickle.get(id) {
+        Value::Dict(pairs) => {
+            let key = |id: Id| match pickle.get(id) {
+                Value::Text(text) => text.clone(),
+                Value::Int(number) => number.to_string(),
+                _ => "?".into(),
+            };
+            pairs.iter().map(|(name, value)| (inner(key(*name)), *value)).collect()
+        }
+        Value::List(items) | Value::Tuple(items) => (0..)
+            .zip(items)
+            .map(|(number, item): (usize, _)| (inner(number.to_string()), *item))
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the tensor that a call makes; `None` for another value.
+fn view(pickle: &Pickle, id: Id, depth: usize) -> Result<Option<View>, String> {
+    let Value::Call(function, arguments) = *pickle.get(id) else { return Ok(None) };
+    if depth > DEEPEST {
+        return Err(format!("made by more than {DEEPEST} calls"));
+    }
+    let parts = pickle.tuple(arguments);
+    let inner = |id: Option<&Id>| id.map_or(Ok(None), |id| view(pickle, *id, depth + 1));
+    match pickle.global(function) {
+        Some(("torch._utils", "_rebuild_parameter" | "_rebuild_parameter_with_state")) => {
+            inner(parts.first())
+        }
+        Some(("torch._utils", "_rebuild_tensor" | "_rebuild_tensor_v2" | "_rebuild_tensor_v3")) => {
+            rebuilt(pickle, parts).map(Some)
+        }
+        Some(("torch._tensor", "_rebuild_from_type_v2")) => match parts {
+            [function, _, arguments, ..] => called(pickle, *function, *arguments).map(Some),
+            _ => Err("a subclass of a tensor without its arguments".into()),
+        },
+        Some(("torch._utils", name)) if name.starts_with("_rebuild_") => {
+            Err(format!("made by {name}, which is not a view of a storage; make it dense in torch"))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Returns the tensor that a subclass makes with the function of tensors.
+fn called(pickle: &Pickle, function: Id, arguments: Id) -> Result<View, String> {
+    match pickle.global(function) {
+        Some(("torch._utils", "_rebuild_tensor_v2" | "_rebuild_tensor_v3")) => {
+            rebuilt(pickle, pickle.tuple(arguments))
+        }
+        other => {
+            let name = other.map_or("?", |(_, name)| name);
+            Err(format!("a subclass made by {name}; save its plain tensor"))
+        }
+    }
+}
+
+/// Returns the tensor of these arguments: storage, first element, extents, strides, and more that does not matter here; then
+/// perhaps a type.
+fn rebuilt(pickle: &Pickle, arguments: &[Id]) -> Result<View, String> {
+    let [storage, offset, extents, strides, rest @ ..] = arguments else {
+        return Err("its call has fewer than four arguments".into());
+    };
+    let number = |id: &Id| match pickle.get(*id) {
+        Value::Int(number) => u64::try_from(*number).ok(),
+        _ => None,
+    };
+    let numbers = |id: &Id| pickle.tuple(*id).iter().map(number).collect::<Option<Vec<u64>>>();
+    let all = (number(offset), numbers(extents), numbers(strides));
+    let (Some(offset), Some(extents), Some(strides)) = all else {
+        return Err("its extents, strides or first element are not whole numbers".into());
+    };
+    if extents.len() != strides.len() {
+        return Err(format!("{} strides for {} dims", strides.len(), extents.len()));
+    }
+    let strides = strides.into_iter().map(i64::try_from).collect::<Result<_, _>>();
+    let strides = strides.map_err(|_| "a stride exceeds 2^63")?;
+    let own =
+        rest.iter().find_map(|id| pickle.global(*id)).filter(|(module, _)| *module == "torch");
+    let (storage, dtype) = stored(pickle, *storage, own.map(|(_, name)| name))?;
+    Ok(View { storage, dtype, offset, extents, strides })
+}
+
+/// Returns the number of a storage and the type of its elements: `("storage", CLASS, NUMBER, DEVICE, LENGTH)`.
+fn stored(pickle: &Pickle, id: Id, own: Option<&str>) -> Result<(String, &'static str), String> {
+    let Value::Persistent(id) = *pickle.get(id) else {
+        return Err("its storage is not in the archive".into());
+    };
+    let [_, class, number, ..] = pickle.tuple(id) else {
+        return Err("its storage has no number".into());
+    };
+    let (class, number) =
+        (pickle.global(*class).map_or("?", |(_, name)| name), pickle.get(*number));
+    let Value::Text(number) = number else { return Err("its storage has no number".into()) };
+    let of_class = STORAGES.iter().find(|(name, _)| *name == class).map(|(_, dtype)| *dtype);
+    let of_tensor = |own: &str| TYPES.iter().find(|name| **name == own).copied();
+    let dtype = match (own, of_class) {
+        (Some(own), _) => {
+            of_tensor(own).or(STORAGES.iter().map(|(_, dtype)| *dtype).find(|dtype| *dtype == own))
+        }
+        (None, found) => found,
+    };
+    let dtype =
+        dtype.ok_or_else(|| format!("elements of {}, which are not read", own.unwrap_or(class)))?;
+    Ok((number.clone(), dtype))
+}
