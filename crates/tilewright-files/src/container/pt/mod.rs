@@ -256,7 +256,7 @@ fn strided(tensors: &[Tensor]) -> Option<String> {
     let mut strided = tensors.iter().filter(|tensor| !tensor.held.is_row_major());
     let (first, more) = (&strided.next()?.name, strided.count());
     let count = Counted(more as u64 + 1, "tensor");
-    Some(format!(
-        "{count}, such as {first:?}, not in row-major order; --to row-major makes a result that every reader takes right"
-    ))
+    let said =
+        "not in row-major order; readers that know no layouts need them converted to row-major";
+    Some(format!("{count}, such as {first:?}, {said}"))
 }
