@@ -121,10 +121,8 @@ impl Failure {
         Failure::of_reshard(&error, for_shards)
     }
 
-    /// Returns the failure of an error of resharding, with its remedies as `option` spells them. Faults of the contents of
-    /// a source count as faults of the request.
+    /// Returns the failure of an error of resharding, with its remedies as `option` spells them.
     fn of_reshard(error: &Error, option: fn(Remedy) -> String) -> Failure {
-        let error = error.clone().of_request();
         let code = match error.kind() {
             "incomplete" => ExitCode::NO.0,
             _ if error.is_usage() => USAGE,

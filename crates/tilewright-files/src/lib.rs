@@ -63,7 +63,11 @@ pub mod inner {
             stage::{is_empty_folder, remove_filled},
             temporary::write_new,
         },
-        container::shards::{ShardBox, ShardLayout, ShardedTensor, collection as of_shards},
+        container::{
+            DATA_KEY, LAYOUT_KEY,
+            safetensors::write::header as safetensors_header,
+            shards::{ShardBox, ShardLayout, ShardedTensor, collection as of_shards},
+        },
         open::{folder::Companions, foreign::check_folder, globs::Pattern, json::json},
     };
     pub use tilewright_recipe::RECIPE_KEY;

@@ -42,7 +42,7 @@ fn raised_by<T>(result: Result<T, Error>, argument: fn(Remedy) -> String) -> PyR
             Some(std::io::ErrorKind::PermissionDenied) => "denied",
             _ => error.kind(),
         };
-        let kind = match error.clone().of_request().is_usage() && word != "exists" {
+        let kind = match error.is_usage() && word != "exists" {
             true => word.to_owned(),
             false => format!("file-{word}"),
         };

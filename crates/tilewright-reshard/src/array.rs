@@ -10,12 +10,33 @@
 //! A model repeats its layers, and the files of a mesh resemble each other. With this sharing, memory grows with the
 //! number of tensors plus the number of files, not with their product.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet, hash_map::Entry},
+    hash::Hash,
+    sync::Arc,
+};
 
 use tilewright_core::{Dtype, DtypeKind, TensorLayout};
 use tilewright_sharded::{Piece, Pieces};
 
 use crate::{Error, unit::Unit};
+
+/// Returns the number of elements of a box, or the largest number if that is larger.
+pub(crate) fn size(extents: &[u64]) -> u64 {
+    extents.iter().fold(1, |size, extent| size.saturating_mul(*extent))
+}
+
+/// Returns the value of a key, which is made for the first of equal keys and shared with the others.
+pub(crate) fn shared<K: Eq + Hash, V: Clone>(
+    known: &mut HashMap<K, V>,
+    key: K,
+    make: impl FnOnce() -> Result<V, Error>,
+) -> Result<V, Error> {
+    Ok(match known.entry(key) {
+        Entry::Occupied(known) => known.get().clone(),
+        Entry::Vacant(new) => new.insert(make()?).clone(),
+    })
+}
 
 /// A local array without its offset: its elements, its layout, and its entry in a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -139,9 +160,8 @@ impl LocalArrays {
     /// Returns the number of elements in pieces that repeat the piece before them.
     pub(crate) fn replicated(&self) -> u64 {
         let pairs = self.pieces.iter().zip(self.pieces.iter().skip(1));
-        let second = pairs.filter(|(first, second)| is_replica(first, second)).map(|(_, it)| it);
-        let size = |piece: &Piece| piece.extents.iter().fold(1u64, |n, m| n.saturating_mul(*m));
-        second.map(size).fold(0, u64::saturating_add)
+        let second = pairs.filter(|(first, second)| is_replica(first, second));
+        second.map(|(_, piece)| size(&piece.extents)).fold(0, u64::saturating_add)
     }
 
     /// Iterates over the intersections of the pieces with a box, each with its local array.
@@ -188,6 +208,19 @@ pub(crate) struct ReshardedArray {
 }
 
 impl ReshardedArray {
+    /// Makes the array of these extents whose local arrays have elements as `laid`.
+    pub(crate) fn of(
+        name: Arc<str>,
+        laid: &Laid,
+        extents: Vec<u64>,
+        held: Arc<LocalArrays>,
+    ) -> ReshardedArray {
+        let Laid { file_dtype, dtype, bits, .. } = laid;
+        let in_elements = laid.unit().map(|unit| unit.in_elements(&extents));
+        let (file_dtype, packed) = (file_dtype.clone(), in_elements.or_else(|| laid.packed()));
+        ReshardedArray { name, file_dtype, dtype: *dtype, bits: *bits, extents, packed, held }
+    }
+
     /// Returns the number of elements along each dim.
     pub(crate) fn shape(&self) -> &[u64] {
         self.packed.as_ref().unwrap_or(&self.extents)
@@ -200,8 +233,7 @@ impl ReshardedArray {
 
     /// Returns the number of bytes of all elements.
     pub(crate) fn bytes(&self) -> u64 {
-        let size = self.extents.iter().fold(1u64, |size, extent| size.saturating_mul(*extent));
-        size.saturating_mul(u64::from(self.bits / 8))
+        size(&self.extents).saturating_mul(u64::from(self.bits / 8))
     }
 }
 
@@ -236,7 +268,7 @@ fn too_many() -> Error {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LocalOffsets {
     files: Vec<(u64, Arc<Column>)>,
-    known: HashMap<Arc<Column>, ()>,
+    known: HashSet<Arc<Column>>,
 }
 
 impl LocalOffsets {
@@ -244,10 +276,9 @@ impl LocalOffsets {
     pub(crate) fn push(&mut self, mut places: Vec<(usize, u64)>) -> Result<(), Error> {
         let base = places.iter().map(|(_, at)| *at).min().unwrap_or(0);
         places.iter_mut().for_each(|(_, at)| *at -= base);
-        let column = Column::new(places)?;
-        let known = self.known.get_key_value(&column).map(|(column, ())| column.clone());
-        let column = known.unwrap_or_else(|| Arc::new(column));
-        self.known.insert(column.clone(), ());
+        let column = Arc::new(Column::new(places)?);
+        let column = self.known.get(&column).cloned().unwrap_or(column);
+        self.known.insert(column.clone());
         self.files.push((base, column));
         Ok(())
     }

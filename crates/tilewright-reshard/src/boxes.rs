@@ -203,20 +203,17 @@ fn array(number: usize, tensor: &RawTensor, files: &mut Files) -> Result<Reshard
         held.pieces.push(Piece { source, start, extents, local });
         held.stored.push(StoredArray { file, laid: Arc::new(laid) });
     }
-    let whole = elements.laid(file_dtype, extents)?;
+    let whole = Arc::new(elements.laid(file_dtype, extents)?);
     if held.stored.is_empty() && extents.contains(&0) {
         // An array without elements still has an element type.
-        held.stored.push(StoredArray { file: 0, laid: Arc::new(whole) });
+        held.stored.push(StoredArray { file: 0, laid: whole.clone() });
     }
     let name_of = |file: usize| {
         let file = files.known.get(file);
         file.map_or_else(String::new, |file| crate::lists::shown(&file.path))
     };
     let held = Arc::new(held.settle(name, extents, &name_of)?);
-    let (name, file_dtype) = (name.as_str().into(), file_dtype.clone());
-    let Elements { dtype, bits } = elements;
-    let (extents, packed) = (extents.clone(), None);
-    Ok(ReshardedArray { name, file_dtype, dtype, bits, extents, packed, held })
+    Ok(ReshardedArray::of(name.as_str().into(), &whole, extents.clone(), held))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::{
 
 use crate::{
     Error, Request,
-    array::{Laid, LocalArrays, LocalOffsets, ReshardedArray},
+    array::{Laid, LocalOffsets, ReshardedArray},
     beside::Beside,
     error,
     identity::Identity,
@@ -79,21 +79,6 @@ pub(crate) fn listed(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut files = found.unwrap_or_default();
     files.sort_by_key(|path| natural(&shown(path)));
     Ok(files)
-}
-
-/// Makes the array of a local array in a file.
-pub(crate) fn array(
-    entry: &ListedTensor,
-    extents: Vec<u64>,
-    held: Arc<LocalArrays>,
-) -> ReshardedArray {
-    let Laid { file_dtype, dtype, bits, .. } = &*entry.laid;
-    let (name, file_dtype) = (entry.name.clone(), file_dtype.clone());
-    let mut packed = entry.laid.packed();
-    if let Some(unit) = entry.laid.unit() {
-        packed = Some(unit.in_elements(&extents));
-    }
-    ReshardedArray { name, file_dtype, dtype: *dtype, bits: *bits, extents, packed, held }
 }
 
 /// Returns an error if a tensor of one file cannot be a piece of the array that other files hold.

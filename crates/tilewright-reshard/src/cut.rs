@@ -14,7 +14,7 @@
 //! is read or written in runs of that length. A box that cuts a tile of a tiled shard, or a column of a column-major
 //! one, needs more calls there, so the boxes of a transpose become squares.
 
-use crate::array::LocalArrays;
+use crate::array::{LocalArrays, size};
 
 /// The cost of one intersection of a box and a piece, in calls.
 const MEET: u64 = 4;
@@ -56,7 +56,6 @@ struct BoxDigit {
 impl CutSide {
     /// Returns the side of an array of these extents with these pieces.
     pub(crate) fn new(held: &LocalArrays, extents: &[u64]) -> CutSide {
-        let size = |dims: &[u64]| dims.iter().fold(1u64, |size, dim| size.saturating_mul(*dim));
         let along = |dim: usize| {
             let place = |of: &[u64]| of.get(dim).copied().unwrap_or(0);
             let spans =

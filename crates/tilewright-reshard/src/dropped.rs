@@ -8,7 +8,7 @@ use tilewright_transfer::Budget;
 
 use crate::{
     Error, Job,
-    array::{LocalArrays, Meet, ReshardedArray},
+    array::{LocalArrays, Meet, ReshardedArray, size},
     moves::{BoxBuffer, about},
     replicas::{digits, parts},
     run::failure,
@@ -17,11 +17,6 @@ use crate::{
 
 /// A box: its first index, and its extents.
 type Area = (Vec<u64>, Vec<u64>);
-
-/// Returns the number of elements of a box.
-fn size(extents: &[u64]) -> u64 {
-    extents.iter().fold(1, |size, extent| size.saturating_mul(*extent))
-}
 
 /// Returns the rest of a box without another: at most two boxes for each dim.
 fn without((start, extents): &Area, (from, lengths): (&[u64], &[u64])) -> Vec<Area> {

@@ -1,19 +1,36 @@
-//! The format of the files of a result: safetensors, whose headers are written here, or another format that plans its own
+//! The format of the files of a result: safetensors, with the data at a multiple of 4 KiB, or another format that plans its own
 //! files. The plan of a result uses it.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use tilewright_files::{
-    Input, Reading, has_ending,
-    inner::{Models, PlannedFile, PlannedTensor, planned},
+    Fingerprint, Input, has_ending,
+    inner::{
+        DATA_KEY, LAYOUT_KEY, Models, PlannedFile, PlannedTensor, planned, safetensors_header,
+    },
 };
 
 use crate::{
     Error, Form, Request,
-    array::ReshardedArray,
-    header::{HeaderEntry, header},
+    array::{Laid, ReshardedArray},
+    identity::opened,
     request::SAFETENSORS,
 };
+
+/// The offset of the data is a multiple of this.
+const PAGE: usize = 4096;
+
+/// A tensor of an output file.
+#[derive(Clone, Debug)]
+pub(crate) struct HeaderEntry<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) laid: &'a Laid,
+    /// The fingerprint of the data, if it is recorded.
+    pub(crate) data: Option<Fingerprint>,
+}
 
 /// The formats of files in a folder.
 pub(crate) const FORMATS: [&str; 2] = [SAFETENSORS, "gguf"];
@@ -41,9 +58,8 @@ impl ResultFormat {
         if ending == SAFETENSORS {
             return Ok(ResultFormat { ending, ..ResultFormat::default() });
         }
-        let open = |path: &Path| tilewright_files::open(path, &Reading::default());
-        let given = request.metadata.first().map(|path| open(path)).transpose()?;
-        let source = source.filter(|_| given.is_none()).map(open).transpose()?;
+        let given = request.metadata.first().map(|path| opened(path)).transpose()?;
+        let source = source.filter(|_| given.is_none()).map(opened).transpose()?;
         let path = match request.is_file {
             true => request.output.clone(),
             false => request.output.join(format!("model.{ending}")),
@@ -84,12 +100,10 @@ impl ResultFormat {
     pub(crate) fn header(
         &self,
         entries: &[HeaderEntry<'_>],
-        metadata: &[(String, String)],
+        metadata: Vec<(String, String)>,
     ) -> Result<PlannedFile, Error> {
         if self.ending == SAFETENSORS || self.ending.is_empty() {
-            let (head, places, bytes) = header(entries, metadata)?;
-            let (patches, notes) = (vec![(0, head)], Vec::new());
-            return Ok(PlannedFile { patches, places, bytes, notes });
+            return safetensors(entries, metadata);
         }
         let tensor = |entry: &HeaderEntry<'_>| {
             let (name, layout, data) = (entry.name.to_owned(), entry.laid.in_files()?, entry.data);
@@ -98,8 +112,30 @@ impl ResultFormat {
         let tensors = entries.iter().map(tensor).collect::<Result<Vec<_>, _>>()?;
         let (given, source) = (self.given.as_ref(), self.source.as_ref());
         let models = Models { given, source, trusted: self.trusted };
-        planned(&self.path, &tensors, metadata, models)
+        planned(&self.path, &tensors, &metadata, models).map_err(Error::of_request)
     }
+}
+
+/// Plans a safetensors file, whose metadata have the layouts and fingerprints of tensors, as in converted files.
+fn safetensors(
+    entries: &[HeaderEntry<'_>],
+    metadata: Vec<(String, String)>,
+) -> Result<PlannedFile, Error> {
+    let mut metadata: BTreeMap<_, _> = metadata.into_iter().collect();
+    metadata.entry("format".into()).or_insert("pt".into());
+    for HeaderEntry { name, laid, data } in entries {
+        let data = data.map(|data| (format!("{DATA_KEY}{name}"), data.to_string()));
+        let spec = laid.spec.clone().map(|spec| (format!("{LAYOUT_KEY}{name}"), spec));
+        metadata.extend(spec.into_iter().chain(data));
+    }
+    let tensors = entries.iter().map(|HeaderEntry { name, laid, .. }| {
+        (*name, &laid.file_dtype, &laid.shape[..], laid.bytes().unwrap_or(u64::MAX))
+    });
+    let header = safetensors_header(tensors, Some(&metadata), PAGE)?;
+    let mut head = (header.text.len() as u64).to_le_bytes().to_vec();
+    head.extend_from_slice(header.text.as_bytes());
+    let (patches, places, bytes) = (vec![(0, head)], header.places, header.bytes);
+    Ok(PlannedFile { patches, places, bytes, notes: Vec::new() })
 }
 
 /// Returns an error for a format that does not fit the form of a result.

@@ -9,12 +9,17 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
-use tilewright_files::{Input, Tensor};
+use tilewright_files::{Input, Reading, Tensor};
 
 use crate::{Error, error};
 
 /// The most bytes of a header that are hashed.
 const MOST: u64 = 64 << 20;
+
+/// Opens a file of tensors. Its unsupported contents are a fault of the caller's request, which names it.
+pub(crate) fn opened(path: &Path) -> Result<Input, Error> {
+    tilewright_files::open(path, &Reading::default()).map_err(Error::of_request)
+}
 
 /// A file as it was when it was opened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::{
     Error, Form, Job, Request,
-    array::{LocalArrays, ReshardedArray},
+    array::{LocalArrays, ReshardedArray, shared},
     checkpoint::Checkpoint,
     identity::Identity,
     target,
@@ -16,12 +16,16 @@ use std::{collections::HashMap, sync::Arc};
 
 /// Makes the array of a described tensor.
 fn array(tensor: &Tensor) -> Result<ReshardedArray, Error> {
-    let Elements { dtype, bits } = Elements::of(&tensor.dtype)
+    let elements = Elements::of(&tensor.dtype)
         .map_err(|error| error.about(&format!("tensor {:?}", tensor.name)))?;
-    let own = dtype.safetensors_name().unwrap_or(&tensor.dtype);
-    let (file_dtype, extents) = (own.to_owned(), tensor.extents.clone());
-    let (name, held) = (tensor.name.as_str().into(), Arc::default());
-    Ok(ReshardedArray { name, file_dtype, dtype, bits, extents, packed: None, held })
+    let own = elements.dtype.safetensors_name().unwrap_or(&tensor.dtype);
+    let laid = elements.laid(own, &tensor.extents)?;
+    Ok(ReshardedArray::of(
+        tensor.name.as_str().into(),
+        &laid,
+        tensor.extents.clone(),
+        Arc::default(),
+    ))
 }
 
 impl Job {
@@ -53,16 +57,11 @@ impl Job {
         let mut alike = HashMap::new();
         let settled = |array: ReshardedArray| {
             let key = Arc::as_ptr(&array.held);
-            let held = match alike.get(&key) {
-                Some(held) => Arc::clone(held),
-                None => {
-                    let held = LocalArrays::clone(&array.held);
-                    let held =
-                        Arc::new(held.settle(&array.name, &array.extents, &|_| String::new())?);
-                    alike.insert(key, held.clone());
-                    held
-                }
+            let settle = || {
+                let held = LocalArrays::clone(&array.held);
+                Ok(Arc::new(held.settle(&array.name, &array.extents, &|_| String::new())?))
             };
+            let held = shared(&mut alike, key, settle)?;
             Ok(ReshardedArray { held, ..array })
         };
         // The pieces stay alive while their addresses are keys.

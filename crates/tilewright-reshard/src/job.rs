@@ -2,8 +2,6 @@
 
 use std::{collections::HashMap, ops::Range, path::Path, sync::Arc};
 
-use tilewright_files::Reading;
-
 use crate::{
     Error, Form, Request,
     apart::check_apart,
@@ -11,7 +9,7 @@ use crate::{
     checkpoint::Checkpoint,
     cut::{Boxes, CutSide},
     heads,
-    identity::{hash, identities},
+    identity::{hash, identities, opened},
     outline::Outline,
     request::SAFETENSORS,
     source::{self, FirstFile},
@@ -100,12 +98,7 @@ impl Job {
     /// assert!(Job::survey(inside.clone()).unwrap().bytes() > 0);
     /// assert_eq!(Job::prepare(inside).unwrap_err().kind(), "same-file");
     /// ```
-    pub fn survey(request: Request) -> Result<Job, Error> {
-        Job::surveyed(request).map_err(Error::of_request)
-    }
-
-    /// Makes the job. For the caller, unsupported contents of a file are a fault of the request.
-    fn surveyed(mut request: Request) -> Result<Job, Error> {
+    pub fn survey(mut request: Request) -> Result<Job, Error> {
         let mut first = FirstFile::default();
         if request.from.is_none() && source::is_bare(&request.input)? {
             first = FirstFile::of(&request.input)?;
@@ -120,7 +113,7 @@ impl Job {
     /// Makes the job of a request that is settled and of its source.
     pub(crate) fn of_source(request: Request, mut source: Checkpoint) -> Result<Job, Error> {
         if let Some(path) = request.metadata.first() {
-            let model = tilewright_files::open(path, &Reading::default())?;
+            let model = opened(path)?;
             source.models = identities(&model)?;
         }
         if request.is_file {

@@ -18,15 +18,13 @@ pub(crate) fn spec(request: &Request) -> Result<Option<Spec>, Error> {
     if request.asked_form() == Form::Dcp {
         return Err(Error::usage("torch's distributed checkpoint holds only row-major boxes"));
     }
-    let spec =
-        Spec::parse(text).map_err(|error| Error::new(error.kind(), error.message().to_owned()))?;
+    let spec = Spec::parse(text).map_err(Error::without_span)?;
     Ok(Some(spec))
 }
 
 impl Laid {
     /// Returns the layout of the elements in the terms of files.
     pub(crate) fn in_files(&self) -> Result<ShardLayout, Error> {
-        let failed = |error: Error| Error::new(error.kind(), error.message().to_owned());
         let (dtype, bits) = (self.dtype, self.own_bits());
         if self.big {
             let said = "shards with big-endian elements are not compared; reshard them to whole tensors first";
@@ -36,7 +34,7 @@ impl Laid {
             Some(text) => {
                 let spec =
                     Spec::parse(text).and_then(|it| it.resolve(Some(self.dims()), Some(dtype)));
-                spec.map_err(failed)?
+                spec.map_err(Error::without_span)?
             }
             None => {
                 let plain = TensorLayout::row_major(&self.shape)?;
@@ -79,7 +77,7 @@ fn layout(
     let spec = spec.filter(|spec| spec.fits(extents.len()) && !extents.contains(&0));
     let Some(spec) = spec else { return Ok((plain, extents.to_vec(), None)) };
     let named = spec.resolve(Some(extents), Some(array.dtype));
-    let named = named.map_err(|error| Error::new(error.kind(), error.message().to_owned()))?;
+    let named = named.map_err(Error::without_span)?;
     let is_same = named.dtype() == Some(array.dtype) && named.element_bits() == Some(array.bits);
     if !is_same || named.byte_order().is_some_and(|order| order.is_big()) {
         let said = format!("{} has a different element type from {}", named.to_spec(), array.dtype);

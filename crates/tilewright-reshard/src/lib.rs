@@ -54,7 +54,6 @@ mod error;
 mod extents;
 mod extents_text;
 mod format;
-mod header;
 mod heads;
 mod identity;
 mod imagine;

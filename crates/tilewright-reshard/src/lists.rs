@@ -11,14 +11,14 @@ use std::{
 
 use serde_json::Value;
 use tilewright_core::{Dtype, TensorLayout};
-use tilewright_files::{Input, Reading, Tensor};
+use tilewright_files::{Input, Tensor};
 use tilewright_transfer::{Pieces, cores, together};
 
 use crate::{
     Error,
     array::Laid,
     beside::{Metadata, metadata},
-    identity::{Identity, identities},
+    identity::{Identity, identities, opened},
     known_extents::{EXTENTS, Named, noted},
     unit::Unit,
 };
@@ -52,16 +52,13 @@ pub(crate) struct ListedTensor {
 #[derive(Default)]
 pub(crate) struct Common {
     laid: HashMap<(String, Vec<u64>), Vec<Arc<Laid>>>,
-    names: HashMap<Arc<str>, ()>,
+    names: HashSet<Arc<str>>,
 }
 
 impl Common {
     fn name(&mut self, name: &str) -> Arc<str> {
-        if let Some((name, ())) = self.names.get_key_value(name) {
-            return name.clone();
-        }
-        let name: Arc<str> = name.into();
-        self.names.insert(name.clone(), ());
+        let name = self.names.get(name).cloned().unwrap_or_else(|| name.into());
+        self.names.insert(name.clone());
         name
     }
 
@@ -200,7 +197,7 @@ fn parsed(paths: &[PathBuf], numbers: &[usize]) -> Vec<Result<Parsed, Error>> {
 
 /// Reads the tensors of one file, by name.
 fn list(path: &Path, common: &Mutex<Common>) -> Result<Parsed, Error> {
-    let input = tilewright_files::open(path, &Reading::default())?;
+    let input = opened(path)?;
     let said = |name| input.metadata().find(|(key, _)| *key == name).map(|(_, text)| text);
     let (extents, rules) = (said(EXTENTS).map(str::to_owned), said(RULES).map(str::to_owned));
     let places: Option<Value> = said(PLACES)
@@ -298,37 +295,35 @@ fn is_packed(tensor: &Tensor) -> Result<bool, Error> {
 
 /// Returns the number of bytes of packed elements or of blocks; `None` if it is not a whole number.
 pub(crate) fn bytes(shape: &[u64], dtype: Dtype) -> Option<u64> {
-    let size = |shape: &[u64]| shape.iter().try_fold(1u64, |size, own| size.checked_mul(*own));
+    in_bytes(shape, dtype)?.iter().try_fold(1u64, |size, own| size.checked_mul(*own))
+}
+
+/// Returns the extents of packed elements or of blocks in bytes: of blocks along the last dim, of packed elements together.
+fn in_bytes(shape: &[u64], dtype: Dtype) -> Option<Vec<u64>> {
     if let Some(unit) = Unit::of(dtype) {
-        return size(&unit.in_bytes(shape)?);
+        return unit.in_bytes(shape);
     }
-    let size = size(shape)?;
+    let size = shape.iter().try_fold(1u64, |size, own| size.checked_mul(*own))?;
     let bits = size.checked_mul(dtype.bits()?.into())?;
-    bits.is_multiple_of(8).then_some(bits / 8)
+    bits.is_multiple_of(8).then(|| vec![bits / 8])
 }
 
 fn made(tensor: &Tensor) -> Result<Laid, Error> {
     let (named, dtype) = (tensor.layout(), tensor.dtype());
     let own = dtype.safetensors_name().filter(|_| dtype.packed_bits() == named.element_bits());
     let file_dtype = own.unwrap_or(dtype.name()).to_owned();
-    let blocks = Unit::of(dtype).and_then(|unit| unit.in_bytes(tensor.dims()));
-    if let Some(bytes) = blocks {
-        let shape = tensor.dims().to_vec();
-        let (layout, bits) = (TensorLayout::row_major(&bytes)?, 8);
-        let (spec, packed, big) = (None, true, false);
-        return Ok(Laid { file_dtype, dtype, bits, layout, shape, spec, packed, big });
+    let (mut layout, mut bits) = (named.layout().clone(), named.element_bits().unwrap_or(0));
+    let packed = dtype.block().is_some() || bits % 8 != 0;
+    let big = !packed && named.byte_order().is_some_and(|order| order.is_big());
+    let is_plain = packed || layout == TensorLayout::row_major(tensor.dims())?;
+    let spec = (!is_plain).then(|| named.to_spec());
+    let shape = if is_plain { tensor.dims() } else { tensor.storage() }.to_vec();
+    if packed {
+        // Such elements move as bytes.
+        let extents = in_bytes(&shape, dtype).unwrap_or_else(|| vec![0]);
+        (layout, bits) = (TensorLayout::row_major(&extents)?, 8);
     }
-    let big = named.byte_order().is_some_and(|order| order.is_big());
-    let (layout, bits) = (named.layout().clone(), named.element_bits().unwrap_or(0));
-    let plain = TensorLayout::row_major(tensor.dims())?;
-    let spec = (layout != plain).then(|| named.to_spec());
-    let shape = if spec.is_some() { tensor.storage() } else { tensor.dims() }.to_vec();
-    if bits % 8 != 0 {
-        let layout = TensorLayout::row_major(&[bytes(&shape, dtype).unwrap_or(0)])?;
-        let (bits, spec, packed) = (8, None, true);
-        return Ok(Laid { file_dtype, dtype, bits, layout, shape, spec, packed, big });
-    }
-    Ok(Laid { file_dtype, dtype, bits, layout, shape, spec, packed: false, big })
+    Ok(Laid { file_dtype, dtype, bits, layout, shape, spec, packed, big })
 }
 
 /// Returns the offset of a tensor of a distributed checkpoint in its array; a tensor without an entry is refused.

@@ -138,13 +138,7 @@ impl Outline {
         let array = |(name, number): (String, usize)| {
             let (extents, held) = held.get(number).ok_or_else(wrong)?;
             let laid = &held.stored.first().ok_or_else(wrong)?.laid;
-            let (file_dtype, extents) = (laid.file_dtype.clone(), extents.clone());
-            let (dtype, bits, held) = (laid.dtype, laid.bits, held.clone());
-            let (name, mut packed) = (name.into(), laid.packed());
-            if let Some(unit) = laid.unit() {
-                packed = Some(unit.in_elements(&extents));
-            }
-            Ok(ReshardedArray { name, file_dtype, dtype, bits, extents, packed, held })
+            Ok(ReshardedArray::of(name.into(), laid, extents.clone(), held.clone()))
         };
         let arrays = self.arrays.into_iter().map(array).collect::<Result<_, Error>>()?;
         let (mut places, mut first) = (LocalOffsets::default(), HashMap::new());
@@ -166,14 +160,13 @@ impl Outline {
 impl LaidText {
     fn laid(self) -> Result<Laid, Error> {
         let LaidText { dtype: file_dtype, bits, dims, spec, packed, big } = self;
-        let failed = |error: Error| Error::new(error.kind(), error.message().to_owned());
-        let dtype = tilewright_notation::dtype(&file_dtype).map_err(failed)?;
+        let dtype = tilewright_notation::dtype(&file_dtype).map_err(Error::without_span)?;
         let plain = TensorLayout::row_major(&dims)?;
         let (layout, shape) = match &spec {
             None => (plain, dims),
             Some(text) => {
                 let named = Spec::parse(text).and_then(|it| it.resolve(Some(&dims), Some(dtype)));
-                let named = named.map_err(failed)?;
+                let named = named.map_err(Error::without_span)?;
                 (named.layout().clone(), named.storage_shape())
             }
         };

@@ -21,8 +21,8 @@ use tilewright_sharded::{Mesh, Piece, Sharded};
 
 use crate::{
     Error, Rules,
-    array::{LocalArrays, StoredArray},
-    checkpoint::{Checkpoint, array, listed, same, settled},
+    array::{LocalArrays, ReshardedArray, StoredArray, shared},
+    checkpoint::{Checkpoint, listed, same, settled},
     extents::Stated,
     known_extents::ArrayNumbers,
     lists::{ListedTensor, Lists, PLACES, shown},
@@ -34,7 +34,7 @@ use crate::{
 pub(crate) fn ranks(path: &Path, rules: &Rules, stated: Stated<'_>) -> Result<Checkpoint, Error> {
     let (paths, mesh) = (listed(path)?, rules.mesh()?);
     if paths.is_empty() {
-        tilewright_files::inner::check_folder(path)?;
+        tilewright_files::inner::check_folder(path).map_err(Error::of_request)?;
     }
     numbers::check(path, &paths, false)?;
     if paths.len() as u64 != mesh.count() {
@@ -58,16 +58,15 @@ pub(crate) fn ranks(path: &Path, rules: &Rules, stated: Stated<'_>) -> Result<Ch
         let one = |entry: &&ListedTensor| (Arc::as_ptr(&entry.laid), entry.start.clone());
         let held: Vec<_> = found.iter().map(|entry| entry.as_ref().map(one)).collect();
         let key = (matcher.of(name), held, stated.of(name));
-        if !alike.contains_key(&key) {
-            let held: Vec<_> =
-                lists.of.iter().map(|list| found.get(*list).copied().flatten()).collect();
-            alike.insert(key.clone(), ranks.held(first, &held)?);
-        }
-        let Some(ranked) = alike.get(&key) else { continue };
+        let ranked = shared(&mut alike, key, || {
+            let held = lists.of.iter().map(|list| found.get(*list).copied().flatten());
+            ranks.held(first, &held.collect::<Vec<_>>())
+        })?;
         if ranked.assumed {
             assumed.push(arrays.len());
         }
-        arrays.push(array(first, ranked.extents.clone(), ranked.held.clone()));
+        let Ranked { extents, held, .. } = ranked;
+        arrays.push(ReshardedArray::of(first.name.clone(), &first.laid, extents, held));
     }
     stated.check(&arrays.iter().map(|array| &*array.name).collect::<Vec<_>>())?;
     drop((named, alike));
@@ -77,6 +76,7 @@ pub(crate) fn ranks(path: &Path, rules: &Rules, stated: Stated<'_>) -> Result<Ch
 }
 
 /// An array with its pieces at the positions.
+#[derive(Clone)]
 struct Ranked {
     extents: Vec<u64>,
     /// True if no source states the extents, and the shards are parts.
@@ -158,7 +158,12 @@ impl Ranks<'_> {
                 "{said}; if each file has all of it, use the rule P()"
             )));
         }
-        let placed = self.rules.of_array(&array(first, extents.clone(), Arc::default()))?;
+        let placed = self.rules.of_array(&ReshardedArray::of(
+            first.name.clone(),
+            &first.laid,
+            extents.clone(),
+            Arc::default(),
+        ))?;
         let (mut held, mut numbers) = (LocalArrays::default(), vec![None; found.len()]);
         for ((position, entry), number) in found.iter().enumerate().zip(&mut numbers) {
             let (Some(entry), Some(file)) = (entry, self.files.get(position)) else {

@@ -8,7 +8,7 @@ use tilewright_transfer::Budget;
 
 use crate::{
     Error, Job, Task,
-    array::{ReshardedArray, is_replica},
+    array::{ReshardedArray, is_replica, size},
     error,
     journal::{Journal, Promise},
     moves::{self, BoxBuffer, MoveError},
@@ -178,7 +178,7 @@ impl Job {
     /// Returns the bytes of the box of a task.
     pub(crate) fn bytes_of(&self, task: &Task) -> u64 {
         let bits = self.source.arrays.get(task.array).map_or(0, |array| array.bits);
-        task.extents.iter().fold(u64::from(bits / 8), |size, n| size.saturating_mul(*n))
+        size(&task.extents).saturating_mul(u64::from(bits / 8))
     }
 }
 

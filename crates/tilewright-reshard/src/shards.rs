@@ -80,7 +80,7 @@ fn collection(
     let arrays = arrays.map(|(at, array)| tensor(checkpoint, (at, array), &number));
     let files: Vec<_> = checkpoint.files.iter().map(|file| file.path.clone()).collect();
     let arrays = arrays.collect::<Result<_, _>>()?;
-    of_shards(path, &files, &layouts, arrays, messages)
+    of_shards(path, &files, &layouts, arrays, messages).map_err(Error::of_request)
 }
 
 /// Returns an array with its boxes.

@@ -15,16 +15,16 @@ use std::{
 };
 
 use tilewright_core::TensorLayout;
-use tilewright_files::{Input, Reading};
+use tilewright_files::Input;
 use tilewright_sharded::Piece;
 
 use crate::{
     Error, Request, Rules,
-    array::{LocalArrays, LocalOffsets, StoredArray},
+    array::{LocalArrays, LocalOffsets, ReshardedArray, StoredArray, shared},
     beside::{Beside, left_metadata, left_recipe, metadata},
-    checkpoint::{Checkpoint, array, has_index, is_index, listed, same, settled},
+    checkpoint::{Checkpoint, has_index, is_index, listed, same, settled},
     extents::Stated,
-    identity::identities,
+    identity::{identities, opened},
     known_extents::ArrayNumbers,
     lists::{Common, ListedTensor, Lists, PLACES, RULES, entries, shown},
     numbers::{self, natural},
@@ -57,7 +57,7 @@ impl FirstFile {
     pub(crate) fn of(path: &Path) -> Result<FirstFile, Error> {
         let files = parts(path)?;
         let Some(first) = files.first() else { return Ok(FirstFile::default()) };
-        let input = tilewright_files::open(first, &Reading::default())?;
+        let input = opened(first)?;
         let text = input.metadata().find(|(key, _)| *key == RULES).map(|(_, text)| text);
         let read = |text| Rules::of_record(text).map_err(|error| error.about(&shown(first)));
         let rules = if is_bare(path)? { text.map(read).transpose()? } else { None };
@@ -87,7 +87,7 @@ fn parts(path: &Path) -> Result<Vec<PathBuf>, Error> {
 
 /// Opens whole tensors, in the order of the file, for a result with this ending.
 fn whole(path: &Path, stated: Stated<'_>, ending: &str) -> Result<Checkpoint, Error> {
-    let input = tilewright_files::open(path, &Reading::default())?;
+    let input = opened(path)?;
     // An index names each tensor once, and other files may hold more of it.
     if says_places(&input) {
         return distributed(path, stated);
@@ -101,16 +101,11 @@ fn whole(path: &Path, stated: Stated<'_>, ending: &str) -> Result<Checkpoint, Er
         let mut extents = entry.laid.dims().to_vec();
         state(&mut extents, entry, &stated)?;
         let key = (Arc::as_ptr(&entry.laid), entry.file, extents.clone());
-        let held = match alike.get(&key) {
-            Some(held) => held.clone(),
-            None => {
-                let file = (entry.file, vec![0; extents.len()]);
-                let held = Arc::new(boxes(&entry.name, &extents, &[(file, entry)], &[])?);
-                alike.insert(key, held.clone());
-                held
-            }
-        };
-        arrays.push(array(entry, extents, held));
+        let held = shared(&mut alike, key, || {
+            let file = (entry.file, vec![0; extents.len()]);
+            Ok(Arc::new(boxes(&entry.name, &extents, &[(file, entry)], &[])?))
+        })?;
+        arrays.push(ReshardedArray::of(entry.name.clone(), &entry.laid, extents, held));
     }
     let mut known = LocalOffsets::default();
     places.into_iter().try_for_each(|places| known.push(places))?;
@@ -167,27 +162,26 @@ fn distributed(path: &Path, stated: Stated<'_>) -> Result<Checkpoint, Error> {
         let one = |entry: &&ListedTensor| (Arc::as_ptr(&entry.laid), entry.start.clone());
         let held: Vec<_> = found.iter().map(|entry| entry.as_ref().map(one)).collect();
         let key = (held, stated.of(&name));
-        if let Some((extents, held)) = alike.get(&key) {
-            arrays.push(array(first, extents.clone(), held.clone()));
-            continue;
-        }
-        let mut whole = vec![0; first.laid.dims().len()];
-        let mut parts = Vec::new();
-        for (file, list) in lists.of.iter().enumerate() {
-            let Some(entry) = found.get(*list).copied().flatten() else { continue };
-            let file_name = names.get(file).map_or("", String::as_str);
-            same(first, entry).map_err(|error| error.about(file_name))?;
-            let start = entry.start.clone().unwrap_or_else(|| vec![0; whole.len()]);
-            for ((extent, start), length) in whole.iter_mut().zip(&start).zip(entry.laid.dims()) {
-                *extent = (*extent).max(start.saturating_add(*length));
+        let (extents, held) = shared(&mut alike, key, || {
+            let mut whole = vec![0; first.laid.dims().len()];
+            let mut parts = Vec::new();
+            for (file, list) in lists.of.iter().enumerate() {
+                let Some(entry) = found.get(*list).copied().flatten() else { continue };
+                let file_name = names.get(file).map_or("", String::as_str);
+                same(first, entry).map_err(|error| error.about(file_name))?;
+                let start = entry.start.clone().unwrap_or_else(|| vec![0; whole.len()]);
+                let ends = start.iter().zip(entry.laid.dims());
+                for (extent, (start, length)) in whole.iter_mut().zip(ends) {
+                    *extent = (*extent).max(start.saturating_add(*length));
+                }
+                parts.push(((file, start), entry));
             }
-            parts.push(((file, start), entry));
-        }
-        state(&mut whole, first, &stated)?;
-        let held = boxes(&name, &whole, &parts, &names);
-        let held = Arc::new(held.map_err(|error| stated.blame(&name, error))?);
-        arrays.push(array(first, whole.clone(), held.clone()));
-        alike.insert(key, (whole, held));
+            state(&mut whole, first, &stated)?;
+            let held = boxes(&name, &whole, &parts, &names);
+            let held = held.map_err(|error| stated.blame(&name, error))?;
+            Ok((whole, Arc::new(held)))
+        })?;
+        arrays.push(ReshardedArray::of(first.name.clone(), &first.laid, extents, held));
     }
     // A process without data writes no file. If all extents are stated, its absence is not an error.
     if is_open || assumed.iter().next().is_some() {

@@ -14,10 +14,9 @@ use tilewright_sharded::Piece;
 
 use crate::{
     Error, Form, Request, Rules,
-    array::{Laid, LocalArrays, LocalOffsets, ReshardedArray, StoredArray},
+    array::{Laid, LocalArrays, LocalOffsets, ReshardedArray, StoredArray, shared},
     beside::Metadata,
-    format::ResultFormat,
-    header::HeaderEntry,
+    format::{HeaderEntry, ResultFormat},
     known_extents::EXTENTS,
     laid::{laid, spec},
     lists::{PLACES, RULES},
@@ -105,15 +104,10 @@ fn whole(
 ) -> Result<Output, Error> {
     let most = request.shard_size.unwrap_or(u64::MAX);
     let (mut arrays, mut files, mut filled, mut total) = (Vec::new(), vec![Vec::new()], 0u64, 0u64);
-    let (mut alike, mut shared) = (HashMap::new(), HashMap::new());
+    let (mut alike, mut same) = (HashMap::new(), HashMap::new());
     for (number, source) in sources.iter().enumerate() {
         let key = (&source.file_dtype, source.dtype, (&source.extents, &source.packed));
-        let laid = match alike.get(&key) {
-            Some(laid) => Arc::clone(laid),
-            None => {
-                alike.entry(key).insert_entry(laid(source, &source.extents, spec)?).get().clone()
-            }
-        };
+        let laid = shared(&mut alike, key, || laid(source, &source.extents, spec))?;
         let bytes = laid.bytes().unwrap_or(u64::MAX);
         if filled > 0 && filled.saturating_add(bytes) > most {
             files.push(Vec::new());
@@ -125,13 +119,10 @@ fn whole(
             let zeros = vec![0; source.extents.len()];
             let (start, local, extents) = (zeros.clone(), zeros, source.extents.clone());
             let stored = vec![StoredArray { file, laid: laid.clone() }];
-            Arc::new(LocalArrays {
-                stored,
-                pieces: vec![Piece { source: 0, start, extents, local }],
-                copies: Vec::new(),
-            })
+            let pieces = vec![Piece { source: 0, start, extents, local }];
+            Ok(Arc::new(LocalArrays { stored, pieces, copies: Vec::new() }))
         };
-        let held = shared.entry((Arc::as_ptr(&laid), file)).or_insert_with(made).clone();
+        let held = shared(&mut same, (Arc::as_ptr(&laid), file), made)?;
         arrays.push(ReshardedArray { held, ..source.clone() });
         if let Some(file) = files.last_mut() {
             file.push((number, 0));
@@ -167,16 +158,11 @@ fn cut(
     for source in sources {
         let extents = (&source.extents, &source.packed);
         let key = (matcher.of(&source.name), &source.file_dtype, source.dtype, extents);
-        let held = match alike.get(&key) {
-            Some(held) => held.clone(),
-            None => {
-                let held = match form {
-                    Form::Ranks => positions(source, rules, spec)?,
-                    _ => boxes(source, rules, count)?,
-                };
-                alike.entry(key).insert_entry(Arc::new(held)).get().clone()
-            }
+        let made = || match form {
+            Form::Ranks => positions(source, rules, spec).map(Arc::new),
+            _ => boxes(source, rules, count).map(Arc::new),
         };
+        let held = shared(&mut alike, key, made)?;
         arrays.push(ReshardedArray { held, ..source.clone() });
     }
     if form == Form::Ranks {
@@ -234,14 +220,7 @@ fn positions(
     placed.check(&source.name, &source.extents)?;
     let (mut stored, mut alike) = (Vec::new(), HashMap::<&[u64], Arc<Laid>>::new());
     for (file, extents) in placed.stored.iter().enumerate() {
-        let laid = match alike.get(extents.as_slice()) {
-            Some(laid) => laid.clone(),
-            None => {
-                let laid = laid(source, extents, spec)?;
-                alike.insert(extents, laid.clone());
-                laid
-            }
-        };
+        let laid = shared(&mut alike, extents.as_slice(), || laid(source, extents, spec))?;
         stored.push(StoredArray { file, laid });
     }
     let mut held = LocalArrays { stored, pieces: placed.pieces, copies: Vec::new() };
@@ -398,6 +377,6 @@ impl Output {
             let text = serde_json::Value::from(places).to_string();
             metadata.extend([("DCP_VERSION".into(), "1.0".into()), (PLACES.into(), text)]);
         }
-        self.format.header(&entries, &metadata)
+        self.format.header(&entries, metadata)
     }
 }

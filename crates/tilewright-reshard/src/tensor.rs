@@ -3,7 +3,10 @@
 
 use tilewright_core::{Dtype, TensorLayout};
 
-use crate::{Error, array::Laid};
+use crate::{
+    Error,
+    array::{Laid, size},
+};
 
 /// A tensor of a checkpoint that need not exist.
 ///
@@ -40,8 +43,7 @@ impl Tensor {
     /// ```
     pub fn bytes(&self) -> u64 {
         let bits = Elements::of(&self.dtype).map_or(0, |elements| elements.bits);
-        let size = self.extents.iter().fold(1u64, |size, extent| size.saturating_mul(*extent));
-        size.saturating_mul(u64::from(bits / 8))
+        size(&self.extents).saturating_mul(u64::from(bits / 8))
     }
 }
 
@@ -53,8 +55,7 @@ pub(crate) struct Elements {
 
 impl Elements {
     pub(crate) fn of(name: &str) -> Result<Elements, Error> {
-        let dtype = tilewright_notation::dtype(name)
-            .map_err(|error| Error::new(error.kind(), error.message().to_owned()))?;
+        let dtype = tilewright_notation::dtype(name).map_err(Error::without_span)?;
         // A Boolean is stored in a byte; other types narrower than a byte are packed.
         let is_whole = |bits: &u32| bits.is_multiple_of(8);
         let bits = match dtype {

@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 pub(crate) use format::{
     Beside, Container, Expected, Fact, Format, LocalBox, Member, Opened, Opening,
 };
+pub use notes::{DATA_KEY, LAYOUT_KEY};
 pub(crate) use notes::{about, data_of};
 pub(crate) use raw::FORMAT as RAW;
 pub(crate) use target::{Section, Target};
@@ -85,7 +86,7 @@ pub(crate) fn noted(job: &Job) -> Texts {
 /// Returns the note with the fingerprint that was computed during the conversion.
 pub(crate) fn noted_with(noted: &Texts, data: Option<&Fingerprint>) -> Texts {
     let mut texts = noted.clone();
-    let text = texts.get_mut(&format!("{}{}", notes::DATA_KEY, array::NAME));
+    let text = texts.get_mut(&format!("{DATA_KEY}{}", array::NAME));
     if let (Some(text), Some(data)) = (text, data) {
         *text = data.to_string();
     }

@@ -8,7 +8,7 @@ use tilewright_fingerprint::Fingerprint;
 use tilewright_notation::{Named, Spec};
 
 use super::{format::Opened, target::Section};
-pub(super) use crate::layout::record::LAYOUT_KEY;
+pub use crate::layout::record::LAYOUT_KEY;
 use crate::{
     Job,
     layout::{
@@ -23,7 +23,8 @@ use crate::{
 pub(super) const FILL_KEY: &str = "tilewright.fill.";
 
 /// Prefix of the metadata key under which the fingerprint of a tensor's data is recorded; the tensor's name follows.
-pub(super) const DATA_KEY: &str = "tilewright.data.";
+#[doc(hidden)]
+pub const DATA_KEY: &str = "tilewright.data.";
 
 /// The texts of the note of one tensor.
 pub(super) struct Note<'a> {

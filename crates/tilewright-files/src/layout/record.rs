@@ -16,7 +16,8 @@ pub(crate) const OWN: &str = "tilewright.";
 const FORMAT: &str = "format";
 
 /// Prefix of the metadata key under which the layout of a tensor is recorded; the tensor's name follows.
-pub(crate) const LAYOUT_KEY: &str = "tilewright.layout.";
+#[doc(hidden)]
+pub const LAYOUT_KEY: &str = "tilewright.layout.";
 
 /// The fingerprint of no data: the placeholder in the header until the data are known.
 pub(crate) const NONE: &str = "0000000000000000";

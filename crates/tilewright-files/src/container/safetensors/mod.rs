@@ -8,7 +8,7 @@ mod header;
 mod plan;
 pub(super) mod scan;
 mod tensors;
-mod write;
+pub(crate) mod write;
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -132,7 +132,7 @@ pub(super) fn facts(
 }
 
 /// Returns metadata with the notes of some tensors. A file that had nothing but notes has no metadata without them.
-fn noted(own: &Metadata, jobs: &[(&Job, bool)]) -> Metadata {
+fn noted(own: &Metadata, jobs: &[(&Job, bool)]) -> Option<BTreeMap<String, String>> {
     let mut pairs: BTreeMap<String, String> = own.iter().flatten().cloned().collect();
     for (job, says_itself) in jobs {
         for key in notes::keys(&job.name) {
@@ -143,7 +143,7 @@ fn noted(own: &Metadata, jobs: &[(&Job, bool)]) -> Metadata {
         }
     }
     let kept = own.as_ref().is_some_and(Vec::is_empty) || !pairs.is_empty();
-    kept.then(|| pairs.into_iter().collect())
+    kept.then_some(pairs)
 }
 
 /// Returns the metadata of a file of other tensors, with these pairs added.

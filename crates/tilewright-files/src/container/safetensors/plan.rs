@@ -5,9 +5,11 @@ use std::path::Path;
 use safetensors::Dtype;
 
 use super::{
-    Metadata, noted,
+    Metadata,
+    header::Header,
+    noted,
     tensors::stored,
-    write::{header_text, order_by_alignment},
+    write::{header, order_by_alignment},
 };
 use crate::{
     Error, Job, Tensor,
@@ -67,16 +69,20 @@ pub(in crate::container) fn target(
         entries.iter().map(|entry| (entry.dtype.bitsize() as u64, entry.job.bytes_out)).collect();
     let order = order_by_alignment(&widths);
     let sorted: Vec<&PlannedTensor<'_>> = order.iter().filter_map(|&i| entries.get(i)).collect();
-    let described: Vec<_> = sorted
-        .iter()
-        .map(|entry| {
-            (entry.job.name.as_str(), entry.dtype, entry.shape.as_slice(), entry.job.bytes_out)
-        })
-        .collect();
+    let described = sorted.iter().map(|entry| {
+        (entry.job.name.as_str(), entry.dtype, entry.shape.as_slice(), entry.job.bytes_out)
+    });
     let new = entries.iter().filter(|entry| entry.anew);
     let new: Vec<_> = new.map(|entry| (entry.job, says_itself(entry.job))).collect();
     let metadata = noted(metadata, &new);
-    let header = header_text(path, &described, metadata.as_deref())?;
+    let shown = path.display();
+    let planned = header(described, metadata.as_ref(), 8);
+    let planned = planned.map_err(|error| error.about(&shown.to_string()))?;
+    let header = planned.text;
+    // A reader checks the same.
+    Header::parse(&header, planned.bytes - 8 - header.len() as u64, 0).map_err(|said| {
+        error::usage(format!("{shown}: the safetensors format cannot hold this: {said}"))
+    })?;
     let summed = entries.iter().filter(|entry| entry.anew && entry.job.record == Record::Summed);
     let summed = summed.filter(|entry| !says_itself(entry.job));
     let places =
