@@ -13,11 +13,11 @@ use tilewright_sharded::Piece;
 
 use crate::{
     Error, Job, Request,
-    apart::check_apart,
     array::{LocalArrays, LocalOffsets, ReshardedArray, StoredArray},
     beside::Beside,
     checkpoint::Checkpoint,
     identity::Identity,
+    job::check_apart,
     tensor::Elements,
 };
 

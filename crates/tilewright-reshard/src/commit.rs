@@ -12,7 +12,12 @@
 //!
 //! A result that is a file is the only one in `whole`, and the rename of that file over OUT makes it visible.
 //!
-//! Processes that run tasks share the claim on OUT's name; a process that finishes holds it alone.
+//! Processes that run tasks share the claim on OUT's name; a process that finishes holds it alone. A run that was refused
+//! or interrupted leaves `OUT.partial-ID`, which its error names.
+//!
+//! Fingerprints that the source records are compared with the data that were read, and results record theirs. They are
+//! sums over the elements of an array by their coordinates, so those of the boxes of tasks add up to that of the whole.
+//! Only whole arrays have one: a local array counts its coordinates from its own first element.
 
 use std::{
     collections::BTreeMap,
@@ -22,11 +27,14 @@ use std::{
 };
 
 use tilewright_files::{
-    Watch, disk,
+    Fingerprint, Watch, disk,
     inner::{Busy, Claim, Claimant, Companions, check_space, is_empty_folder, remove_filled},
 };
 
 use crate::{Error, Job, error, format::FORMATS, journal, lists::shown, target::File};
+
+/// The most folders of other runs that are named.
+const NAMED: usize = 4;
 
 impl Job {
     /// Returns the folder in which the result is written.
@@ -372,6 +380,77 @@ impl Job {
         let said =
             format!("{count} of {all} tasks {verb} missing; the first is task {first}{task}");
         Err(Error::new("incomplete", said))
+    }
+
+    /// Returns the error of a run that cannot resume by itself, with the folder that it leaves.
+    pub(crate) fn leaving(&self, error: Error) -> Error {
+        let partial = self.partial().display().to_string();
+        let is_named = error.to_string().contains(&partial);
+        if is_named || fs::symlink_metadata(&partial).is_err() {
+            return error;
+        }
+        let said = match error.kind() {
+            "io" | "cancelled" | "incomplete" => {
+                "holds the finished work: run the same command to continue, or remove it"
+            }
+            "exists" => {
+                "holds the finished work: free the name and run the same command, or remove it"
+            }
+            _ => "is left over from this run; remove it",
+        };
+        error.and(&format!("{partial} {said}"))
+    }
+
+    /// Returns sentences, without a full stop, about folders that other runs for the same result have left.
+    pub(crate) fn left_by_others(&self) -> Vec<String> {
+        let own = self.partial();
+        let (Some(parent), Some(name)) = (own.parent(), own.file_name()) else { return Vec::new() };
+        let name = name.to_string_lossy();
+        let Some(prefix) = name.strip_suffix(&*self.id) else { return Vec::new() };
+        let listed = fs::read_dir(parent).into_iter().flatten().flatten();
+        let is_other = |path: &PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let id = name.strip_prefix(prefix);
+            *path != own && id.is_some_and(|id| id.len() == self.id.len()) && path.is_dir()
+        };
+        let mut found: Vec<PathBuf> =
+            listed.map(|entry| entry.path()).filter(is_other).take(NAMED).collect();
+        found.sort();
+        let said =
+            "belongs to a run with another request or source; remove it unless that run continues";
+        found.iter().map(|path| format!("{} {said}", path.display())).collect()
+    }
+
+    /// Returns whether the data of an array are summed while they are read.
+    pub(crate) fn sums(&self, array: usize) -> bool {
+        self.output.records(array) || self.source.beside.recorded(array).is_some()
+    }
+
+    /// Returns the fingerprint of every array that is summed, from the journal entries of all tasks.
+    ///
+    /// # Errors
+    /// `corrupt` if a source records another one.
+    pub(crate) fn fingerprints(&self) -> Result<Vec<Option<Fingerprint>>, Error> {
+        let arrays = self.source.arrays.len();
+        let mut sums = vec![None; arrays];
+        if !(0..arrays).any(|array| self.sums(array)) {
+            return Ok(sums);
+        }
+        for (number, promise) in journal::promises(&self.journals())? {
+            let Some((task, data)) = self.task(number).zip(promise.data) else { continue };
+            if let Some(sum) = sums.get_mut(task.array) {
+                *sum = Some(sum.unwrap_or_default() + data);
+            }
+        }
+        for (number, array) in self.source.arrays.iter().enumerate() {
+            let is = sums.get(number).copied().flatten().unwrap_or_default();
+            if let Some(was) = self.source.beside.recorded(number).filter(|was| *was != is) {
+                let said = format!("tensor {:?} has data with fingerprint {is}", array.name);
+                let said = format!("{said}, but its file records {was}: it is damaged");
+                return Err(Error::new("corrupt", said));
+            }
+        }
+        Ok(sums)
     }
 }
 

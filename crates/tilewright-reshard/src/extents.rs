@@ -19,8 +19,8 @@ use tilewright_core::Remedy;
 
 use crate::{
     Error, Model, Request,
-    config::{self, CONFIG},
     known_extents::{EXTENTS, Named},
+    model::{self, CONFIG},
     rules::{Matcher, check},
 };
 
@@ -54,7 +54,7 @@ impl Stated<'_> {
             return Ok(self);
         }
         self.noted = noted;
-        let text = config::text(checkpoint)?;
+        let text = model::config(checkpoint)?;
         if let Some(known) = Model::known(&text) {
             let named = |tensor: crate::tensor::Tensor| (tensor.name, tensor.extents);
             self.config = known.tensors.into_iter().map(named).collect();

@@ -11,8 +11,7 @@ use tilewright_sharded::{Cut, Heads};
 use crate::{
     Error, Request,
     array::ReshardedArray,
-    config::{self, CONFIG},
-    model,
+    model::{self, CONFIG},
 };
 
 /// The key of the number of query heads.
@@ -25,7 +24,7 @@ pub(crate) fn check(request: &Request, arrays: &[ReshardedArray]) -> Result<(), 
         return Ok(());
     }
     // A text that is not JSON states nothing.
-    let Ok(config) = json(&config::text(&request.input)?) else {
+    let Ok(config) = json(&model::config(&request.input)?) else {
         return Ok(());
     };
     for rules in [&request.from, &request.to].into_iter().flatten() {

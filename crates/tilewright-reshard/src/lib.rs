@@ -39,20 +39,16 @@
 #![forbid(unsafe_code)]
 
 mod address;
-mod apart;
 mod array;
 mod beside;
-mod beside_result;
 mod boxes;
 mod calls;
 mod checkpoint;
 mod commit;
-mod config;
 mod cut;
 mod dropped;
 mod error;
 mod extents;
-mod extents_text;
 mod format;
 mod heads;
 mod identity;
@@ -68,10 +64,8 @@ mod moves;
 mod numbers;
 mod outline;
 mod outlook;
-mod parts;
 mod plan;
 mod ranks;
-mod record;
 mod replicas;
 mod request;
 mod rules;
@@ -82,8 +76,6 @@ mod sums;
 mod table;
 mod target;
 mod tensor;
-mod threads;
-mod unit;
 
 pub use boxes::{RawBox, RawTensor};
 pub use calls::Calls;

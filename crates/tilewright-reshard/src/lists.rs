@@ -16,11 +16,10 @@ use tilewright_transfer::{Pieces, cores, together};
 
 use crate::{
     Error,
-    array::Laid,
+    array::{Laid, Unit},
     beside::{Metadata, metadata},
     identity::{Identity, identities, opened},
     known_extents::{EXTENTS, Named, noted},
-    unit::Unit,
 };
 
 /// The key of metadata under which a file of a distributed checkpoint states the offsets of its tensors in the whole

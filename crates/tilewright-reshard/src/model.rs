@@ -1,8 +1,11 @@
 //! [`Model`]: the tensors of a transformer, computed from its numbers, under the names of the Hugging Face hub.
 //! Estimates use it for models without files, and the check of extents for known families.
 
+use std::path::Path;
+
 use serde::Deserialize;
-use tilewright_files::inner::json;
+pub(crate) use tilewright_files::inner::CONFIG;
+use tilewright_files::inner::{file_in, json};
 
 use crate::{Error, tensor::Tensor};
 
@@ -75,6 +78,14 @@ const FAMILIES: [(&str, bool); 12] = [
     ("qwen2_moe", false),
     ("qwen3_moe", false),
 ];
+
+/// Returns the text of the config in the folder of a checkpoint, or in the folder of its one file; empty if there is
+/// none. A text in another encoding than UTF-8 states nothing.
+pub(crate) fn config(checkpoint: &Path) -> Result<String, Error> {
+    let folder = if checkpoint.is_dir() { Some(checkpoint) } else { checkpoint.parent() };
+    let found = file_in(folder.unwrap_or(checkpoint), CONFIG)?;
+    Ok(found.and_then(|(_, bytes)| String::from_utf8(bytes).ok()).unwrap_or_default())
+}
 
 /// Returns true for the configuration of a known family.
 pub(crate) fn is_known(config: &serde_json::Value) -> bool {

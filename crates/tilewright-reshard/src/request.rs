@@ -5,7 +5,11 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tilewright_files::has_ending;
 
-use crate::{Error, Rules, known_extents::Named, rules::pattern};
+use crate::{
+    Error, Rules,
+    known_extents::{self, Named},
+    rules::pattern,
+};
 
 /// The default limit of memory: 256 MiB.
 pub const DEFAULT_MEMORY: u64 = 256 << 20;
@@ -246,7 +250,7 @@ impl Request {
     /// assert_eq!(error.to_string(), "tensor \"w\": expected a list of extents such as [50257, 64]");
     /// ```
     pub fn extents_text(mut self, text: &str) -> Result<Request, Error> {
-        self.listed.extend(crate::extents_text::read(text)?);
+        self.listed.extend(known_extents::read(text)?);
         Ok(self)
     }
 

@@ -7,9 +7,8 @@ use tilewright_sharded::{Mesh, Piece, Pieces, Sharded, Text};
 
 use crate::{
     Error,
-    array::ReshardedArray,
+    array::{ReshardedArray, Unit},
     lists::{RULES, uncut},
-    unit::Unit,
 };
 
 /// The rule of a tensor, and the extents in it.

@@ -13,10 +13,9 @@ use tilewright_files::{
 
 use crate::{
     Error, Request, Rules,
-    array::{Laid, ReshardedArray},
+    array::{Laid, ReshardedArray, Unit},
     checkpoint::{Checkpoint, is_index, listed},
     source::{self, FirstFile},
-    unit::Unit,
 };
 
 /// Opens the arrays of a folder of shards, or of a file next to an index; `None` for a path that holds whole tensors.
