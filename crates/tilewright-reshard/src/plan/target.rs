@@ -1,0 +1,386 @@
+//! Decides what is written: every output file with its header, and the pieces of every array in them. It needs no data.
+//! A job makes its tasks from it, and the commit its files.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    path::Path,
+    sync::Arc,
+};
+
+use serde_json::json;
+use tilewright_files::{Fingerprint, inner::PlannedFile};
+use tilewright_notation::Spec;
+use tilewright_sharded::Piece;
+
+use crate::{
+    Error, Form, Request, Rules,
+    plan::{
+        array::{Laid, LocalArrays, LocalOffsets, ReshardedArray, StoredArray, shared},
+        format::{HeaderEntry, ResultFormat},
+        laid::{laid, spec},
+    },
+    request::known_extents::EXTENTS,
+    run::sums::is_summed,
+    source::{
+        beside::Metadata,
+        lists::{PLACES, RULES},
+    },
+};
+
+/// A file that is written.
+#[derive(Clone, Debug)]
+pub(crate) struct File {
+    pub(crate) name: String,
+    pub(crate) bytes: u64,
+    /// The number of its content.
+    content: usize,
+}
+
+/// The content of files that differ only in their elements: arrays, each with one of its local arrays.
+#[derive(Clone, Debug, Default)]
+struct Content {
+    locals: Vec<(usize, usize)>,
+}
+
+/// The files, and the arrays in them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Output {
+    pub(crate) files: Vec<File>,
+    pub(crate) arrays: Vec<ReshardedArray>,
+    pub(crate) places: LocalOffsets,
+    /// The index of the files: its name and text.
+    pub(crate) index: Option<(String, String)>,
+    /// Notes about the metadata of files, each once, as sentences without a full stop.
+    pub(crate) notes: Vec<String>,
+    contents: Vec<Content>,
+    /// The format of the files.
+    format: Arc<ResultFormat>,
+    /// True if files state the offsets of their boxes.
+    boxes: bool,
+    /// The metadata of every file that is not about a tensor.
+    metadata: Metadata,
+    /// True if files contain whole arrays.
+    wholes: bool,
+}
+
+/// Decides every file of a result.
+///
+/// Each file has the metadata `metadata`. `source` is the first file of the source, if it exists.
+pub(crate) fn output(
+    request: &Request,
+    sources: &[ReshardedArray],
+    metadata: &Metadata,
+    source: Option<&Path>,
+) -> Result<Output, Error> {
+    let (form, spec, metadata) = (request.asked_form(), spec(request)?, metadata.clone());
+    let format = Arc::new(ResultFormat::of(request, source)?);
+    format.check(sources)?;
+    match (form, request.shard_size) {
+        (_, Some(0)) => {
+            return Err(Error::usage("the maximum size of a file is 0 bytes; give at least 1"));
+        }
+        (Form::Dcp | Form::Ranks, Some(_)) => {
+            let said = "only files of whole tensors have a maximum size: a mesh has one file for each position";
+            return Err(Error::usage(said));
+        }
+        _ => {}
+    }
+    match (form, &request.to) {
+        (Form::Hf, Some(_)) => Err(Error::usage("whole tensors are not sharded over a mesh")),
+        (Form::Hf, None) => whole(request, spec.as_ref(), sources, (format, metadata)),
+        (_, None) => {
+            let form = form.name();
+            Err(Error::usage(format!("the form {form} needs a mesh, and rules that shard over it")))
+        }
+        (_, Some(rules)) => {
+            rules.check(&sources.iter().map(|array| &*array.name).collect::<Vec<_>>())?;
+            cut(form, rules, spec.as_ref(), sources, (format, metadata))
+        }
+    }
+}
+
+/// Plans whole tensors, one after another, in files of a bounded length.
+fn whole(
+    request: &Request,
+    spec: Option<&Spec>,
+    sources: &[ReshardedArray],
+    (format, metadata): (Arc<ResultFormat>, Metadata),
+) -> Result<Output, Error> {
+    let most = request.shard_size.unwrap_or(u64::MAX);
+    let (mut arrays, mut files, mut filled, mut total) = (Vec::new(), vec![Vec::new()], 0u64, 0u64);
+    let (mut alike, mut same) = (HashMap::new(), HashMap::new());
+    for (number, source) in sources.iter().enumerate() {
+        let key = (&source.file_dtype, source.dtype, (&source.extents, &source.packed));
+        let laid = shared(&mut alike, key, || laid(source, &source.extents, spec))?;
+        let bytes = laid.bytes().unwrap_or(u64::MAX);
+        if filled > 0 && filled.saturating_add(bytes) > most {
+            files.push(Vec::new());
+            filled = 0;
+        }
+        (filled, total) = (filled.saturating_add(bytes), total.saturating_add(bytes));
+        let file = files.len() - 1;
+        let made = || {
+            let zeros = vec![0; source.extents.len()];
+            let (start, local, extents) = (zeros.clone(), zeros, source.extents.clone());
+            let stored = vec![StoredArray { file, laid: laid.clone() }];
+            let pieces = vec![Piece { source: 0, start, extents, local }];
+            Ok(Arc::new(LocalArrays { stored, pieces, copies: Vec::new() }))
+        };
+        let held = shared(&mut same, (Arc::as_ptr(&laid), file), made)?;
+        arrays.push(ReshardedArray { held, ..source.clone() });
+        if let Some(file) = files.last_mut() {
+            file.push((number, 0));
+        }
+    }
+    let count = files.len();
+    let name = |file: usize| match count {
+        1 => request.file_name().unwrap_or_else(|| format!("model.{}", format.ending)),
+        _ => format!("model-{:05}-of-{count:05}.safetensors", file + 1),
+    };
+    let file = |array: &ReshardedArray| array.held.stored.first().map_or(0, |stored| stored.file);
+    let map: BTreeMap<&str, String> =
+        arrays.iter().map(|array| (&*array.name, name(file(array)))).collect();
+    let text = json!({"metadata": {"total_size": total}, "weight_map": map}).to_string();
+    let index = (count > 1).then(|| ("model.safetensors.index.json".to_owned(), text));
+    let contents = files.into_iter().enumerate();
+    let contents = contents.map(|(file, locals)| (vec![file], Content { locals })).collect();
+    let names = (0..count).map(name).collect();
+    Ok(Output { index, ..placed(names, contents, arrays, (false, format.clone(), metadata))? })
+}
+
+/// Plans the shards of a mesh: a file for each position, or each box once.
+fn cut(
+    form: Form,
+    rules: &Rules,
+    spec: Option<&Spec>,
+    sources: &[ReshardedArray],
+    (format, mut metadata): (Arc<ResultFormat>, Metadata),
+) -> Result<Output, Error> {
+    let count = usize::try_from(rules.count()?).map_err(|_| Error::usage("too large a mesh"))?;
+    let matcher = rules.matcher()?;
+    let (mut alike, mut arrays) = (HashMap::<_, Arc<LocalArrays>>::new(), Vec::new());
+    for source in sources {
+        let extents = (&source.extents, &source.packed);
+        let key = (matcher.of(&source.name), &source.file_dtype, source.dtype, extents);
+        let made = || match form {
+            Form::Ranks => positions(source, rules, spec).map(Arc::new),
+            _ => boxes(source, rules, count).map(Arc::new),
+        };
+        let held = shared(&mut alike, key, made)?;
+        arrays.push(ReshardedArray { held, ..source.clone() });
+    }
+    if form == Form::Ranks {
+        metadata.insert(RULES.to_owned(), rules.record(sources)?);
+        let distinct: Vec<Arc<LocalArrays>> = alike.into_values().collect();
+        let contents = of_positions(count, &distinct, arrays.len());
+        let name = |file: usize| format!("rank_{file:05}-of-{count:05}.{}", format.ending);
+        let names = (0..count).map(name).collect();
+        return placed(names, contents, arrays, (false, format.clone(), metadata));
+    }
+    let mut files = vec![Vec::new(); count];
+    for (number, array) in arrays.iter().enumerate() {
+        for (nth, stored) in array.held.stored.iter().enumerate() {
+            files.resize(files.len().max(stored.file + 1), Vec::new());
+            if let Some(file) = files.get_mut(stored.file) {
+                file.push((number, nth));
+            }
+        }
+    }
+    let name = |file: usize| format!("shard-{:05}-model-00001-of-00001.safetensors", file + 1);
+    let names = (0..files.len()).map(name).collect();
+    let contents = files.into_iter().enumerate();
+    let contents = contents.map(|(file, locals)| (vec![file], Content { locals })).collect();
+    placed(names, contents, arrays, (true, format, metadata))
+}
+
+/// Groups the positions whose files differ only in their elements.
+fn of_positions(
+    count: usize,
+    distinct: &[Arc<LocalArrays>],
+    arrays: usize,
+) -> Vec<(Vec<usize>, Content)> {
+    let mut alike = BTreeMap::<Vec<usize>, Vec<usize>>::new();
+    for position in 0..count {
+        let laid = |held: &Arc<LocalArrays>| {
+            held.stored.get(position).map_or(0, |stored| Arc::as_ptr(&stored.laid) as usize)
+        };
+        alike.entry(distinct.iter().map(laid).collect()).or_default().push(position);
+    }
+    let content = |positions: Vec<usize>| {
+        let nth = positions.first().copied().unwrap_or(0);
+        let locals = (0..arrays).map(|array| (array, nth)).collect();
+        (positions, Content { locals })
+    };
+    alike.into_values().map(content).collect()
+}
+
+/// Returns the pieces of an array at the positions of a mesh.
+fn positions(
+    source: &ReshardedArray,
+    rules: &Rules,
+    spec: Option<&Spec>,
+) -> Result<LocalArrays, Error> {
+    let placed = rules.of_array(source)?;
+    placed.check(&source.name, &source.extents)?;
+    let (mut stored, mut alike) = (Vec::new(), HashMap::<&[u64], Arc<Laid>>::new());
+    for (file, extents) in placed.stored.iter().enumerate() {
+        let laid = shared(&mut alike, extents.as_slice(), || laid(source, extents, spec))?;
+        stored.push(StoredArray { file, laid });
+    }
+    let mut held = LocalArrays { stored, pieces: placed.pieces, copies: Vec::new() };
+    held.order();
+    Ok(held)
+}
+
+/// Returns the pieces of an array in files that hold each box once.
+fn boxes(source: &ReshardedArray, rules: &Rules, count: usize) -> Result<LocalArrays, Error> {
+    let placed = rules.of_array(source)?;
+    placed.check(&source.name, &source.extents)?;
+    let mut held = LocalArrays::default();
+    if source.extents.contains(&0) {
+        // No box of an array without elements exists; one local array states the extents.
+        let laid = laid(source, &source.extents, None)?;
+        held.stored.push(StoredArray { file: 0, laid });
+        return Ok(held);
+    }
+    for (file, piece) in once(placed.pieces, count) {
+        let laid = laid(source, &piece.extents, None)?;
+        let (source, local) = (held.stored.len() as u64, vec![0; piece.start.len()]);
+        held.stored.push(StoredArray { file, laid });
+        held.pieces.push(Piece { source, local, ..piece });
+    }
+    Ok(held)
+}
+
+/// Returns each box once, with its file. A file names an array once: further boxes of a position go to further files.
+fn once(pieces: Vec<Piece>, count: usize) -> Vec<(usize, Piece)> {
+    let mut seen = BTreeMap::new();
+    for piece in pieces {
+        seen.entry((piece.start.clone(), piece.extents.clone())).or_insert(piece);
+    }
+    let mut held = BTreeMap::<u64, usize>::new();
+    let file = |piece: Piece| {
+        let before = held.entry(piece.source).or_default();
+        *before += 1;
+        (piece.source as usize + (*before - 1) * count, piece)
+    };
+    seen.into_values().map(file).collect()
+}
+
+/// Assigns an offset to every local array: in each file the widest elements first, then by name. Each content has its
+/// files.
+fn placed(
+    names: Vec<String>,
+    contents: Vec<(Vec<usize>, Content)>,
+    arrays: Vec<ReshardedArray>,
+    (boxes, format, metadata): (bool, Arc<ResultFormat>, Metadata),
+) -> Result<Output, Error> {
+    let wholes = arrays.iter().all(|array| array.held.stored.len() == 1) && !boxes;
+    let mut output = Output { arrays, boxes, format, metadata, wholes, ..Output::default() };
+    let mut of = vec![(0, 0, Vec::new()); names.len()];
+    for (number, (files, mut content)) in contents.into_iter().enumerate() {
+        let order = |(array, _): &(usize, usize)| {
+            let array = output.arrays.get(*array);
+            array.map(|array| (std::cmp::Reverse(array.bits), array.name.clone()))
+        };
+        if output.format.is_sorted() {
+            content.locals.sort_by_cached_key(order);
+        }
+        let PlannedFile { places, bytes, notes, .. } =
+            output.header(&content, &|_| Some(Fingerprint::default()))?;
+        let new: Vec<_> = notes.into_iter().filter(|note| !output.notes.contains(note)).collect();
+        output.notes.extend(new);
+        let mut places: Vec<(usize, u64)> =
+            content.locals.iter().map(|(array, _)| *array).zip(places).collect();
+        for file in files {
+            if let Some(of) = of.get_mut(file) {
+                // The first file of a content has its offsets, and the others copy them.
+                *of = (number, bytes, std::mem::take(&mut places));
+            }
+        }
+        output.contents.push(content);
+    }
+    for (file, (name, (content, bytes, places))) in names.into_iter().zip(of).enumerate() {
+        output.files.push(File { name, bytes, content });
+        let alike = output.files.iter().position(|file| file.content == content);
+        match alike.filter(|first| *first < file) {
+            Some(first) => output.places.again(first),
+            None => output.places.push(places)?,
+        }
+    }
+    Ok(output)
+}
+
+/// A callback that takes the bytes of a file that belong to no tensor, with their positions.
+type Each<'e> = &'e mut dyn FnMut(&File, &[(u64, Vec<u8>)]) -> Result<(), Error>;
+
+impl Output {
+    /// Returns whether the fingerprint of an array is recorded, with its layout, as in converted files.
+    pub(crate) fn records(&self, array: usize) -> bool {
+        let of = self.arrays.get(array).filter(|_| self.wholes);
+        let noted = of.and_then(|array| Some((array, array.held.stored.first()?)));
+        noted.is_some_and(|(array, stored)| {
+            stored.laid.spec.is_some() && is_summed(array.dtype, array.bits)
+        })
+    }
+
+    /// Calls `each` with the bytes of every file that belong to no tensor; files with equal content are consecutive.
+    ///
+    /// `data` returns the fingerprint to record for an array; the length of a header does not depend on its value.
+    pub(crate) fn heads(
+        &self,
+        data: &dyn Fn(usize) -> Option<Fingerprint>,
+        each: Each<'_>,
+    ) -> Result<(), Error> {
+        for (number, content) in self.contents.iter().enumerate() {
+            let planned = self.header(content, data)?;
+            let mut files = self.files.iter().filter(|file| file.content == number);
+            files.try_for_each(|file| each(file, &planned.patches))?;
+        }
+        Ok(())
+    }
+
+    /// Returns the bytes of a file that belong to no tensor, the offset of each local array, and the length of the file.
+    fn header(
+        &self,
+        content: &Content,
+        data: &dyn Fn(usize) -> Option<Fingerprint>,
+    ) -> Result<PlannedFile, Error> {
+        let local = |(array, nth): &(usize, usize)| {
+            let of = self.arrays.get(*array)?;
+            Some((of, of.held.stored.get(*nth)?, *nth))
+        };
+        let locals = || content.locals.iter().filter_map(local);
+        let entries: Vec<HeaderEntry<'_>> = (content.locals.iter().zip(locals()))
+            .map(|((number, _), (array, stored, _))| HeaderEntry {
+                data: self.records(*number).then(|| data(*number).unwrap_or_default()),
+                name: &array.name,
+                laid: &stored.laid,
+            })
+            .collect();
+        let begin = |(array, _, nth): (&ReshardedArray, &StoredArray, usize)| {
+            let piece = array.held.pieces.iter().find(|piece| piece.source == nth as u64);
+            let piece = piece.filter(|_| array.packed.is_none());
+            let zeros = || vec![0; array.shape().len()];
+            let start = piece.map_or_else(zeros, |piece| piece.start.clone());
+            (array.name.to_string(), json!({ "saved_offsets": start }))
+        };
+        let places: serde_json::Map<_, _> = locals().filter(|_| self.boxes).map(begin).collect();
+        let mut metadata: Vec<(String, String)> = self.metadata.clone().into_iter().collect();
+        // For tensors that are split, a file states the extents of the whole.
+        let is_part = |array: &ReshardedArray| {
+            array.held.stored.iter().any(|it| it.laid.dims() != array.extents)
+        };
+        let parts = locals().map(|(array, ..)| array).filter(|array| is_part(array));
+        let wholes: BTreeMap<&str, &[u64]> =
+            parts.map(|array| (&*array.name, array.shape())).collect();
+        if !wholes.is_empty() {
+            metadata.push((EXTENTS.into(), json!(wholes).to_string()));
+        }
+        if !places.is_empty() {
+            let text = serde_json::Value::from(places).to_string();
+            metadata.extend([("DCP_VERSION".into(), "1.0".into()), (PLACES.into(), text)]);
+        }
+        self.format.header(&entries, metadata)
+    }
+}

@@ -1,0 +1,551 @@
+//! Runs tasks in batches: after each batch it syncs the files, then appends a line to the journal. Threads of one process
+//! share tasks; each has its own buffers and journal, as a process has.
+
+pub(crate) mod dropped;
+pub(crate) mod moves;
+pub(crate) mod replicas;
+pub(crate) mod sums;
+pub(crate) mod table;
+
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use crc32fast::Hasher as Crc;
+use tilewright_files::{Fingerprint, Watch, disk};
+use tilewright_transfer::{Budget, together};
+
+use crate::{
+    Error, Job, Task,
+    commit::journal::{Journal, Promise},
+    error,
+    plan::array::{ReshardedArray, is_replica, size},
+    run::{
+        moves::{BoxBuffer, MoveError},
+        replicas::Replica,
+        table::FileTable,
+    },
+};
+
+/// A line of the journal covers tasks of about this many times the memory, at most [`MOST`] bytes.
+const BATCH: u64 = 8;
+
+/// The bytes of tasks after which a line of the journal is written.
+const MOST: u64 = 512 << 20;
+
+impl Job {
+    /// Runs those of these tasks that are not done, as the process `who`.
+    ///
+    /// # Errors
+    /// `exists` if the result exists already, `busy` if another job holds its name, `replicas` if copies of one box
+    /// differ, `padding` if values other than 0 would be dropped, `corrupt` if the data that were written differ from those that were read, `io`, `changed`, `cancelled`
+    /// if `watch` requests it, `usage` for a number without a task.
+    ///
+    /// ```
+    /// # use tilewright_reshard::{Job, Request};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let job = Job::prepare(Request::new(path, folder.path().join("out"))).unwrap();
+    /// assert_eq!(job.run(job.share(0, 2), "rank-0", &()).unwrap(), 4);
+    /// assert_eq!(job.run(0..8, "rank-1", &()).unwrap(), 4);
+    /// ```
+    pub fn run(
+        &self,
+        tasks: impl IntoIterator<Item = u64>,
+        who: &str,
+        watch: &dyn Watch,
+    ) -> Result<u64, Error> {
+        let _claim = self.claim(who, false)?;
+        self.check_padding(watch)?;
+        let done = self.work(tasks, who, &RunState::new(self, 1), watch);
+        done.map_err(|error| self.leaving(error))
+    }
+
+    /// Runs tasks in one thread of a process that holds the claim.
+    pub(crate) fn work(
+        &self,
+        tasks: impl IntoIterator<Item = u64>,
+        who: &str,
+        shared: &RunState,
+        watch: &dyn Watch,
+    ) -> Result<u64, Error> {
+        let tasks: BTreeSet<u64> = tasks.into_iter().collect();
+        if let Some(last) = tasks.last().filter(|last| **last >= self.tasks()) {
+            let said = format!("task {last} does not exist: task numbers are below");
+            return Err(Error::usage(format!("{said} {}", self.tasks())));
+        }
+        let Some(done) = self.lay_out()? else { return Ok(0) };
+        let todo: BTreeSet<u64> =
+            tasks.into_iter().filter(|task| !done.contains_key(task)).collect();
+        let bytes = |task: &u64| self.task(*task).map_or(0, |task| self.bytes_of(&task));
+        watch.total(todo.iter().map(bytes).fold(0, u64::saturating_add));
+        if todo.is_empty() {
+            return Ok(0);
+        }
+        let mut journal = Journal::create(&self.journals(), who)?;
+        let mut worker = Worker::new(self, shared)?;
+        let (mut batch, mut held) = (Vec::new(), 0);
+        for number in &todo {
+            if watch.cancelled() {
+                return Err(Error::new("cancelled", "cancelled; finished work is kept"));
+            }
+            let Some(task) = self.task(*number) else { continue };
+            batch.push(worker.run(*number, &task)?);
+            held += self.bytes_of(&task);
+            watch.advance(self.bytes_of(&task));
+            if held >= self.request.memory.saturating_mul(BATCH).min(MOST) {
+                self.promise(&mut worker, &mut journal, &mut batch)?;
+                held = 0;
+            }
+        }
+        self.promise(&mut worker, &mut journal, &mut batch)?;
+        self.check_sources()?;
+        Ok(todo.len() as u64)
+    }
+
+    /// Runs all tasks that are not done, and makes the result visible.
+    ///
+    /// # Errors
+    /// As [`Job::run`] and [`Job::finish`].
+    ///
+    /// ```
+    /// # use tilewright_reshard::{Job, Request};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let job = Job::prepare(Request::new(path, folder.path().join("out"))).unwrap();
+    /// assert_eq!(job.run_all(&()).unwrap(), 8);
+    /// assert_eq!(job.run_all(&()).unwrap_err().kind(), "exists");
+    /// ```
+    pub fn run_all(&self, watch: &(dyn Watch + Sync)) -> Result<u64, Error> {
+        self.run_all_threads(1, watch)
+    }
+
+    /// Runs all tasks in several threads, which share the request's memory, and makes the result visible.
+    ///
+    /// # Errors
+    /// As [`Job::run_all`].
+    ///
+    /// ```
+    /// # use tilewright_reshard::{Job, Request};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let job = Job::prepare(Request::new(path, folder.path().join("out"))).unwrap();
+    /// assert_eq!(job.run_all_threads(3, &()).unwrap(), 8);
+    /// ```
+    pub fn run_all_threads(
+        &self,
+        threads: usize,
+        watch: &(dyn Watch + Sync),
+    ) -> Result<u64, Error> {
+        let _claim = self.claim("a run of all tasks", true)?;
+        self.check_padding(watch)?;
+        let tasks: Vec<u64> = (0..self.tasks()).collect();
+        let done = self.work_threads(&tasks, threads, "all", watch);
+        let done = done.and_then(|done| self.complete(watch).map(|()| done));
+        done.map_err(|error| self.leaving(error))
+    }
+
+    /// Runs those of these tasks that are not done in several threads, which share the request's memory.
+    ///
+    /// # Errors
+    /// As [`Job::run`]; if one thread fails, the others stop after their current task.
+    ///
+    /// ```
+    /// # use tilewright_reshard::{Job, Request};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let job = Job::prepare(Request::new(path, folder.path().join("out"))).unwrap();
+    /// assert_eq!(job.run_threads(&[7, 0, 3], 2, "one", &()).unwrap(), 3);
+    /// assert_eq!(job.missing().unwrap(), [1, 2, 4, 5, 6]);
+    /// ```
+    pub fn run_threads(
+        &self,
+        tasks: &[u64],
+        threads: usize,
+        who: &str,
+        watch: &(dyn Watch + Sync),
+    ) -> Result<u64, Error> {
+        let _claim = self.claim(who, false)?;
+        self.check_padding(watch)?;
+        self.work_threads(tasks, threads, who, watch).map_err(|error| self.leaving(error))
+    }
+
+    /// Runs tasks in several threads of a process that holds the claim.
+    pub(crate) fn work_threads(
+        &self,
+        tasks: &[u64],
+        threads: usize,
+        who: &str,
+        watch: &(dyn Watch + Sync),
+    ) -> Result<u64, Error> {
+        let threads = threads.clamp(1, tasks.len().max(1));
+        let shared = RunState::new(self, threads);
+        if threads == 1 {
+            return self.work(tasks.iter().copied(), who, &shared, watch);
+        }
+        let (total, failed) = (Mutex::new(0), AtomicBool::new(false));
+        let all = Together { watch, total, failed };
+        let share = |tasks: &[u64]| {
+            let done = self.work(tasks.iter().copied(), who, &shared, &all);
+            all.failed.fetch_or(done.is_err(), Ordering::Relaxed);
+            done
+        };
+        let shares: Vec<&[u64]> = tasks.chunks(tasks.len().div_ceil(threads)).collect();
+        let mut ends =
+            together(shares.len(), |number| share(shares.get(number).unwrap_or(&&[][..])));
+        // The returned error is the one that stopped the other threads.
+        let of = |end: &Result<u64, Error>| match end {
+            Err(error) if error.kind() != "cancelled" => 0,
+            Err(_) => 1,
+            Ok(_) => 2,
+        };
+        ends.sort_by_key(of);
+        ends.into_iter().try_fold(0, |sum, end| Ok(sum + end?))
+    }
+
+    /// Syncs the data of a batch, verifies them if requested, and then writes the line of the journal.
+    fn promise(
+        &self,
+        worker: &mut Worker<'_>,
+        journal: &mut Journal,
+        batch: &mut Vec<Promise>,
+    ) -> Result<(), Error> {
+        worker.release()?;
+        worker.sync()?;
+        if self.request.verified {
+            batch.iter().try_for_each(|promise| worker.verify(promise))?;
+        }
+        let failed = |cause| error::io(&self.journals(), "write a journal in", &cause);
+        if !batch.is_empty() {
+            journal.promise(batch).map_err(failed)?;
+        }
+        batch.clear();
+        Ok(())
+    }
+
+    /// Returns the most bytes of each of the two buffers of a move.
+    pub(crate) fn buffers(&self) -> u64 {
+        (self.request.memory / 8).clamp(8 << 10, 8 << 20)
+    }
+
+    /// Returns the most bytes of a copy that are compared at once.
+    pub(crate) fn compared_at_once(&self) -> u64 {
+        self.buffers() / 2
+    }
+
+    /// Returns the most bytes of all buffers other than the box: two, and four more if copies are compared.
+    pub(crate) fn beside_box(&self) -> u64 {
+        let replicated =
+            |arrays: &[ReshardedArray]| arrays.iter().any(|it| it.held.replicated() > 0);
+        let result = self.request.verified && replicated(&self.output.arrays);
+        let compares = result || replicated(&self.source.arrays);
+        let compared = if compares { 4 * self.compared_at_once() } else { 0 };
+        2 * self.buffers() + compared
+    }
+
+    /// Returns the bytes of the box of a task.
+    pub(crate) fn bytes_of(&self, task: &Task) -> u64 {
+        let bits = self.source.arrays.get(task.array).map_or(0, |array| array.bits);
+        size(&task.extents).saturating_mul(u64::from(bits / 8))
+    }
+}
+
+/// A watch that all threads share: it adds up their bytes, and stops all if one of them fails.
+struct Together<'w> {
+    watch: &'w (dyn Watch + Sync),
+    total: Mutex<u64>,
+    failed: AtomicBool,
+}
+
+impl Watch for Together<'_> {
+    fn total(&self, bytes: u64) {
+        // The lock keeps totals in order: a smaller total that arrives later would be exceeded by the progress.
+        let mut total = self.total.lock().unwrap_or_else(PoisonError::into_inner);
+        *total = total.saturating_add(bytes);
+        self.watch.total(*total);
+    }
+
+    fn advance(&self, bytes: u64) {
+        self.watch.advance(bytes);
+    }
+
+    fn cancelled(&self) -> bool {
+        self.failed.load(Ordering::Relaxed) || self.watch.cancelled()
+    }
+}
+
+/// One side of a job.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum JobSide {
+    Source,
+    Result,
+}
+
+/// The open files and the memory that the threads of a run share.
+pub(crate) struct RunState {
+    reads: FileTable,
+    writes: FileTable,
+    budget: Budget,
+    threads: usize,
+}
+
+impl RunState {
+    pub(crate) fn new(job: &Job, threads: usize) -> RunState {
+        let reads = job.source.files.iter().map(|file| file.path.clone()).collect();
+        let data = job.data();
+        let writes = job.output.files.iter().map(|file| data.join(&file.name)).collect();
+        let budget = Budget::new(job.request.memory);
+        let (reads, writes) = (FileTable::new(reads, false), FileTable::new(writes, true));
+        RunState { reads, writes, budget, threads }
+    }
+}
+
+/// A worker that runs tasks one after another: its buffers, and the files that it has written to.
+struct Worker<'j> {
+    job: &'j Job,
+    shared: &'j RunState,
+    room: BoxBuffer,
+    replica: Replica,
+    written: BTreeSet<usize>,
+}
+
+impl<'j> Worker<'j> {
+    fn new(job: &'j Job, shared: &'j RunState) -> Result<Worker<'j>, Error> {
+        let (room, replica) = rooms(job, &shared.budget)?;
+        Ok(Worker { job, shared, room, replica, written: BTreeSet::new() })
+    }
+
+    /// Takes the memory of a task if threads share it; the buffers of the previous task are returned first.
+    fn share(&mut self, task: &Task) -> Result<(), Error> {
+        if self.shared.threads > 1 {
+            let part = self.job.parts(task).map(|part| self.job.bytes_of(&part)).max();
+            let needed = part.unwrap_or(0).saturating_add(self.job.beside_box());
+            self.release()?;
+            (self.room, self.replica) = rooms(self.job, &self.shared.budget.share(needed))?;
+        }
+        Ok(())
+    }
+
+    /// Releases the memory of the last task, so that other threads can take it.
+    fn release(&mut self) -> Result<(), Error> {
+        if self.shared.threads > 1 {
+            (self.room, self.replica) = rooms(self.job, &Budget::new(0))?;
+        }
+        Ok(())
+    }
+
+    /// Syncs the written files to the disk.
+    fn sync(&mut self) -> Result<(), Error> {
+        self.shared.writes.sync(&mut self.written)
+    }
+
+    /// Runs a task part by part, and returns its journal entry, which holds once the data are on the disk.
+    fn run(&mut self, number: u64, task: &Task) -> Result<Promise, Error> {
+        self.share(task)?;
+        let (mut sum, mut data) =
+            (Crc::new(), self.job.sums(task.array).then(Fingerprint::default));
+        for part in self.job.parts(task) {
+            self.gather(JobSide::Source, &part)?;
+            let to = self.job.output.arrays.get(task.array);
+            let to = to.ok_or_else(|| absent(&task.tensor))?;
+            self.scatter(to, &part)?;
+            sum.update(self.room.bytes());
+            if let Some(data) = &mut data {
+                let place = (&*part.start, &*part.extents);
+                let own = sums::of_box(place, (to.dtype, to.bits), self.room.bytes());
+                *data += own.map_err(|error| error.about(&format!("tensor {:?}", task.tensor)))?;
+            }
+        }
+        Ok(Promise { task: number, sum: sum.finalize(), data })
+    }
+
+    /// Writes the box to every file with a piece that intersects it.
+    fn scatter(&mut self, to: &ReshardedArray, task: &Task) -> Result<(), Error> {
+        for (stored, meet) in to.held.meets(&task.start, &task.extents) {
+            let at = self.job.output.places.at(stored.file, task.array);
+            let at = at.ok_or_else(|| absent(&task.tensor))?;
+            let (file, path) = self.shared.writes.open(stored.file)?;
+            self.written.insert(stored.file);
+            let step = disk::step("write of a piece").map_err(MoveError::Place);
+            let written =
+                step.and_then(|()| self.room.write(&file, (&stored.laid.layout, at), &meet));
+            written.map_err(|failed| failure(failed, "write", path, &task.tensor))?;
+        }
+        Ok(())
+    }
+
+    /// Returns an error if the result differs from the data that were read.
+    fn verify(&mut self, promise: &Promise) -> Result<(), Error> {
+        let Some(task) = self.job.task(promise.task) else { return Ok(()) };
+        self.share(&task)?;
+        let mut sum = Crc::new();
+        for part in self.job.parts(&task) {
+            self.gather(JobSide::Result, &part)?;
+            sum.update(self.room.bytes());
+        }
+        if sum.finalize() == promise.sum {
+            return Ok(());
+        }
+        let (tensor, start, extents) = (&task.tensor, &task.start, &task.extents);
+        let said = format!("tensor {tensor:?} from {start:?} on {extents:?}");
+        Err(Error::new("corrupt", format!("{said}: the result differs from the source")))
+    }
+
+    /// Reads the box of a task from one side. Further copies of a piece are compared with the first.
+    fn gather(&mut self, side: JobSide, task: &Task) -> Result<(), Error> {
+        let Worker { job, shared, room, replica, .. } = self;
+        let (arrays, places, files) = match side {
+            JobSide::Source => (&job.source.arrays, &job.source.places, &shared.reads),
+            JobSide::Result => (&job.output.arrays, &job.output.places, &shared.writes),
+        };
+        let array = arrays.get(task.array).ok_or_else(|| absent(&task.tensor))?;
+        let begun = room.begin(&task.extents, array.bits, job.bytes_of(task));
+        begun.map_err(|failed| moves::about(failed, &array.name))?;
+        let mut first = None;
+        for (piece, stored, meet) in array.held.met(&task.start, &task.extents) {
+            let at = places.at(stored.file, task.array).ok_or_else(|| absent(&task.tensor))?;
+            let from = (&stored.laid.layout, at);
+            let (file, path) = files.open(stored.file)?;
+            let failed = |failed| failure(failed, "read", path, &array.name);
+            let other = match first {
+                Some((known, other)) if is_replica(known, piece) => other,
+                _ => {
+                    room.read(&file, from, &meet).map_err(failed)?;
+                    first = Some((piece, stored.file));
+                    continue;
+                }
+            };
+            if let Some(index) = replica.difference(room, &file, from, &meet).map_err(failed)? {
+                let index = index.iter().zip(&task.start).map(|(at, from)| at + from).collect();
+                let names = [files.name(other), files.name(stored.file)];
+                return Err(differ(side, task, index, names));
+            }
+        }
+        let stored = array.held.stored.first();
+        room.reverse(stored.map_or(1, |stored| stored.laid.reversed()));
+        Ok(())
+    }
+}
+
+/// Returns the error for a job from a plan that names a file for a tensor without an offset in it.
+fn absent(tensor: &str) -> Error {
+    Error::new("corrupt", format!("tensor {tensor:?}: it is missing in a file of the job"))
+}
+
+/// Returns the error for two files with different elements in copies of one box.
+fn differ(side: JobSide, task: &Task, index: Vec<u64>, files: [String; 2]) -> Error {
+    let [first, second] = files;
+    let said = format!("tensor {:?}: {first} and {second} hold the same box", task.tensor);
+    let said = format!("{said}, but they differ, first at {index:?}");
+    match side {
+        JobSide::Source => {
+            let why = "the rule that makes them replicas is wrong, or a file is damaged";
+            Error::new("replicas", format!("{said}; {why}"))
+        }
+        JobSide::Result => {
+            Error::new("corrupt", format!("{said}; both were written from the same box"))
+        }
+    }
+}
+
+/// Makes a box, and the buffers for the comparison of copies.
+fn rooms(job: &Job, budget: &Budget) -> Result<(BoxBuffer, Replica), Error> {
+    Ok((BoxBuffer::new(budget, job.buffers())?, Replica::new(budget, job.compared_at_once())?))
+}
+
+/// Returns the error of a move that reads or writes a file.
+pub(crate) fn failure(
+    failed: MoveError,
+    doing: &str,
+    path: &std::path::Path,
+    tensor: &str,
+) -> Error {
+    match failed {
+        MoveError::Place(cause) => error::io(path, doing, &cause),
+        other @ (MoveError::Program(_) | MoveError::Memory(_) | MoveError::Outside { .. }) => {
+            moves::about(other, tensor)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Outlook, Request, Rules};
+
+    /// Buffers stay within the memory, for all sides and layouts; memory below 64 KiB is rounded up.
+    #[test]
+    fn memory_is_bounded() {
+        let folder = tempfile::tempdir().unwrap();
+        let (rows, columns) = (1531u64, 700u64);
+        let header = format!(
+            "{{\"w\":{{\"dtype\":\"BF16\",\"shape\":[{rows},{columns}],\"data_offsets\":[0,{}]}}}}",
+            rows * columns * 2
+        );
+        let length = (header.len() as u64).to_le_bytes();
+        let data = vec![7; (rows * columns * 2) as usize];
+        let input = folder.path().join("in.safetensors");
+        std::fs::write(&input, [&length[..], header.as_bytes(), &data].concat()).unwrap();
+        let sides = [
+            ("tp=8", "[Shard(1)]", None),
+            ("tp=3", "[_StridedShard(0, sf=2)]", Some("zN")),
+            ("tp=2", "[Shard(0)]", Some("col-major")),
+            ("one=1", "P()", Some("col-major")),
+            ("dp=2,tp=2", "[Shard(0), Replicate()]", Some("col-major")),
+        ];
+        for (number, (mesh, rule, layout)) in sides.into_iter().enumerate() {
+            for memory in [64 << 10, 200 << 10, 1 << 20, 3 << 20] {
+                let out = folder.path().join(format!("{number}-{memory}"));
+                let rules = Rules::new(mesh).unwrap().rule("*", rule).unwrap();
+                let request = Request::new(&input, &out).to(rules).memory(memory).verify(true);
+                let request = match layout {
+                    Some(spec) => request.layout(spec),
+                    None => request,
+                };
+                let job = Job::prepare(request).unwrap();
+                job.lay_out().unwrap();
+                let shared = RunState::new(&job, 1);
+                let mut worker = Worker::new(&job, &shared).unwrap();
+                for task in 0..job.tasks() {
+                    let promise = worker.run(task, &job.task(task).unwrap()).unwrap();
+                    worker.verify(&promise).unwrap();
+                }
+                let held = shared.budget.peak();
+                let said = Outlook::of(&job, &[]).unwrap().memory;
+                assert!(held <= said && said <= memory, "{held} and {said} of {memory}: {mesh}");
+                assert!(
+                    held <= memory && held >= memory / 4,
+                    "{held} of {memory}: {mesh} {layout:?}"
+                );
+            }
+        }
+    }
+
+    /// Records totals, with a pause in which another thread could overtake.
+    struct Seen(Mutex<Vec<u64>>);
+
+    impl Watch for Seen {
+        fn total(&self, bytes: u64) {
+            std::thread::yield_now();
+            self.0.lock().unwrap().push(bytes);
+        }
+    }
+
+    #[test]
+    fn totals_are_said_in_their_order() {
+        let seen = Seen(Mutex::new(Vec::new()));
+        let (total, failed) = (Mutex::new(0), AtomicBool::new(false));
+        let together = Together { watch: &seen, total, failed };
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| (0..200).for_each(|_| together.total(3)));
+            }
+        });
+        let expected: Vec<u64> = (1..=1600).map(|n| 3 * n).collect();
+        assert_eq!(*seen.0.lock().unwrap(), expected);
+    }
+}
