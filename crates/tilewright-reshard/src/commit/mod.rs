@@ -186,21 +186,15 @@ impl Job {
             let said = format!("{path} holds the source {source}, so it is not replaced");
             return Err(Error::new("same-file", said));
         }
-        match is_checkpoint(path) {
-            true if !self.request.is_file => Ok(()),
-            _ if self.request.is_file => match path.is_file() {
-                true => Ok(()),
-                false => {
-                    let said =
-                        format!("{} is not a regular file, so it is not replaced", path.display());
-                    Err(Error::new("exists", said))
-                }
-            },
-            _ => {
-                let said = "does not hold only a checkpoint: only a folder of files is replaced, at least one of them a file of tensors";
-                Err(Error::new("exists", format!("{} {said}", path.display())))
+        let said = match self.request.is_file {
+            true if path.is_file() => return Ok(()),
+            true => "is not a regular file, so it is not replaced",
+            false if is_checkpoint(path) => return Ok(()),
+            false => {
+                "does not hold only a checkpoint: only a folder of files is replaced, at least one of them a file of tensors"
             }
-        }
+        };
+        Err(Error::new("exists", format!("{} {said}", path.display())))
     }
 
     /// Returns the error of a path that has the name of the result: the finished result of this job, or another one.

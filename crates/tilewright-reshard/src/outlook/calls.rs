@@ -9,13 +9,13 @@ use std::{
 };
 
 use tilewright_core::TensorLayout;
-use tilewright_transfer::Step;
+use tilewright_transfer::{Step, reads, writes};
 
 use crate::{
     Error, Job, Task,
     plan::array::{Meet, is_replica},
     run::{
-        moves::{about, reads, writes},
+        moves::{MoveError, about, plan},
         replicas::parts,
     },
 };
@@ -61,14 +61,20 @@ impl Calls {
     /// ```
     #[must_use]
     pub fn and(self, other: Calls) -> Calls {
+        let files = self.files.max(other.files);
+        Calls { files, ..self.zip(other, u64::saturating_add) }
+    }
+
+    /// Combines each number of two counts.
+    pub(crate) fn zip(self, other: Calls, f: fn(u64, u64) -> u64) -> Calls {
         Calls {
-            tasks: self.tasks.saturating_add(other.tasks),
-            bytes: self.bytes.saturating_add(other.bytes),
-            reads: self.reads.saturating_add(other.reads),
-            read_bytes: self.read_bytes.saturating_add(other.read_bytes),
-            writes: self.writes.saturating_add(other.writes),
-            written: self.written.saturating_add(other.written),
-            files: self.files.max(other.files),
+            tasks: f(self.tasks, other.tasks),
+            bytes: f(self.bytes, other.bytes),
+            reads: f(self.reads, other.reads),
+            read_bytes: f(self.read_bytes, other.read_bytes),
+            writes: f(self.writes, other.writes),
+            written: f(self.written, other.written),
+            files: f(self.files, other.files),
         }
     }
 }
@@ -157,39 +163,43 @@ impl Job {
         let arrays = (self.source.arrays.get(task.array), self.output.arrays.get(task.array));
         let (Some(from), Some(to)) = arrays else { return Ok(calls) };
         let (size, most) = (TensorLayout::row_major(&task.extents)?, self.buffers());
-        let about = |failed| about(failed, &from.name);
+        let about = |failed: MoveError| about(failed, &from.name);
         let (mut sources, mut results, mut first) = (BTreeSet::new(), BTreeSet::new(), None);
-        for (piece, stored, meet) in from.held.met(&task.start, &task.extents) {
-            sources.insert(stored.file);
-            let mut take = |step: Step<'_>| {
+        let mut read = |layout: &TensorLayout, size: &TensorLayout, meet: &Meet, most: u64| {
+            let plan = plan((layout, &meet.local), (size, &meet.within), meet, from.bits)?;
+            reads(&plan, most, &mut |step| {
                 let (count, bytes) = step.calls();
                 calls.reads += count;
                 calls.read_bytes += bytes;
-                Ok(())
-            };
+                Ok::<(), MoveError>(())
+            })
+        };
+        for (piece, stored, meet) in from.held.met(&task.start, &task.extents) {
+            sources.insert(stored.file);
             let layout = &stored.laid.layout;
             if !first.replace(piece).is_some_and(|known| is_replica(known, piece)) {
-                reads(layout, from.bits, (&size, &meet), most, &mut take).map_err(about)?;
+                read(layout, &size, &meet, most).map_err(about)?;
                 continue;
             }
             let most = self.compared_at_once();
             for part in parts(&meet, from.bits, most) {
-                let (size, within) =
-                    (TensorLayout::row_major(&part.extents)?, vec![0; meet.within.len()]);
-                let part = Meet { within, ..part };
-                reads(layout, from.bits, (&size, &part), most, &mut take).map_err(about)?;
+                let size = TensorLayout::row_major(&part.extents)?;
+                let part = Meet { within: vec![0; part.extents.len()], ..part };
+                read(layout, &size, &part, most).map_err(about)?;
             }
         }
         for (stored, meet) in to.held.meets(&task.start, &task.extents) {
             results.insert(stored.file);
+            let sides = ((&size, &*meet.within), (&stored.laid.layout, &*meet.local));
+            let plan =
+                plan(sides.0, sides.1, &meet, from.bits).map_err(|error| about(error.into()))?;
             let mut take = |step: Step<'_>| {
                 let (count, bytes) = step.calls();
                 calls.writes += count;
                 calls.written += bytes;
                 Ok(())
             };
-            writes(&stored.laid.layout, from.bits, (&size, &meet), most, &mut take)
-                .map_err(about)?;
+            writes(&plan, most, &mut take).map_err(about)?;
         }
         calls.files = (sources.len() + results.len()) as u64;
         Ok(calls)

@@ -95,7 +95,7 @@ impl Outlook {
         let mut shares: Vec<Shares> = workers.iter().map(|count| Shares::new(*count)).collect();
         job.each_calls(0..all, &mut |number, its| {
             calls = calls.and(its);
-            task = zip(task, its, u64::max);
+            task = task.zip(its, u64::max);
             shares.iter_mut().for_each(|shares| shares.add(job, number, its));
         })?;
         let plan = plan::text(job)?.len() as u64;
@@ -191,8 +191,8 @@ impl Shares {
         let first = self.rank == 0;
         let workers = &mut self.workers;
         workers.idle += u64::from(held.tasks == 0);
-        workers.least = if first { held } else { zip(workers.least, held, u64::min) };
-        workers.most = zip(workers.most, held, u64::max);
+        workers.least = if first { held } else { workers.least.zip(held, u64::min) };
+        workers.most = workers.most.zip(held, u64::max);
         self.rank += 1;
     }
 
@@ -207,17 +207,5 @@ impl Shares {
             opens: count.saturating_mul(outputs),
             ..self.workers
         }
-    }
-}
-
-fn zip(a: Calls, b: Calls, f: fn(u64, u64) -> u64) -> Calls {
-    Calls {
-        tasks: f(a.tasks, b.tasks),
-        bytes: f(a.bytes, b.bytes),
-        reads: f(a.reads, b.reads),
-        read_bytes: f(a.read_bytes, b.read_bytes),
-        writes: f(a.writes, b.writes),
-        written: f(a.written, b.written),
-        files: f(a.files, b.files),
     }
 }

@@ -2,19 +2,19 @@
 //! comparisons of copies use it.
 //!
 //! Both directions are programs of parts between the layout of a local array and the row-major box, run by a [`Stage`].
-//! The calls follow from layouts alone. [`reads`] and [`writes`] list them, so the cost of a job is known before data
+//! The calls follow from layouts alone. [`tilewright_transfer::reads`] and [`tilewright_transfer::writes`] list them, so the cost of a job is known before data
 //! move.
 
 use std::{fs::File, io};
 
 use tilewright_core::TensorLayout;
 use tilewright_relayout::{Elements, Plan, Program};
-use tilewright_transfer::{self as transfer, Budget, Buffer, Stage, Step, read_at, write_at};
+use tilewright_transfer::{Budget, Buffer, Failed, Stage, read_at, write_at};
 
 use crate::{Error, plan::array::Meet};
 
 /// The error of a move of a box: of the engine, of memory, or of the system about the file.
-pub(crate) type MoveError = transfer::Failed<io::Error>;
+pub(crate) type MoveError = Failed<io::Error>;
 
 /// Converts the error of a move that is not about a file.
 pub(crate) fn about(failed: MoveError, tensor: &str) -> Error {
@@ -28,34 +28,8 @@ pub(crate) fn about(failed: MoveError, tensor: &str) -> Error {
     error.about(&format!("tensor {tensor:?}"))
 }
 
-/// A callback that takes the steps of a move.
-type StepCallback<'t> = &'t mut dyn FnMut(Step<'_>) -> Result<(), MoveError>;
-
-/// Calls `take` with the steps that read the intersection of a local array and a box, with buffers of at most `most`
-/// bytes.
-pub(crate) fn reads(
-    from: &TensorLayout,
-    bits: u32,
-    (size, meet): (&TensorLayout, &Meet),
-    most: u64,
-    take: StepCallback<'_>,
-) -> Result<(), MoveError> {
-    transfer::reads(&plan((from, &meet.local), (size, &meet.within), meet, bits)?, most, take)
-}
-
-/// Calls `take` with the steps that write the intersection of a local array and a box, with buffers of at most `most`
-/// bytes.
-pub(crate) fn writes(
-    to: &TensorLayout,
-    bits: u32,
-    (size, meet): (&TensorLayout, &Meet),
-    most: u64,
-    take: StepCallback<'_>,
-) -> Result<(), MoveError> {
-    transfer::writes(&plan((size, &meet.within), (to, &meet.local), meet, bits)?, most, take)
-}
-
-fn plan(
+/// Returns the plan that moves the intersection of a local array and a box, whose elements have `bits` bits.
+pub(crate) fn plan(
     from: (&TensorLayout, &[u64]),
     to: (&TensorLayout, &[u64]),
     meet: &Meet,

@@ -137,17 +137,13 @@ impl Lists {
         std::iter::from_fn(move || {
             let heads = rest.iter().filter_map(|list| list.first());
             let name = heads.map(|entry| &entry.name).min()?.clone();
-            let take = |list: &mut &'_ [ListedTensor]| match list.split_first() {
-                Some((entry, behind)) if entry.name == name => {
-                    *list = behind;
-                    true
-                }
-                _ => false,
-            };
-            let before = rest.clone();
-            let has: Vec<bool> = rest.iter_mut().map(take).collect();
-            let found = before.iter().zip(has).map(|(list, has)| list.first().filter(|_| has));
-            Some((name, found.collect()))
+            let found = rest.iter_mut().map(|list| {
+                let (entry, behind) = list.split_first().filter(|(entry, _)| entry.name == name)?;
+                *list = behind;
+                Some(entry)
+            });
+            let found = found.collect();
+            Some((name, found))
         })
     }
 }

@@ -21,19 +21,25 @@ use crate::{Error, source::lists::shown};
 /// The text between the number of a file and the number of files.
 const OF: &str = "-of-";
 
-/// Splits a name into texts and the numbers after them, so that 10 sorts after 9.
-pub(crate) fn natural(name: &str) -> Vec<(String, u64)> {
+/// Splits a name into texts and the digits after them.
+fn split(mut name: &str) -> Vec<(&str, &str)> {
     let mut parts = Vec::new();
-    let mut rest = name;
-    while !rest.is_empty() {
-        let text = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
-        let (text, behind) = rest.split_at(text);
+    while !name.is_empty() {
+        let text = name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len());
+        let (text, behind) = name.split_at(text);
         let end = behind.find(|c: char| !c.is_ascii_digit()).unwrap_or(behind.len());
         let (digits, behind) = behind.split_at(end);
-        parts.push((text.to_owned(), digits.parse().unwrap_or(u64::MAX)));
-        rest = behind;
+        parts.push((text, digits));
+        name = behind;
     }
     parts
+}
+
+/// Splits a name into texts and the numbers after them, so that 10 sorts after 9.
+pub(crate) fn natural(name: &str) -> Vec<(String, u64)> {
+    let number =
+        |(text, digits): (&str, &str)| (text.to_owned(), digits.parse().unwrap_or(u64::MAX));
+    split(name).into_iter().map(number).collect()
 }
 
 /// The numbers of files whose names are equal before the number and state the same number of files.
@@ -140,21 +146,14 @@ impl Column<'_> {
     /// Returns the name of the file with another number, with the digits of the first file.
     fn named(&self, number: u64) -> String {
         let first = self.numbers.values().next().map_or("", String::as_str);
-        let mut name = String::new();
-        let mut rest = first;
-        for place in 0..=self.before.len() + usize::from(self.of.is_some()) {
-            let digits = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
-            let (text, behind) = rest.split_at(digits);
-            let end = behind.find(|c: char| !c.is_ascii_digit()).unwrap_or(behind.len());
-            let (digits, behind) = behind.split_at(end);
-            name += text;
-            match place == self.before.len() {
-                true => name += &format!("{number:0width$}", width = digits.len()),
-                false => name += digits,
+        let shown = |(place, (text, digits)): (usize, (&str, &str))| match place {
+            own if own == self.before.len() => {
+                format!("{text}{number:0width$}", width = digits.len())
             }
-            rest = behind;
-        }
-        name
+            _ => format!("{text}{digits}"),
+        };
+        let count = self.before.len() + 1 + usize::from(self.of.is_some());
+        split(first).into_iter().take(count).enumerate().map(shown).collect()
     }
 }
 
