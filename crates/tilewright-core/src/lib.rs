@@ -73,7 +73,7 @@ pub use layout::Layout;
 pub use layout::coord::Coord;
 pub use layout::index::SEARCH_STEPS;
 pub use layout::mode::Mode;
-pub use layout::observe::SEARCH_BITS;
+pub use layout::observe::{SEARCH_BITS, gcd};
 pub use layout::profile::Profile;
 pub use layout::tuple::IntTuple;
 pub use limits::{MAX_DEPTH, MAX_MODES};

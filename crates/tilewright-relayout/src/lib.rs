@@ -66,6 +66,6 @@ pub use program::{
     ops::Op,
     region::{Loop, Region},
 };
-pub use stream::{CALL, Chunk, DimDigit, Read, Tile, Tiles, Write, box_extents};
+pub use stream::{Areas, CALL, Chunk, DimDigit, Read, Tile, Tiles, Write, box_extents, halves};
 pub use sums::sums;
 pub use typed::relayout;

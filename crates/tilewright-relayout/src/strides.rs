@@ -111,15 +111,9 @@ fn continued(outer: StridedDim, inner: StridedDim) -> Option<StridedDim> {
 /// Returns the bytes of a unit.
 fn unit(bytes: u64, dims: &[StridedDim]) -> u64 {
     let strides = dims.iter().flat_map(|dim| [dim.src, dim.dst]);
-    let common = strides.fold(bytes, |common, stride| gcd(common, stride.unsigned_abs()));
+    let common =
+        strides.fold(bytes, |common, stride| tilewright_core::gcd(common, stride.unsigned_abs()));
     (1..=WIDEST).rev().find(|unit| common.is_multiple_of(*unit)).unwrap_or(1)
-}
-
-fn gcd(mut a: u64, mut b: u64) -> u64 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }
 
 /// Returns one array in units, beginning at its lowest byte.

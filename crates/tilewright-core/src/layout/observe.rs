@@ -402,7 +402,12 @@ pub(crate) const fn same_sums(a: &[Mode], b: &[Mode]) -> Result<bool, Error> {
     Ok(a.divisor(usize::MAX) == b.divisor(usize::MAX))
 }
 
-pub(crate) const fn gcd(mut a: u64, mut b: u64) -> u64 {
+/// Returns the greatest common divisor, which is the other number if one is 0.
+///
+/// ```
+/// assert_eq!((tilewright_core::gcd(12, 18), tilewright_core::gcd(0, 5)), (6, 5));
+/// ```
+pub const fn gcd(mut a: u64, mut b: u64) -> u64 {
     while b != 0 {
         (a, b) = (b, a % b);
     }

@@ -190,7 +190,7 @@ impl Nest {
             }
             return Ok(());
         }
-        let period = radix / gcd(turn.to, radix);
+        let period = radix / tilewright_core::gcd(turn.to, radix);
         let values = period.min(turn.extent);
         if values > MOST as u64 {
             return Err(TooMany);
@@ -209,13 +209,6 @@ impl Nest {
 }
 
 /// Returns the greatest common divisor; that of 0 and n is n.
-pub(crate) fn gcd(mut a: u64, mut b: u64) -> u64 {
-    while b > 0 {
-        (a, b) = (b, a % b);
-    }
-    a
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use proptest::prelude::*;

@@ -6,69 +6,32 @@
 use std::ops::Range;
 
 use tilewright_core::{Error, TensorLayout};
-use tilewright_relayout::{DimDigit, box_extents};
+use tilewright_relayout::{Areas, DimDigit, box_extents};
 
 use crate::verify::digits::{OffsetDigit, digits};
 
 /// The coordinates of a box: a range for each dim.
 pub(crate) type Area = Vec<Range<u64>>;
 
-/// Iterates over the boxes of an array.
-pub(crate) struct Boxes {
-    extents: Vec<u64>,
-    /// The extents of a box.
-    sides: Vec<u64>,
-    /// The dims in the order in which they change, fastest first.
-    order: Vec<usize>,
-    next: Option<Vec<u64>>,
+/// Cuts an array into boxes of at most `most` elements for two layouts with the same, non-empty extents, in the storage order of
+/// the second. `scattered` tells of each dim whether only all of its indices are contiguous; it may be empty.
+pub(crate) fn boxes(
+    layouts: [&TensorLayout; 2],
+    scattered: [&[bool]; 2],
+    most: u64,
+) -> Result<Areas, Error> {
+    let sides = sides(layouts, scattered, most)?;
+    Ok(Areas::new(layouts[0].extents().to_vec(), sides, by_stride(layouts[1])?))
 }
 
-impl Boxes {
-    /// Returns boxes of at most `most` elements for two layouts with the same, non-empty extents, in the storage order of the
-    /// second. `scattered` tells of each dim whether only all of its indices are contiguous; it may be empty.
-    pub(crate) fn new(
-        layouts: [&TensorLayout; 2],
-        scattered: [&[bool]; 2],
-        most: u64,
-    ) -> Result<Boxes, Error> {
-        let extents = layouts[0].extents().to_vec();
-        let [a, b] = [0, 1].map(|side| stored(layouts[side], scattered[side]));
-        let stored = [&a?[..], &b?];
-        let (sides, order) = (box_extents(&extents, stored, most), by_stride(layouts[1])?);
-        let next = Some(vec![0; extents.len()]);
-        Ok(Boxes { extents, sides, order, next })
-    }
-}
-
-impl Iterator for Boxes {
-    type Item = Area;
-
-    fn next(&mut self) -> Option<Area> {
-        let low = self.next.take()?;
-        let end = |dim: usize| low[dim].saturating_add(self.sides[dim]).min(self.extents[dim]);
-        let area: Area = (0..low.len()).map(|dim| low[dim]..end(dim)).collect();
-        let mut next = low;
-        for &dim in &self.order {
-            if area[dim].end < self.extents[dim] {
-                next[dim] = area[dim].end;
-                self.next = Some(next);
-                break;
-            }
-            next[dim] = 0;
-        }
-        Some(area)
-    }
-}
-
-/// Splits a box into two halves; `None` for a single coordinate.
-pub(crate) fn halves(area: &Area) -> Option<[Area; 2]> {
-    let len = |dim: &usize| area[*dim].end - area[*dim].start;
-    let longest = (0..area.len()).max_by_key(len).filter(|dim| len(dim) > 1)?;
-    let (mut low, mut high) = (area.clone(), area.clone());
-    let middle = area[longest].start + len(&longest) / 2;
-    low[longest].end = middle;
-    high[longest].start = middle;
-    Some([low, high])
+/// Returns the extents of such a box.
+fn sides(
+    layouts: [&TensorLayout; 2],
+    scattered: [&[bool]; 2],
+    most: u64,
+) -> Result<Vec<u64>, Error> {
+    let [a, b] = [0, 1].map(|side| stored(layouts[side], scattered[side]));
+    Ok(box_extents(layouts[0].extents(), [&a?, &b?], most))
 }
 
 /// Returns the number of coordinates of a box.
@@ -122,7 +85,7 @@ mod tests {
         let columns = TensorLayout::col_major(&[5, 7, 30]).unwrap();
         for most in [1, 2, 5, 16, 100, 2000] {
             let mut seen = std::collections::BTreeSet::new();
-            for area in Boxes::new([&rows, &columns], [&[]; 2], most).unwrap() {
+            for area in boxes([&rows, &columns], [&[]; 2], most).unwrap() {
                 assert!(size(&area) <= most);
                 for a in area[0].clone() {
                     for b in area[1].clone() {
@@ -133,14 +96,13 @@ mod tests {
             assert_eq!(seen.len(), 5 * 7 * 30);
         }
         let point = TensorLayout::row_major(&[]).unwrap();
-        assert_eq!(Boxes::new([&point, &point], [&[]; 2], 9).unwrap().count(), 1);
+        assert_eq!(boxes([&point, &point], [&[]; 2], 9).unwrap().count(), 1);
     }
 
     #[test]
     fn a_box_is_long_on_both_sides() {
-        let within = |a: &TensorLayout, b, scattered, most| {
-            Boxes::new([a, b], [scattered, &[]], most).unwrap().sides
-        };
+        let within =
+            |a: &TensorLayout, b, scattered, most| sides([a, b], [scattered, &[]], most).unwrap();
         let sides = |a: &TensorLayout, b, most| within(a, b, &[], most);
         let rows = TensorLayout::row_major(&[3001, 7007]).unwrap();
         let columns = TensorLayout::col_major(&[3001, 7007]).unwrap();
@@ -152,12 +114,5 @@ mod tests {
         // Columns in any order are read whole, rows in any order one by one.
         assert_eq!(within(&rows, &columns, &[false, true], 1 << 20), [144, 7007]);
         assert_eq!(within(&rows, &columns, &[true, false], 4096), [64, 64]);
-    }
-
-    #[test]
-    fn halves_are_a_box_again() {
-        let [low, high] = halves(&vec![0..3, 5..9]).unwrap();
-        assert_eq!((low, high), (vec![0..3, 5..7], vec![0..3, 7..9]));
-        assert!(halves(&vec![1..2, 5..6]).is_none() && halves(&vec![]).is_none());
     }
 }

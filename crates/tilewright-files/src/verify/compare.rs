@@ -13,7 +13,7 @@ use crate::{
     open::{origin::Origin, source::Source},
     transfer::budget::Reservation,
     verify::{
-        boxes::{self, Area, Boxes},
+        boxes::{self, Area, boxes},
         loops,
         loops::Loops,
         padding,
@@ -145,7 +145,7 @@ fn elements(
     };
     let widest = u64::from(to.held.bits.max(from.held.bits));
     let most = (room * 8 / widest).max(1);
-    let pieces = Boxes::new([a, b], scattered, most).map_err(comparing)?;
+    let pieces = boxes([a, b], scattered, most).map_err(comparing)?;
     workers.first(members, pieces, (boxes::size, a.size(), to.len), join)
 }
 
@@ -191,7 +191,7 @@ impl BoxPair<'_> {
                     found => return Ok(found),
                 }
             }
-            let Some([low, high]) = boxes::halves(&area) else {
+            let Some([low, high]) = tilewright_relayout::halves(&area) else {
                 let said = format!("an element of tensor {:?} does not fit", self.to.name);
                 return Err(error::unsupported(self.to.source.path(), said));
             };

@@ -202,7 +202,7 @@ mod tests {
     use tilewright_core::{Fractal, Layout, Step};
 
     use super::*;
-    use crate::verify::boxes::Boxes;
+    use crate::verify::boxes::boxes;
 
     /// Returns every element of the traversal, with both offsets.
     fn walked(
@@ -211,7 +211,7 @@ mod tests {
         (most, kept): (u64, usize),
     ) -> Vec<(Vec<u64>, i64, i64)> {
         let (mut rows, mut all) = (Rows::new(a, b, kept).unwrap(), Vec::new());
-        for area in Boxes::new([a, b], [&[]; 2], most).unwrap() {
+        for area in boxes([a, b], [&[]; 2], most).unwrap() {
             rows.each(&area, &mut |stretch, start, dim| {
                 for i in 0..stretch.len {
                     let mut at = start.to_vec();

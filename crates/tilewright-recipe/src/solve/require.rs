@@ -119,7 +119,8 @@ fn choices(
     });
     let divided = all.flat_map(Condition::divisors);
     let divided = divided.filter(|(one, _)| *one == name);
-    let common = divided.filter_map(|(_, value)| value.of(scope).ok()).fold(0, gcd);
+    let common =
+        divided.filter_map(|(_, value)| value.of(scope).ok()).fold(0, tilewright_core::gcd);
     let offered: Vec<String> = (1..=common.min(1 << 16))
         .filter(|one| common % one == 0)
         .take(MOST_OFFERED)
@@ -130,8 +131,4 @@ fn choices(
     } else {
         format!("; choose {name} from {}", offered.join(", "))
     }
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }

@@ -429,17 +429,10 @@ fn run_of(table: &[Offsets]) -> usize {
             return 1;
         }
         if pair[1] != (pair[0].0 + 1, pair[0].1 + 1) {
-            run = gcd(run, i + 1);
+            run = tilewright_core::gcd(run as u64, i as u64 + 1) as usize;
         }
     }
     run
-}
-
-fn gcd(mut a: usize, mut b: usize) -> usize {
-    while b > 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }
 
 #[cfg(test)]

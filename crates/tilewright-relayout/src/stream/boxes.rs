@@ -5,7 +5,7 @@
 use crate::{
     Elements,
     program::region::{Loop, Region},
-    stream::sides::{DimDigit, box_extents},
+    stream::sides::{Areas, DimDigit, box_extents},
 };
 use core::ops::Range;
 
@@ -15,9 +15,7 @@ pub(crate) struct Boxes {
     region: Region,
     /// The loops of the region, with the run as the last loop.
     loops: Vec<Loop>,
-    sides: Vec<u64>,
-    /// The indices at which the next box begins.
-    next: Option<Vec<u64>>,
+    areas: Areas,
 }
 
 impl Boxes {
@@ -42,15 +40,14 @@ impl Boxes {
         let run = Loop { extent: region.run / grain, src: step, dst: step };
         let loops: Vec<Loop> = region.loops.iter().copied().chain([run]).collect();
         let sides = sides(&loops, scattered, (most / grain).max(1));
-        let next = Some(vec![0; loops.len()]);
-        Boxes { region: region.clone(), loops, sides, next }
+        let extents = loops.iter().map(|level| level.extent).collect();
+        let areas = Areas::new(extents, sides, (0..loops.len()).rev().collect());
+        Boxes { region: region.clone(), loops, areas }
     }
 
     /// Returns the number of boxes.
     pub(crate) fn len(&self) -> u64 {
-        let counts =
-            self.loops.iter().zip(&self.sides).map(|(level, side)| level.extent.div_ceil(*side));
-        counts.fold(1, u64::saturating_mul)
+        self.areas.len()
     }
 
     /// Returns a box of indices as a region.
@@ -76,31 +73,8 @@ impl Iterator for Boxes {
 
     /// Loops are in the order of the destination: the last one changes fastest.
     fn next(&mut self) -> Option<Vec<Range<u64>>> {
-        let low = self.next.take()?;
-        let end = |i: usize| (low[i] + self.sides[i]).min(self.loops[i].extent);
-        let area: Vec<Range<u64>> = (0..low.len()).map(|i| low[i]..end(i)).collect();
-        let mut next = low;
-        for i in (0..next.len()).rev() {
-            if area[i].end < self.loops[i].extent {
-                next[i] = area[i].end;
-                self.next = Some(next);
-                break;
-            }
-            next[i] = 0;
-        }
-        Some(area)
+        self.areas.next()
     }
-}
-
-/// Returns the two halves of a box; `None` for a single position.
-pub(crate) fn halves(area: &[Range<u64>]) -> Option<[Vec<Range<u64>>; 2]> {
-    let len = |i: &usize| area[*i].end - area[*i].start;
-    let longest = (0..area.len()).max_by_key(len).filter(|i| len(i) > 1)?;
-    let (mut low, mut high) = (area.to_vec(), area.to_vec());
-    let middle = area[longest].start + len(&longest) / 2;
-    low[longest].end = middle;
-    high[longest].start = middle;
-    Some([low, high])
 }
 
 /// Returns the extents of a box of at most `most` units.
@@ -122,6 +96,7 @@ fn sides(loops: &[Loop], scattered: &[bool], most: u64) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stream::sides::halves;
 
     fn region(loops: &[(u64, i64, i64)], run: u64) -> Region {
         let level = |&(extent, src, dst): &(u64, i64, i64)| Loop { extent, src, dst };
@@ -131,7 +106,7 @@ mod tests {
     #[test]
     fn a_box_is_as_long_in_the_source_as_in_the_destination() {
         let sides = |loops: &[(u64, i64, i64)], run, most| {
-            Boxes::new(&region(loops, run), Elements::same(32), most).sides
+            Boxes::new(&region(loops, run), Elements::same(32), most).areas.sides
         };
         let transposed = [(4096, 4, 16384), (4096, 16384, 4)];
         assert_eq!(sides(&transposed, 4, 1 << 14), [64, 64, 1]);

@@ -14,7 +14,7 @@ mod sides;
 mod tiles;
 
 pub use chunk::{Chunk, Read};
-pub use sides::{DimDigit, box_extents};
+pub use sides::{Areas, DimDigit, box_extents, halves};
 pub use tiles::{Tile, Tiles, Write};
 
 /// The cost of a read or write of a file, as a number of bytes: shorter gaps between reads are read.

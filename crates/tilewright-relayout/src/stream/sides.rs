@@ -1,6 +1,9 @@
-//! The extents of boxes whose contiguous stretches have about equal length in two layouts.
+//! The extents of boxes whose contiguous stretches have about equal length in two layouts, and a cut of an array into boxes.
 //!
-//! Law: a box has at most the stated number of elements. Its shape affects speed only.
+//! Laws: a box has at most the stated number of elements. The boxes contain every position once. Their shape affects speed
+//! only.
+
+use core::ops::Range;
 
 /// A digit of a dim in the storage order of an array: its values step over `place` coordinates of the dim `axis`.
 ///
@@ -76,4 +79,75 @@ fn growth(stored: &[DimDigit], sides: &[u64], extents: &[u64]) -> Option<(usize,
     let digit = stored.iter().find(|digit| sides[digit.axis] < end(digit, extents))?;
     let twice = sides[digit.axis].max(digit.place).saturating_mul(2) / digit.place * digit.place;
     Some((digit.axis, twice.min(end(digit, extents))))
+}
+
+/// An iterator over the boxes of an array, each as a range for each dim.
+///
+/// ```
+/// use tilewright_relayout::Areas;
+/// // Boxes of 2 rows and 2 columns, of which the rows change fastest.
+/// let areas: Vec<_> = Areas::new(vec![3, 4], vec![2, 2], vec![0, 1]).collect();
+/// assert_eq!(areas[..2], [vec![0..2, 0..2], vec![2..3, 0..2]]);
+/// assert_eq!(areas.len(), 4);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Areas {
+    extents: Vec<u64>,
+    pub(crate) sides: Vec<u64>,
+    order: Vec<usize>,
+    next: Option<Vec<u64>>,
+}
+
+impl Areas {
+    /// Cuts an array of these extents into boxes of the extents `sides`. The dims change in this order, the first fastest.
+    ///
+    /// ```
+    /// assert_eq!(tilewright_relayout::Areas::new(vec![5], vec![2], vec![0]).next(), Some(vec![0..2]));
+    /// ```
+    pub fn new(extents: Vec<u64>, sides: Vec<u64>, order: Vec<usize>) -> Areas {
+        let next = Some(vec![0; extents.len()]);
+        Areas { extents, sides, order, next }
+    }
+
+    /// Returns the number of boxes.
+    pub(crate) fn len(&self) -> u64 {
+        let counts = self.extents.iter().zip(&self.sides).map(|(all, side)| all.div_ceil(*side));
+        counts.fold(1, u64::saturating_mul)
+    }
+}
+
+impl Iterator for Areas {
+    type Item = Vec<Range<u64>>;
+
+    fn next(&mut self) -> Option<Vec<Range<u64>>> {
+        let low = self.next.take()?;
+        let end = |dim: usize| low[dim].saturating_add(self.sides[dim]).min(self.extents[dim]);
+        let area: Vec<Range<u64>> = (0..low.len()).map(|dim| low[dim]..end(dim)).collect();
+        let mut next = low;
+        for &dim in &self.order {
+            if area[dim].end < self.extents[dim] {
+                next[dim] = area[dim].end;
+                self.next = Some(next);
+                break;
+            }
+            next[dim] = 0;
+        }
+        Some(area)
+    }
+}
+
+/// Returns the two halves of a box; `None` for a single position.
+///
+/// ```
+/// use tilewright_relayout::halves;
+/// assert_eq!(halves(&[0..3, 5..9]), Some([vec![0..3, 5..7], vec![0..3, 7..9]]));
+/// assert!(halves(&[1..2, 5..6]).is_none() && halves(&[]).is_none());
+/// ```
+pub fn halves(area: &[Range<u64>]) -> Option<[Vec<Range<u64>>; 2]> {
+    let len = |dim: &usize| area[*dim].end - area[*dim].start;
+    let longest = (0..area.len()).max_by_key(len).filter(|dim| len(dim) > 1)?;
+    let (mut low, mut high) = (area.to_vec(), area.to_vec());
+    let middle = area[longest].start + len(&longest) / 2;
+    (low[longest].end, high[longest].start) = (middle, middle);
+    Some([low, high])
 }

@@ -10,10 +10,11 @@ use crate::{
     cpu::{transpose::Locality, way::Terms, ways::Ways},
     program::region::Region,
     stream::{
-        boxes::{Boxes, halves},
+        boxes::Boxes,
         chunk::Read,
         cover::{BoxReads, MAX_BUFFER},
         digit_boxes::{DigitBox, DigitLoops},
+        sides::halves,
     },
 };
 use core::ops::Range;

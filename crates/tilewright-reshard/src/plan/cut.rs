@@ -232,11 +232,7 @@ fn tile(sides: &[CutSide], dim: usize, size: u64) -> u64 {
 }
 
 fn lcm(a: u64, b: u64) -> u64 {
-    let (mut x, mut y) = (a, b);
-    while y > 0 {
-        (x, y) = (y, x % y);
-    }
-    (a / x.max(1)).saturating_mul(b)
+    (a / tilewright_core::gcd(a, b).max(1)).saturating_mul(b)
 }
 
 /// Returns the ends at which boxes may end, the best first: the common ends of all sides, then those of any side.
