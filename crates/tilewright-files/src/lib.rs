@@ -74,12 +74,11 @@ pub mod inner {
 }
 
 pub use assemble::{Assembling, Packaging, Row};
-pub use commit::whole::write;
+pub use commit::destination::write;
 pub use error::Error;
 pub use open::{
-    bytes::bytes,
     collection::Collection,
-    input::Input,
+    input::{Input, bytes},
     lists::FileLists,
     open, open_file, open_stream, open_watched,
     place::{has_ending, has_prefix, is_stream},

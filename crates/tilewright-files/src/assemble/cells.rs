@@ -1,11 +1,16 @@
 //! Compares the units of two sides of a piece: by sums over the digits that both share, and one by one. The comparison by a
 //! recorded recipe uses it.
 
+use std::ops::Range;
+
+use tilewright_core::{Dtype, Layout, Mode, TensorLayout};
+use tilewright_fingerprint::{Array, Fingerprint, Key};
+use tilewright_transfer::part;
+
 use super::{
     exact::Exact,
     nest::{Nest, Turn},
     pieces::{Give, Piece},
-    sums::{self, FROM, Read, TO},
 };
 use crate::{Error, error};
 
@@ -32,9 +37,9 @@ impl Sides<'_> {
         for number in 0..nest.turns.len() {
             while let Some(turn) = nest.turns.get(number).copied().filter(|turn| turn.extent > 1) {
                 let half = turn.extent / 2;
-                let low = part(&nest, number, 0, half);
+                let low = nest.part(number, 0, half);
                 nest = match self.same(&low, buffer)? {
-                    true => part(&nest, number, half, turn.extent - half),
+                    true => nest.part(number, half, turn.extent - half),
                     false => low,
                 };
             }
@@ -43,8 +48,8 @@ impl Sides<'_> {
     }
 
     fn same(&self, nest: &Nest, buffer: &mut [u8]) -> Result<bool, Error> {
-        let was = sums::of((nest, self.piece.give.width()), FROM, buffer, self.from)?;
-        Ok(was == sums::of((nest, self.width), TO, buffer, self.to)?)
+        let was = fingerprint((nest, self.piece.give.width()), FROM, buffer, self.from)?;
+        Ok(was == fingerprint((nest, self.width), TO, buffer, self.to)?)
     }
 
     /// Returns the first unit that differs, unit by unit in the order of the loops.
@@ -141,18 +146,45 @@ fn short() -> Error {
     error::usage("a buffer is too small for an element")
 }
 
-/// Returns the nest with some of the values of one loop.
-fn part(nest: &Nest, number: usize, start: u64, extent: u64) -> Nest {
-    let mut part = nest.clone();
-    if let Some(turn) = part.turns.get_mut(number) {
-        part.from += start * turn.from;
-        part.to += start * turn.to;
-        turn.extent = extent;
-    }
-    part
-}
-
 /// Returns the first 16 bytes of a unit as a number.
 pub(super) fn number_of(bytes: &[u8]) -> u128 {
     bytes.iter().take(16).rev().fold(0, |number, byte| number << 8 | u128::from(*byte))
+}
+
+/// Fills bytes with those of a tensor from a position on.
+pub(super) type Read<'r> = &'r dyn Fn(&mut [u8], u64) -> Result<(), Error>;
+
+/// A side of a nest: its first unit, and the stride of a loop.
+type NestSide = (fn(&Nest) -> u64, fn(&Turn) -> u64);
+
+const FROM: NestSide = (|nest| nest.from, |turn| turn.from);
+const TO: NestSide = (|nest| nest.to, |turn| turn.to);
+
+/// Returns the fingerprint of one side of a nest whose units have `width` bytes.
+fn fingerprint(
+    (nest, width): (&Nest, u64),
+    (first, stride): NestSide,
+    buffer: &mut [u8],
+    read: Read<'_>,
+) -> Result<Fingerprint, Error> {
+    let wrong = |error: &dyn std::fmt::Display| error::usage(format!("a fingerprint: {error}"));
+    // A unit is treated as `width` bytes, whatever its type.
+    let mut modes: Vec<Mode> = vec![Mode::new(width, 1)];
+    let turns = nest.turns.iter().rev();
+    modes.extend(turns.map(|turn| Mode::new(turn.extent, (stride(turn) * width) as i64)));
+    let extents: Vec<u64> = modes.iter().map(|mode| mode.extent()).collect();
+    let reach = modes.iter().map(|mode| (mode.extent() - 1) * mode.stride() as u64).sum::<u64>();
+    let layout =
+        Layout::flat(&modes).and_then(|bare| TensorLayout::new(&extents, &bare, reach + 1));
+    let layout = layout.map_err(|error| wrong(&error))?;
+    let array = Array::new(&layout, Dtype::U8).map_err(|error| wrong(&error))?;
+    let windows = array.windows(buffer.len() as u64, &Key::default());
+    let mut sum = Fingerprint::default();
+    for window in windows.map_err(|error| wrong(&error))? {
+        let Range { start, end } = window.bytes();
+        let bytes = part::<Error>(buffer, 0, end - start).map_err(|_| wrong(&"a window"))?;
+        read(bytes, first(nest) * width + start)?;
+        sum += window.fingerprint(bytes);
+    }
+    Ok(sum)
 }

@@ -1,6 +1,7 @@
 //! Conditions on the source: names of the same array, copies, and padding must be equal. Both sides are read as arrays in the same
 //! order and compared before anything is written.
 
+use tilewright_core::TensorLayout;
 use tilewright_recipe::{Digit, Equal, Origin, Part};
 
 use super::{
@@ -79,15 +80,11 @@ impl Equality {
     fn error(&self, input: &Input, number: u64, [first, second]: [u128; 2]) -> Error {
         let (why, place) = (&self.equal.why, self.place(number));
         let tensor = input.tensors().get(self.tensor);
-        let coord = tensor.map_or(String::new(), |tensor| {
-            let extents = tensor.dims().iter().rev();
-            let (_, mut coord) = extents.fold((place, Vec::new()), |(rest, mut coord), extent| {
-                coord.push(rest % extent.max(&1));
-                (rest / extent.max(&1), coord)
-            });
-            coord.reverse();
-            format!("tensor {:?} at {coord:?}", tensor.name)
+        let coord = tensor.and_then(|tensor| {
+            let coord = TensorLayout::row_major(tensor.dims()).ok()?.coord_of(place).ok()?;
+            Some(format!("tensor {:?} at {:?}", tensor.name, coord.as_slice()))
         });
+        let coord = coord.unwrap_or_default();
         let says = format!("{why}: {coord} has {first:#x}, expected {second:#x}");
         error::corrupt(&input.path, says)
     }

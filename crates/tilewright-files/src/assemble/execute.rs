@@ -262,7 +262,11 @@ impl Assembling<'_> {
             Ok(own) => own,
             Err(error) => return error,
         };
-        let (dtype, place, bits) = (held.dtype, at(&own, unit * 4), u32::from_le_bytes(bytes));
+        let place = own.coord_at(unit * 4).map_or_else(
+            || format!("in the padding at byte {}", unit * 4),
+            |coord| format!("at {coord:?}"),
+        );
+        let (dtype, bits) = (held.dtype, u32::from_le_bytes(bytes));
         let said = format!(
             "tensor {name:?} of {dtype} would lose bits: {:?} of {} has {bits:#010x} {place}, which no {dtype} is",
             from.name, from.held.dtype
@@ -278,17 +282,6 @@ fn unchanged((units, width): (u64, u64)) -> Result<Program, Error> {
     let regions = if len > 0 { vec![run] } else { Vec::new() };
     let bits = u32::try_from(width.saturating_mul(8)).unwrap_or(u32::MAX);
     Program::of_regions(regions, (len, len), bits, 0)
-}
-
-/// Returns the place of a byte of a stored tensor as text.
-fn at(held: &ElementLayout, byte: u64) -> String {
-    let layout = held.layout();
-    let bits = u64::from(held.bits).max(1);
-    let element = byte.saturating_mul(8) / bits;
-    match layout.locate(i64::try_from(element).unwrap_or(i64::MAX)) {
-        Ok(tilewright_core::Place::Element(coord)) => format!("at {:?}", coord.as_slice()),
-        _ => format!("in the padding at byte {byte}"), // open set
-    }
 }
 
 /// Fills and compares the files of a result.

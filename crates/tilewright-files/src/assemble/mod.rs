@@ -4,7 +4,7 @@
 //! assembly  ->  pieces: nests of loops between storage and storage             (made, pieces, nest)
 //!           ->  a plan for each tensor, and the source that it reads           (whole, moved, stored)
 //!           ->  parts of tensors, which threads make                           (making, execute)
-//!           ->  verification without plans                                     (recorded, cells, sums)
+//!           ->  verification without plans                                     (recorded, cells)
 //! ```
 
 mod assembling;
@@ -26,7 +26,6 @@ mod pieces;
 pub(crate) mod planned;
 pub(crate) mod recorded;
 mod stored;
-mod sums;
 mod whole;
 
 pub use assembling::{Assembling, Row};

@@ -95,15 +95,21 @@ impl Nest {
         side.map_or(1, |turn| turn.extent)
     }
 
-    /// Returns the nest with only these values of the loop of this number.
+    /// Returns the nest with only these values of the loop of this number, which stays a loop.
+    pub(crate) fn part(&self, number: usize, start: u64, extent: u64) -> Nest {
+        let mut part = self.clone();
+        if let Some(turn) = part.turns.get_mut(number) {
+            (part.from, part.to) = (part.from + start * turn.from, part.to + start * turn.to);
+            turn.extent = extent;
+        }
+        part
+    }
+
+    /// Returns the nest with only these values of the loop of this number. Loops that a split has made are not merged.
     pub(crate) fn only(&self, number: usize, start: u64, extent: u64) -> Nest {
-        let mut turns = self.turns.clone();
-        let Some(turn) = turns.get_mut(number) else { return self.clone() };
-        turn.extent = extent;
-        let (from, to) = (self.from + start * turn.from, self.to + start * turn.to);
-        // Loops that a split has made are not merged.
-        turns.retain(|turn| turn.extent != 1);
-        Nest { from, to, turns }
+        let mut part = self.part(number, start, extent);
+        part.turns.retain(|turn| turn.extent != 1);
+        part
     }
 
     /// Returns the same elements at other places of the second array: digit `k` of a place, in the number system of these falling

@@ -27,7 +27,6 @@ use crate::{
     Difference, Error, Input, Reading, Request, Tensor, Verdict, Watch,
     container::Format,
     error,
-    layout::element_layout::ElementLayout,
     open::{folder, globs::Pattern, open_with, origin::Made as _, place::Place, source::Source},
     transfer::{
         budget::{self, Budget, Buffer},
@@ -437,25 +436,10 @@ impl<'a> Remade<'a> {
             }
         };
         let held = out.held(&tensor.held)?;
-        let cell =
-            |(from, to, is, was)| Cell { coord: coordinate(&held, to * width), from, to, is, was };
+        let bits = u64::from(held.bits).max(1);
+        let at =
+            |byte: u64| held.coord_at(byte).unwrap_or_else(|| vec![byte.saturating_mul(8) / bits]);
+        let cell = |(from, to, is, was)| Cell { coord: at(to * width), from, to, is, was };
         Ok(found.map(cell))
-    }
-}
-
-/// Returns the coordinate of the element at a byte of a tensor.
-fn coordinate(held: &ElementLayout, byte: u64) -> Vec<u64> {
-    let bits = u64::from(held.bits).max(1);
-    let element = byte.saturating_mul(8) / bits;
-    match held.layout().locate(i64::try_from(element).unwrap_or(i64::MAX)) {
-        Ok(tilewright_core::Place::Element(coord)) => {
-            let together = held.together().max(1);
-            let mut coord = coord.as_slice().to_vec();
-            if let Some(last) = coord.last_mut() {
-                *last *= together;
-            }
-            coord
-        }
-        _ => vec![element], // open set
     }
 }

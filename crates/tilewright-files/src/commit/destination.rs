@@ -1,5 +1,5 @@
 //! Legal destinations of a result: a free name, or the name of a regular file that may be replaced. Preparing conversions and
-//! assemblies checks them.
+//! assemblies checks them. Small files are written here: each is whole or absent.
 //!
 //! A name is resolved through links before it is used. A path that is not a regular file is never replaced, and neither is a link
 //! to the open file of a process: the rename at the end would put a file in its place.
@@ -13,7 +13,11 @@ use tilewright_core::Remedy;
 
 use crate::{
     Error, Input, Request,
-    commit::temporary,
+    commit::{
+        access::Access,
+        disk,
+        temporary::{self, Temporary},
+    },
     container::{FORMATS, Format, Target},
     error,
     open::{
@@ -184,6 +188,34 @@ fn is_of_proc(path: &Path) -> bool {
 #[cfg(not(target_os = "linux"))]
 fn is_of_proc(_path: &Path) -> bool {
     false
+}
+
+/// Writes a file like the output of a conversion: to a temporary file beside it, which is synced and then renamed. An existing
+/// file is replaced only with `force`.
+///
+/// # Errors
+/// [usage](Error::is_usage) for a path that cannot name a file, or that exists, without `force`; [io](Error::is_io) if writing
+/// fails.
+///
+/// ```
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("picture.svg");
+/// tilewright_files::write(&path, b"<svg/>", false)?;
+/// assert!(tilewright_files::write(&path, b"other", false).unwrap_err().kind() == "exists");
+/// tilewright_files::write(&path, b"other", true)?;
+/// assert_eq!(std::fs::read(&path)?, b"other");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn write(path: &Path, bytes: &[u8], force: bool) -> Result<(), Error> {
+    check_name(path)?;
+    check_folder(path)?;
+    check_free(path, force)?;
+    temporary::sweep(path)?;
+    let temporary = Temporary::create(path, path, &Access::of(path, None))?;
+    let failed = |cause| error::io(path, "write", cause);
+    let file = temporary.writer()?;
+    disk::write(&file, bytes).and_then(|()| disk::sync(&file)).map_err(failed)?;
+    temporary.persist(force)
 }
 
 #[cfg(test)]

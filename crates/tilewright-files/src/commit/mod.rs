@@ -15,4 +15,3 @@ pub(crate) mod space;
 pub(crate) mod stage;
 pub(crate) mod stamp;
 pub(crate) mod temporary;
-pub(crate) mod whole;

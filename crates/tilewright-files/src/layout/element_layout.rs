@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use tilewright_core::{ByteOrder, Dtype, ElementBlock, Fill, TensorLayout};
+use tilewright_core::{ByteOrder, Dtype, ElementBlock, Fill, Place, TensorLayout};
 use tilewright_notation::{ArrayLayout, Named};
 use tilewright_table::{TABLES, TabledLayout};
 
@@ -36,6 +36,21 @@ struct Tables {
 }
 
 impl ElementLayout {
+    /// Returns the coordinate of the element at a byte, or that of the first element of its block; `None` for padding.
+    pub(crate) fn coord_at(&self, byte: u64) -> Option<Vec<u64>> {
+        let element = byte.saturating_mul(8) / u64::from(self.bits).max(1);
+        match self.layout().locate(i64::try_from(element).unwrap_or(i64::MAX)) {
+            Ok(Place::Element(coord)) => {
+                let mut coord = coord.as_slice().to_vec();
+                if let Some(last) = coord.last_mut() {
+                    *last *= self.together().max(1);
+                }
+                Some(coord)
+            }
+            _ => None, // open set
+        }
+    }
+
     /// Returns whether data read with this layout have the same fingerprint as data read with `other`: elements of another type
     /// may have other parts, and elements of other dims have other coordinates.
     pub(crate) fn has_data_of(&self, other: &ElementLayout) -> bool {

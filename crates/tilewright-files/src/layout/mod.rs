@@ -9,4 +9,3 @@ pub(crate) mod order;
 pub(crate) mod quantisation;
 pub(crate) mod record;
 pub(crate) mod row_table;
-pub(crate) mod tied;

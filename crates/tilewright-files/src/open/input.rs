@@ -1,6 +1,11 @@
 //! An opened file with all its tensors.
+//!
+//! In safetensors, no two names may have the same range of bytes. Its `save_model` for torch stores tied tensors once. For each
+//! name that it omits, the metadata have that name as a key and the stored name as its text. Such pairs are written and read
+//! here. A pair is read as such if its key is not a tensor of the file, and its text is one.
 
 use std::{
+    collections::HashMap,
     fs::File,
     path::{Path, PathBuf},
 };
@@ -8,8 +13,16 @@ use std::{
 use crate::{
     Error, Job, Tensor, Watch,
     container::{self, Fact, Format, Opened, Target},
-    layout::note::{Aside, Texts},
-    open::source::{Source, is_standard},
+    error,
+    layout::{
+        note::{Aside, Texts},
+        record::may_stand,
+    },
+    open::{
+        place::Place,
+        source::{Source, is_standard},
+    },
+    transfer::budget::zeros,
 };
 
 /// An opened file.
@@ -93,6 +106,72 @@ impl Input {
     pub fn warnings(&self) -> impl Iterator<Item = String> {
         let aside = self.aside.iter().map(|aside| aside.said.clone());
         aside.chain(self.beside.clone()).chain(self.opened.container.warnings())
+    }
+
+    /// Returns the bytes of a tensor in the file's layout, if they are at most `most`.
+    ///
+    /// # Errors
+    /// [usage](Error::is_usage) beyond `most`, [i/o](Error::is_io) if the file is shorter than it states.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// let ids = &input.tensors()[0];
+    /// assert_eq!(input.bytes(ids, 1 << 20).unwrap().len() as u64, ids.bytes());
+    /// assert!(input.bytes(ids, 3).unwrap_err().is_usage());
+    /// ```
+    pub fn bytes(&self, tensor: &Tensor, most: u64) -> Result<Vec<u8>, Error> {
+        let (source, at) = self.place(tensor)?;
+        read(source, at, tensor.len, most)
+    }
+
+    /// Returns the tensor of a name, which may be one that [stands for another](Input::tied). It searches all tensors; a caller
+    /// that looks up many should build a map.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// let input = open(path, &Reading::default()).unwrap();
+    /// assert_eq!(input.tensor("0.bias").unwrap().dims(), [32]);
+    /// assert!(input.tensor("bias").is_none());
+    /// ```
+    pub fn tensor(&self, name: &str) -> Option<&Tensor> {
+        let named = |name: &str| self.tensors().iter().find(|tensor| tensor.name == name);
+        let said = || self.pairs().find(|(key, _)| *key == name);
+        named(name).or_else(|| named(said()?.1))
+    }
+
+    /// Iterates over the names that stand for a tensor of another name, with that tensor: tensors that `save_model` of
+    /// safetensors, and [`Writer`](crate::Writer), store once.
+    ///
+    /// ```
+    /// use tilewright_files::{Reading, open};
+    /// let header = r#"{"__metadata__":{"head":"a"},"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}"#;
+    /// let bytes = [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &[1]].concat();
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let path = folder.path().join("tied.safetensors");
+    /// std::fs::write(&path, bytes).unwrap();
+    /// let input = open(&path, &Reading::default()).unwrap();
+    /// assert!(input.tied().map(|(name, tensor)| (name, tensor.name())).eq([("head", "a")]));
+    /// ```
+    pub fn tied(&self) -> impl Iterator<Item = (&str, &Tensor)> {
+        let mut pairs = self.pairs().peekable();
+        // Most files lack such pairs, and may have many tensors.
+        let known: HashMap<&str, &Tensor> = match pairs.peek() {
+            Some(_) => self.tensors().iter().map(|tensor| (tensor.name(), tensor)).collect(),
+            None => HashMap::new(),
+        };
+        pairs.filter_map(move |(key, name)| match known.contains_key(key) {
+            true => None,
+            false => Some((key, *known.get(name)?)),
+        })
+    }
+
+    /// Iterates over the pairs of metadata that may have such a name.
+    fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        let ties = self.container_format().ties;
+        self.metadata().filter(move |(key, _)| ties && may_stand(key))
     }
 
     /// Returns the facts that a result must share with the file, apart from tensors and their layouts.
@@ -195,4 +274,31 @@ impl Input {
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> + Clone {
         self.opened.tensors.iter().map(|tensor| tensor.name.as_str())
     }
+}
+
+/// Returns all bytes of a file, if they are at most `most`.
+///
+/// # Errors
+/// Those of [`Input::bytes`].
+///
+/// ```
+/// let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("bytes");
+/// std::fs::write(&path, [1, 2, 3]).unwrap();
+/// assert_eq!(tilewright_files::bytes(&path, 3).unwrap(), [1, 2, 3]);
+/// assert!(tilewright_files::bytes(&path, 2).unwrap_err().to_string().contains("3 bytes"));
+/// ```
+pub fn bytes(path: impl AsRef<Path>, most: u64) -> Result<Vec<u8>, Error> {
+    let source = Source::open(&Place::parse(path.as_ref()).path)?;
+    read(&source, 0, source.len(), most)
+}
+
+fn read(source: &Source, at: u64, len: u64, most: u64) -> Result<Vec<u8>, Error> {
+    if len > most || usize::try_from(len).is_err() {
+        let path = source.path().display();
+        return Err(error::usage(format!("{path}: {len} bytes, at most {most} are read")));
+    }
+    let mut bytes = zeros(len)?;
+    source.read(&mut bytes, at)?;
+    Ok(bytes)
 }

@@ -1,6 +1,5 @@
 //! Opens files. The format is that of the path's prefix or extension, else the one that the first bytes show.
 
-pub(crate) mod bytes;
 pub(crate) mod collection;
 pub(crate) mod folder;
 pub(crate) mod foreign;

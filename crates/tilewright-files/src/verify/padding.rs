@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use tilewright_core::{Layout, Step, TensorLayout};
+use tilewright_relayout::CALL;
 
 use crate::{
     Difference, Error, Watch, error,
@@ -19,9 +20,6 @@ use crate::{
 
 /// The largest number of bytes of a window's bits, and of padding that is read at once.
 const MOST: u64 = 64 << 10;
-
-/// The least number of bytes that is read at once; shorter reads cost more than their bytes.
-const LEAST: u64 = 4 << 10;
 
 /// The largest number of values of digits of stride 0 that are all tried. If there are more, an element that only some of them
 /// reach is compared like padding.
@@ -294,7 +292,7 @@ impl Ahead<'_> {
         let (from, to) = (byte(offset), (u128::from(end) * bits).div_ceil(8) as u64);
         let unit = bits.div_ceil(8) as u64;
         if from < self.holds.start || from + unit > self.holds.end {
-            let want = (to - from).max(LEAST).min(self.bytes.len() as u64);
+            let want = (to - from).max(CALL).min(self.bytes.len() as u64);
             let until = from.saturating_add(want).min(self.side.len);
             let bytes = self.bytes.get_mut(..until.saturating_sub(from) as usize);
             let bytes = bytes.filter(|bytes| bytes.len() as u64 >= unit).ok_or_else(|| {

@@ -4,6 +4,8 @@
 //! Laws: after [`Patch::read`], every element of the box is found in the buffer, with the file's value at its offset; after
 //! [`Patch::gather`], this is true of every place of the buffer that the loops reach.
 
+use tilewright_relayout::CALL;
+
 use crate::{
     Error, error,
     layout::element_layout::ElementLayout,
@@ -35,7 +37,7 @@ pub(crate) struct FileSide<'a> {
 const CLOSE: u64 = 64;
 
 /// The lengths of gaps that are read along if they fit, in bytes: a further call costs more.
-const GAPS: [u64; 3] = [2048, 512, 64];
+const GAPS: [u64; 3] = [CALL / 2, CALL / 8, CALL / 64];
 
 /// Elements `from..to` of a storage, which are at `at` of the buffer; all three count elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,6 +3,7 @@
 //!
 //! Law: the boxes of a local array here and its pieces partition its coordinates.
 
+use tilewright_core::TensorLayout;
 use tilewright_files::Watch;
 use tilewright_transfer::Budget;
 
@@ -12,7 +13,7 @@ use crate::{
     run::{
         failure,
         moves::{BoxBuffer, about},
-        replicas::{digits, parts},
+        replicas::parts,
         table::FileTable,
     },
 };
@@ -121,7 +122,10 @@ impl Job {
             let read = room.read(&file, (&stored.laid.layout, at), &part);
             read.map_err(|failed| failure(failed, "read", path, &array.name))?;
             if let Some(byte) = room.bytes().iter().position(|byte| *byte != 0) {
-                let mut place = index_of(byte as u64 / width, &part);
+                let within =
+                    TensorLayout::row_major(&part.extents)?.coord_of(byte as u64 / width)?;
+                let place = within.as_slice().iter().zip(&part.local);
+                let mut place: Vec<u64> = place.map(|(at, from)| at + from).collect();
                 if let Some(last) = place.last_mut() {
                     *last = in_elements(array, *last);
                 }
@@ -140,12 +144,6 @@ impl Job {
 /// Returns a count of bytes of blocks as one of elements; those of other arrays count elements already.
 fn in_elements(array: &ReshardedArray, count: u64) -> u64 {
     array.unit().map_or(count, |unit| unit.elements(count))
-}
-
-/// Returns the index in the local array of an element of a part.
-fn index_of(element: u64, part: &Meet) -> Vec<u64> {
-    let within = digits(element, &part.extents);
-    within.iter().zip(&part.local).map(|(at, from)| at + from).collect()
 }
 
 #[cfg(test)]

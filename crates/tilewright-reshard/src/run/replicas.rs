@@ -66,8 +66,9 @@ impl Replica {
             if own != self.room.bytes()
                 && let Some(byte) = pairs.position(|(known, own)| known != own)
             {
-                let index = digits(byte as u64 / width.max(1), &extents);
-                return Ok(Some(index.iter().zip(&within).map(|(at, from)| at + from).collect()));
+                let index = layout.coord_of(byte as u64 / width.max(1))?;
+                let index = index.as_slice().iter().zip(&within).map(|(at, from)| at + from);
+                return Ok(Some(index.collect()));
             }
         }
         Ok(None)
@@ -82,15 +83,4 @@ pub(crate) fn parts(meet: &Meet, bits: u32, most: u64) -> impl Iterator<Item = M
         let behind = |at: &[u64]| at.iter().zip(&start).map(|(at, start)| at + start).collect();
         Meet { local: behind(&meet.local), within: behind(&meet.within), extents }
     })
-}
-
-/// Returns the index of an element of a row-major box.
-pub(crate) fn digits(mut element: u64, extents: &[u64]) -> Vec<u64> {
-    let mut digits: Vec<u64> = Vec::new();
-    for extent in extents.iter().rev() {
-        digits.push(element % (*extent).max(1));
-        element /= (*extent).max(1);
-    }
-    digits.reverse();
-    digits
 }
