@@ -105,7 +105,9 @@ pub fn verify(
     let tensors = against.tensors().len() + out.tensors().len();
     let budget = Budget::new(budget::beside(request.memory, against.tensors().len(), tensors)?);
     let workers = Workers::new(watch, &budget, request.threads);
-    let found = match compared(&out, (&against, &[]), &pairs, request.fill, workers)? {
+    let (fill, arrays) = (request.fill, &[][..]);
+    let comparison = Comparison { out: &out, against: &against, arrays, fill, workers };
+    let found = match comparison.of(&pairs)? {
         Verdict::Same { bytes } => {
             match folder::difference(&place, &against, &|_| Ok(()), workers)? {
                 None => return Ok(Verdict::Same { bytes }),
@@ -251,93 +253,82 @@ fn paired<'a>(
     Ok(out.tensors().iter().filter_map(pair).collect())
 }
 
-/// Compares a result with its original; `arrays` are the bytes of the original's tensors if they are in memory. It is an error if
-/// a file changed meanwhile.
-fn compared(
-    out: &Input,
-    (against, arrays): (&Input, &[&[u8]]),
-    pairs: &[TensorPair<'_>],
+/// A result and its original, which are compared.
+struct Comparison<'a> {
+    out: &'a Input,
+    against: &'a Input,
+    /// The bytes of the original's tensors, if they are in memory.
+    arrays: &'a [&'a [u8]],
     fill: Option<Fill>,
-    workers: Workers<'_>,
-) -> Result<Verdict, Error> {
-    let verdict = compared_once(out, (against, arrays), pairs, fill, workers)?;
-    against.check_unchanged()?;
-    out.check_unchanged()?;
-    Ok(verdict)
+    workers: Workers<'a>,
 }
 
-fn compared_once(
-    out: &Input,
-    (against, arrays): (&Input, &[&[u8]]),
-    pairs: &[TensorPair<'_>],
-    fill: Option<Fill>,
-    workers: Workers<'_>,
-) -> Result<Verdict, Error> {
-    against.check_sums(workers.watch())?;
-    out.check_sums(workers.watch())?;
-    if let Some(said) = metadata::difference(out, against) {
-        return Ok(Verdict::Differs(Difference::said(said)));
+impl Comparison<'_> {
+    /// Compares the metadata and these tensors of two files, which must not change meanwhile.
+    fn of(&self, pairs: &[TensorPair<'_>]) -> Result<Verdict, Error> {
+        let verdict = self.once(pairs)?;
+        self.against.check_unchanged()?;
+        self.out.check_unchanged()?;
+        Ok(verdict)
     }
-    let mut bytes = 0;
-    for pair in pairs {
-        let said = match different_facts(pair) {
-            None => misplaced(pair)?,
-            said => said,
-        };
-        if let Some(text) = said {
-            return Ok(Verdict::Differs(of_tensor(pair, text)));
+
+    fn once(&self, pairs: &[TensorPair<'_>]) -> Result<Verdict, Error> {
+        self.against.check_sums(self.workers.watch())?;
+        self.out.check_sums(self.workers.watch())?;
+        if let Some(said) = metadata::difference(self.out, self.against) {
+            return Ok(Verdict::Differs(Difference::said(said)));
         }
-        let found = match different_bytes(out, (against, arrays), pair, fill, workers)? {
-            None => different_data(out, pair, workers)?,
-            found => found,
-        };
-        if let Some(found) = found {
-            return Ok(Verdict::Differs(found));
+        let mut bytes = 0;
+        for pair in pairs {
+            let said = match different_facts(pair) {
+                None => misplaced(pair)?,
+                said => said,
+            };
+            if let Some(text) = said {
+                return Ok(Verdict::Differs(of_tensor(pair, text)));
+            }
+            let found = match self.bytes(pair)? {
+                None => {
+                    let recorded = [pair.out.recorded(), pair.expected.data].into_iter().flatten();
+                    let recorded: Vec<_> = recorded.collect();
+                    by_record::of_result(self.out, pair.out, &recorded, self.workers)?
+                }
+                found => found,
+            };
+            if let Some(found) = found {
+                return Ok(Verdict::Differs(found));
+            }
+            bytes += pair.out.len;
         }
-        bytes += pair.out.len;
+        Ok(Verdict::Same { bytes })
     }
-    Ok(Verdict::Same { bytes })
+
+    /// Returns the first element or padding of a tensor that differs.
+    fn bytes(&self, pair: &TensorPair<'_>) -> Result<Option<Difference>, Error> {
+        let Comparison { out, against, .. } = *self;
+        let (noted, from) = (pair.out.fill(), &pair.expected.from);
+        let fill = match &pair.expected.to {
+            Some(to) => to.named.fill(),
+            None => self.fill.unwrap_or(noted),
+        };
+        let own = |fill| side((out, None), pair.out, &pair.out.held, fill);
+        let to = own(fill)?;
+        if noted.is_promised() && own(noted)?.fill != to.fill {
+            let (noted, fill) = (dtype::fill_text(noted), dtype::fill_text(fill));
+            let text = format!("it records padding of {noted}, expected {fill}");
+            return Ok(Some(of_tensor(pair, text)));
+        }
+        let bytes = self.arrays.get(pair.expected.tensor).copied();
+        let from = side((against, bytes), pair.against, from, from.named.fill())?;
+        match compare::tensors(&to, &from, self.workers)? {
+            None => unfilled(out, pair.out, fill),
+            found => Ok(found),
+        }
+    }
 }
 
-/// Returns a difference in the facts about one tensor.
 fn of_tensor(pair: &TensorPair<'_>, text: String) -> Difference {
     Difference::Said { tensor: Some(pair.out.name.clone()), text }
-}
-
-fn different_bytes(
-    out: &Input,
-    (against, arrays): (&Input, &[&[u8]]),
-    pair: &TensorPair<'_>,
-    fill: Option<Fill>,
-    workers: Workers<'_>,
-) -> Result<Option<Difference>, Error> {
-    let (noted, from) = (pair.out.fill(), &pair.expected.from);
-    let fill = match &pair.expected.to {
-        Some(to) => to.named.fill(),
-        None => fill.unwrap_or(noted),
-    };
-    let to = side((out, None), pair.out, &pair.out.held, fill)?;
-    if noted.is_promised() && side((out, None), pair.out, &pair.out.held, noted)?.fill != to.fill {
-        let (noted, fill) = (dtype::fill_text(noted), dtype::fill_text(fill));
-        let text = format!("it records padding of {noted}, expected {fill}");
-        return Ok(Some(of_tensor(pair, text)));
-    }
-    let bytes = arrays.get(pair.expected.tensor).copied();
-    let from = side((against, bytes), pair.against, from, from.named.fill())?;
-    match compare::tensors(&to, &from, workers)? {
-        None => unfilled(out, pair.out, fill),
-        found => Ok(found),
-    }
-}
-
-/// Returns a difference if the data of a result do not have the recorded fingerprint.
-fn different_data(
-    out: &Input,
-    pair: &TensorPair<'_>,
-    workers: Workers<'_>,
-) -> Result<Option<Difference>, Error> {
-    let recorded = [pair.out.recorded(), pair.expected.data].into_iter().flatten();
-    by_record::of_result(out, pair.out, &recorded.collect::<Vec<_>>(), workers)
 }
 
 /// Compares the facts about a tensor except its layout.
@@ -387,7 +378,9 @@ pub(crate) fn written(
     let out =
         reopened(conversion, done, &expected, workers.watch())?.map_err(|said| wrong(&said))?;
     let pairs = paired(&out, conversion.input, &expected).map_err(|said| wrong(&said))?;
-    match compared(&out, (conversion.input, conversion.arrays), &pairs, None, workers)? {
+    let (against, arrays) = (conversion.input, conversion.arrays);
+    let comparison = Comparison { out: &out, against, arrays, fill: None, workers };
+    match comparison.of(&pairs)? {
         Verdict::Same { bytes } => Ok(bytes),
         Verdict::Differs(found) => Err(wrong(&found.to_string())),
     }
