@@ -367,8 +367,10 @@ mod tests {
     fn split_merged_and_swizzled_layouts_are_what_the_table_says() {
         let all = mixed();
         let (mut same, mut differ) = (0, 0);
-        for a in &all {
-            for b in &all {
+        // All pairs, or every fifth.
+        let step = tilewright_testing::cases(1, 5);
+        for (number, a) in all.iter().enumerate() {
+            for b in all.iter().skip(number % step).step_by(step) {
                 let expected = brute(a, b);
                 assert_eq!(a.first_difference(b), Ok(expected.clone()), "{a:?} {b:?}");
                 assert_eq!(a.same_function(b), Ok(expected.is_none()), "{a:?} {b:?}");
@@ -385,7 +387,7 @@ mod tests {
                 assert!(found.complete && found.found == brute(a, b), "{a:?} {b:?} {few}");
             }
         }
-        assert!(same > 1000 && differ > 10_000, "{same} {differ}");
+        assert!(same > 1000 / step as u32 && differ > 10_000 / step as u32, "{same} {differ}");
     }
 
     #[test]

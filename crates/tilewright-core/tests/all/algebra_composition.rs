@@ -68,7 +68,7 @@ fn random_layout(most: usize, strides: std::ops::Range<i64>) -> impl Strategy<Va
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(20_000))]
+    #![proptest_config(ProptestConfig::with_cases(tilewright_testing::cases(20_000, 5_000)))]
 
     #[test]
     fn random_pairs(a in random_layout(5, -4..30), b in random_layout(4, -9..40)) {
@@ -284,7 +284,7 @@ fn wild() -> impl Strategy<Value = Layout> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(20_000))]
+    #![proptest_config(ProptestConfig::with_cases(tilewright_testing::cases(20_000, 5_000)))]
 
     #[test]
     fn no_layout_makes_it_panic(a in wild(), b in wild(), at in prop::collection::vec(any::<u64>(), 4)) {

@@ -71,7 +71,7 @@ fn more_bits_than_modes_are_one_mode() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #![proptest_config(ProptestConfig::with_cases(tilewright_testing::cases(2_000, 600)))]
 
     #[test]
     fn laws_of_large_maps(
