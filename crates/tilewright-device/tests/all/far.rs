@@ -22,8 +22,8 @@ const COMPARED: usize = 4096;
 /// The seed of the source's contents.
 const SEED: u64 = 5;
 
-/// Returns programs with arrays of more than 4 GB on both sides, and their names; or the first three.
-fn programs() -> Vec<(&'static str, Program)> {
+/// Returns programs with arrays of more than 4 GB on both sides, and their names; or the first few.
+fn programs(few: usize) -> Vec<(&'static str, Program)> {
     let rows = |extents: &[u64]| TensorLayout::row_major(extents).unwrap();
     let columns = |extents: &[u64]| TensorLayout::col_major(extents).unwrap();
     let same = |src: &TensorLayout, dst: &TensorLayout, bits| {
@@ -41,7 +41,7 @@ fn programs() -> Vec<(&'static str, Program)> {
         ("tiles", same(&rows(&[70_000, 40_000]), &tiles, 16)),
         ("words of 3 bytes", same(&rows(&[50_001, 50_003]), &columns(&[50_001, 50_003]), 24)),
     ];
-    programs.truncate(tilewright_testing::cases(programs.len(), 3));
+    programs.truncate(tilewright_testing::cases(programs.len(), few));
     programs
 }
 
@@ -119,7 +119,7 @@ fn written(simulator: &Simulator, run: &Run) -> Vec<(u64, Vec<u8>)> {
 #[test]
 fn arrays_beyond_32_bits_of_addresses_are_exact() {
     let (mut texts, mut runs, mut firsts) = (Vec::new(), Vec::new(), Vec::new());
-    let programs = programs();
+    let programs = programs(3);
     for (name, program) in &programs {
         let plan = DevicePlan::new(program, Alignment::default()).unwrap();
         firsts.push(texts.len());
@@ -147,7 +147,7 @@ struct Narrowed {
 #[test]
 fn sums_in_32_bits_are_found_where_a_text_widens_them() {
     let (mut texts, mut runs, mut narrowed) = (Vec::new(), Vec::new(), Vec::new());
-    let programs = programs();
+    let programs = programs(2);
     for (name, program) in &programs {
         let plan = DevicePlan::new(program, Alignment::default()).unwrap();
         let whole = run(name, program, &plan, texts.len());

@@ -128,8 +128,9 @@ fn digits_of_any_program() {
         Pattern::new(2, &[digits, inner].concat()).unwrap().layout(extents).unwrap()
     };
     let mut cases = Vec::new();
+    let extents = tilewright_testing::cases([203, 301], [59, 83]);
     for bits in [8, 24, 32, 256] {
-        let program = || moved(&uneven(3, 4, &[203, 301]), &uneven(4, 5, &[203, 301]), bits, 0xAB);
+        let program = || moved(&uneven(3, 4, &extents), &uneven(4, 5, &extents), bits, 0xAB);
         assert!(program().regions().is_none());
         cases.push(Case::new(format!("3 by 4 to 4 by 5, {bits} bits"), program()));
         cases.push(
@@ -138,10 +139,12 @@ fn digits_of_any_program() {
     }
     // Irregular gaps: filled first.
     let steps = [Step::Merge { major: 0, minor: 1 }, Step::Split { axis: 0, by: 4 }];
-    let layout = Layout::parse("(65000,4):(5,1)").unwrap();
+    let rows_of_13 = tilewright_testing::cases(20_000, 2000);
+    let layout = Layout::parse(&format!("({},4):(5,1)", rows_of_13 * 13 / 4)).unwrap();
+    let extents = [rows_of_13, 13];
     let merged =
-        TensorLayout::with_steps(&[20_000, 13], &steps, &layout, layout.cosize() as u64).unwrap();
-    let program = moved(&rows(&[20_000, 13]), &merged, 16, 0x7777);
+        TensorLayout::with_steps(&extents, &steps, &layout, layout.cosize() as u64).unwrap();
+    let program = moved(&rows(&extents), &merged, 16, 0x7777);
     cases.push(Case::new("merged", program));
     // Swizzles of both kinds.
     let swizzled = rows(&[64, 64]).layout().with_swizzle(Swizzle::new(3, 0, 3).unwrap()).unwrap();
@@ -224,7 +227,7 @@ fn transposes_of_every_width() {
         (16, 128, 256),
         (16, 200, 1000),
         (32, 64, 64),
-        (32, 1004, 772),
+        (32, tilewright_testing::cases(1004, 332), 772),
         (32, 300, 20),
         (64, 64, 32),
         (64, 302, 510),
@@ -371,12 +374,15 @@ fn tiles_in_any_order() {
                 plan.kernels().iter().filter(|kernel| kernel.way() == Way::Transpose).count();
             batch.add_plan(&format!("{name} {supertile}"), &program, Alignment::default(), &plan);
         };
-        for (m, n) in [(1004, 772), (64, 2000), (2000, 64), (640, 640)] {
+        let large = [(1004, 772), (64, 2000), (2000, 64), (640, 640)];
+        for (m, n) in
+            tilewright_testing::cases(large, [(460, 388), (64, 1000), (1000, 64), (384, 384)])
+        {
             let name = format!("{m} by {n} in squares of");
             add(&name, moved(&rows(&[m, n]), &columns(&[m, n]), 32, 0));
         }
-        let reversed = of(&[24, 20, 28, 160], "(24,20,28,160):(1,24,480,13440)", 0);
-        add("4 dims in squares of", moved(&rows(&[24, 20, 28, 160]), &reversed, 16, 0));
+        let extents = tilewright_testing::cases([24, 20, 28, 160], [24, 10, 14, 80]);
+        add("4 dims in squares of", moved(&rows(&extents), &columns(&extents), 16, 0));
     }
     assert_eq!(transposes, 5 * supertiles.len());
     if let Some(done) = batch.run() {

@@ -24,7 +24,7 @@ pub(crate) const IN_A_FILE: usize = 24;
 /// The number of files that are compiled, and of simulators that run, at a time.
 const AT_A_TIME: usize = 2;
 
-/// The time for which an unused compiled object is kept.
+/// The time for which an unused compiled object or linked program is kept.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// Compiler checks for shifts by the width and more, and for indices beyond the registers' arrays, if the compiler
@@ -107,13 +107,18 @@ pub(crate) fn noise(seed: u64, from: u64, count: u64) -> Vec<u8> {
 #[derive(Debug)]
 pub(crate) struct Simulator {
     folder: TempDir,
+    /// The linked program.
+    program: PathBuf,
 }
 
 /// Returns whether a C++ compiler is installed; in CI there is one.
 pub(crate) fn has_compiler() -> bool {
-    let mut asked = Command::new("c++");
-    let asked = asked.arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-    let found = asked.is_ok_and(|status| status.success()) && cfg!(unix);
+    static FOUND: OnceLock<bool> = OnceLock::new();
+    let found = *FOUND.get_or_init(|| {
+        let mut asked = Command::new("c++");
+        let asked = asked.arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+        asked.is_ok_and(|status| status.success()) && cfg!(unix)
+    });
     if !found {
         let in_ci = std::env::var("CI").is_ok_and(|ci| ci == "true");
         assert!(!in_ci, "`c++` does not start; CI needs a compiler of C++");
@@ -133,7 +138,7 @@ impl Simulator {
         if !has_compiler() {
             return None;
         }
-        let simulator = Simulator { folder: TempDir::new().unwrap() };
+        let mut simulator = Simulator { folder: TempDir::new().unwrap(), program: PathBuf::new() };
         for (name, text) in FILES {
             simulator.write(name, text);
         }
@@ -144,10 +149,10 @@ impl Simulator {
             sources.push(format!("kernels{number}.cpp"));
             simulator.write(&sources[number + 1], &kernels(number * IN_A_FILE, texts));
         }
-        let checks = simulator.checks();
+        let checks = checks();
         let own = simulator.object("simulator.cpp", &["-O2"]);
-        let kernels = in_turns(&sources, |source| simulator.object(source, &checks));
-        simulator.link(&[vec![own], kernels].concat());
+        let kernels = in_turns(&sources, |source| simulator.object(source, checks));
+        simulator.program = simulator.linked(&[vec![own], kernels].concat());
         Some(simulator)
     }
 
@@ -159,14 +164,6 @@ impl Simulator {
         fs::write(self.path(name), text).unwrap();
     }
 
-    /// Returns the flags of the checks, or none if the compiler does not support them.
-    fn checks(&self) -> Vec<&'static str> {
-        self.write("empty.cpp", "int main() { return 0; }\n");
-        let mut asked = self.command(&[&CHECKS[..], &["empty.cpp", "-o", "empty"]].concat());
-        let taken = asked.stderr(Stdio::null()).status().is_ok_and(|status| status.success());
-        if taken { CHECKS.to_vec() } else { Vec::new() }
-    }
-
     /// Returns the object of a source: compiled, or kept from an earlier run with the same compiler, flags and texts.
     fn object(&self, source: &str, flags: &[&str]) -> PathBuf {
         let read = |name: &str| fs::read_to_string(self.path(name)).unwrap();
@@ -174,21 +171,33 @@ impl Simulator {
         let texts = (read(source), headers, read("tilewright_device.h"));
         let mut hash = DefaultHasher::new();
         (texts, flags, compiler()).hash(&mut hash);
-        let kept = kept_objects().join(format!("{:016x}.o", hash.finish()));
-        let used = fs::File::options().append(true).open(&kept);
+        self.kept(
+            format!("{:016x}.o", hash.finish()),
+            &[&["-std=c++17", "-c", source], flags].concat(),
+        )
+    }
+
+    /// Returns the program of objects: linked, or kept from an earlier run with the same objects.
+    fn linked(&self, objects: &[PathBuf]) -> PathBuf {
+        let mut hash = DefaultHasher::new();
+        objects.hash(&mut hash);
+        let objects: Vec<&str> = objects.iter().map(|object| object.to_str().unwrap()).collect();
+        self.kept(format!("{:016x}", hash.finish()), &objects)
+    }
+
+    /// Returns the kept file of this name. The compiler makes it from these words if there is none.
+    fn kept(&self, name: String, words: &[&str]) -> PathBuf {
+        let kept = kept_files().join(name);
+        // A program that another test runs cannot be opened for writing.
+        let used = fs::File::open(&kept);
         if used.and_then(|file| file.set_modified(SystemTime::now())).is_err() {
-            // Another test may compile the same at the same time; each renames its own file.
+            // Another test may make the same at the same time; each renames its own file.
             let own = self.folder.path().file_name().unwrap().to_string_lossy();
             let made = format!("{}-{own}", kept.display());
-            self.c(&[&["-std=c++17", "-c", source, "-o", &made], flags].concat());
+            self.c(&[words, &["-o", &made]].concat());
             fs::rename(made, &kept).unwrap();
         }
         kept
-    }
-
-    fn link(&self, objects: &[PathBuf]) {
-        let objects: Vec<&str> = objects.iter().map(|object| object.to_str().unwrap()).collect();
-        self.c(&[&["-o", "simulator"], &objects[..]].concat());
     }
 
     fn command(&self, words: &[&str]) -> Command {
@@ -221,7 +230,7 @@ impl Simulator {
         let file = format!("orders{number}");
         self.write(&file, &orders);
         fs::write(self.path(&bytes), &expected).unwrap();
-        let mut asked = Command::new(self.path("simulator"));
+        let mut asked = Command::new(&self.program);
         let output = asked.arg(&file).current_dir(self.folder.path()).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "the simulator ends with {}: {said}", output.status);
@@ -251,8 +260,21 @@ fn compiler() -> &'static str {
     })
 }
 
-/// Returns the folder of compiled objects. The first test of a process removes those that no run used for a week.
-fn kept_objects() -> &'static Path {
+/// Returns the flags of the checks, or none if the compiler does not support them.
+fn checks() -> &'static [&'static str] {
+    static TAKEN: OnceLock<bool> = OnceLock::new();
+    let taken = *TAKEN.get_or_init(|| {
+        let folder = TempDir::new().unwrap();
+        fs::write(folder.path().join("empty.cpp"), "int main() { return 0; }\n").unwrap();
+        let mut asked = Command::new("c++");
+        asked.args(CHECKS).args(["empty.cpp", "-o", "empty"]).current_dir(folder.path());
+        asked.stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+    });
+    if taken { &CHECKS } else { &[] }
+}
+
+/// Returns the folder of compiled objects and linked programs. The first test of a process removes those that no run used for a week.
+fn kept_files() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("simulator");
