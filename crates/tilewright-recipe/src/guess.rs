@@ -1,5 +1,7 @@
 //! Which of the shipped recipes fit a checkpoint, and why the others do not: the configuration first, then names and extents.
 
+use std::sync::OnceLock;
+
 use serde_json::Value;
 
 use crate::{
@@ -87,11 +89,9 @@ pub struct Guessed {
 pub fn guess(tensors: &[Tensor], config: Option<&Value>) -> Guessed {
     let mut guessed = Guessed { model: model(config), ..Guessed::default() };
     let mut near = Vec::new();
-    for (shipped, inverse) in shipped().iter().flat_map(|one| [(one, false), (one, true)]) {
-        let Ok(recipe) = shipped.recipe() else { continue };
-        let recipe = if inverse { recipe.inverse() } else { recipe };
-        let guess = guessed_of((shipped, inverse), &recipe, tensors, config);
-        match guess.distance(&recipe, tensors.len()) {
+    for (shipped, inverse, recipe) in both_ways() {
+        let guess = guessed_of((shipped, *inverse), recipe, tensors, config);
+        match guess.distance(recipe, tensors.len()) {
             Some(0) => guessed.fits.push(guess),
             Some(distance) => near.push((distance, guess)),
             None => guessed.others += 1,
@@ -105,6 +105,19 @@ pub fn guess(tensors: &[Tensor], config: Option<&Value>) -> Guessed {
     guessed.others += near.len().saturating_sub(NEAR);
     guessed.near = near.into_iter().take(NEAR).map(|(_, guess)| guess).collect();
     guessed
+}
+
+/// Returns the shipped recipes and their inverses, which are marked. They are parsed once, because that takes most of the time.
+fn both_ways() -> &'static [(&'static Shipped, bool, Recipe)] {
+    static ALL: OnceLock<Vec<(&Shipped, bool, Recipe)>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let parsed = shipped().iter().filter_map(|one| Some((one, one.recipe().ok()?)));
+        let both = |(one, forth): (&'static Shipped, Recipe)| {
+            let back = forth.inverse();
+            [(one, false, forth), (one, true, back)]
+        };
+        parsed.flat_map(both).collect()
+    })
 }
 
 /// Returns the facts that a configuration states of its model.

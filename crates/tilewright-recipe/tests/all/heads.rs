@@ -32,7 +32,8 @@ type Shapes = BTreeMap<String, Vec<u64>>;
 /// All models with small counts; head counts that no group divides are among them.
 fn all() -> Vec<Heads> {
     let mut all = Vec::new();
-    for n in [1, 2, 3, 4, 6, 9] {
+    let counts: &[u64] = tilewright_testing::cases(&[1, 2, 3, 4, 6, 9], &[1, 2, 3, 4, 6]);
+    for &n in counts {
         for g in 1..=n {
             for d in [2, 4, 6] {
                 all.push(Heads { n, g, d });

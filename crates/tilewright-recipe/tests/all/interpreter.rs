@@ -43,7 +43,6 @@ fn element(sources: &[Array], tensor: usize, at: u64) -> &[u8] {
 /// An element in another element type that holds the same value.
 fn exactly(element: &[u8], from: Dtype, to: Dtype) -> Result<Vec<u8>, String> {
     match (from, to) {
-        _ if from == to => Ok(element.to_vec()),
         (Dtype::Bf16, Dtype::F32) => Ok([&[0, 0], element].concat()),
         (Dtype::F32, Dtype::Bf16) if element[..2] == [0, 0] => Ok(element[2..].to_vec()),
         (Dtype::F32, Dtype::Bf16) => Err("bits would be lost".into()),
@@ -80,15 +79,18 @@ pub(crate) fn run(
         let mut bytes = vec![0; counts.len() * width];
         for part in &made.parts {
             for (source, at) in places(&part.digits) {
-                let element = match part.origin {
-                    Origin::Source { tensor, offset } => exactly(
-                        element(sources, tensor, offset + source),
-                        sources[tensor].0.dtype,
-                        made.dtype,
-                    )?,
-                    Origin::Fill(bits) => bits.to_le_bytes()[..width].to_vec(),
-                };
-                bytes[(part.offset + at) as usize * width..][..width].copy_from_slice(&element);
+                let to = &mut bytes[(part.offset + at) as usize * width..][..width];
+                match part.origin {
+                    Origin::Source { tensor, offset } => {
+                        let (from, own) =
+                            (element(sources, tensor, offset + source), sources[tensor].0.dtype);
+                        match own == made.dtype {
+                            true => to.copy_from_slice(from),
+                            false => to.copy_from_slice(&exactly(from, own, made.dtype)?),
+                        }
+                    }
+                    Origin::Fill(bits) => to.copy_from_slice(&bits.to_le_bytes()[..width]),
+                }
             }
         }
         let head = Tensor::new(made.name.clone(), made.dtype, made.extents.clone());

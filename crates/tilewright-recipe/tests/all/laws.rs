@@ -519,7 +519,7 @@ fn lends(case: &Case) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: tilewright_testing::cases(1500, 300), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: tilewright_testing::cases(1500, 150), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn random_rules_move_every_element_where_its_digits_are(seed in 1u64..) {
