@@ -164,7 +164,7 @@ mod tests {
             (Promise { data: data(2), ..first }, false),
             (Promise { data: None, ..first }, false),
         ] {
-            let folder = tempfile::tempdir().unwrap();
+            let folder = tilewright_testing::folder();
             for (who, promise) in [("a", first), ("b", second)] {
                 Journal::create(folder.path(), who).unwrap().promise(&[promise]).unwrap();
             }

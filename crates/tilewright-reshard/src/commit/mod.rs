@@ -532,7 +532,7 @@ mod tests {
     fn a_name_that_is_taken_meanwhile_is_left_alone() {
         let path =
             concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tilewright_testing::folder();
         for (name, inner) in [("out.safetensors", None), ("out", Some("out/model.safetensors"))] {
             let output = folder.path().join(name);
             let job = Job::prepare(Request::new(path, &output)).unwrap();

@@ -480,8 +480,8 @@ mod tests {
     /// Buffers stay within the memory, for all sides and layouts; memory below 64 KiB is rounded up.
     #[test]
     fn memory_is_bounded() {
-        let folder = tempfile::tempdir().unwrap();
-        let (rows, columns) = (1531u64, 700u64);
+        let folder = tilewright_testing::folder();
+        let (rows, columns) = (tilewright_testing::cases(1531u64, 1021), 700u64);
         let header = format!(
             "{{\"w\":{{\"dtype\":\"BF16\",\"shape\":[{rows},{columns}],\"data_offsets\":[0,{}]}}}}",
             rows * columns * 2

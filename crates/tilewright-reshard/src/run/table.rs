@@ -65,7 +65,7 @@ mod tests {
     /// Three hundred files are written in turns, and 256 of them are open.
     #[test]
     fn few_files_are_open() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tilewright_testing::folder();
         let paths: Vec<PathBuf> = (0..300).map(|n| folder.path().join(n.to_string())).collect();
         paths.iter().for_each(|path| std::fs::write(path, [0; 2]).unwrap());
         let (table, mut written) = (FileTable::new(paths.clone(), true), BTreeSet::new());

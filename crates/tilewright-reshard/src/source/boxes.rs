@@ -227,7 +227,7 @@ mod tests {
         for ((rows, columns), dtype) in
             [(1, 1), (2, 4), (3, 5), (8, 8), (5, 1)].into_iter().zip(types)
         {
-            let folder = tempfile::tempdir().unwrap();
+            let folder = tilewright_testing::folder();
             let mut bytes = [vec![255; 7], vec![255; 3]];
             let mut boxes = Vec::new();
             for row in (0..8).step_by(rows) {
@@ -263,7 +263,7 @@ mod tests {
     /// Two different lists over the same files make two different jobs.
     #[test]
     fn lists_that_differ_are_other_jobs() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tilewright_testing::folder();
         let path = folder.path().join("a");
         std::fs::write(&path, [0; 64]).unwrap();
         let half = |at, start| RawBox { file: 0, at, start: vec![start], extents: vec![8] };
@@ -294,7 +294,7 @@ mod tests {
 
     #[test]
     fn what_lies_beside_goes_along_and_extents_are_checked() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tilewright_testing::folder();
         let input = folder.path().join("in");
         std::fs::create_dir_all(input.join("logs")).unwrap();
         for (name, text) in [("a", "77777777"), ("config.json", "{}"), (".metadata", "")] {
@@ -324,7 +324,7 @@ mod tests {
 
     #[test]
     fn a_result_lies_apart_from_all_that_is_listed() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tilewright_testing::folder();
         let (input, other) = (folder.path().join("in"), folder.path().join("other"));
         for folder in [&input, &other] {
             std::fs::create_dir(folder).unwrap();
@@ -347,7 +347,7 @@ mod tests {
 
     #[test]
     fn lists_that_contradict_themselves_are_refused() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tilewright_testing::folder();
         let path = folder.path().join("a");
         std::fs::write(&path, [0; 8]).unwrap();
         let all = RawBox { file: 0, at: 0, start: vec![0], extents: vec![8] };

@@ -38,7 +38,7 @@ fn last(folder: &Path) -> String {
 
 #[test]
 fn extents_that_nothing_states_are_assumed_and_said() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path().join("in");
     shards(&at, &[("v", 1), ("w", 3)], 3, &[]);
     let request = Request::new(&at, folder.path().join("out"));
@@ -78,7 +78,7 @@ fn extents_that_nothing_states_are_assumed_and_said() {
 #[test]
 fn a_missing_shard_is_a_hole_where_extents_are_stated() {
     for gone in 0..3u64 {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tilewright_testing::folder();
         let at = folder.path().join("in");
         shards(&at, &[("w", 3)], 3, &[]);
         fs::remove_file(at.join(format!("shard-{:05}-model-00001-of-00001.safetensors", gone + 1)))
@@ -103,7 +103,7 @@ fn a_missing_shard_is_a_hole_where_extents_are_stated() {
 /// Results state the extents of the whole, so a part of them is never taken for it.
 #[test]
 fn results_state_their_extents() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = |name: &str| folder.path().join(name);
     let tensors =
         [("norm", "U8", vec![4], vec![1, 2, 3, 4]), ("w", "U8", vec![8, 2], (0..16).collect())];
@@ -150,7 +150,7 @@ fn results_state_their_extents() {
 /// For files of ranks from other libraries, parts are assumed, copies are not.
 #[test]
 fn ranks_of_others_assume_what_is_cut() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path().join("in");
     for rank in 0..2 {
         let held = [("norm", "U8", vec![2], vec![7, 7]), ("w", "U8", vec![2, 2], vec![rank; 4])];
@@ -225,7 +225,7 @@ fn model(folder: &Path, prefix: &str, config: &str) -> Request {
 #[test]
 fn the_config_of_a_known_family_states_extents() {
     let prepared = |prefix: &str, config: &str, gone: &str| -> Result<(usize, usize), Error> {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tilewright_testing::folder();
         let at = folder.path().join("in");
         let request = model(&at, prefix, config);
         if let Ok(number) = gone.parse::<u64>() {
@@ -264,7 +264,7 @@ fn the_config_of_a_known_family_states_extents() {
         assert_eq!(prepared("", &config, "").unwrap(), (11, 11), "{config}");
     }
     // Tensors with other names are not part of the model.
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     shards(folder.path(), &[("w", 3)], 2, &[]);
     fs::write(folder.path().join("config.json"), CONFIG).unwrap();
     let job =
@@ -275,7 +275,7 @@ fn the_config_of_a_known_family_states_extents() {
 #[test]
 fn a_tensor_that_is_missing_as_a_whole_is_refused_or_said_to_be_unseen() {
     let prepared = |config: &str, gone: u64| {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tilewright_testing::folder();
         let at = folder.path().join("in");
         let request = model(&at, "", config);
         let _ =
@@ -303,7 +303,7 @@ fn a_tensor_that_is_missing_as_a_whole_is_refused_or_said_to_be_unseen() {
 /// An index that lists some files of a distributed checkpoint does not make its tensors shorter.
 #[test]
 fn an_index_of_boxes_lists_no_whole_tensors() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path().join("in");
     shards(&at, &[("w", 3)], 3, &[]);
     let index = at.join("model.safetensors.index.json");
@@ -324,7 +324,7 @@ fn an_index_of_boxes_lists_no_whole_tensors() {
 /// A single file of a checkpoint is compared with the config in its folder.
 #[test]
 fn the_config_beside_a_lone_file_states_extents() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path().join("in");
     let request = model(&at, "", CONFIG);
     let first = at.join("shard-00001-model-00001-of-00001.safetensors");
@@ -339,7 +339,7 @@ fn the_config_beside_a_lone_file_states_extents() {
 #[cfg(unix)]
 #[test]
 fn a_config_that_is_a_pipe_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path().join("in");
     let request = model(&at, "", CONFIG);
     fs::remove_file(at.join("config.json")).unwrap();
@@ -351,7 +351,7 @@ fn a_config_that_is_a_pipe_is_refused() {
 
 #[test]
 fn a_caller_knows_better_than_a_config() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path().join("in");
     let config = CONFIG.replace("\"vocab_size\": 6", "\"vocab_size\": 8");
     let request = model(&at, "", &config);
@@ -368,7 +368,7 @@ fn a_caller_knows_better_than_a_config() {
 /// accepts it.
 #[test]
 fn the_heads_of_a_rule_are_those_of_the_config() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path().join("in");
     fs::create_dir_all(&at).unwrap();
     let fused: Tensors = [("qkv".to_owned(), ("U8".to_owned(), vec![128], vec![7; 128]))].into();
@@ -432,7 +432,7 @@ fn the_heads_of_a_rule_are_those_of_the_config() {
 #[test]
 fn a_rank_before_the_first_may_be_missing() {
     let said = |first: u64| {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tilewright_testing::folder();
         let at = folder.path().join("in");
         fs::create_dir_all(&at).unwrap();
         for rank in first..first + 3 {
@@ -486,7 +486,7 @@ fn lists_of_extents_are_read_or_refused() {
         assert!(error.contains(says), "{text}: {error}");
     }
     // A tensor that is listed must exist, also among whole tensors.
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let path = folder.path().join("model.safetensors");
     file(&path, &[("w", "U8", vec![4], vec![0; 4])], &[]);
     let request = Request::new(&path, folder.path().join("out"));
@@ -502,7 +502,7 @@ fn lists_of_extents_are_read_or_refused() {
 /// Files that contradict each other, and notes that cannot be read.
 #[test]
 fn notes_of_extents_are_checked() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let tried = |number: usize, notes: [&str; 2]| {
         let at = folder.path().join(number.to_string());
         for (file, note) in notes.into_iter().enumerate() {
@@ -537,7 +537,7 @@ fn notes_of_extents_are_checked() {
 /// A shard of another size is reported by its name or its box.
 #[test]
 fn a_shard_of_another_size_is_named() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path().join("in");
     shards(&at, &[("w", 3)], 3, &[]);
     let second = at.join("shard-00002-model-00001-of-00001.safetensors");

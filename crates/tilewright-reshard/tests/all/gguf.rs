@@ -26,7 +26,7 @@ fn run(request: Request) -> Result<u64, Error> {
 /// A file that is rewritten as a file has the same bytes, with any memory.
 #[test]
 fn a_file_of_whole_tensors_is_the_source() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     for (number, name) in
         ["data/tiny_quantised.gguf", "recipes/llama_gguf/after.gguf"].into_iter().enumerate()
     {
@@ -59,7 +59,7 @@ fn cuts_no_block(rules: &Rules) -> bool {
 /// by bit; one that cuts a block is refused with the coordinate.
 #[test]
 fn blocks_move_as_a_whole_or_not_at_all() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let source = fs::read(quantised()).unwrap();
     let expected =
         Collection::open(quantised()).unwrap().fingerprints(&Key::default(), &()).unwrap();
@@ -113,7 +113,7 @@ fn blocks_move_as_a_whole_or_not_at_all() {
 /// whole tensors keeps.
 #[test]
 fn metadata_are_those_of_the_model() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = |name: &str| folder.path().join(name);
     let cnn = corpus("data/tiny_cnn_f32.safetensors");
     let error = run(Request::new(&cnn, at("out.gguf"))).unwrap_err();
@@ -152,7 +152,7 @@ fn metadata_are_those_of_the_model() {
 /// A result in a layout records it in GGUF too, with the fingerprint of the data, which a later verification compares.
 #[test]
 fn a_layout_is_recorded_with_the_fingerprint() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let (out, cnn) = (folder.path().join("out.gguf"), corpus("data/tiny_cnn_f32.safetensors"));
     run(Request::new(&cnn, &out).metadata(quantised()).layout("zN")).unwrap();
     let input = open(&out, &Reading::default()).unwrap();
@@ -168,7 +168,7 @@ fn a_layout_is_recorded_with_the_fingerprint() {
 /// A result that is a file is replaced only if that is asked, and only a file; what cannot be written says what can.
 #[test]
 fn files_are_replaced_on_demand_and_other_results_are_refused() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = |name: &str| folder.path().join(name);
     let cnn = corpus("data/tiny_cnn_f32.safetensors");
     let request = || Request::new(&cnn, at("out.safetensors"));
@@ -225,7 +225,7 @@ fn files_are_replaced_on_demand_and_other_results_are_refused() {
 /// Numbers of all widths in big-endian order become little-endian ones, whole and in shards.
 #[test]
 fn big_endian_numbers_are_reversed() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     for (descr, unit) in
         [(">i2", 2), (">f2", 2), (">u4", 4), (">f4", 4), (">i8", 8), (">f8", 8), (">c8", 4)]
     {
@@ -255,7 +255,7 @@ fn big_endian_numbers_are_reversed() {
 /// files of ranks, and by other processes.
 #[test]
 fn packed_elements_survive_gguf() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = |name: &str| folder.path().join(name);
     let f4: Vec<u8> = (0..24).map(|i| i * 10 + 3).collect();
     let f32s: Vec<u8> = (0..64).collect();
@@ -294,7 +294,7 @@ fn packed_elements_survive_gguf() {
 /// The file whose metadata a result gets is no source of tensors, but must not change, also while a plan exists.
 #[test]
 fn a_file_of_metadata_must_not_change_and_is_not_a_source() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = |name: &str| folder.path().join(name);
     let model = || {
         fs::remove_file(at("model.gguf")).ok();
@@ -325,7 +325,7 @@ fn a_file_of_metadata_must_not_change_and_is_not_a_source() {
 /// Boxes that a caller lists become one file, too, with the metadata of another file.
 #[test]
 fn listed_boxes_become_a_file() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = |name: &str| folder.path().join(name);
     fs::create_dir(at("in")).unwrap();
     fs::write(at("in/a"), [7; 24]).unwrap();
@@ -340,7 +340,7 @@ fn listed_boxes_become_a_file() {
 /// Metadata that contradict the tensors are refused, and written if the request trusts them; changes to them are notes.
 #[test]
 fn metadata_are_compared_with_the_tensors_unless_they_are_trusted() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = |name: &str| folder.path().join(name);
     let llama = corpus("recipes/llama_gguf/after.gguf");
     let input = open(&llama, &Reading::default()).unwrap();

@@ -42,7 +42,7 @@ fn a_killed_run_of_threads_leaves_nothing_half_done() {
 
 /// Kills runs at increasing times until one completes. A box has several parts.
 fn kill_until_whole(threads: usize) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = |name: &str| folder.path().join(name);
     let bytes = |seed: u64| (0..1_000_000u64).map(|i| (i * 31 / 7 + seed) as u8).collect();
     let tensor = |seed| ("BF16".to_owned(), vec![1000, 500], bytes(seed));
@@ -83,7 +83,7 @@ fn kill_until_whole(threads: usize) {
 /// Ranks in any order, twice and at once: no task depends on another.
 #[test]
 fn ranks_share_a_plan() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = |name: &str| folder.path().join(name);
     let bytes: Vec<u8> = (0..90_000u32).map(|i| (i / 3) as u8).collect();
     let whole: Tensors = [("w".to_owned(), ("U8".to_owned(), vec![300, 300], bytes))].into();

@@ -81,7 +81,7 @@ proptest! {
         layout in prop_oneof![Just(None), Just(Some("col-major")), Just(Some("zN[M0=4,C0=4]"))],
         form in prop_oneof![Just(Form::Ranks), Just(Form::Dcp)],
     ) {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tilewright_testing::folder();
         let at = |name: &str| folder.path().join(name);
         let whole = tensors([rows, columns], dtype, width);
         write(&at("whole.safetensors"), &whole, &[]);
@@ -111,7 +111,7 @@ proptest! {
 /// Boxes of a few rows or columns, and parts of them, give the same files.
 #[test]
 fn memory_changes_no_byte() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = |name: &str| folder.path().join(name);
     let whole = tensors([700, 300], "BF16", 2);
     write(&at("whole.safetensors"), &whole, &[]);
@@ -136,7 +136,7 @@ fn memory_changes_no_byte() {
 /// reads the same parts.
 #[test]
 fn parts_and_threads_change_no_byte() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = |name: &str| folder.path().join(name);
     let whole = tensors(tilewright_testing::cases([2111, 1300], [1011, 700]), "BF16", 2);
     write(&at("whole.safetensors"), &whole, &[]);
@@ -168,7 +168,7 @@ fn parts_and_threads_change_no_byte() {
 /// TP4×FSDP2 → TP2 → whole → TP8 → whole.
 #[test]
 fn a_round_trip_is_the_identity() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = |name: &str| folder.path().join(name);
     let whole = tensors([96, 40], "BF16", 2);
     write(&at("whole.safetensors"), &whole, &[]);

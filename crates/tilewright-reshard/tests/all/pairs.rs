@@ -3,7 +3,7 @@
 //!
 //! `TILEWRIGHT_PAIRS` is the number of pairs, `TILEWRIGHT_SEED` the first: a pair is determined by its number.
 
-use std::{env, path::PathBuf};
+use std::env;
 
 use crate::common::{Tensors, gather, read, write};
 use tilewright_reshard::{Form, Job, Request, Rules};
@@ -153,23 +153,16 @@ fn check(number: u64, folder: &std::path::Path) -> [u64; 2] {
     [whole.len() as u64, whole.values().map(|(_, _, bytes)| bytes.len() as u64).sum()]
 }
 
-/// Returns a folder in memory if possible, because the files are small and synced.
-fn folder() -> tempfile::TempDir {
-    let memory = PathBuf::from("/dev/shm");
-    let made = tempfile::tempdir_in(memory);
-    made.or_else(|_| tempfile::tempdir()).unwrap()
-}
-
 #[test]
 fn random_pairs_are_gathers() {
     let number = |name: &str| env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let (first, count) = (
         number("TILEWRIGHT_SEED"),
-        number("TILEWRIGHT_PAIRS").unwrap_or(tilewright_testing::cases(300, 90)),
+        number("TILEWRIGHT_PAIRS").unwrap_or(tilewright_testing::cases(300, 60)),
     );
     let (first, mut sums) = (first.unwrap_or(0), [0; 2]);
     for pair in first..first + count {
-        let folder = folder();
+        let folder = tilewright_testing::folder();
         let [tensors, bytes] = check(pair, folder.path());
         sums = [sums[0] + tensors, sums[1] + bytes];
     }

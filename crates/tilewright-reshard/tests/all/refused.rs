@@ -26,7 +26,7 @@ type Part<'a> = (&'a str, &'a [u64], &'a [u64]);
 
 #[test]
 fn holes_overlaps_and_other_types_are_refused_with_their_boxes() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let cases: [(&[Part<'_>], &str); 6] = [
         (
             &[("F32", &[2, 3], &[0, 0]), ("F32", &[2, 3], &[3, 0])],
@@ -63,7 +63,7 @@ fn holes_overlaps_and_other_types_are_refused_with_their_boxes() {
 
 #[test]
 fn equal_boxes_are_replicas_and_tensors_without_dims_are_real() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path().join("in");
     piece(&at, 0, "F32", &[], &[]);
     std::fs::copy(at.join("shard-0.safetensors"), at.join("shard-1.safetensors")).unwrap();
@@ -75,7 +75,7 @@ fn equal_boxes_are_replicas_and_tensors_without_dims_are_real() {
 
 #[test]
 fn shards_of_another_rule_are_refused() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path().join("in");
     std::fs::create_dir(&at).unwrap();
     for (rank, rows) in [3u64, 2].into_iter().enumerate() {
@@ -101,7 +101,7 @@ fn shards_of_another_rule_are_refused() {
 
 #[test]
 fn requests_that_cannot_be_met_say_why() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path().join("in");
     piece(&at, 0, "F32", &[2, 3], &[0, 0]);
     let out = folder.path().join("out");
@@ -124,7 +124,7 @@ fn requests_that_cannot_be_met_say_why() {
 
 #[test]
 fn a_changed_source_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = |name: &str| folder.path().join(name);
     piece(&at("in"), 0, "F32", &[2, 3], &[0, 0]);
     let job = Job::prepare(Request::new(at("in"), at("out"))).unwrap();
@@ -141,7 +141,7 @@ fn a_changed_source_is_refused() {
 #[test]
 fn a_tensor_that_a_file_lacks_is_no_shorter_tensor() {
     for gone in 0..4u64 {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tilewright_testing::folder();
         let at = folder.path().join("in");
         std::fs::create_dir(&at).unwrap();
         for rank in 0..4 {
@@ -177,7 +177,7 @@ fn a_tensor_that_a_file_lacks_is_no_shorter_tensor() {
 /// If files state the offsets of their boxes, a rule with other offsets is refused.
 #[test]
 fn a_rule_that_contradicts_the_offsets_of_files_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     for (number, starts) in [[0, 2], [2, 0]].into_iter().enumerate() {
         let at = folder.path().join(number.to_string());
         for (file, start) in starts.into_iter().enumerate() {
@@ -204,7 +204,7 @@ fn a_rule_that_contradicts_the_offsets_of_files_is_refused() {
 
 #[test]
 fn a_tensor_named_as_the_metadata_and_tasks_that_are_none_are_refused() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let (path, out) = (folder.path().join("bytes"), folder.path().join("out"));
     std::fs::write(&path, [0; 8]).unwrap();
     let all = tilewright_reshard::RawBox { file: 0, at: 0, start: vec![0], extents: vec![8] };
@@ -224,7 +224,7 @@ fn a_tensor_named_as_the_metadata_and_tasks_that_are_none_are_refused() {
 /// A plan appears complete, once, and without other files.
 #[test]
 fn a_plan_is_written_whole_and_never_replaced() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     piece(&folder.path().join("in"), 0, "F32", &[2, 3], &[0, 0]);
     let job = Job::prepare(Request::new(folder.path().join("in"), folder.path().join("out")));
     let (job, plan) = (job.unwrap(), folder.path().join("plan"));
@@ -240,7 +240,7 @@ fn a_plan_is_written_whole_and_never_replaced() {
 /// Every field of a plan counts: a field that was changed by hand, or that this version does not know, is refused.
 #[test]
 fn a_plan_that_was_changed_by_hand_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let input = folder.path().join("in.safetensors");
     let tensors: Tensors = [("w".to_owned(), ("U8".to_owned(), vec![4], vec![1, 2, 3, 4]))].into();
     write(&input, &tensors, &[]);
@@ -265,7 +265,7 @@ fn a_plan_that_was_changed_by_hand_is_refused() {
 /// A single file of a distributed checkpoint contains boxes, not whole tensors.
 #[test]
 fn a_file_of_a_distributed_checkpoint_alone_is_not_whole() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     piece(folder.path(), 1, "F32", &[2], &[0]);
     piece(folder.path(), 2, "F32", &[2], &[2]);
     let mut files: Vec<_> =

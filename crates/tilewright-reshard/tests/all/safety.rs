@@ -34,7 +34,7 @@ fn a_copy_that_differs_is_refused_with_its_index() {
         // Each byte of one copy or another, and the first byte of each copy.
         let every = (0..len).map(|byte| (byte * 5 % 6, byte));
         for (rank, byte) in every.chain((0..6).map(|rank| (rank, 0))) {
-            let folder = tempfile::tempdir().unwrap();
+            let folder = tilewright_testing::folder();
             let (input, out) = (folder.path().join("in"), folder.path().join("out"));
             let mut held: Vec<Vec<u8>> = (0..6).map(|_| (0..len as u8).collect()).collect();
             if placed.contains("Shard") {
@@ -69,7 +69,7 @@ fn a_copy_that_differs_is_refused_with_its_index() {
 /// Copies in tiles, in a transpose, in boxes larger than the memory, and in parts of boxes.
 #[test]
 fn copies_are_compared_in_every_layout_and_size() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     let bytes: Vec<u8> = (0..300 * 704u32).map(|n| (n * 7 + n / 251) as u8).collect();
     file(&at.join("whole/m.safetensors"), &[("w", "U8", vec![300, 704], bytes.clone())], &[]);
@@ -96,7 +96,7 @@ fn copies_are_compared_in_every_layout_and_size() {
 
 #[test]
 fn equal_boxes_of_torch_are_compared_and_the_plan_says_how_many_bytes() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let (input, out) = (folder.path().join("in"), folder.path().join("out"));
     let info = [("DCP_SHARDING_INFO", r#"{"w":{"saved_offsets":[0]}}"#), ("DCP_VERSION", "1.0")];
     for (number, last) in [(1, 3u8), (2, 4)] {
@@ -114,7 +114,7 @@ fn equal_boxes_of_torch_are_compared_and_the_plan_says_how_many_bytes() {
 #[cfg(unix)]
 fn what_is_written_is_read_back_where_that_is_asked() {
     for verified in [false, true] {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tilewright_testing::folder();
         let (input, out) = (folder.path().join("in.safetensors"), folder.path().join("out"));
         file(&input, &[("w", "U8", vec![4], vec![1, 2, 3, 4])], &[]);
         let rules = Rules::new("tp=2").unwrap().rule("w", "[Shard(0)]").unwrap();
@@ -136,7 +136,7 @@ fn a_checkpoint_of_torch_without_one_of_its_files_is_refused() {
     let all = names(&sharded("dcp_hf/ckpt"));
     let full = read(&sharded("dcp_hf/full.safetensors"));
     for gone in &all {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tilewright_testing::folder();
         let (input, out) = (folder.path().join("in"), folder.path().join("out"));
         fs::create_dir(&input).unwrap();
         for name in all.iter().filter(|name| *name != gone) {
@@ -163,7 +163,7 @@ fn a_checkpoint_of_torch_without_one_of_its_files_is_refused() {
 /// Rows over ranks: without the last file nothing contradicts a shorter tensor, except stated extents.
 #[test]
 fn a_last_file_that_is_missing_is_seen_by_the_extents() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let input = folder.path().join("in");
     for number in 0..3u64 {
         let path = input.join(format!("shard-{:05}-model-00001-of-00001.safetensors", number + 1));
@@ -187,7 +187,7 @@ fn a_last_file_that_is_missing_is_seen_by_the_extents() {
 /// one.
 #[test]
 fn a_disk_without_room_is_told_before_a_byte_is_written() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let (input, out) = (folder.path().join("in.safetensors"), folder.path().join("out"));
     let bytes = 1u64 << 43;
     let header =
@@ -209,7 +209,7 @@ fn a_disk_without_room_is_told_before_a_byte_is_written() {
 
 #[test]
 fn a_name_on_which_another_run_works_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let (input, out) = (folder.path().join("in.safetensors"), folder.path().join("out"));
     file(&input, &[("w", "U8", vec![4], vec![1, 2, 3, 4])], &[]);
     let job = Job::prepare(Request::new(&input, &out)).unwrap();
@@ -233,7 +233,7 @@ fn a_name_on_which_another_run_works_is_refused() {
 
 #[test]
 fn a_source_that_is_changed_behind_its_plan_is_named() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let (input, plan) = (folder.path().join("in.safetensors"), folder.path().join("plan"));
     file(&input, &[("w", "U8", vec![4], vec![1, 2, 3, 4])], &[]);
     let job = Job::prepare(Request::new(&input, folder.path().join("out"))).unwrap();
@@ -246,7 +246,7 @@ fn a_source_that_is_changed_behind_its_plan_is_named() {
 
 #[test]
 fn a_checkpoint_is_replaced_where_that_is_asked_and_nothing_else_is() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let (input, out) = (folder.path().join("in.safetensors"), folder.path().join("out"));
     file(&input, &[("w", "U8", vec![4], vec![1, 2, 3, 4])], &[]);
     let request = Request::new(&input, &out);
@@ -276,7 +276,7 @@ fn a_checkpoint_is_replaced_where_that_is_asked_and_nothing_else_is() {
 /// A recorded recipe fits the tensors of its own file, and is left out with a note.
 #[test]
 fn a_recorded_recipe_is_left_with_a_note() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let input = folder.path().join("in.safetensors");
     file(&input, &[("w", "U8", vec![2], vec![1, 2])], &[("tilewright.recipe", "pass = ['*']")]);
     let job = Job::prepare(Request::new(&input, folder.path().join("out"))).unwrap();
@@ -290,7 +290,7 @@ fn a_recorded_recipe_is_left_with_a_note() {
 
 #[test]
 fn metadata_and_files_beside_the_tensors_go_along() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let (input, out) = (folder.path().join("in"), folder.path().join("out"));
     for (rank, own) in ["a", "b"].into_iter().enumerate() {
         let path = input.join(format!("rank_{rank}.safetensors"));
@@ -327,7 +327,7 @@ fn metadata_and_files_beside_the_tensors_go_along() {
 /// The recorded fingerprint of a converted file is compared with its data, and a result in a layout has one.
 #[test]
 fn fingerprints_are_compared_and_recorded() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let (input, tiled) = (folder.path().join("in.safetensors"), folder.path().join("tiled"));
     let bytes: Vec<u8> = (0..=255).cycle().take(512 * 96).collect();
     file(&input, &[("w", "U8", vec![512, 96], bytes.clone())], &[]);
@@ -377,7 +377,7 @@ fn every_element_type_passes_and_packed_ones_are_refused() {
         ("F64", 8),
         ("C64", 8),
     ];
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let (input, cut, back) = (
         folder.path().join("in.safetensors"),
         folder.path().join("cut"),
@@ -414,7 +414,7 @@ fn every_element_type_passes_and_packed_ones_are_refused() {
 /// Elements narrower than a byte are copied unchanged, with the shape in their file, and never split.
 #[test]
 fn packed_elements_are_copied_and_not_cut() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = |name: &str| folder.path().join(name);
     let input = at("in.safetensors");
     let tensors = [
@@ -489,7 +489,7 @@ fn promised_files_that_are_lost_are_never_made_anew() {
         ("is missing", |data| fs::remove_dir_all(data).unwrap()),
     ];
     for (says, harm) in harms {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tilewright_testing::folder();
         let rules = Rules::new("tp=2").unwrap().rule("*.weight", "[Shard(0)]").unwrap();
         let rules = rules.rule("*", "P()").unwrap();
         let path =
@@ -522,7 +522,7 @@ fn promised_files_that_are_lost_are_never_made_anew() {
 /// A lost file is also found if all tasks are done, and only the end is missing.
 #[test]
 fn a_lost_file_is_no_result() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
     let job = Job::prepare(Request::new(path, folder.path().join("out"))).unwrap();
     job.run(0..job.tasks(), "rank-0", &()).unwrap();
@@ -539,7 +539,7 @@ fn a_lost_file_is_no_result() {
 /// A job does not depend on threads: a run with any number of them resumes the work of another.
 #[test]
 fn threads_are_no_part_of_a_job() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
     let request = Request::new(path, folder.path().join("out"));
     let job = Job::prepare(request.clone()).unwrap();

@@ -26,7 +26,7 @@ fn tensors(dtype: &str, bytes: impl Fn(u64) -> u64) -> Tensors {
     all.map(|(name, tensor)| (name.to_owned(), tensor)).collect()
 }
 
-/// For all meshes, rules, layouts and element types: the fingerprints are those of the whole arrays, and the rules in the files
+/// For all meshes, rules and layouts, with element types: the fingerprints are those of the whole arrays, and the rules in the files
 /// are those that were given.
 #[test]
 fn fingerprints_of_shards_are_those_of_whole_arrays() {
@@ -42,14 +42,15 @@ fn fingerprints_of_shards_are_those_of_whole_arrays() {
     ];
     let dtypes = [("BF16", 2), ("F32", 4), ("U8", 1), ("F64", 8), ("C64", 8), ("BOOL", 1)];
     for (number, (dtype, width)) in dtypes.into_iter().enumerate() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tilewright_testing::folder();
         let whole = folder.path().join("whole.safetensors");
         write(&whole, &tensors(dtype, |count| count * width), &[]);
         let expected = prints(Collection::open(&whole).unwrap());
         assert!(shards(&whole, None).unwrap().is_none());
-        for (at, (mesh, rule)) in
-            meshes.iter().flat_map(|mesh| rules.iter().map(move |rule| (mesh, rule))).enumerate()
-        {
+        let pairs = meshes.iter().flat_map(|mesh| rules.iter().map(move |rule| (mesh, rule)));
+        // All pairs with each type; or every fourth, so each with one type or two.
+        let step = tilewright_testing::cases(1, 4);
+        for (at, (mesh, rule)) in pairs.enumerate().skip(number % step).step_by(step) {
             let cut = Rules::new(mesh).unwrap().rule("[wuo]*", rule).unwrap();
             let request = Request::new(&whole, folder.path().join(at.to_string())).to(cut);
             let form = if (at + number) % 3 == 0 { Form::Dcp } else { Form::Ranks };
@@ -74,7 +75,7 @@ fn fingerprints_of_shards_are_those_of_whole_arrays() {
 /// Files that record different rules are shards of different checkpoints, even if their shapes and boxes fit.
 #[test]
 fn files_with_different_rules_are_not_joined() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = |name: &str| folder.path().join(name);
     write(&at("whole.safetensors"), &tensors("U8", |count| count), &[]);
     for (out, rule) in [("a", "[Shard(0), Shard(0)]"), ("b", "[_StridedShard(0, sf=2), Shard(0)]")]
@@ -98,7 +99,7 @@ fn files_with_different_rules_are_not_joined() {
 /// A file that records rules holds its part of every tensor, copies too; rules of the caller are for other files.
 #[test]
 fn a_copy_that_a_file_lacks_is_missed() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = |name: &str| folder.path().join(name);
     write(&at("whole.safetensors"), &tensors("U8", |count| count), &[]);
     let rules = Rules::new("tp=2").unwrap().rule("w", "[Shard(0)]").unwrap();
@@ -127,7 +128,7 @@ fn a_copy_that_a_file_lacks_is_missed() {
 /// Packed elements are whole at every position, and their fingerprints are those of the elements.
 #[test]
 fn packed_elements_are_read_as_elements() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let (whole, out) = (folder.path().join("whole.safetensors"), folder.path().join("out"));
     let tensor = ("F4".to_owned(), vec![3, 4], vec![0x21, 0x43, 0x65, 0x07, 0x18, 0x39]);
     write(&whole, &[("w".to_owned(), tensor)].into(), &[]);
@@ -140,7 +141,7 @@ fn packed_elements_are_read_as_elements() {
 /// difference, and a byte of padding is neither.
 #[test]
 fn every_changed_byte_is_found_where_it_is() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let (whole, out) = (folder.path().join("whole.safetensors"), folder.path().join("out"));
     let tensor = |dims: &[u64]| {
         let count: u64 = dims.iter().product();
@@ -185,7 +186,7 @@ fn every_changed_byte_is_found_where_it_is() {
 /// Files that record no rules are read by the caller's; other folders are not shards.
 #[test]
 fn rules_of_the_caller_are_for_folders_of_files() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = |name: &str| folder.path().join(name);
     let whole = tensors("F32", |count| count * 4);
     write(&at("whole.safetensors"), &whole, &[]);
