@@ -30,23 +30,15 @@ pub(crate) struct Outcome {
 }
 
 impl Compiler {
-    /// For checks: only the metadata of the crates, as by `cargo check`.
-    pub(crate) fn for_checks(name: &str) -> Compiler {
-        Compiler::new(name, &["--emit=metadata"])
-    }
-
-    /// For builds as well: the crates as in a release build, except for their own machine code, which is not needed.
-    pub(crate) fn for_builds(name: &str) -> Compiler {
-        Compiler::new(name, &["--emit=link", "-Cdebug-assertions=no", "-Coverflow-checks=no"])
-    }
-
-    fn new(name: &str, options: &[&str]) -> Compiler {
+    /// Compiles the crates as in a release build, except for their own machine code, which is not needed.
+    pub(crate) fn new() -> Compiler {
+        let options = ["--emit=link", "-Cdebug-assertions=no", "-Coverflow-checks=no"];
         let folder =
-            Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+            Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("compiler-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         let compiler = Compiler { folder };
         for [source, name] in CRATES {
-            let outcome = compiler.compile(source, &[options, &[name]].concat());
+            let outcome = compiler.compile(source, &[&options[..], &[name]].concat());
             assert!(outcome.ok, "{}", outcome.messages);
         }
         compiler
