@@ -89,7 +89,7 @@ pub fn add_formats(text: &str) -> Result<Vec<&'static str>, Error> {
         return Err(Error::limit(message));
     }
     let known = catalogue().flat_map(|format| format.aliases.iter().chain([&format.name]));
-    let known = known.copied().chain(crate::catalogue::tabled::names());
+    let known = known.copied().chain(crate::catalogue::with_tables::names());
     let mut taken: HashSet<String> = known.map(str::to_owned).collect();
     let mut added: Vec<Format> = Vec::new();
     let mut examples = Vec::new();

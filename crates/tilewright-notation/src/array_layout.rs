@@ -10,7 +10,7 @@ use tilewright_table::{Along, Block, MAX_ENTRIES, TABLES, TabledLayout};
 
 use crate::{
     Error, Lists, Named, TabledFormat,
-    catalogue::tabled::Found,
+    catalogue::with_tables::Found,
     dialect,
     dtype::{in_order, stored_order},
     reading::{Given, Reading, Resolved},

@@ -42,37 +42,31 @@
 #[cfg(feature = "formats")]
 mod add_formats;
 mod array_layout;
-mod axes;
 mod catalogue;
 pub mod dialect;
 mod dtype;
-mod error;
-mod lists;
 mod literal;
 mod named;
 mod notation;
 mod reading;
 mod recognise;
-mod respell;
 mod scan;
 mod spec;
-mod spec_array;
 mod spelled;
 mod storage;
 mod tables;
-mod to_spec;
 mod words;
 
+pub use crate::tables::Lists;
 #[cfg(feature = "formats")]
 pub use add_formats::add_formats;
 pub use array_layout::ArrayLayout;
 pub use catalogue::{
     Allowed, Constant, Format, Group, Preset, Quantised, TabledFormat, Units, Width, catalogue,
-    groups, tabled_formats,
+    formats_with_tables, groups,
 };
 pub use dialect::{add_notation, notation, notations};
 pub use dtype::{dtype, dtype_in_order};
-pub use lists::Lists;
 pub use named::Named;
 pub use notation::Notation;
 pub use recognise::{Recognised, recognise};

@@ -1,8 +1,13 @@
-//! The cursor over the text of a SPEC, whose errors are those of this crate.
+//! Cursor over the text of a SPEC, and the errors that every reader of a text raises: a text that needs dims or an element
+//! type, and a refusal by core.
+//!
+//! All dialects use it. An error of the cursor is one of this crate.
 
-pub(crate) use tilewright_scan::{alternatives, comma, did_you_mean, distance, nearest, tuple};
+use tilewright_core::{self as core, ParseError, Remedy};
 
 use crate::Error;
+
+pub(crate) use tilewright_scan::{alternatives, comma, did_you_mean, distance, nearest, tuple};
 
 /// The characters of a text outside brackets and quotes: where each is, with the one before it in the text.
 pub(crate) fn outside(text: &str) -> impl Iterator<Item = (usize, Option<char>, char)> {
@@ -24,6 +29,28 @@ pub(crate) fn outside(text: &str) -> impl Iterator<Item = (usize, Option<char>, 
 
 /// A reading position in the text of a SPEC.
 pub(crate) type Scanner<'a> = tilewright_scan::Scanner<'a, Error>;
+
+/// Returns the error of a SPEC that is general and was resolved without dims.
+pub(crate) fn needs_dims(message: impl Into<String>) -> Error {
+    Error::new("needs-dims", message).with(&[Remedy::Dims])
+}
+
+/// Returns the error of a SPEC that depends on the element type and was resolved without one.
+pub(crate) fn needs_dtype(message: impl Into<String>) -> Error {
+    Error::new("needs-dtype", message).with(&[Remedy::Dtype])
+}
+
+/// Returns the error of a text that a parser of core refuses. Its kind is `parse` even if the text is well formed.
+pub(crate) fn parsed(error: ParseError) -> Error {
+    Error::from(error).of_kind("parse")
+}
+
+/// Returns the error of a linear map without an inverse or without strides. For a notation, the map is not legal.
+pub(crate) fn of_map(refusal: core::Error) -> Error {
+    let is_legal = !refusal.is_no_layout();
+    let error = Error::from(refusal);
+    if is_legal { error } else { error.of_kind("illegal") }
+}
 
 #[cfg(test)]
 mod tests {

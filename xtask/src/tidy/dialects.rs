@@ -24,16 +24,15 @@ const NOT_IN_CONSUMERS: [&str; 1] = ["fractal"];
 const CORE_TEXT: &str = "crates/tilewright-core/src/layout/text.rs";
 
 /// The crates without XLA's model, and their files that may use it: the dialects of XLA, and in the facade the readers
-/// of modules, the common error, and the root.
+/// of modules and the root.
 const WITHOUT_XLA: [&str; 5] =
     ["tilewright-notation", "tilewright-py", "tilewright", "tilewright-cli", "tilewright-web"];
-const OF_XLA: [&str; 6] = [
-    "/dialect/hlo.rs",
-    "/dialect/jax.rs",
+const OF_XLA: [&str; 5] = [
+    "/compilers/hlo.rs",
+    "/compilers/jax.rs",
     "tilewright/src/lib.rs",
     "tilewright/src/module.rs",
     "tilewright/src/ask/module.rs",
-    "tilewright/src/error/from.rs",
 ];
 
 /// Finds words of a dialect in the code of core, relayout, draw and files; and in notation, the facade and its callers,
@@ -163,7 +162,7 @@ mod tests {
         let text = "use tilewright_xla::Layout;\nuse tilewright::xla::fill_text;\nfn xla() {}";
         assert_eq!(found("crates/tilewright-notation/src/dtype.rs", text), [1, 2]);
         assert_eq!(found("crates/tilewright-py/src/tensor.rs", text), [1, 2]);
-        assert_eq!(found("crates/tilewright-notation/src/dialect/hlo.rs", text), NONE);
+        assert_eq!(found("crates/tilewright-notation/src/dialect/compilers/hlo.rs", text), NONE);
     }
 
     #[test]

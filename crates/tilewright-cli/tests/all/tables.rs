@@ -177,7 +177,7 @@ fn every_name_of_a_table_is_converted_both_ways() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();
     let raw = |name: &str| format!("raw:{}", path(name));
-    for format in tilewright::notation::tabled_formats() {
+    for format in tilewright::notation::formats_with_tables() {
         let (array, name) = format.example.split_once(' ').unwrap();
         let packed =
             format.bits.filter(|bits| *bits < 8).map_or(String::new(), |bits| format!("E({bits})"));

@@ -175,7 +175,7 @@ pub(crate) fn reread(
             if let Some(named) = in_words(own, spec, dims, said).map_err(wrong)? {
                 return of_words(stated, named, reading).map_err(about);
             }
-            let of_words = spec.dims_of_tabled_words(own.dtype, own.dims());
+            let of_words = spec.dims_from_words(own.dtype, own.dims());
             let own_dims = Some(of_words.as_deref().unwrap_or(own.dims()));
             let dims = if spec.is_concrete() { dims } else { dims.or(own_dims) };
             let rank = dims.map_or(0, <[u64]>::len);

@@ -1,39 +1,26 @@
 //! The catalogue of named formats: one line a format, as data.
 //!
 //! A pattern whose digits have constants for sizes, the constants by element width, and where it is
-//! defined. The lines are in files by maker: Ascend in `rows.rs`, others in files of their names, what threads of
-//! matrix units hold in `fragments.rs`. Each has a file of offsets in `corpus/formats`, from a formula
-//! that knows nothing of patterns.
+//! defined. The lines are in files by kind: of processors and their makers in `hardware.rs`, of libraries of kernels in
+//! `kernels.rs`, of files of weights in `checkpoints.rs`; those with index tables are in `with_tables.rs`. Each has a
+//! file of offsets in `corpus/formats`, from a formula that knows nothing of patterns.
 
-mod aiter;
-mod caches;
 mod checkpoints;
 mod constants;
-mod deepgemm;
-mod dims;
-mod flashinfer;
-mod fragments;
-mod fused;
-mod ggml;
-mod marlin;
-mod nvidia;
+mod hardware;
+mod kernels;
 pub(crate) mod own;
-mod quantised;
 mod refused;
-mod rows;
-pub(crate) mod tabled;
-mod tiles;
-mod triton;
+pub(crate) mod with_tables;
 
 use tilewright_core::Dtype;
-
-pub use quantised::{Allowed, Quantised};
-pub use tabled::{TabledFormat, tabled_formats};
 
 use crate::Error;
 
 pub(crate) use constants::C0;
+pub use constants::{Allowed, Quantised};
 pub(crate) use refused::refused;
+pub use with_tables::{TabledFormat, formats_with_tables};
 
 /// A named format: a pattern and its constants.
 ///
@@ -201,19 +188,19 @@ const fn rows(maker: &'static str, purpose: &'static str, formats: &'static [For
 /// The groups that are known.
 fn known() -> impl Iterator<Item = &'static GroupRows> + Clone {
     [
-        rows::ROWS,
-        nvidia::ROWS,
-        tiles::ROWS,
-        checkpoints::ROWS,
-        marlin::ROWS,
-        ggml::ROWS,
-        flashinfer::ROWS,
-        aiter::ROWS,
-        triton::ROWS,
-        deepgemm::ROWS,
-        caches::ROWS,
-        fused::ROWS,
-        fragments::ROWS,
+        hardware::ASCEND_ROWS,
+        hardware::NVIDIA_ROWS,
+        hardware::TILES_ROWS,
+        checkpoints::PACKED_ROWS,
+        kernels::MARLIN_ROWS,
+        checkpoints::GGML_ROWS,
+        kernels::FLASHINFER_ROWS,
+        kernels::AITER_ROWS,
+        kernels::TRITON_ROWS,
+        kernels::DEEPGEMM_ROWS,
+        checkpoints::CACHES_ROWS,
+        kernels::FUSED_ROWS,
+        hardware::FRAGMENTS_ROWS,
     ]
     .into_iter()
     .flatten()

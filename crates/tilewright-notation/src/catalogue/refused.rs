@@ -86,7 +86,7 @@ pub(crate) fn refused(name: &str) -> Option<(&'static str, &'static str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Spec, catalogue::tabled_formats};
+    use crate::{Spec, catalogue::formats_with_tables};
 
     /// Each name is refused with its law and its reason, and names no format.
     #[test]
@@ -100,7 +100,7 @@ mod tests {
             let known = |format: &crate::TabledFormat| {
                 format.name == *name || format.aliases.contains(name)
             };
-            assert!(!tabled_formats().iter().any(known), "{name}");
+            assert!(!formats_with_tables().iter().any(known), "{name}");
         }
     }
 }

@@ -29,10 +29,9 @@ use tilewright_core::{Layout, MAX_MODES, MAX_STEPS, Step, TensorLayout};
 
 use crate::{
     Error, Named,
-    error::parsed,
     notation::Notation,
     reading::{Given, Reading, Resolved},
-    scan::{Scanner, tuple},
+    scan::{Scanner, parsed, tuple},
 };
 
 pub(super) const DIALECT: Notation =

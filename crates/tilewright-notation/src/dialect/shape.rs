@@ -23,14 +23,13 @@ use std::{fmt, sync::Arc};
 
 use tilewright_core::{Dtype, Fill, LinearLayout, MAX_MODES, ParseError};
 
-use super::{All, ReadText, linear};
+use super::{All, ReadText, compilers::linear};
 use crate::{
     Error, Named,
     dtype::dtype,
-    error::parsed,
     notation::Notation,
     reading::{Given, Reading, Resolved},
-    scan::{Scanner, comma},
+    scan::{Scanner, comma, parsed},
 };
 
 pub(super) const DIALECT: Notation =

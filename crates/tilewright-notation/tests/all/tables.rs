@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use tilewright_core::{Dtype, Place};
-use tilewright_notation::{ArrayLayout, Error, Lists, MAX_TEXT, Spec, tabled_formats};
+use tilewright_notation::{ArrayLayout, Error, Lists, MAX_TEXT, Spec, formats_with_tables};
 
 /// One tensor and one file of numbers.
 struct Numbers(Vec<i64>);
@@ -154,7 +154,7 @@ fn lists_by_a_word() {
 /// Each name stands for its table and its layout, and reads back as itself.
 #[test]
 fn names_stand_for_tables() {
-    for format in tabled_formats() {
+    for format in formats_with_tables() {
         let spec = Spec::parse(format.example).unwrap_or_else(|e| panic!("{}", e.render()));
         assert_eq!(spec.to_string(), format.example);
         let named = spec.array_layout(None, None, &()).unwrap();

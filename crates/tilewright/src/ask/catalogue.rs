@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde_json::{Map, Value, json};
 use tilewright_notation::{
-    Constant, Format, Group, Named, Spec, TABLES, TabledFormat, Units, Width, catalogue, groups,
-    notations, tabled_formats,
+    Constant, Format, Group, Named, Spec, TABLES, TabledFormat, Units, Width, catalogue,
+    formats_with_tables, groups, notations,
 };
 
 use super::{
@@ -73,16 +73,16 @@ impl Formats {
     /// ```
     /// # if !cfg!(feature = "tables") { return; }
     /// use tilewright::ask::Formats;
-    /// let found = Formats { word: "3bit".into() }.tabled();
+    /// let found = Formats { word: "3bit".into() }.with_tables();
     /// assert_eq!(found.iter().map(|format| format.name).collect::<Vec<_>>(), ["GPTQ_3BIT", "CT_PACK_INT32_3BIT"]);
     /// ```
-    pub fn tabled(&self) -> Vec<&'static TabledFormat> {
+    pub fn with_tables(&self) -> Vec<&'static TabledFormat> {
         let word = self.word.to_ascii_lowercase();
         let has = |text: &&str| text.to_ascii_lowercase().contains(&word);
         let named = |format: &&TabledFormat| {
             format.aliases.iter().chain([&format.name, &format.source]).any(has)
         };
-        tabled_formats().iter().filter(named).collect()
+        formats_with_tables().iter().filter(named).collect()
     }
 }
 
@@ -99,7 +99,7 @@ impl Answer for Formats {
         let mut json =
             json!({ "formats": formats.map(|format| format_json(format)).collect::<Vec<_>>() });
         if TABLES {
-            json["tabled"] = self.tabled().into_iter().map(tabled_json).collect();
+            json["tabled"] = self.with_tables().into_iter().map(json_with_tables).collect();
         }
         json
     }
@@ -119,13 +119,13 @@ impl Answer for Formats {
             }
         }
         if TABLES {
-            text += &tabled_lines(&self.tabled(), width);
+            text += &lines_with_tables(&self.with_tables(), width);
         }
         text
     }
 
     fn is_no(&self) -> bool {
-        self.found().is_empty() && self.tabled().is_empty()
+        self.found().is_empty() && self.with_tables().is_empty()
     }
 }
 
@@ -147,7 +147,7 @@ fn listed(format: &Format, width: usize) -> String {
 }
 
 /// Returns the lines of formats with index tables: dims, other names and source of each.
-fn tabled_lines(formats: &[&TabledFormat], width: usize) -> String {
+fn lines_with_tables(formats: &[&TabledFormat], width: usize) -> String {
     if formats.is_empty() {
         return String::new();
     }
@@ -165,7 +165,7 @@ fn tabled_lines(formats: &[&TabledFormat], width: usize) -> String {
     text
 }
 
-fn tabled_json(format: &TabledFormat) -> Value {
+fn json_with_tables(format: &TabledFormat) -> Value {
     json!({
         "name": format.name,
         "aliases": format.aliases,
