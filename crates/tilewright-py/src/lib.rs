@@ -4,51 +4,16 @@
 //! place, never copied: `foreign/` is the only code that reads their memory.
 #![deny(unsafe_code)]
 
-mod ask;
-mod banks;
-mod cache;
-mod catalogue;
-mod convert;
-mod copy;
-mod device;
-mod drawing;
-mod driver;
-mod emit;
+mod answers;
+mod arguments;
 mod errors;
-mod expression;
-mod fingerprint;
+mod files;
 #[allow(unsafe_code)]
 mod foreign;
-mod forks;
-mod held;
-mod integer;
-mod layout;
-mod load;
-mod narrow;
-mod open;
-mod order;
-mod part;
-mod pieces;
-mod plan;
-mod prepare;
-mod program;
-mod recast;
-mod relayout;
-mod reshard;
-mod result;
-mod save;
-mod sharded;
-mod spec;
-mod spelling;
-mod step;
-mod swizzle;
-mod tabled;
-mod tensor;
-mod text;
-mod turn;
+mod moves;
 mod values;
-mod verify;
-mod words;
+
+use std::ffi::OsString;
 
 use pyo3::prelude::*;
 
@@ -60,31 +25,42 @@ fn _tilewright(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<values::PyLayout>()?;
     module.add_class::<values::PyTensorLayout>()?;
     module.add_class::<values::PyTabledLayout>()?;
-    module.add_class::<swizzle::PySwizzle>()?;
-    module.add_class::<expression::PyValue>()?;
-    module.add_class::<words::PyExplanation>()?;
-    module.add_class::<words::PyComparison>()?;
-    module.add_class::<words::PyInference>()?;
-    module.add_class::<catalogue::PyFormat>()?;
+    module.add_class::<values::swizzle::PySwizzle>()?;
+    module.add_class::<answers::expression::PyValue>()?;
+    module.add_class::<answers::words::PyExplanation>()?;
+    module.add_class::<answers::words::PyComparison>()?;
+    module.add_class::<answers::words::PyInference>()?;
+    module.add_class::<answers::catalogue::PyFormat>()?;
     module.add_class::<foreign::PyMemory>()?;
     module.add_class::<foreign::PyDeviceArray>()?;
-    module.add_class::<plan::PyPlan>()?;
-    module.add_class::<drawing::PyDrawing>()?;
-    step::register(module)?;
-    expression::register(module)?;
-    words::register(module)?;
-    banks::register(module)?;
-    catalogue::register(module)?;
-    emit::register(module)?;
-    relayout::register(module)?;
-    copy::register(module)?;
-    convert::register(module)?;
-    recast::register(module)?;
-    fingerprint::register(module)?;
-    open::register(module)?;
-    save::register(module)?;
-    sharded::register(module)?;
-    reshard::register(module)?;
-    verify::register(module)?;
-    program::register(module)
+    module.add_class::<moves::plan::PyPlan>()?;
+    module.add_class::<answers::drawing::PyDrawing>()?;
+    answers::expression::register_step(module)?;
+    answers::expression::register(module)?;
+    answers::words::register(module)?;
+    answers::kernels::register(module)?;
+    answers::catalogue::register(module)?;
+    answers::kernels::register_emit(module)?;
+    moves::relayout::register(module)?;
+    moves::copy::register(module)?;
+    files::convert::register(module)?;
+    files::recast::register(module)?;
+    files::fingerprint::register(module)?;
+    files::open::register(module)?;
+    files::save::register(module)?;
+    values::sharded::register(module)?;
+    files::reshard::register(module)?;
+    files::verify::register(module)?;
+    register_main(module)
+}
+
+pub(crate) fn register_main(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(main, module)?)
+}
+
+/// Runs the program with these arguments, the first of which is its name, and returns its exit code.
+#[pyfunction]
+#[pyo3(signature = (arguments, /))]
+fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+    py.detach(|| tilewright_cli::run(arguments))
 }

@@ -1,5 +1,11 @@
 //! The values that Python holds, and conversion of tuples of integers to Python; the methods are in `layout.rs` and `tensor.rs`.
 
+pub(crate) mod layout;
+pub(crate) mod sharded;
+pub(crate) mod swizzle;
+pub(crate) mod tabled;
+pub(crate) mod tensor;
+
 use pyo3::{
     prelude::*,
     types::{PyAny, PyTuple},

@@ -1,7 +1,10 @@
-//! Devices of arrays on CUDA, and the stream on which their library uses them now.
+//! Devices of arrays on CUDA: the stream on which their library uses them now, the work that is queued on an array of this
+//! package, and the arrays that are kept alive until the moves that use them are done.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::{intern, prelude::*, types::PyTuple};
-use tilewright::cuda::Stream;
+use tilewright::cuda::{Mark, Stream};
 
 use super::{Family, raw::dlpack::KINDS};
 use crate::errors::refused;
@@ -129,4 +132,72 @@ pub(crate) fn cupy_empty<'py>(
         cupy.call_method1("empty", (shape, dtype)).map(Bound::unbind)
     });
     Ok(made?.into_bound(py))
+}
+
+/// Arrays, and the end of the work that uses them.
+type InUse = (Arc<Mark>, Vec<Py<PyAny>>);
+
+static HELD: Mutex<Vec<InUse>> = Mutex::new(Vec::new());
+
+/// Keeps arrays alive until `mark` is done.
+pub(crate) fn hold(mark: &Arc<Mark>, arrays: Vec<Py<PyAny>>) {
+    let_go();
+    if !arrays.is_empty() {
+        HELD.lock().unwrap_or_else(PoisonError::into_inner).push((mark.clone(), arrays));
+    }
+}
+
+/// Releases the arrays whose work is done, so that their memory can be reused for new arrays.
+pub(crate) fn let_go() {
+    let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+    let (done, wait) = held.drain(..).partition(|(mark, _)| mark.is_done().unwrap_or(false));
+    *held = wait;
+    drop(held);
+    // Released arrays run code of their libraries, which may call this function again.
+    let _: Vec<InUse> = done;
+}
+
+/// The kind of access of a move to an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Use {
+    Read,
+    Write,
+}
+
+/// The ends of the queued reads and writes of an array, for all views of its memory.
+#[derive(Debug, Default)]
+pub(super) struct Marks(Mutex<Queued>);
+
+#[derive(Debug, Default)]
+struct Queued {
+    written: Option<Arc<Mark>>,
+    read: Vec<Arc<Mark>>,
+}
+
+impl Marks {
+    fn lock(&self) -> MutexGuard<'_, Queued> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Records the end of queued work. A write has waited for all work before it.
+    pub(super) fn used(&self, to: Use, mark: &Arc<Mark>) {
+        let mut queued = self.lock();
+        queued.read.retain(|mark| !is_done(mark));
+        match to {
+            Use::Read => queued.read.push(mark.clone()),
+            Use::Write => queued.written = Some(mark.clone()),
+        }
+    }
+
+    /// Returns the unfinished work that must precede another access: writes precede all, reads precede writes.
+    pub(super) fn before(&self, to: Use) -> Vec<Arc<Mark>> {
+        let queued = self.lock();
+        let read = queued.read.iter().filter(|_| to == Use::Write);
+        queued.written.iter().chain(read).filter(|mark| !is_done(mark)).cloned().collect()
+    }
+}
+
+/// Returns whether a mark is known to be done.
+fn is_done(mark: &Mark) -> bool {
+    mark.is_done().unwrap_or(false)
 }

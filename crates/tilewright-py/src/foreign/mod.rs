@@ -4,8 +4,8 @@
 //! |---|---|
 //! | `numpy.rs` | NumPy's, and objects that NumPy accepts without a copy: buffers, `__array_interface__` |
 //! | `torch.rs` | torch's tensors, through their methods |
-//! | `device.rs` | none: devices of arrays on CUDA, and the stream on which their library uses them now |
-//! | `own.rs`, `marks.rs`, `export.rs` | this package's own on a device, for libraries that cannot make one; the work that is queued on them; their capsules |
+//! | `device.rs` | none: devices of arrays on CUDA, the stream on which their library uses them now, and the work that is queued on them |
+//! | `own.rs` | this package's own on a device, for libraries that cannot make one, and their capsules |
 //! | `dlpack.rs` | all others, including jax's, through a DLPack capsule |
 //! | `storage.rs` | none: checks that an array can be used as a storage, with dense elements in order |
 //! | `raw/` | none: the structs of these libraries, read without an interpreter |
@@ -18,35 +18,26 @@
 //! left to the caller, as the documentation of `relayout` states: another thread that writes the same elements,
 //! `ndarray.__setstate__`, torch's `resize_` and `set_`, and the memory of an `__array_interface__`.
 
-mod device;
+pub(crate) mod device;
 mod dlpack;
-mod export;
-mod layout;
-mod marks;
 mod numpy;
 mod own;
 mod raw;
-mod seen;
 mod storage;
 mod torch;
 
 use pyo3::prelude::*;
 use tilewright::{Dtype, TensorLayout, cuda::DeviceBytes};
 
-use crate::{
-    errors::{about, refused},
-    held,
-};
+use crate::errors::{about, refused};
+use raw::{ByteRange, RawArray, Refusal};
 
-pub(crate) use device::{Device, cupy_empty, within_cupy};
+pub(crate) use device::{Device, Use, cupy_empty, within_cupy};
 pub(crate) use dlpack::order;
-pub(crate) use marks::Use;
 pub(crate) use numpy::{empty as numpy_empty, named as numpy_named};
 pub(crate) use own::{PyDeviceArray, as_jax, empty as own_empty};
 pub(crate) use raw::Facts;
-use raw::{ByteRange, RawArray, Refusal};
-pub(crate) use seen::PyMemory;
-pub(crate) use storage::Argument;
+pub(crate) use storage::{Argument, PyMemory};
 pub(crate) use torch::empty as torch_empty;
 
 /// The library of an array, which determines the library of the result.
@@ -284,7 +275,7 @@ impl Memory {
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = dtype.py();
         if self.device.is_some() {
-            held::let_go();
+            device::let_go();
         }
         match (self.family, self.device) {
             (Family::Torch, device) => torch::empty(py, shape, dtype, device),

@@ -1,7 +1,7 @@
-//! The pieces in which tensors of files go to a device: `src/pieces.rs` is compiled into this program.
+//! The pieces in which tensors of files go to a device: `src/files/pieces.rs` is compiled into this program.
 #![allow(clippy::single_range_in_vec_init, reason = "boxes of one dim")]
 
-#[path = "../../src/pieces.rs"]
+#[path = "../../src/files/pieces.rs"]
 mod own;
 
 use own::TensorBox;
