@@ -29,41 +29,26 @@
 //! ```
 #![forbid(unsafe_code)]
 
-mod banks;
 mod colouring;
-mod conflicts;
-mod conversion;
-mod coordinates;
-mod devices;
-mod distribution;
-mod escape;
-mod grid;
-mod holders;
-mod html;
 mod limits;
-mod memory;
 pub mod palette;
+mod pictures;
 mod place;
+mod printers;
 mod scene;
 mod sheet;
-mod step;
 mod subject;
-mod svg;
-mod terminal;
-mod threads;
-mod tikz;
 
-pub use banks::{Access, banks};
-pub use conflicts::{Waiting, bank_conflicts};
-pub use conversion::conversion;
-pub use coordinates::coordinates;
-pub use devices::devices;
-pub use distribution::distribution;
-pub use grid::grid;
-pub use holders::Device;
+pub use crate::{
+    pictures::{
+        banks::{Access, Waiting, bank_conflicts, banks},
+        conversion::{conversion, memory},
+        devices::{Device, devices},
+        step::{Relation, step},
+        threads::{distribution, fragment, owners},
+    },
+    sheet::{coordinates, grid},
+};
 pub use limits::{Limits, MOST};
-pub use memory::memory;
 pub use scene::{Band, Cell, Joint, Key, Margin, Paint, Panel, Scene};
-pub use step::{Relation, step};
 pub use subject::{Label, Subject};
-pub use threads::{fragment, owners};

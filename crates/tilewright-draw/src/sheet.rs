@@ -1,13 +1,15 @@
-//! Two dims of an array as a panel, with the others fixed: coordinates in the margins, rules around tiles. All pictures
-//! with grids use it.
+//! Grids of an array: coordinates in the margins, rules around tiles, a text in each cell. All pictures with grids use it.
+//!
+//! A sheet is two dims of an array as a panel, with the others fixed. A grid is a whole array in sheets, with the position of
+//! each element in its cell. [`coordinates`] draws a layout whose values are coordinates.
 //!
 //! Law: a cell inside the logical extents is the element of that coordinate. The others are padding, drawn if the dim
 //! is an axis of the layout.
 
-use tilewright_core::TensorLayout;
+use tilewright_core::{BasisLayout, Error, IntTuple, Layout, TensorLayout};
 
 use crate::{
-    Cell, Limits, Margin, Paint, Panel, Subject,
+    Band, Cell, Joint, Key, Label, Limits, Margin, Paint, Panel, Scene, Subject,
     colouring::Colouring,
     limits::{Reach, missing, shown, within},
     subject::join,
@@ -216,4 +218,142 @@ pub(crate) fn unravel(extents: &[u64], mut index: u64) -> Vec<u64> {
         index /= extent.max(1);
     }
     coord
+}
+
+/// The approximate number of characters of a band before another one begins.
+const WIDTH: usize = 150;
+
+/// Draws a grid of the last two dims, with a panel for each coordinate of the others. Tiles have borders, tiles of
+/// tiles heavier ones; padding is hatched.
+///
+/// # Errors
+/// None so far: every layout has a grid.
+///
+/// ```
+/// use tilewright_core::{Layout, TensorLayout};
+/// use tilewright_draw::{Limits, Subject, grid};
+/// let layout = TensorLayout::of(&Layout::parse("((4,2),(4,3)):((4,16),(1,32))").unwrap());
+/// let scene = grid(&Subject::new(&layout), &Limits::default())?;
+/// let panel = &scene.bands[0].panels[0];
+/// assert_eq!(panel.cell(1, 5).unwrap().text, "37");
+/// assert_eq!(panel.cell(1, 5).unwrap().tip, "(1,5): offset 37; 1 = digits (1,0); 5 = digits (1,1)");
+/// // A tile begins before column 4.
+/// assert_eq!([3, 4, 5].map(|column| panel.columns[column].rule), [0, 1, 0]);
+/// # Ok::<(), tilewright_core::Error>(())
+/// ```
+pub fn grid(subject: &Subject<'_>, limits: &Limits) -> Result<Scene, Error> {
+    let colouring = Colouring::new(subject.layout);
+    let sheet = Sheet::new(subject, &colouring, limits);
+    let (panels, left_out) = sheet.panels(&|spot| cell(&sheet, &colouring, spot));
+    let mut scene = Scene {
+        title: subject.name.clone(),
+        subtitle: subject.says(Label::Offsets).into(),
+        bands: bands(panels),
+        legend: colouring.legend(),
+        notes: sheet.notes(left_out),
+    };
+    scene.legend.extend(padding(&scene, &[subject]));
+    scene.notes.extend(empty(subject));
+    Ok(scene)
+}
+
+/// Returns the cell of an element in its colour, or of padding.
+pub(crate) fn cell(sheet: &Sheet<'_>, colouring: &Colouring, spot: &Spot<'_>) -> Cell {
+    let (subject, Some(offset)) = (sheet.subject, spot.offset) else {
+        return sheet.padding(spot);
+    };
+    Cell {
+        text: subject.text(Label::Offsets, spot.coord, offset),
+        paint: colouring.paint(spot.coord),
+        tip: tip(subject.layout, spot.coord, offset),
+        link: Some(subject.number(spot.coord)),
+        marked: false,
+    }
+}
+
+/// Arranges panels in bands: side by side while the page is wide enough.
+pub(crate) fn bands(panels: Vec<Panel>) -> Vec<Band> {
+    let (mut bands, mut used) = (Vec::<Band>::new(), 0);
+    for panel in panels {
+        let width = panel.columns.len() * (panel.width() + 2) + 8;
+        match bands.last_mut() {
+            Some(band) if used + width <= WIDTH => {
+                band.panels.push(panel);
+                band.joints.push(Joint::Gap);
+                used += width;
+            }
+            _ => {
+                bands.push(Band { panels: vec![panel], joints: Vec::new() });
+                used = width;
+            }
+        }
+    }
+    bands
+}
+
+/// Returns the legend of padding, if some is drawn.
+pub(crate) fn padding(scene: &Scene, subjects: &[&Subject<'_>]) -> Option<Key> {
+    let mut cells = scene.panels().flat_map(|panel| &panel.cells);
+    cells.any(|cell| cell.paint == Paint::Padding).then_some(())?;
+    let mut says: Vec<String> = subjects.iter().map(|subject| subject.padding_says()).collect();
+    says.dedup();
+    let text = if says.len() == 1 { says.remove(0) } else { "padding".into() };
+    Some(Key::one(Paint::Padding, text))
+}
+
+/// Returns a note on an array without elements.
+pub(crate) fn empty(subject: &Subject<'_>) -> Option<String> {
+    (subject.layout.size() == 0).then(|| "the array is empty".into())
+}
+
+/// Draws the grid of a layout with strides such as `1@0`, with the coordinate of each cell in it. Colours are those of
+/// the compact layout of the same shape.
+///
+/// # Errors
+/// [overflow](Error::is_overflow) for a shape that is too large for a layout.
+///
+/// ```
+/// use tilewright_core::BasisLayout;
+/// use tilewright_draw::{Limits, coordinates};
+/// let map = BasisLayout::parse("((2,2),3):((2@0,1@0),1@1)").unwrap();
+/// let scene = coordinates(&map, &Limits::default())?;
+/// let panel = &scene.bands[0].panels[0];
+/// assert_eq!((panel.rows.len(), panel.columns.len()), (4, 3));
+/// assert_eq!(panel.cell(1, 2).unwrap().text, "2,2");
+/// assert_eq!(panel.cell(3, 0).unwrap().tip, "(3,0) is sent to (3,0)");
+/// # Ok::<(), tilewright_core::Error>(())
+/// ```
+pub fn coordinates(map: &BasisLayout, limits: &Limits) -> Result<Scene, Error> {
+    let array = TensorLayout::of(&Layout::compact_col_major(map.shape())?);
+    let subject = Subject::new(&array).named(map.to_string());
+    let colouring = Colouring::new(&array);
+    let sheet = Sheet::new(&subject, &colouring, limits);
+    let (panels, left_out) = sheet.panels(&|spot| coordinate_cell(map, &colouring, spot));
+    let mut scene = Scene {
+        title: subject.name.clone(),
+        subtitle: "cells name the coordinate they are sent to".into(),
+        bands: bands(panels),
+        legend: colouring.legend(),
+        notes: sheet.notes(left_out),
+    };
+    scene.notes.extend(empty(&subject));
+    Ok(scene)
+}
+
+fn coordinate_cell(map: &BasisLayout, colouring: &Colouring, spot: &Spot<'_>) -> Cell {
+    let values: Vec<i64> = spot.coord.iter().map(|&x| x as i64).collect();
+    // An integer of a shape without parentheses is its own coordinate.
+    let coord = match (&values[..], map.shape().as_integer()) {
+        (&[one], Some(_)) => Ok(IntTuple::integer(one)),
+        _ => IntTuple::flat(&values),
+    };
+    let Ok(sent) = coord.and_then(|coord| map.coord_at(&coord)) else { return Cell::default() };
+    let sent = sent.to_string();
+    let inner = sent.strip_prefix('(').and_then(|inner| inner.strip_suffix(')'));
+    Cell {
+        text: inner.unwrap_or(&sent).to_owned(),
+        paint: colouring.paint(spot.coord),
+        tip: format!("({}) is sent to {sent}", join(spot.coord)),
+        ..Cell::default()
+    }
 }

@@ -1,6 +1,6 @@
 //! Checks a layout against the dims of an array.
 
-use tilewright_core::Error;
+use tilewright_core::Error as Refusal;
 
 use crate::{Layout, Split};
 

@@ -5,14 +5,11 @@
 
 use std::fmt::Write as _;
 
+use super::xml;
 use crate::{
     Scene,
-    escape::xml,
     palette::{HATCH, INK, PAPER},
-    place::{
-        place,
-        shape::{Anchor, Page, PlacedShape, Rectangle, Style},
-    },
+    place::{Anchor, Page, PlacedShape, Rectangle, Style, place},
 };
 
 const MONO: &str = "ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace";

@@ -6,9 +6,9 @@
 
 use std::fmt::Write as _;
 
+use super::xml;
 use crate::{
     Band, Cell, Joint, Key, Paint, Panel, Scene,
-    escape::xml,
     palette::{HATCH, HUES, INK, PADDED, PAPER, shade, tint},
 };
 

@@ -2,9 +2,10 @@
 //! colours of ECMA-48 (xterm's palette: a cube of six levels).
 
 use crate::{
-    Band, Joint, Margin, Paint, Panel, Scene, escape,
+    Band, Joint, Margin, Paint, Panel, Scene,
     palette::Rgb,
-    place::{ground, shape::wrap},
+    place::{ground, wrap},
+    printers,
 };
 
 /// The approximate number of characters of a line.
@@ -96,7 +97,7 @@ fn texts(text: &str, most: usize) -> Vec<SpanLine> {
 }
 
 fn plain(text: &str) -> StyledText {
-    StyledText { text: escape::terminal(text), ground: None, strong: false }
+    StyledText { text: printers::terminal(text), ground: None, strong: false }
 }
 
 fn render(line: &SpanLine, colours: bool) -> String {
@@ -181,7 +182,7 @@ fn joined(band: &Band, most: usize) -> Option<Band> {
 /// its cells, or than `room` characters.
 fn narrowed(panel: &Panel, sign: &str, room: usize) -> Panel {
     let room = room.max(LineSizes::new(panel).body());
-    let lines = |text: &str| wrap(&escape::terminal(text), room).join("\n");
+    let lines = |text: &str| wrap(&printers::terminal(text), room).join("\n");
     Panel {
         caption: lines(&format!("{sign}{}", panel.caption)),
         detail: lines(&panel.detail),
@@ -372,7 +373,7 @@ fn shown(paint: Paint, text: &str) -> String {
 }
 
 fn inner(text: &str) -> String {
-    escape::terminal(&text.replace('\n', " "))
+    printers::terminal(&text.replace('\n', " "))
 }
 
 #[cfg(test)]

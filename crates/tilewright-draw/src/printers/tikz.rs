@@ -3,15 +3,11 @@
 
 use std::fmt::Write as _;
 
+use super::{svg::diagonals, tex};
 use crate::{
     Scene,
-    escape::tex,
     palette::{HATCH, INK, Rgb},
-    place::{
-        place,
-        shape::{Anchor, Page, PlacedShape, Rectangle, Style},
-    },
-    svg::diagonals,
+    place::{Anchor, Page, PlacedShape, Rectangle, Style, place},
 };
 
 impl Scene {

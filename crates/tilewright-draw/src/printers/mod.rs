@@ -1,4 +1,9 @@
-//! Escapes text in the languages of pictures. The printers use it.
+//! The printers of a scene: HTML, SVG, TikZ and text for terminals; and the escapes of text that they share.
+
+pub(crate) mod html;
+pub(crate) mod svg;
+pub(crate) mod terminal;
+pub(crate) mod tikz;
 
 /// Escapes text in XML and HTML, between tags and in quotes. Characters that XML cannot represent, even as references,
 /// become U+FFFD.
