@@ -1,7 +1,8 @@
 //! The bounds of a picture. Parts that are left out are shown as `…`, and counted in a note. All pictures use them.
 //!
 //! Law: whatever the layout, at most [`Limits::cells`] cells of grids are drawn, and at most that number of memory; and
-//! at most [`MOST`] whatever the limits. So the time and memory for a picture depend on its own size, not on the layout's.
+//! at most [`MOST`] whatever the limits. So the time and memory for a picture depend on its own size, not on the
+//! layout's.
 
 /// The most cells of grids, and of memory, whatever the limits.
 pub const MOST: u64 = 1 << 16;

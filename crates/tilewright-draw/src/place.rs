@@ -1,7 +1,7 @@
 //! Arranges a scene on a page, as shapes with positions that any printer can draw. The printers of SVG and TikZ use it.
 //!
-//! A panel becomes fills, hatching, rules, marks, and the texts in and around its cells. Lengths are tenths of a pixel, from
-//! the upper left corner.
+//! A panel becomes fills, hatching, rules, marks, and the texts in and around its cells. Lengths are tenths of a pixel,
+//! from the upper left corner.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,8 @@
-//! Grids of an array: coordinates in the margins, rules around tiles, a text in each cell. All pictures with grids use it.
+//! Grids of an array: coordinates in the margins, rules around tiles, a text in each cell. All pictures with grids use
+//! it.
 //!
-//! A sheet is two dims of an array as a panel, with the others fixed. A grid is a whole array in sheets, with the position of
-//! each element in its cell. [`coordinates`] draws a layout whose values are coordinates.
+//! A sheet is two dims of an array as a panel, with the others fixed. A grid is a whole array in sheets, with the
+//! position of each element in its cell. [`coordinates`] draws a layout whose values are coordinates.
 //!
 //! Law: a cell inside the logical extents is the element of that coordinate. The others are padding, drawn if the dim
 //! is an axis of the layout.

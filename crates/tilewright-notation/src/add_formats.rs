@@ -10,8 +10,8 @@
 //! example = "f16[20,40] mine"
 //! ```
 //!
-//! A constant that has no table is given where the format is used, `mine[C0=4]`. Bars in the pattern, `-> n1 | m1 m0 n0`,
-//! give the dims of the array of words that holds packed elements, `mine as s32`.
+//! A constant that has no table is given where the format is used, `mine[C0=4]`. Bars in the pattern, `-> n1 | m1 m0
+//! n0`, give the dims of the array of words that holds packed elements, `mine as s32`.
 
 use std::{
     collections::{BTreeMap, HashSet},

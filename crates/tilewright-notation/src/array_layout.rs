@@ -1,7 +1,8 @@
 //! Arrays with index tables: a SPEC with tables between the array and the layout of what is stored.
 //!
-//! Where the tables are digits, the SPEC is one of shape and strides like any other. Else [`Spec::resolve`](crate::Spec::resolve) refuses it, and
-//! [`Spec::array_layout`](crate::Spec::array_layout) gives a [`ArrayLayout`]: its callers know that there may be tables.
+//! Where the tables are digits, the SPEC is one of shape and strides like any other. Else
+//! [`Spec::resolve`](crate::Spec::resolve) refuses it, and [`Spec::array_layout`](crate::Spec::array_layout) gives a
+//! [`ArrayLayout`]: its callers know that there may be tables.
 
 use std::{borrow::Cow, fmt, sync::Arc};
 

@@ -1,10 +1,10 @@
 //! Finds the names of the catalogue that a layout has.
 //!
-//! A name is found iff it gives the same map with the same padding for the same extents and elements:
-//! strides alone do not decide. Where several are the same, all are listed, those without parameters and for any elements
-//! first. Of two sizes of blocks that are set one is a block of the layout; the other may be 1 or the whole array. Names
-//! of the transposed array, such as `MARLIN^T`, are listed only where there is no other, and sizes of no block of the
-//! layout only where there is none of these either.
+//! A name is found iff it gives the same map with the same padding for the same extents and elements: strides alone do
+//! not decide. Where several are the same, all are listed, those without parameters and for any elements first. Of two
+//! sizes of blocks that are set one is a block of the layout; the other may be 1 or the whole array. Names of the
+//! transposed array, such as `MARLIN^T`, are listed only where there is no other, and sizes of no block of the layout
+//! only where there is none of these either.
 
 use tilewright_core::{Dtype, TensorLayout};
 

@@ -1,5 +1,5 @@
-//! Cursor over the text of a SPEC, and the errors that every reader of a text raises: a text that needs dims or an element
-//! type, and a refusal by core.
+//! Cursor over the text of a SPEC, and the errors that every reader of a text raises: a text that needs dims or an
+//! element type, and a refusal by core.
 //!
 //! All dialects use it. An error of the cursor is one of this crate.
 

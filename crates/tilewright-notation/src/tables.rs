@@ -8,10 +8,10 @@
 //! entry  := int | int '..' int | '-'             an index, indices from one to below another, a hole
 //! ```
 //!
-//! Place i of what is stored holds index `list[i]` of the array. `..` lists all indices in order, which makes one dim of
-//! several. `parts 3,1,1` takes group after group of 3, 1 and 1 indices from an array of three parts: the rows of fused
-//! queries, keys and values of grouped heads. A path or a name with `)` in it is quoted. The meaning of a
-//! path or a name is up to the [`Lists`](crate::Lists) of the caller that resolves the SPEC.
+//! Place i of what is stored holds index `list[i]` of the array. `..` lists all indices in order, which makes one dim
+//! of several. `parts 3,1,1` takes group after group of 3, 1 and 1 indices from an array of three parts: the rows of
+//! fused queries, keys and values of grouped heads. A path or a name with `)` in it is quoted. The meaning of a path or
+//! a name is up to the [`Lists`] of the caller that resolves the SPEC.
 //!
 //! Law: the canonical text is read as the same tables.
 //!

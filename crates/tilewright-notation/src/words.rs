@@ -5,13 +5,13 @@
 //! ```
 //!
 //! The bits stay where they are: `u4[64,12] GPTQ as s32[8,12]` is the array of `u4[64,12] GPTQ`, whose storage others
-//! read as 96 integers. Words have whole bytes, the lowest first, and the element of the lowest offset has the lowest bits.
-//! One width divides the other. A storage that ends within a word is padded up to its end.
+//! read as 96 integers. Words have whole bytes, the lowest first, and the element of the lowest offset has the lowest
+//! bits. One width divides the other. A storage that ends within a word is padded up to its end.
 //!
-//! The shape of the words, where the text does not give it, is that of the storage: the dims that the bars of a pattern cut
-//! (`-> k1 | n k0`), else its [storage shape](crate::Named::storage_shape). Its last extents are divided by the number of
-//! elements in a word; where they cannot be, the shape is the number of words. An element of several words multiplies the
-//! last extent.
+//! The shape of the words, where the text does not give it, is that of the storage: the dims that the bars of a pattern
+//! cut (`-> k1 | n k0`), else its [storage shape](crate::Named::storage_shape). Its last extents are divided by the
+//! number of elements in a word; where they cannot be, the shape is the number of words. An element of several words
+//! multiplies the last extent.
 //!
 //! Law: shape times width of the words is capacity times width of the elements.
 

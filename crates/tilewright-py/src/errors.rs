@@ -1,5 +1,5 @@
-//! Converts the library's errors to exceptions of the package, whose classes are in `tilewright/_errors.py`. All modules raise
-//! exceptions through it.
+//! Converts the library's errors to exceptions of the package, whose classes are in `tilewright/_errors.py`. All
+//! modules raise exceptions through it.
 
 use std::io;
 

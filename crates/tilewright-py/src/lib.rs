@@ -1,7 +1,7 @@
 //! The native half of the Python package `tilewright`; the other half is in `python/tilewright/`.
 //!
-//! Values of the library become classes, its errors the exceptions of `_errors.py`. Arrays of other libraries are accessed in
-//! place, never copied: `foreign/` is the only code that reads their memory.
+//! Values of the library become classes, its errors the exceptions of `_errors.py`. Arrays of other libraries are
+//! accessed in place, never copied: `foreign/` is the only code that reads their memory.
 #![deny(unsafe_code)]
 
 mod answers;

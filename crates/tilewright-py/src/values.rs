@@ -1,4 +1,5 @@
-//! The values that Python holds, and conversion of tuples of integers to Python; the methods are in `layout.rs` and `tensor.rs`.
+//! The values that Python holds, and conversion of tuples of integers to Python; the methods are in `layout.rs` and
+//! `tensor.rs`.
 
 pub(crate) mod layout;
 pub(crate) mod sharded;

@@ -1,11 +1,11 @@
-//! XLA's layout: the order of the dims, tiles, alignment, packing and memory space; and the shape of an array, which has
-//! a layout and which a layout may contain.
+//! XLA's layout: the order of the dims, tiles, alignment, packing and memory space; and the shape of an array, which
+//! has a layout and which a layout may contain.
 
 use std::fmt;
 
 use tilewright_core::Error;
 
-use crate::{PrimitiveType, Tile, list::write_list};
+use crate::{PrimitiveType, Tile, tile::write_list};
 
 /// The split of one *physical* dim (major first) over several memories.
 ///

@@ -13,8 +13,8 @@
 //! | [`Buffers`], [`Tiling`] | the storage of a module's arrays, in their layouts and under other tiles |
 //!
 //! [`Layout::lower`] turns a layout into a [`tilewright_core::TensorLayout`] that returns the exact offset of every
-//! element, for any nesting of tiles; [`Layout::of`] is its inverse. Where XLA aborts, wraps or misses a fault, this crate
-//! returns an error.
+//! element, for any nesting of tiles; [`Layout::of`] is its inverse. Where XLA aborts, wraps or misses a fault, this
+//! crate returns an error.
 //!
 //! A method that returns a layout or a shape does not change its receiver; a method that takes `&mut self` changes it
 //! and returns no value.
@@ -64,39 +64,33 @@ mod hlo;
 pub mod index_util;
 mod layout;
 pub mod layout_util;
-mod list;
 mod lower;
 pub mod packing;
 mod padded_shape;
 mod padding;
-mod padding_value;
 pub mod permutation;
 mod primitive_type;
-mod primitive_values;
-mod program;
 #[cfg(feature = "proto")]
 pub mod proto;
 mod raise;
 mod semantic;
 mod shape;
-mod shape_error;
-mod shape_index;
 pub mod shape_util;
 mod text;
 mod tile;
 mod validate;
-mod validate_shape;
 
+pub use crate::{
+    padding::PaddingValue,
+    shape::{Parameter, ProgramShape, ShapeIndex},
+};
 #[cfg(feature = "proto")]
 pub use hlo::{Buffer, Buffers, HloComputation, HloInstruction, HloModule, Tiling, Unsized};
 pub use layout::{ArrayShape, Dim, Layout, Split};
 pub use layout_util::Ignore;
 pub use padded_shape::PaddedShape;
 pub use padding::{Padded, fill_text, parse_fill};
-pub use padding_value::PaddingValue;
 pub use primitive_type::PrimitiveType;
-pub use program::{Parameter, ProgramShape};
 pub use shape::{Shape, ShapeKind};
-pub use shape_index::ShapeIndex;
 pub use tile::{Tile, TileDim};
 pub use tilewright_error::Error;

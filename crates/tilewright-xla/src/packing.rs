@@ -1,8 +1,8 @@
 //! Packing and unpacking of elements narrower than a byte.
 //!
 //! Element 0 is in the low bits of byte 0. Law: `unpack(bits, pack(bits, x), x.len(), sign)` is `x` for values that fit
-//! `bits` bits. A packed array takes `⌈n · bits / 8⌉` bytes; XLA's run-time helper allocates `⌊n · bits / 8⌋`, one byte short
-//! for odd counts. Source: XLA's `PackIntN`, `UnpackIntN`.
+//! `bits` bits. A packed array takes `⌈n · bits / 8⌉` bytes; XLA's run-time helper allocates `⌊n · bits / 8⌋`, one byte
+//! short for odd counts. Source: XLA's `PackIntN`, `UnpackIntN`.
 
 use tilewright_core::Error;
 

@@ -1,12 +1,18 @@
 //! The padding of the original proto: `padded_dimensions` and `padding_value`, as `pad(3,5)fill(0)`.
 //!
+//! [`PaddingValue`] is the value of the padding as an enum of the proto.
+//!
 //! Law: the offset of a coordinate is its offset in an array whose dims are the widths.
 
 use std::fmt;
 
 use tilewright_core::{Error, Fill, ParseError, TensorLayout};
 
-use crate::{Layout, list, text, text::Cursor};
+use crate::{
+    Layout,
+    text::{self, Cursor},
+    tile,
+};
 
 /// The width in memory of each logical dim, and the value of the cells after a dim's data.
 ///
@@ -233,7 +239,7 @@ fn fill(cursor: &mut Cursor<'_>) -> Result<Fill, ParseError> {
 impl fmt::Display for Padded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("pad(")?;
-        list::write_list(f, &self.widths)?;
+        tile::write_list(f, &self.widths)?;
         f.write_str(")")?;
         match fill_text(self.fill) {
             Some(fill) => write!(f, "fill({fill})"),
@@ -250,10 +256,109 @@ impl std::str::FromStr for Padded {
     }
 }
 
+/// The value of the elements that pad an array.
+///
+/// Source: XLA's `xla_data.proto` until 2018, `PaddingValue`.
+///
+/// ```
+/// use tilewright_core::Fill;
+/// use tilewright_xla::PaddingValue;
+/// assert_eq!((PaddingValue::Zero.number(), PaddingValue::Zero.name()), (1, "ZERO_PAD"));
+/// assert_eq!(Fill::from(PaddingValue::Lowest), Fill::Lowest);
+/// assert_eq!(PaddingValue::try_from(Fill::One), Ok(PaddingValue::One));
+/// // The enum has no value for a pattern of bits.
+/// assert!(PaddingValue::try_from(Fill::Bits(0x7fc0)).unwrap_err().is_unsupported());
+/// ```
+#[must_use]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum PaddingValue {
+    /// No promise.
+    #[default]
+    Invalid = 0,
+    /// Zero.
+    Zero = 1,
+    /// One.
+    One = 2,
+    /// The lowest value of the element type.
+    Lowest = 3,
+    /// The highest value of the element type.
+    Highest = 4,
+    /// Arbitrary values.
+    Unknown = 5,
+}
+
+/// Each value with its name and its fill, by number.
+const ALL: [(PaddingValue, &str, Fill); 6] = [
+    (PaddingValue::Invalid, "INVALID_PAD", Fill::Unspecified),
+    (PaddingValue::Zero, "ZERO_PAD", Fill::Zero),
+    (PaddingValue::One, "ONE_PAD", Fill::One),
+    (PaddingValue::Lowest, "LOWEST_PAD", Fill::Lowest),
+    (PaddingValue::Highest, "HIGHEST_PAD", Fill::Highest),
+    (PaddingValue::Unknown, "UNKNOWN_PAD", Fill::Unknown),
+];
+
+impl PaddingValue {
+    /// Returns the number in the proto.
+    ///
+    /// ```
+    /// use tilewright_xla::PaddingValue;
+    /// assert_eq!(PaddingValue::Unknown.number(), 5);
+    /// ```
+    pub const fn number(self) -> i32 {
+        self as i32
+    }
+
+    /// Returns the name in the proto.
+    ///
+    /// ```
+    /// use tilewright_xla::PaddingValue;
+    /// assert_eq!(PaddingValue::Highest.name(), "HIGHEST_PAD");
+    /// ```
+    pub const fn name(self) -> &'static str {
+        ALL[self as usize].1
+    }
+
+    /// Returns the value with this number in the proto.
+    ///
+    /// ```
+    /// use tilewright_xla::PaddingValue;
+    /// assert_eq!(PaddingValue::from_number(2), Some(PaddingValue::One));
+    /// assert_eq!(PaddingValue::from_number(6), None);
+    /// ```
+    pub fn from_number(number: i32) -> Option<PaddingValue> {
+        let at = usize::try_from(number).ok()?;
+        ALL.get(at).map(|&(value, ..)| value)
+    }
+}
+
+impl From<PaddingValue> for Fill {
+    fn from(value: PaddingValue) -> Fill {
+        ALL[value as usize].2
+    }
+}
+
+/// # Errors
+/// [unsupported](Error::is_unsupported) for a pattern of bits.
+impl TryFrom<Fill> for PaddingValue {
+    type Error = Error;
+
+    fn try_from(fill: Fill) -> Result<PaddingValue, Error> {
+        let found = ALL.iter().find(|(.., other)| *other == fill).map(|&(value, ..)| value);
+        found.ok_or_else(|| {
+            Error::unsupported(
+                "`PaddingValue` cannot express a pattern of bits",
+                [],
+                "use zero, one, lowest, highest or unknown",
+            )
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
     use tilewright_core::Place;
+
+    use super::*;
 
     fn pad(text: &str) -> Padded {
         Padded::parse(text).unwrap()
@@ -331,5 +436,15 @@ mod tests {
         assert_eq!(cells.locate(3), Ok(Place::Padding));
         let none = pad("pad(0,3)").lower(&[0, 3], &Layout::descending(2)).unwrap();
         assert_eq!(none.capacity(), 0);
+    }
+
+    #[test]
+    fn numbers_names_and_fills_come_back() {
+        for (at, (value, name, fill)) in ALL.into_iter().enumerate() {
+            assert_eq!((value.number(), value.name()), (at as i32, name));
+            assert_eq!(PaddingValue::from_number(at as i32), Some(value));
+            assert_eq!((Fill::from(value), PaddingValue::try_from(fill)), (fill, Ok(value)));
+        }
+        assert_eq!([-1, 6].map(PaddingValue::from_number), [None; 2]);
     }
 }

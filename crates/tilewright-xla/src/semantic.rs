@@ -1,8 +1,8 @@
-//! Comparison of two shapes by their stored bytes, however they are written.
+//! Comparison of two shapes by their stored bytes, however they are written, and of a layout with itself without tiles.
 //!
-//! Law: shapes of equal dims are semantically equal iff every element has the same bits at the same position, in storages
-//! of equal length. `E` at the natural width therefore equals none, a tile without effect equals no tile, and two spellings
-//! of one order of the elements are equal.
+//! Law: shapes of equal dims are semantically equal iff every element has the same bits at the same position, in
+//! storages of equal length. `E` at the natural width therefore equals none, a tile without effect equals no tile, and
+//! two spellings of one order of the elements are equal.
 
 use tilewright_core::Error;
 
@@ -78,4 +78,34 @@ pub(crate) fn same_map(a: &Layout, b: &Layout, dims: &[u64]) -> Result<bool, Err
         return Ok(long(a) == long(b));
     }
     a.lower(dims)?.same_function(&b.lower(dims)?)
+}
+
+impl Layout {
+    /// Returns whether arrays of these dims are stored as without the tiles: the same order, no padding. The alignment of
+    /// the tail is ignored.
+    ///
+    /// # Errors
+    /// Those of [`Layout::lower`]; [undecided](Error::is_undecided) as in
+    /// [`same_function`](tilewright_core::TensorLayout::same_function).
+    ///
+    /// ```
+    /// use tilewright_xla::Layout;
+    /// let tiled = |text: &str| Layout::parse(text).unwrap();
+    /// assert_eq!(tiled("{1,0:T(8,128)}").is_untiled(&[24, 128]), Ok(true));
+    /// assert_eq!(tiled("{1,0:T(1,128)}").is_untiled(&[4, 256]), Ok(true));
+    /// assert_eq!(tiled("{2,1,0:T(8,128)}").is_untiled(&[2, 3, 4]), Ok(false));
+    /// ```
+    #[doc(alias = "IsUntiledLayout")]
+    pub fn is_untiled(&self, dims: &[u64]) -> Result<bool, Error> {
+        self.validate(dims)?;
+        if self.tiles().is_empty() {
+            return Ok(true);
+        }
+        let plain = Layout::new(self.minor_to_major())?;
+        let tiled = plain.clone().with_tiles(self.tiles());
+        if tiled.padded_elements(dims)? != plain.padded_elements(dims)? {
+            return Ok(false);
+        }
+        same_map(&tiled, &plain, dims)
+    }
 }

@@ -1,9 +1,15 @@
 //! A shape: an array, a tuple of shapes, a token, an opaque value, or a buffer of one array.
 //!
-//! Law: `depth ≤ MAX_DEPTH`, which the one constructor of tuples keeps. Printing, cloning, comparing and dropping a shape
-//! therefore recurse at most that deep, and no shape can exhaust the stack.
+//! [`ShapeIndex`] is a path into a shape: a member of each tuple on the way. [`ProgramShape`] has the shapes of a
+//! program's parameters and of its result.
+//!
+//! Law: `depth ≤ MAX_DEPTH`, which the one constructor of tuples keeps. Printing, cloning, comparing and dropping a
+//! shape therefore recurse at most that deep, and no shape can exhaust the stack.
 
-use tilewright_core::Error;
+use std::{fmt, ops::Deref};
+
+use tilewright_core::Error as Refusal;
+use tilewright_error::Error;
 
 use crate::ArrayShape;
 
@@ -86,7 +92,7 @@ impl Shape {
     /// Creates a tuple; without members, it is `nil`.
     ///
     /// # Errors
-    /// [limit](Error::is_limit) if the nesting exceeds [`Shape::MAX_DEPTH`].
+    /// [limit](Refusal::is_limit) if the nesting exceeds [`Shape::MAX_DEPTH`].
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -98,7 +104,7 @@ impl Shape {
     /// ```
     #[doc(alias = "MakeTupleShape")]
     #[doc(alias = "MakeTupleShapeWithPtrs")]
-    pub fn tuple(shapes: Vec<Shape>) -> Result<Shape, Error> {
+    pub fn tuple(shapes: Vec<Shape>) -> Result<Shape, Refusal> {
         let inner = shapes.iter().map(|shape| shape.depth).max().unwrap_or(0);
         if inner >= Shape::MAX_DEPTH {
             return Err(too_deep());
@@ -342,7 +348,7 @@ impl Shape {
     /// Returns the shape at a path of tuple members; the empty path is the shape itself.
     ///
     /// # Errors
-    /// [out of range](Error::is_out_of_range) for a member that does not exist; [mismatch](Error::is_mismatch) if the
+    /// [out of range](Refusal::is_out_of_range) for a member that does not exist; [mismatch](Refusal::is_mismatch) if the
     /// path continues inside a shape that is not a tuple.
     ///
     /// ```
@@ -354,7 +360,7 @@ impl Shape {
     /// ```
     #[doc(alias = "GetSubshape")]
     #[doc(alias = "TryGetSubshape")]
-    pub fn at(&self, index: &[u64]) -> Result<&Shape, Error> {
+    pub fn at(&self, index: &[u64]) -> Result<&Shape, Refusal> {
         let mut shape = self;
         for (level, &member) in index.iter().enumerate() {
             let shapes = shape.tuple_shapes().ok_or_else(|| no_tuple(level))?;
@@ -367,7 +373,7 @@ impl Shape {
     /// Returns the array, or the array inside a buffer, at a path, for modification.
     ///
     /// # Errors
-    /// Those of [`Shape::at`]; [mismatch](Error::is_mismatch) if the shape at the path is not an array.
+    /// Those of [`Shape::at`]; [mismatch](Refusal::is_mismatch) if the shape at the path is not an array.
     ///
     /// ```
     /// use tilewright_xla::{Layout, Shape};
@@ -377,7 +383,7 @@ impl Shape {
     /// assert!(shape.array_at_mut(&[1]).unwrap_err().is_mismatch());
     /// ```
     #[doc(alias = "GetMutableSubshape")]
-    pub fn array_at_mut(&mut self, index: &[u64]) -> Result<&mut ArrayShape, Error> {
+    pub fn array_at_mut(&mut self, index: &[u64]) -> Result<&mut ArrayShape, Refusal> {
         let mut shape = self;
         for (level, &member) in index.iter().enumerate() {
             let Node::Tuple(shapes) = &mut shape.node else { return Err(no_tuple(level)) };
@@ -387,7 +393,7 @@ impl Shape {
         }
         match &mut shape.node {
             Node::Array(array) | Node::Buffer(array) => Ok(array),
-            Node::Tuple(_) | Node::Token | Node::Opaque => Err(Error::mismatch(
+            Node::Tuple(_) | Node::Token | Node::Opaque => Err(Refusal::mismatch(
                 "no array is at this path of {} members",
                 [index.len() as i128],
                 "give the path of an array or a buffer",
@@ -459,8 +465,8 @@ impl Shape {
 }
 
 /// The error of too deeply nested tuples.
-pub(crate) fn too_deep() -> Error {
-    Error::limit(
+pub(crate) fn too_deep() -> Refusal {
+    Refusal::limit(
         "tuples are nested more than {} deep",
         [Shape::MAX_DEPTH as i128],
         "flatten the innermost ones",
@@ -468,24 +474,24 @@ pub(crate) fn too_deep() -> Error {
 }
 
 /// The error of an array of too many dims.
-pub(crate) fn too_many_dims(dims: usize) -> Error {
-    Error::limit(
+pub(crate) fn too_many_dims(dims: usize) -> Refusal {
+    Refusal::limit(
         "{} dims or more, at most {}",
         [dims as i128, ArrayShape::MAX_RANK as i128],
         "merge some",
     )
 }
 
-fn no_tuple(level: usize) -> Error {
-    Error::mismatch(
+fn no_tuple(level: usize) -> Refusal {
+    Refusal::mismatch(
         "the path continues at its entry {}, but there is no tuple",
         [level as i128],
         "only tuples have members",
     )
 }
 
-fn no_member(member: u64, count: usize, level: usize) -> Error {
-    Error::out_of_range(
+fn no_member(member: u64, count: usize, level: usize) -> Refusal {
+    Refusal::out_of_range(
         "member {} of a tuple of {}, at entry {} of the path",
         [member.into(), count as i128, level as i128],
         "members count from 0",
@@ -495,5 +501,215 @@ fn no_member(member: u64, count: usize, level: usize) -> Error {
 impl From<ArrayShape> for Shape {
     fn from(array: ArrayShape) -> Shape {
         Shape::array(array)
+    }
+}
+
+/// The largest number of bytes of an array's text in an error.
+const MAX_ARRAY: usize = 200;
+
+/// Returns the error of the array at `index`, which lacks a layout if `cause` is `None`. The [name](Error::name) of the error is
+/// the path of a member.
+pub(crate) fn of_member(index: &ShapeIndex, array: &ArrayShape, cause: Option<Refusal>) -> Error {
+    let text = match cause {
+        None => clipped(array.without_layout().to_string()),
+        Some(_) => clipped(array.to_string()),
+    };
+    let error = match cause {
+        None => Error::illegal(format!(
+            "shape {text} does not have a layout; write one, or fill in the default ones"
+        ))
+        .of_case("missing-layout"),
+        Some(cause) => Error::from(cause).about(&format!("shape {text}")),
+    };
+    match index.is_empty() {
+        true => error,
+        false => error.about(&format!("member {index}")).named(index.to_string()),
+    }
+}
+
+fn clipped(mut text: String) -> String {
+    if text.len() > MAX_ARRAY {
+        text.truncate(MAX_ARRAY);
+        text.push('…');
+    }
+    text
+}
+
+/// A path of tuple members from a shape to one inside it; the empty path is the shape itself.
+///
+/// Source: XLA's `ShapeIndex`.
+///
+/// ```
+/// use tilewright_xla::{Shape, ShapeIndex};
+/// let index = ShapeIndex::new(&[1, 0]);
+/// let shape = Shape::parse("(f32[2], (s32[], pred[3]))").unwrap();
+/// assert_eq!(shape.at(&index).unwrap().to_string(), "s32[]");
+/// assert_eq!((index.to_string(), index.child(2).to_string()), ("{1,0}".into(), "{1,0,2}".into()));
+/// ```
+#[must_use]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ShapeIndex {
+    members: Vec<u64>,
+}
+
+impl ShapeIndex {
+    /// Creates the path through these members, the outermost tuple's first.
+    ///
+    /// ```
+    /// use tilewright_xla::{Shape, ShapeIndex};
+    /// let shape = Shape::parse("(f32[2], (s32[], pred[3]))").unwrap();
+    /// let index = ShapeIndex::new(&[1, 1]);
+    /// assert_eq!(shape.at(&index).unwrap().to_string(), "pred[3]");
+    /// assert!(shape.at(&ShapeIndex::new(&[2])).is_err());
+    /// ```
+    pub fn new(members: &[u64]) -> ShapeIndex {
+        ShapeIndex { members: members.to_vec() }
+    }
+
+    /// Returns the path to a member of the shape at this path.
+    ///
+    /// ```
+    /// use tilewright_xla::ShapeIndex;
+    /// let index = ShapeIndex::default().child(1).child(0);
+    /// assert_eq!(index, ShapeIndex::new(&[1, 0]));
+    /// ```
+    pub fn child(&self, member: u64) -> ShapeIndex {
+        let mut child = self.clone();
+        child.members.push(member);
+        child
+    }
+
+    /// Returns the path to the tuple that contains the shape at this path; `None` for the empty path.
+    ///
+    /// ```
+    /// use tilewright_xla::ShapeIndex;
+    /// let index = ShapeIndex::new(&[1, 0]);
+    /// assert_eq!(index.parent(), Some(ShapeIndex::new(&[1])));
+    /// assert_eq!(ShapeIndex::default().parent(), None);
+    /// ```
+    pub fn parent(&self) -> Option<ShapeIndex> {
+        let (_, members) = self.members.split_last()?;
+        Some(ShapeIndex::new(members))
+    }
+
+    /// Returns the members.
+    ///
+    /// ```
+    /// use tilewright_xla::ShapeIndex;
+    /// assert_eq!(ShapeIndex::new(&[1, 0]).as_slice(), [1, 0]);
+    /// assert!(ShapeIndex::default().as_slice().is_empty());
+    /// ```
+    pub fn as_slice(&self) -> &[u64] {
+        &self.members
+    }
+}
+
+impl Deref for ShapeIndex {
+    type Target = [u64];
+
+    fn deref(&self) -> &[u64] {
+        &self.members
+    }
+}
+
+impl From<Vec<u64>> for ShapeIndex {
+    fn from(members: Vec<u64>) -> ShapeIndex {
+        ShapeIndex { members }
+    }
+}
+
+impl fmt::Display for ShapeIndex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("{")?;
+        crate::tile::write_list(f, &self.members)?;
+        f.write_str("}")
+    }
+}
+
+/// The shapes of a computation's parameters and result.
+///
+/// Text: `(x: f32[2]{0}, (unknown): token[]) -> f32[7]{0}`; a parameter without a name prints as `(unknown)`. Printed
+/// names read back if they consist of letters, digits and `_.-%`.
+///
+/// Source: XLA's `xla/shape.h`.
+///
+/// ```
+/// use tilewright_xla::ProgramShape;
+/// let program = ProgramShape::parse("(x: f32[2,3]{0,1}, (unknown): token[]) -> f32[7]").unwrap();
+/// assert_eq!(program.parameters[0].name, "x");
+/// assert_eq!(program.parameters[1].name, "");
+/// assert_eq!(program.to_string(), "(x: f32[2,3]{0,1}, (unknown): token[]) -> f32[7]");
+/// assert_eq!(
+///     program.without_layouts().to_string(),
+///     "(x: f32[2,3], (unknown): token[]) -> f32[7]"
+/// );
+/// ```
+#[must_use]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ProgramShape {
+    /// The parameters, in order.
+    pub parameters: Vec<Parameter>,
+    /// The shape of the result.
+    pub result: Shape,
+}
+
+/// A parameter of a [`ProgramShape`].
+///
+/// ```
+/// use tilewright_xla::{Parameter, ProgramShape, Shape};
+/// let program = ProgramShape::parse("(x: f32[2]) -> f32[2]").unwrap();
+/// let x = Parameter { name: "x".into(), shape: Shape::parse("f32[2]").unwrap() };
+/// assert_eq!(program.parameters, [x]);
+/// ```
+#[must_use]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Parameter {
+    /// The name of the parameter; empty if it has none.
+    pub name: String,
+    /// The shape of the parameter.
+    pub shape: Shape,
+}
+
+impl ProgramShape {
+    /// Displays the program's shape without layouts, as XLA's `ToString` does; [`fmt::Display`] includes the layouts.
+    ///
+    /// ```
+    /// use tilewright_xla::ProgramShape;
+    /// let program = ProgramShape::parse("(x: f32[2,3]{0,1}) -> f32[6]{0}").unwrap();
+    /// assert_eq!(program.without_layouts().to_string(), "(x: f32[2,3]) -> f32[6]");
+    /// ```
+    pub fn without_layouts(&self) -> impl fmt::Display + '_ {
+        PrintedProgram { program: self, layouts: false }
+    }
+}
+
+struct PrintedProgram<'a> {
+    program: &'a ProgramShape,
+    layouts: bool,
+}
+
+impl PrintedProgram<'_> {
+    fn shape(&self, f: &mut fmt::Formatter<'_>, shape: &Shape) -> fmt::Result {
+        if self.layouts { write!(f, "{shape}") } else { write!(f, "{}", shape.without_layouts()) }
+    }
+}
+
+impl fmt::Display for PrintedProgram<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(")?;
+        for (i, parameter) in self.program.parameters.iter().enumerate() {
+            f.write_str(if i > 0 { ", " } else { "" })?;
+            f.write_str(if parameter.name.is_empty() { "(unknown)" } else { &parameter.name })?;
+            f.write_str(": ")?;
+            self.shape(f, &parameter.shape)?;
+        }
+        f.write_str(") -> ")?;
+        self.shape(f, &self.program.result)
+    }
+}
+
+impl fmt::Display for ProgramShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        PrintedProgram { program: self, layouts: true }.fmt(f)
     }
 }

@@ -1,4 +1,4 @@
-//! One `T(…)` group: the tile that cuts the most minor dims.
+//! One `T(…)` group: the tile that cuts the most minor dims; and lists with commas, as tiles and paths are printed.
 
 use std::fmt;
 
@@ -124,9 +124,20 @@ impl fmt::Display for TileDim {
 impl fmt::Display for Tile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("(")?;
-        crate::list::write_list(f, &self.dims)?;
+        write_list(f, &self.dims)?;
         f.write_str(")")
     }
+}
+
+/// Writes items with commas between them.
+pub(crate) fn write_list<T: fmt::Display>(f: &mut fmt::Formatter<'_>, items: &[T]) -> fmt::Result {
+    for (i, item) in items.iter().enumerate() {
+        if i > 0 {
+            f.write_str(",")?;
+        }
+        item.fmt(f)?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 //!
 //! Memory is a strip: the contents offset by offset, in lines.
 //!
-//! Laws: cells of one element have one colour and one link, in both grids and both memories. The cell of an offset shows the
-//! result of [`TensorLayout::locate`]. If memory is longer than the picture, lines without elements are left out first.
+//! Laws: cells of one element have one colour and one link, in both grids and both memories. The cell of an offset
+//! shows the result of [`TensorLayout::locate`]. If memory is longer than the picture, lines without elements are left
+//! out first.
 
 use tilewright_core::{Error, Place, TensorLayout};
 

@@ -1,5 +1,5 @@
-//! Packed weights of checkpoints (GPTQ, AWQ, compressed-tensors, bitsandbytes, FP4), blocks of llama.cpp, and pages of key
-//! and value caches.
+//! Packed weights of checkpoints (GPTQ, AWQ, compressed-tensors, bitsandbytes, FP4), blocks of llama.cpp, and pages of
+//! key and value caches.
 //!
 //! The values of llama.cpp's blocks are alone here, as GGUF stores them and as its repacking and KleidiAI's put them
 //! together. The deltas of a block are another region of it, so no pattern describes a whole block of both.

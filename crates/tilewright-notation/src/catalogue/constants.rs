@@ -1,8 +1,9 @@
 //! What rows of the catalogue share: constants of patterns, names of dims, and the quantisation that a format presumes.
 //!
-//! A constant is a size by the width of an element, as its vendor counts it. Of a product with a weight, K is the dim of the
-//! inputs and N that of the outputs; a fraction, `K/32`, is a dim of groups of that many. The dims are those of the array,
-//! whatever the order of the storage is. [`Quantised`] says what a format of weights presumes of the model that holds them.
+//! A constant is a size by the width of an element, as its vendor counts it. Of a product with a weight, K is the dim
+//! of the inputs and N that of the outputs; a fraction, `K/32`, is a dim of groups of that many. The dims are those of
+//! the array, whatever the order of the storage is. [`Quantised`] says what a format of weights presumes of the model
+//! that holds them.
 
 use super::{Constant, Format, Names, Preset, Units};
 

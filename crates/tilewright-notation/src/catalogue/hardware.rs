@@ -1,9 +1,9 @@
-//! Formats of processors and of their makers' libraries: Ascend (CANN, CATLASS), NVIDIA (cuBLASLt, cuDNN, TensorRT), tiles of
-//! Tenstorrent, TPUs, Intel and Arm, and what the threads of a matrix unit hold.
+//! Formats of processors and of their makers' libraries: Ascend (CANN, CATLASS), NVIDIA (cuBLASLt, cuDNN, TensorRT),
+//! tiles of Tenstorrent, TPUs, Intel and Arm, and what the threads of a matrix unit hold.
 //!
-//! A fragment is what the threads hold. The offset of an element in its tile is `thread · values + value`: its place if the
-//! threads wrote their registers one after the other. Tiles follow row by row. So a fragment is a permutation of its tile,
-//! and `make_layout_tv` is its inverse.
+//! A fragment is what the threads hold. The offset of an element in its tile is `thread · values + value`: its place if
+//! the threads wrote their registers one after the other. Tiles follow row by row. So a fragment is a permutation of
+//! its tile, and `make_layout_tv` is its inverse.
 
 use super::{
     GroupRows,

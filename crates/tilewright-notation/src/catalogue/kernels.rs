@@ -1,11 +1,11 @@
-//! Weights, scales and fused rows in the orders of GPU kernels: AITER, DeepGEMM, FlashInfer and TensorRT-LLM, Marlin and the
-//! kernels after it (Marlin-24, Machete, AllSpark), triton_kernels for Hopper, Blackwell, CDNA4 and gfx1250.
+//! Weights, scales and fused rows in the orders of GPU kernels: AITER, DeepGEMM, FlashInfer and TensorRT-LLM, Marlin
+//! and the kernels after it (Marlin-24, Machete, AllSpark), triton_kernels for Hopper, Blackwell, CDNA4 and gfx1250.
 //!
 //! The tile in a name of AITER is that of the lanes; the run of each lane is 16 bytes. FlashInfer's scales are those of
 //! cuBLASLt.
 //!
-//! The API of triton_kernels has the values as [.., K, N] and the scales as [.., K/32, N]; a layout that it makes of the
-//! transposed array is here one of that array, so each row states its dims.
+//! The API of triton_kernels has the values as [.., K, N] and the scales as [.., K/32, N]; a layout that it makes of
+//! the transposed array is here one of that array, so each row states its dims.
 
 use super::{
     GroupRows,

@@ -1,11 +1,12 @@
-//! Named formats that strides cannot express, as data: an index table of digits of the array, and the layout of what the
-//! table stores.
+//! Named formats that strides cannot express, as data: an index table of digits of the array, and the layout of what
+//! the table stores.
 //!
-//! A row gives the blocks that the table permutes, as a SPEC does, and the place of each by a function of its number, or a
-//! list in the words of a SPEC. Elements without a type of their own, such as values of 3 bits, are arrays of bits: the
-//! last dim counts the bits of a value, the lowest first.
+//! A row gives the blocks that the table permutes, as a SPEC does, and the place of each by a function of its number,
+//! or a list in the words of a SPEC. Elements without a type of their own, such as values of 3 bits, are arrays of
+//! bits: the last dim counts the bits of a value, the lowest first.
 //!
-//! The name stands for its table: `u1[64,5,3] GPTQ_3BIT` is `u1[64,5,3]E(1) table(0%32,2; ..) (p1 p0:32) k n -> k p1 | n p0`.
+//! The name stands for its table: `u1[64,5,3] GPTQ_3BIT` is `u1[64,5,3]E(1) table(0%32,2; ..) (p1 p0:32) k n -> k p1 |
+//! n p0`.
 
 use tilewright_core::Dtype;
 use tilewright_table::Table;

@@ -5,12 +5,12 @@
 //! compose := 'ComposeLayout' '(' int ',' int ',' int ',' tile [ ',' 'swizzle_inner' '=' bool ] ')'
 //! ```
 //!
-//! `T.` before a name and `Axis.` before an axis may be missing. The iters of `S` split the row-major index of an array,
-//! the last fastest; each adds its index times its stride to its axis. The dims of the array are the extents of `S`, or
-//! any dims whose row-major index is the same. `R` holds each element at several places, and a term is added to all.
-//! `ComposeLayout(base, bits, shift, …)` applies a swizzle to the axis `m`: `Sw<bits,base,shift>`, with the shift
-//! downwards if `swizzle_inner=False`. Other axes are places of threads: such a text spreads an array, and has no layout in memory.
-//! Source: apache-tvm 0.27, `tvm.tirx.layout`; Hou et al., "Axe", 2026.
+//! `T.` before a name and `Axis.` before an axis may be missing. The iters of `S` split the row-major index of an
+//! array, the last fastest; each adds its index times its stride to its axis. The dims of the array are the extents of
+//! `S`, or any dims whose row-major index is the same. `R` holds each element at several places, and a term is added to
+//! all. `ComposeLayout(base, bits, shift, …)` applies a swizzle to the axis `m`: `Sw<bits,base,shift>`, with the shift
+//! downwards if `swizzle_inner=False`. Other axes are places of threads: such a text spreads an array, and has no
+//! layout in memory. Source: apache-tvm 0.27, `tvm.tirx.layout`; Hou et al., "Axe", 2026.
 //!
 //! | text | array | layout |
 //! |---|---|---|

@@ -2,8 +2,8 @@
 //!
 //! Expressions: every operation of the algebra by its name, with Python values as arguments.
 //!
-//! The operations are those of `tilewright::eval`, so the program, the page and this package share one table. Arguments and
-//! results are passed as values, without text.
+//! The operations are those of `tilewright::eval`, so the program, the page and this package share one table. Arguments
+//! and results are passed as values, without text.
 
 use pyo3::{
     exceptions::{PyAttributeError, PyTypeError},

@@ -1,5 +1,5 @@
-//! Answers for authors of kernels: layouts as code, bank conflicts of shared memory, and the smallest change that removes
-//! them.
+//! Answers for authors of kernels: layouts as code, bank conflicts of shared memory, and the smallest change that
+//! removes them.
 
 use pyo3::{prelude::*, types::PyString};
 use tilewright::{

@@ -1,7 +1,7 @@
 //! Arguments that describe a layout, and the arguments of a move as values that can be compared.
 //!
-//! A layout is given as a SPEC, an element type or the layout of an array. The values of a move form the key of the plan cache.
-//! Most functions of the package parse their arguments with this module.
+//! A layout is given as a SPEC, an element type or the layout of an array. The values of a move form the key of the
+//! plan cache. Most functions of the package parse their arguments with this module.
 
 use pyo3::{
     PyTypeInfo,

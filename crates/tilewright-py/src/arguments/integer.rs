@@ -1,7 +1,8 @@
-//! Converts Python's unbounded integers to the library's bounded ones. Functions that take extents, indices or counts use it.
+//! Converts Python's unbounded integers to the library's bounded ones. Functions that take extents, indices or counts
+//! use it.
 //!
-//! Law: a value that is not an integer is a `TypeError`, as everywhere in Python; an integer out of bounds is the package's
-//! `ArgumentError`, with the argument's name, the number and the bounds.
+//! Law: a value that is not an integer is a `TypeError`, as everywhere in Python; an integer out of bounds is the
+//! package's `ArgumentError`, with the argument's name, the number and the bounds.
 
 use std::fmt::Display;
 

@@ -1,8 +1,8 @@
-//! Converts Python's texts, which may contain halves of surrogate pairs, to the library's UTF-8 texts. Functions that take names,
-//! paths or layouts use it.
+//! Converts Python's texts, which may contain halves of surrogate pairs, to the library's UTF-8 texts. Functions that
+//! take names, paths or layouts use it.
 //!
-//! Law: a value that is not a text is a `TypeError`, and a text that UTF-8 cannot encode is the package's `ArgumentError`; both
-//! have the argument's name.
+//! Law: a value that is not a text is a `TypeError`, and a text that UTF-8 cannot encode is the package's
+//! `ArgumentError`; both have the argument's name.
 //!
 //! Numbers and texts in Python's spelling, for messages and for the texts of values. Most modules use them.
 

@@ -1,7 +1,7 @@
 //! Reads tensors of files into the memory of a device, and moves them there into their layout.
 //!
-//! A tensor is read in the order of its dims, the last fastest, so it is copied to the device in pieces; a kernel then moves it
-//! into its layout.
+//! A tensor is read in the order of its dims, the last fastest, so it is copied to the device in pieces; a kernel then
+//! moves it into its layout.
 
 use std::ops::Range;
 

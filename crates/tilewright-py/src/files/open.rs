@@ -1,6 +1,7 @@
 //! Open checkpoints: a tensor, or a box of one, as an array in any layout.
 //!
-//! Boxes of an array in NumPy's basic indexing: slices without steps, integers, one `...`. `get` of an open checkpoint uses it.
+//! Boxes of an array in NumPy's basic indexing: slices without steps, integers, one `...`. `get` of an open checkpoint
+//! uses it.
 
 use std::{
     collections::HashMap,

@@ -1,8 +1,8 @@
 //! Cuts a box of a tensor into boxes that follow each other if the last dim is the fastest. Loads onto a device use it.
 //!
-//! Law: the pieces are the box in its order, and each of them except the last has whole bytes. A piece has at most the requested
-//! number of bytes, with two exceptions: [`TOGETHER`] elements of the last dim are never separated, and rows that do not have
-//! whole bytes are separated only where 2, 4 or 8 of them have.
+//! Law: the pieces are the box in its order, and each of them except the last has whole bytes. A piece has at most the
+//! requested number of bytes, with two exceptions: [`TOGETHER`] elements of the last dim are never separated, and rows
+//! that do not have whole bytes are separated only where 2, 4 or 8 of them have.
 
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
 //! `ReshardPlan`: a checkpoint in other shards, as tasks that any process may run.
 //!
-//! Law: a plan is fully described by its bytes, which contain paths and no data. So a pickle consists of these bytes, and a
-//! worker that shares the file system can run any of the tasks.
+//! Law: a plan is fully described by its bytes, which contain paths and no data. So a pickle consists of these bytes,
+//! and a worker that shares the file system can run any of the tasks.
 
 use std::{ops::Range, path::PathBuf};
 

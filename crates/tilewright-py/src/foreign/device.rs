@@ -1,5 +1,5 @@
-//! Devices of arrays on CUDA: the stream on which their library uses them now, the work that is queued on an array of this
-//! package, and the arrays that are kept alive until the moves that use them are done.
+//! Devices of arrays on CUDA: the stream on which their library uses them now, the work that is queued on an array of
+//! this package, and the arrays that are kept alive until the moves that use them are done.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

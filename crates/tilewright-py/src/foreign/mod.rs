@@ -10,13 +10,13 @@
 //! | `storage.rs` | none: checks that an array can be used as a storage, with dense elements in order |
 //! | `raw/` | none: the structs of these libraries, read without an interpreter |
 //!
-//! Each file returns a [`Memory`]: the place of the elements and the owner that keeps them alive. This folder is the only part of
-//! the package that reads memory which Rust did not allocate.
+//! Each file returns a [`Memory`]: the place of the elements and the owner that keeps them alive. This folder is the
+//! only part of the package that reads memory which Rust did not allocate.
 //!
-//! An owner is held from before the facts are read until after the bytes are: a buffer's export, a DLPack tensor, or a NumPy
-//! array with a weak reference, because of which NumPy refuses to resize it. Some changes cannot be prevented by an owner and are
-//! left to the caller, as the documentation of `relayout` states: another thread that writes the same elements,
-//! `ndarray.__setstate__`, torch's `resize_` and `set_`, and the memory of an `__array_interface__`.
+//! An owner is held from before the facts are read until after the bytes are: a buffer's export, a DLPack tensor, or a
+//! NumPy array with a weak reference, because of which NumPy refuses to resize it. Some changes cannot be prevented by
+//! an owner and are left to the caller, as the documentation of `relayout` states: another thread that writes the same
+//! elements, `ndarray.__setstate__`, torch's `resize_` and `set_`, and the memory of an `__array_interface__`.
 
 pub(crate) mod device;
 mod dlpack;

@@ -1,5 +1,5 @@
-//! Arrays in the memory of a device that this package owns: results for libraries that cannot make an array for others to write,
-//! and results of `get`.
+//! Arrays in the memory of a device that this package owns: results for libraries that cannot make an array for others
+//! to write, and results of `get`.
 //!
 //! DLPack capsules over memory that this package owns. Arrays that this package owns are exported through them.
 

@@ -1,5 +1,5 @@
-//! Arrays as the library sees them: the layout of an array from its facts (`Memory` in Python), and arrays used as a storage,
-//! whose elements are dense, in C order or, if the caller says so, in Fortran order.
+//! Arrays as the library sees them: the layout of an array from its facts (`Memory` in Python), and arrays used as a
+//! storage, whose elements are dense, in C order or, if the caller says so, in Fortran order.
 
 use pyo3::{PyResult, prelude::*, types::PyTuple};
 use tilewright::{

@@ -2,8 +2,8 @@
 //!
 //! Copies from one strided array to another of the same shape and element type: `copy_`, `contiguous`, `empty_like`.
 //!
-//! Bytes are not converted. The element types only have to be equal, so types that layouts cannot name are copied too. A plan is
-//! kept for each shape, strides and size of an element.
+//! Bytes are not converted. The element types only have to be equal, so types that layouts cannot name are copied too.
+//! A plan is kept for each shape, strides and size of an element.
 
 use std::{
     collections::HashMap,

@@ -1,7 +1,7 @@
 //! CUDA's driver and compiler, opened on first use, their errors as exceptions, and processes that fork.
 //!
-//! A child of a fork has none of its parent's threads, and a plan of its parent would wait for them forever. So a child makes
-//! its own plans, and never uses the thread pool that all plans of a process share.
+//! A child of a fork has none of its parent's threads, and a plan of its parent would wait for them forever. So a child
+//! makes its own plans, and never uses the thread pool that all plans of a process share.
 
 use std::sync::{
     Arc, OnceLock,

@@ -1,14 +1,14 @@
-//! Prepares a move: the arguments and an array's facts become a plan, the requirements on a source, and the form of the result.
-//! `relayout`, `Plan`, `save` and fingerprints use it.
+//! Prepares a move: the arguments and an array's facts become a plan, the requirements on a source, and the form of the
+//! result. `relayout`, `Plan`, `save` and fingerprints use it.
 //!
-//! The array's dims and strides are the source's layout; with `from_`, its bytes are a storage in that layout. All decisions are
-//! made here; a run only checks that the arrays are those for which the plan was made.
+//! The array's dims and strides are the source's layout; with `from_`, its bytes are a storage in that layout. All
+//! decisions are made here; a run only checks that the arrays are those for which the plan was made.
 //!
-//! Checks elements that a result stores in fewer bits: none may lose its value without an error. Plans to narrower elements and
-//! fingerprints use it.
+//! Checks elements that a result stores in fewer bits: none may lose its value without an error. Plans to narrower
+//! elements and fingerprints use it.
 //!
-//! Law: an element stored in fewer bits is read as the same number again. Integers are checked before they are moved; floats have
-//! no spare bits, so every float would change and is refused.
+//! Law: an element stored in fewer bits is read as the same number again. Integers are checked before they are moved;
+//! floats have no spare bits, so every float would change and is refused.
 
 use std::sync::OnceLock;
 

@@ -1,5 +1,5 @@
-//! The array that a move returns: its shape, its element type, and the order in which it lists its extents. Moves, reads and
-//! loads create it.
+//! The array that a move returns: its shape, its element type, and the order in which it lists its extents. Moves,
+//! reads and loads create it.
 //!
 //! Law: the bytes are the same in both orders. `C` lists the extents of the storage outermost first, as files do; `F`
 //! lists them innermost first, in Fortran's order, so that the array in `F` is the transpose of the one in `C`.

@@ -1,10 +1,10 @@
 //! Moves between arrays on CUDA devices, and their order among other work that is queued on these arrays.
 //!
-//! The stream is that of the destination's library, or of the source's if that one is unknown, else the default stream. A
-//! `Turn` orders a move with an array whose library uses another stream.
+//! The stream is that of the destination's library, or of the source's if that one is unknown, else the default stream.
+//! A `Turn` orders a move with an array whose library uses another stream.
 //!
-//! Law: work that was queued on an array in its library's current stream is done before the move begins, and work that is queued
-//! there later begins when the move is done. If both sides use the same stream, this needs no action.
+//! Law: work that was queued on an array in its library's current stream is done before the move begins, and work that
+//! is queued there later begins when the move is done. If both sides use the same stream, this needs no action.
 //!
 //! | the array is of | before the move | after it |
 //! |---|---|---|

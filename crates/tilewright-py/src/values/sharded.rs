@@ -1,7 +1,7 @@
 //! `Sharded`: an array cut over a mesh of devices, and `Shard`: the part of one device.
 //!
-//! Law: a value is fully described by its text. `repr`, pickles and the conversion of other packages' objects (`_sharded.py`) all
-//! use it.
+//! Law: a value is fully described by its text. `repr`, pickles and the conversion of other packages' objects
+//! (`_sharded.py`) all use it.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 

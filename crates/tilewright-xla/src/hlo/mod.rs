@@ -1,26 +1,25 @@
 //! HLO modules: their computations, and the name, opcode and shape of each instruction.
 //!
-//! A module is read from its text or from the bytes of its proto; both give the same values. Everything else in a module
-//! (literals, attributes, metadata, backend configurations) is skipped.
+//! A module is read from its text or from the bytes of its proto; both give the same values. Everything else in a
+//! module (literals, attributes, metadata, backend configurations) is skipped. Names are those of the module, without
+//! the `%` of the text.
 //!
-//! Names are those of the module, without the `%` of the text.
+//! A large module has many instructions and few shapes, so both readers share equal shapes. An error of a text has its
+//! line and column.
 
 mod buffers;
-mod error;
 mod proto;
-mod scan;
-mod shared;
-mod source;
 mod text;
-mod tiling;
-mod weight;
 
-pub use buffers::{Buffer, Buffers, Unsized};
-pub use tiling::Tiling;
+use std::{collections::HashSet, sync::Arc};
 
-use std::sync::Arc;
+use tilewright_core::ParseError;
+use tilewright_error::Error;
 
 use crate::{Parameter, ProgramShape, Shape};
+use text::Scan;
+
+pub use buffers::{Buffer, Buffers, Tiling, Unsized};
 
 /// A module: its name and its computations.
 ///
@@ -190,5 +189,139 @@ impl HloComputation {
     /// ```
     pub fn instruction(&self, name: &str) -> Option<&HloInstruction> {
         self.instructions.iter().find(|instruction| instruction.name == name)
+    }
+}
+
+/// The largest number of bytes of a line that an error shows on either side of the fault.
+const AROUND: usize = 60;
+
+/// Returns the error of a module's text. Its message has line and column, and shows the line at fault; its
+/// [cause](Error::cause) is the error of the parser.
+fn in_module(text: &str, error: ParseError) -> Error {
+    let (from, to) = error.span();
+    let before = text.get(..from).unwrap_or(text);
+    // Lines end with `\n`, `\r\n` or `\r` alone.
+    let start = before.rfind(['\n', '\r']).map_or(0, |end| end + 1);
+    let pairs = before.matches("\r\n").count();
+    let line = 1 + before.bytes().filter(|b| matches!(b, b'\n' | b'\r')).count() - pairs;
+    let column = 1 + text.get(start..from).map_or(0, |part| part.chars().count());
+    let (shown, carets) = shown(text, start, (from, to));
+    let message = format!("line {line}, column {column}: {error}\n  {shown}\n  {carets}");
+    Error::from(error).of_kind("parse").on_line(line).with_message(message)
+}
+
+/// Returns the part of a line around the fault, without control characters, and the carets below it.
+fn shown(text: &str, start: usize, (from, to): (usize, usize)) -> (String, String) {
+    let rest = text.get(from..).and_then(|rest| rest.find(['\n', '\r']));
+    let end = rest.map_or(text.len(), |at| from + at);
+    let left = boundary(text, from.saturating_sub(AROUND).max(start));
+    let right = boundary(text, from.saturating_add(AROUND).min(end));
+    let count = |from: usize, to: usize| text.get(from..to).map_or(0, |part| part.chars().count());
+    let (from, to) = (count(left, from), count(left, to.clamp(from, right.max(from))));
+    let shown = text.get(left..right).unwrap_or("").replace(char::is_control, " ");
+    (shown, " ".repeat(from) + &"^".repeat((to - from.min(to)).max(1)))
+}
+
+/// Returns the first position from `at` on that is between two characters.
+fn boundary(text: &str, at: usize) -> usize {
+    (at..text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or(text.len())
+}
+
+/// The shapes seen so far.
+#[derive(Default)]
+struct Shapes(HashSet<Arc<Shape>>);
+
+impl Shapes {
+    /// Returns the shape, or an equal one seen before.
+    fn share(&mut self, shape: Shape) -> Arc<Shape> {
+        if let Some(known) = self.0.get(&shape) {
+            return Arc::clone(known);
+        }
+        let shape = Arc::new(shape);
+        self.0.insert(Arc::clone(&shape));
+        shape
+    }
+}
+
+/// Shares the shapes of computations that are already read.
+fn share(computations: &mut [HloComputation]) {
+    let mut shapes: HashSet<Arc<Shape>> = HashSet::new();
+    for one in computations.iter_mut().flat_map(|computation| &mut computation.instructions) {
+        let Some(shape) = &mut one.shape else { continue };
+        match shapes.get(shape) {
+            Some(known) => *shape = Arc::clone(known),
+            None => {
+                shapes.insert(Arc::clone(shape));
+            }
+        }
+    }
+}
+
+impl HloModule {
+    /// Returns whether bytes begin like the text of a module: with `HloModule` or `ENTRY`, after white space and comments. The
+    /// beginning of a file suffices.
+    ///
+    /// ```
+    /// use tilewright_xla::HloModule;
+    /// assert!(HloModule::begins_as_text(b"\n// a dump\nHloModule m, is_scheduled=true"));
+    /// assert!(!HloModule::begins_as_text(b"\x0a\x01m") && !HloModule::begins_as_text(b"HloModules"));
+    /// ```
+    pub fn begins_as_text(bytes: &[u8]) -> bool {
+        let text = String::from_utf8_lossy(bytes);
+        Scan::new(&text).name("").is_ok_and(|name| matches!(name, "HloModule" | "ENTRY"))
+    }
+
+    /// Reads a module from its text or its proto. Bytes that begin with `HloModule`, or whose only control characters are
+    /// white space, are text; others are a proto. Bytes of a text that are not UTF-8, as in metadata, are read as U+FFFD.
+    ///
+    /// # Errors
+    /// Those of [`HloModule::parse`] or [`HloModule::from_proto_bytes`].
+    ///
+    /// ```
+    /// use tilewright_xla::HloModule;
+    /// assert_eq!(HloModule::from_bytes(b"HloModule m").unwrap().name, "m");
+    /// assert_eq!(HloModule::from_bytes(b"\x0a\x01m\x1a\x00").unwrap().name, "m");
+    /// let error = HloModule::from_bytes(b"hello\n").unwrap_err();
+    /// assert!(error.to_string().starts_with("as HLO text: line 1, column 1: expected `HloModule`"));
+    /// let error = HloModule::from_bytes(b"\x0a\x05m").unwrap_err();
+    /// assert!(error.to_string().starts_with("as the bytes of an HloModuleProto: "));
+    /// ```
+    pub fn from_bytes(bytes: &[u8]) -> Result<HloModule, Error> {
+        let control = |byte: &u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
+        if HloModule::begins_as_text(bytes) || !bytes.iter().any(control) {
+            let read = HloModule::parse(&String::from_utf8_lossy(bytes));
+            read.map_err(|error| error.about("as HLO text"))
+        } else {
+            let read = HloModule::from_proto_bytes(bytes);
+            read.map_err(|error| error.about("as the bytes of an HloModuleProto"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::HloModule;
+
+    #[test]
+    fn equal_shapes_are_one() {
+        let text = "HloModule m\nf {\n  x = f32[2] parameter(0)\n}\n\
+            ENTRY e {\n  y = f32[2] parameter(0)\n  ROOT z = f32[2]{0} copy(y)\n}\n";
+        let read = HloModule::parse(text).unwrap();
+        let shape = |module: &HloModule, computation: usize, at: usize| {
+            Arc::clone(module.computations[computation].instructions[at].shape.as_ref().unwrap())
+        };
+        assert!(Arc::ptr_eq(&shape(&read, 0, 0), &shape(&read, 1, 0)));
+        // An absent layout differs from the default layout.
+        assert_ne!(shape(&read, 1, 0), shape(&read, 1, 1));
+
+        let mut copied = read.clone();
+        for one in copied.computations.iter_mut().flat_map(|one| &mut one.instructions) {
+            one.shape = one.shape.as_deref().cloned().map(Arc::new);
+        }
+        assert!(!Arc::ptr_eq(&shape(&copied, 0, 0), &shape(&copied, 1, 0)));
+        share(&mut copied.computations);
+        assert!(Arc::ptr_eq(&shape(&copied, 0, 0), &shape(&copied, 1, 0)));
+        assert_eq!(copied, read);
     }
 }

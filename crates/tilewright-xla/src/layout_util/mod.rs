@@ -3,13 +3,10 @@
 //!
 //! Source: `xla/layout_util.h`; the aliases are XLA's names.
 
-mod clear;
 mod copy;
 mod equality;
 mod order;
 pub(crate) mod splits;
-mod strides;
-mod untiled;
 
 pub use equality::Ignore;
-pub use strides::byte_strides_are_major_to_minor;
+pub use order::byte_strides_are_major_to_minor;

@@ -12,9 +12,9 @@
 //! | proto text | a message | [`ShapeProto::parse`], [`LayoutProto::parse`] |
 //! | a message | proto text | its `text` |
 //!
-//! Messages are plain data with any contents; the conversion to a value checks them. They implement
-//! [`prost::Message`]. Reading bytes takes memory linear in their number (at most some 200 times, for hostile ones), and at
-//! most 100 messages deep; a shape of more than [`ArrayShape::MAX_RANK`](crate::ArrayShape::MAX_RANK) dims is refused.
+//! Messages are plain data with any contents; the conversion to a value checks them. They implement [`prost::Message`].
+//! Reading bytes takes memory linear in their number (at most some 200 times, for hostile ones), and at most 100
+//! messages deep; a shape of more than [`ArrayShape::MAX_RANK`](crate::ArrayShape::MAX_RANK) dims is refused.
 //!
 //! A layout of the original proto may pad each dim. [`Layout`] cannot express that: [`LayoutProto::to_layout`] refuses
 //! it, and [`LayoutProto::to_padded_layout`] returns the [`Padded`](crate::Padded) together with the layout.
@@ -31,27 +31,18 @@
 //! assert_eq!(padded.unwrap().to_string(), "pad(3,5)fill(0)");
 //! ```
 
-mod error;
-mod layout_read;
-mod layout_write;
-mod lexer;
+mod layout;
 mod messages;
-mod names;
-mod padding;
-mod program;
-mod shape_read;
-mod shape_write;
-mod text_print;
-mod text_read;
-
-pub use messages::{LayoutProto, ProgramShapeProto, ShapeProto, SplitConfigProto, TileProto};
-
-pub(crate) use error::{decode, inside, of_field};
-pub(crate) use layout_read::each;
+mod shape;
+mod text;
 
 use prost::Message as _;
 
 use crate::{Error, Layout, ProgramShape, Shape};
+
+pub(crate) use layout::each;
+pub use messages::{LayoutProto, ProgramShapeProto, ShapeProto, SplitConfigProto, TileProto};
+pub(crate) use messages::{decode, inside, of_field};
 
 impl Shape {
     /// Reads the bytes of a `ShapeProto`.

@@ -1,9 +1,11 @@
-//! Checked constructors of shapes, and dims made static or dynamic.
+//! Shapes made of others and of nothing: checked constructors, arrays of Rust's primitive types, dims made static or
+//! dynamic, changes of the element type with the dims kept, and shapes on a host, without the properties that only
+//! devices use.
 
 use tilewright_core::Error;
 
 use super::dimension_number;
-use crate::{ArrayShape, Dim, Layout, PrimitiveType, Shape};
+use crate::{ArrayShape, Dim, Layout, PrimitiveType, Shape, TileDim};
 
 impl ArrayShape {
     /// Creates a scalar.
@@ -185,5 +187,329 @@ impl Shape {
             Err(error) => result = Err(error),
         });
         result.map(|()| shape)
+    }
+}
+
+/// A type of Rust that corresponds to an element type.
+///
+/// ```
+/// use tilewright_xla::{PrimitiveType, shape_util::Native};
+/// assert_eq!(<u16 as Native>::PRIMITIVE, PrimitiveType::U16);
+/// ```
+pub trait Native {
+    /// The element type.
+    const PRIMITIVE: PrimitiveType;
+}
+
+macro_rules! native {
+    ($($rust:ty => $primitive:ident),* $(,)?) => {
+        $(impl Native for $rust {
+            const PRIMITIVE: PrimitiveType = PrimitiveType::$primitive;
+        })*
+    };
+}
+
+native! {
+    bool => Pred,
+    i8 => S8,
+    i16 => S16,
+    i32 => S32,
+    i64 => S64,
+    u8 => U8,
+    u16 => U16,
+    u32 => U32,
+    u64 => U64,
+    f32 => F32,
+    f64 => F64,
+}
+
+impl ArrayShape {
+    /// Creates an array of `T`s in the default layout, and checks it.
+    ///
+    /// # Errors
+    /// Those of [`ArrayShape::validated`].
+    ///
+    /// ```
+    /// use tilewright_xla::{ArrayShape, Dim};
+    /// let shape = ArrayShape::of_native::<f32>(&[Dim::Static(2), Dim::Static(3)]).unwrap();
+    /// assert_eq!(shape.to_string(), "f32[2,3]{1,0}");
+    /// let huge = [Dim::Static(1 << 62)];
+    /// assert!(ArrayShape::of_native::<u16>(&huge).unwrap_err().is_overflow());
+    /// ```
+    #[doc(alias = "MakeShapeWithType")]
+    pub fn of_native<T: Native>(dims: &[Dim]) -> Result<ArrayShape, Error> {
+        ArrayShape::validated(T::PRIMITIVE, dims)
+    }
+}
+
+impl ArrayShape {
+    /// Returns the array with elements of another type. A packed array of a narrow type stays packed at the new type's
+    /// width; any other type has its natural width. XLA keeps the old width for every narrow type.
+    ///
+    /// # Errors
+    /// [unsupported](Error::is_unsupported) for a type that arrays cannot have.
+    ///
+    /// ```
+    /// use tilewright_xla::{ArrayShape, PrimitiveType::*};
+    /// let packed = ArrayShape::parse("s4[8]{0:E(4)}").unwrap();
+    /// let to = |primitive| packed.with_element_type(primitive).unwrap().to_string();
+    /// assert_eq!([to(U4), to(U2), to(U8), to(Pred)], ["u4[8]{0:E(4)}", "u2[8]{0:E(2)}", "u8[8]{0}", "pred[8]{0}"]);
+    /// assert!(packed.with_element_type(Token).unwrap_err().is_unsupported());
+    /// ```
+    #[doc(alias = "ChangeElementType")]
+    pub fn with_element_type(&self, to: PrimitiveType) -> Result<ArrayShape, Error> {
+        let width = to.bits().ok_or_else(super::no_values)?;
+        let old = self.element_type.bits().map(u64::from);
+        let size = |said: u64| match (to.is_sub_byte_non_pred(), said) {
+            (false, _) | (true, 0) => 0,
+            (true, said) if old == Some(width.into()) => said,
+            (true, said) if old == Some(said) => width.into(),
+            (true, _) => 0,
+        };
+        let layout = self.layout.clone().map(|layout| {
+            let bits = size(layout.element_size_in_bits());
+            layout.with_element_size_in_bits(bits)
+        });
+        Ok(ArrayShape { element_type: to, dims: self.dims.clone(), layout: layout.transpose()? })
+    }
+
+    /// Returns the array of the real or imaginary parts.
+    ///
+    /// # Errors
+    /// [unsupported](Error::is_unsupported) for a type that is not complex, where XLA aborts.
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let shape = ArrayShape::parse("c64[2,3]{0,1}").unwrap();
+    /// assert_eq!(shape.complex_component().unwrap().to_string(), "f32[2,3]{0,1}");
+    /// assert!(ArrayShape::parse("f32[2]").unwrap().complex_component().unwrap_err().is_unsupported());
+    /// ```
+    #[doc(alias = "ComplexComponentShape")]
+    pub fn complex_component(&self) -> Result<ArrayShape, Error> {
+        let part = self.element_type.complex_component().ok_or_else(|| {
+            Error::unsupported(
+                "the parts of elements of {} bits that are not complex numbers",
+                [self.element_type.bits().unwrap_or(0).into()],
+                "only c64 and c128 have parts",
+            )
+        })?;
+        self.with_element_type(part)
+    }
+
+    /// Sets the element size of a narrow type to its width (`pack`) or to whole bytes, and that of any other type to its
+    /// natural width. An absent layout becomes the default one if a size has to be set. Booleans are never packed.
+    ///
+    /// # Errors
+    /// [unsupported](Error::is_unsupported) for a type that arrays cannot have.
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let mut shape = ArrayShape::parse("s4[8]{0}").unwrap();
+    /// shape.update_element_size_in_bits(true).unwrap();
+    /// assert_eq!(shape.to_string(), "s4[8]{0:E(4)}");
+    /// ```
+    #[doc(alias = "UpdateElementSizeInBits")]
+    pub fn update_element_size_in_bits(&mut self, pack: bool) -> Result<(), Error> {
+        let width = self.element_type.bits().ok_or_else(super::no_values)?;
+        let bits = if pack && self.element_type.is_sub_byte_non_pred() { width } else { 0 };
+        if self.layout.is_some() || bits != 0 {
+            self.layout = Some(self.layout_or_default().with_element_size_in_bits(bits.into())?);
+        }
+        Ok(())
+    }
+
+    /// Returns the shape without an element size that equals the natural width of the type: `f32` with `E(32)` becomes
+    /// `f32` without.
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let shape = ArrayShape::parse("f32[2]{0:E(32)}").unwrap();
+    /// assert_eq!(shape.with_natural_element_size_left_out().to_string(), "f32[2]{0}");
+    /// ```
+    pub fn with_natural_element_size_left_out(mut self) -> ArrayShape {
+        let natural = self.element_type.storage_bits().map(u64::from);
+        let said = self.layout.as_ref().map(Layout::element_size_in_bits);
+        if said.is_some() && said == natural {
+            let plain = self.layout.take().map(|layout| layout.with_element_size_in_bits(0));
+            self.layout = plain.and_then(Result::ok);
+        }
+        self
+    }
+}
+
+impl Shape {
+    /// Returns the shape with this element type in every array, by [`ArrayShape::with_element_type`].
+    ///
+    /// # Errors
+    /// [unsupported](Error::is_unsupported) for a type that arrays cannot have.
+    ///
+    /// ```
+    /// use tilewright_xla::{PrimitiveType, Shape};
+    /// let shape = Shape::parse("(f32[2]{0}, token[])").unwrap();
+    /// let halves = shape.with_element_type(PrimitiveType::Bf16).unwrap();
+    /// assert_eq!(halves.to_string(), "(bf16[2]{0}, token[])");
+    /// let error = shape.with_element_type(PrimitiveType::Token).unwrap_err();
+    /// assert!(error.is_unsupported());
+    /// ```
+    #[doc(alias = "ChangeElementType")]
+    pub fn with_element_type(&self, to: PrimitiveType) -> Result<Shape, Error> {
+        self.with_each_array(&|array| array.with_element_type(to))
+    }
+
+    /// Returns the shape with another array in place of each.
+    pub(crate) fn with_each_array(
+        &self,
+        change: &dyn Fn(&ArrayShape) -> Result<ArrayShape, Error>,
+    ) -> Result<Shape, Error> {
+        let (mut changed, mut refused) = (self.clone(), Ok(()));
+        changed.for_each_array_mut(&mut |array| match change(array) {
+            Ok(other) => *array = other,
+            Err(error) => refused = std::mem::replace(&mut refused, Ok(())).and(Err(error)),
+        });
+        refused.map(|()| changed)
+    }
+
+    /// Sets the element size of every array, by [`ArrayShape::update_element_size_in_bits`].
+    ///
+    /// # Errors
+    /// [unsupported](Error::is_unsupported) for an array of a type that arrays cannot have.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let mut shape = Shape::parse("(s4[8]{0}, f32[2]{0})").unwrap();
+    /// shape.update_element_size_in_bits(true).unwrap();
+    /// assert_eq!(shape.to_string(), "(s4[8]{0:E(4)}, f32[2]{0})");
+    /// shape.update_element_size_in_bits(false).unwrap();
+    /// assert_eq!(shape.to_string(), "(s4[8]{0}, f32[2]{0})");
+    /// ```
+    #[doc(alias = "UpdateElementSizeInBits")]
+    pub fn update_element_size_in_bits(&mut self, pack: bool) -> Result<(), Error> {
+        let mut result = Ok(());
+        self.for_each_array_mut(&mut |array| {
+            result = array.update_element_size_in_bits(pack).and(result.clone());
+        });
+        result
+    }
+}
+
+impl ArrayShape {
+    /// Returns whether a host can hold such arrays: without tiles, alignment, element size, memory space, metadata prefix,
+    /// and without splits, which XLA does not check.
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let host = |text: &str| ArrayShape::parse(text).unwrap().is_host_shape();
+    /// assert!(host("s4[8,4]{0,1}") && host("s4[8]"));
+    /// assert!(!host("s4[8]{0:E(4)}") && !host("f32[8]{0:SC(0:3)}"));
+    /// ```
+    #[doc(alias = "DeviceShapeIsHostShape")]
+    pub fn is_host_shape(&self) -> bool {
+        self.layout.as_ref().is_none_or(|layout| Some(layout) == plain(layout).as_ref())
+    }
+
+    /// Returns the array as a host holds it: only the order of the dims is kept of the layout.
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let shape = ArrayShape::parse("s4[8,4]{0,1:T(2,2)L(64)E(4)S(1)SC(0:2)M(8)}").unwrap();
+    /// assert_eq!(shape.to_host_shape().to_string(), "s4[8,4]{0,1}");
+    /// ```
+    #[doc(alias = "DeviceShapeToHostShape")]
+    pub fn to_host_shape(&self) -> ArrayShape {
+        ArrayShape { layout: self.layout.as_ref().and_then(plain), ..self.clone() }
+    }
+
+    /// Returns how many rows share a word in a 1-D array of three tile levels, as TPUs have for narrow types: the outer
+    /// extent of the third tile.
+    ///
+    /// # Errors
+    /// [unsupported](Error::is_unsupported) for any other layout.
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let shape = ArrayShape::parse("bf16[1024]{0:T(1024)(128)(2,1)}").unwrap();
+    /// assert_eq!(shape.packed_factor_for_1d_interleaved_array(), Ok(2));
+    /// let shape = ArrayShape::parse("bf16[1024]{0:T(1024)}").unwrap();
+    /// assert!(shape.packed_factor_for_1d_interleaved_array().unwrap_err().is_unsupported());
+    /// ```
+    #[doc(alias = "PackedFactorFor1DInterleavedArray")]
+    pub fn packed_factor_for_1d_interleaved_array(&self) -> Result<u64, Error> {
+        let tiles = self.layout.as_ref().map_or(&[][..], Layout::tiles);
+        if let ([_], [_, _, third]) = (self.dims.as_slice(), tiles)
+            && let Some(TileDim::Size(factor)) = third.dims().first()
+        {
+            return Ok(*factor);
+        }
+        Err(Error::unsupported(
+            "an array of {} dims and {} tiles does not interleave rows",
+            [self.dims.len() as i128, tiles.len() as i128],
+            "it has one dim and three tiles, as in T(1024)(128)(2,1)",
+        ))
+    }
+}
+
+/// Returns the layout with the order alone.
+fn plain(layout: &Layout) -> Option<Layout> {
+    Layout::new(layout.minor_to_major()).ok()
+}
+
+impl Shape {
+    /// Returns whether a host can hold every array; see [`ArrayShape::is_host_shape`].
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let host = |text| Shape::parse(text).unwrap().is_host_shape();
+    /// assert!(host("(f32[8,128]{0,1}, token[])"));
+    /// // Tiles exist only on the device.
+    /// assert!(!host("(f32[8,128]{0,1:T(8,128)}, token[])"));
+    /// ```
+    #[doc(alias = "DeviceShapeIsHostShape")]
+    pub fn is_host_shape(&self) -> bool {
+        let mut all = true;
+        self.for_each_array(&mut |array| all &= array.is_host_shape());
+        all
+    }
+
+    /// Returns the shape with every array as a host holds it; see [`ArrayShape::to_host_shape`].
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let shape = Shape::parse("(f32[8,4]{0,1:T(2,2)}, token[])").unwrap().to_host_shape();
+    /// assert_eq!(shape.to_string(), "(f32[8,4]{0,1}, token[])");
+    /// assert!(shape.is_host_shape());
+    /// ```
+    #[doc(alias = "DeviceShapeToHostShape")]
+    pub fn to_host_shape(&self) -> Shape {
+        let mut shape = self.clone();
+        shape.for_each_array_mut(&mut |array| *array = array.to_host_shape());
+        shape
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Checks the width and the kind of numbers of `T` against those of its element type.
+    fn agrees<T: Native>(signed: bool, floating: bool) {
+        let primitive = T::PRIMITIVE;
+        assert_eq!(primitive.storage_bits(), Some(8 * size_of::<T>() as u32), "{primitive}");
+        assert_eq!((primitive.is_signed(), primitive.is_floating_point()), (signed, floating));
+    }
+
+    #[test]
+    fn widths_and_signs_are_those_of_rust() {
+        agrees::<bool>(false, false);
+        agrees::<u8>(false, false);
+        agrees::<u16>(false, false);
+        agrees::<u32>(false, false);
+        agrees::<u64>(false, false);
+        agrees::<i8>(true, false);
+        agrees::<i16>(true, false);
+        agrees::<i32>(true, false);
+        agrees::<i64>(true, false);
+        agrees::<f32>(true, true);
+        agrees::<f64>(true, true);
+        assert_eq!(bool::PRIMITIVE, PrimitiveType::Pred);
     }
 }

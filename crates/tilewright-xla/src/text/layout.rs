@@ -1,16 +1,25 @@
-//! Reads layouts and arrays, which may contain each other: `{1,0:T(8,128)(2,1)L(4)E(4)S(1)SC(0:3)M(8)}` and
-//! `f32[<=8,128]{1,0:T(8,128)}`.
+//! Reads layouts, arrays, shapes and the shapes of programs, which may contain each other.
+//!
+//! | what | text |
+//! |---|---|
+//! | layout | `{1,0:T(8,128)(2,1)L(4)E(4)S(1)SC(0:3)M(8)}` |
+//! | array | `f32[<=8,128]{1,0:T(8,128)}` |
+//! | shape | `(f32[2]{0}, (token[], s4[8]), b(f32[8]))` |
+//! | program | `(x: f32[2], (unknown): token[]) -> f32[7]` |
+//!
+//! The members of tuples are read recursively, at most [`Shape::MAX_DEPTH`] deep.
 
 use tilewright_core::{Error, ParseError};
 
 use super::{
     cursor::{Cursor, Span},
-    element::element_type,
     prefix, whole,
 };
 use crate::{
-    ArrayShape, Dim, Layout, PrimitiveType, Split, Tile, TileDim, layout::misplaced,
-    shape::too_many_dims, tile::check_dim,
+    ArrayShape, Dim, Layout, Parameter, PrimitiveType, ProgramShape, Shape, Split, Tile, TileDim,
+    layout::misplaced,
+    shape::{too_deep, too_many_dims},
+    tile::check_dim,
 };
 
 impl Layout {
@@ -416,4 +425,211 @@ fn layout_of(cursor: &mut Cursor<'_>, rank: usize) -> Result<Layout, ParseError>
         "the shape has {} dims, but the layout's minor_to_major has {}",
         [rank as i128, layout.rank() as i128],
     ))
+}
+
+/// Reads the type of an array's elements.
+pub(super) fn element_type(cursor: &mut Cursor<'_>) -> Result<PrimitiveType, ParseError> {
+    if cursor.peek() == Some(b'(') {
+        return Err(cursor.error("a tuple, where one array such as `f32[2,3]` is expected"));
+    }
+    let (name, span) = cursor.word();
+    match PrimitiveType::from_name(name) {
+        Some(primitive) if primitive.is_array() => Ok(primitive),
+        Some(_) => Err(ParseError::new(span, "not a type of an array's elements", [])),
+        None if name == "b" && cursor.peek() == Some(b'(') => Err(ParseError::new(
+            span,
+            "a buffer, where one array such as `f32[2,3]` is expected",
+            [],
+        )),
+        None => {
+            let span = if name.is_empty() { cursor.next_span() } else { span };
+            let error = ParseError::new(span, "expected an element type such as `f32`", []);
+            Err(error.with_nearest(PrimitiveType::nearest(name).unwrap_or("")))
+        }
+    }
+}
+
+impl Shape {
+    /// Reads a shape, with optional white space and comments between tokens. A tiled one takes 0.40 µs, an untiled one
+    /// 0.21 µs (bench `shapes`, medians on an x86-64 machine).
+    ///
+    /// # Errors
+    /// A [`ParseError`] with the byte span at fault; for arrays, those of [`ArrayShape::parse`].
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let text = "(f32[2], token[2])";
+    /// let error = Shape::parse(text).unwrap_err();
+    /// assert_eq!(
+    ///     error.render(text).to_string(),
+    ///     "a token has no dims; write `token[]`\n  (f32[2], token[2])\n                 ^"
+    /// );
+    /// ```
+    pub fn parse(text: &str) -> Result<Shape, ParseError> {
+        whole(text, shape)
+    }
+
+    /// Reads a shape from the start of a text; returns it and the number of bytes read; see
+    /// [`ArrayShape::parse_prefix`].
+    ///
+    /// # Errors
+    /// Those of [`Shape::parse`].
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let text = "(f32[2], token[]) tuple(a, b)";
+    /// let (shape, taken) = Shape::parse_prefix(text).unwrap();
+    /// assert_eq!((shape.tuple_shapes().unwrap().len(), &text[taken..]), (2, " tuple(a, b)"));
+    /// assert!(Shape::parse_prefix("(f32[2], ").is_err());
+    /// ```
+    pub fn parse_prefix(text: &str) -> Result<(Shape, usize), ParseError> {
+        prefix(text, shape_prefix)
+    }
+}
+
+impl std::str::FromStr for Shape {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Shape, ParseError> {
+        Shape::parse(text)
+    }
+}
+
+/// A reader of arrays: of one inside a text, or of one at its start.
+type ReadArray = fn(&mut Cursor<'_>) -> Result<ArrayShape, ParseError>;
+
+/// Reads a shape.
+pub(super) fn shape(cursor: &mut Cursor<'_>) -> Result<Shape, ParseError> {
+    at_depth(cursor, array, 0)
+}
+
+/// Reads a shape; a `{` begins an array's layout only if one can follow.
+pub(crate) fn shape_prefix(cursor: &mut Cursor<'_>) -> Result<Shape, ParseError> {
+    at_depth(cursor, array_prefix, 0)
+}
+
+fn at_depth(cursor: &mut Cursor<'_>, read: ReadArray, depth: usize) -> Result<Shape, ParseError> {
+    match cursor.peek() {
+        Some(b'(') if depth >= Shape::MAX_DEPTH => {
+            Err(ParseError::refused(cursor.next_span(), too_deep()))
+        }
+        Some(b'(') => tuple(cursor, depth + 1),
+        // Some element types begin with these letters too.
+        Some(b't' | b'o' | b'b') => keyword(cursor, read),
+        _ => read(cursor).map(Shape::array),
+    }
+}
+
+fn keyword(cursor: &mut Cursor<'_>, read: ReadArray) -> Result<Shape, ParseError> {
+    match cursor.spanned(cursor.next_span()) {
+        "token" => dimless(cursor, "token", "a token has no dims; write `token[]`")
+            .map(|()| Shape::token()),
+        "opaque" => dimless(cursor, "opaque", "an opaque shape has no dims; write `opaque[]`")
+            .map(|()| Shape::opaque()),
+        "b" => buffer(cursor),
+        _ => read(cursor).map(Shape::array),
+    }
+}
+
+fn tuple(cursor: &mut Cursor<'_>, depth: usize) -> Result<Shape, ParseError> {
+    let (from, _) = cursor.next_span();
+    cursor.expect("(", "expected `(`")?;
+    let mut shapes = Vec::new();
+    if cursor.eat(")") {
+        return Ok(Shape::nil());
+    }
+    loop {
+        shapes.push(at_depth(cursor, array, depth)?);
+        if !cursor.eat(",") {
+            break;
+        }
+    }
+    cursor.expect(")", "expected `,` or `)` after a member of a tuple")?;
+    Shape::tuple(shapes).map_err(|error| ParseError::refused((from, cursor.at()), error))
+}
+
+/// Reads `token[]` or `opaque[]`.
+fn dimless(cursor: &mut Cursor<'_>, name: &str, message: &'static str) -> Result<(), ParseError> {
+    cursor.eat(name);
+    cursor.expect("[", "expected `[]`")?;
+    cursor.expect("]", message)
+}
+
+fn buffer(cursor: &mut Cursor<'_>) -> Result<Shape, ParseError> {
+    cursor.eat("b");
+    cursor.expect("(", "expected `(` and the array that the buffer refers to")?;
+    if cursor.peek() == Some(b')') {
+        return Err(cursor.error("expected the array that the buffer refers to, such as `f32[2]`"));
+    }
+    let array = array(cursor)?;
+    cursor.expect(")", "expected `)` at the end of a buffer: it refers to one array")?;
+    Ok(Shape::buffer(array))
+}
+
+impl ProgramShape {
+    /// Reads the shape of a program, with optional white space and comments between tokens.
+    ///
+    /// # Errors
+    /// A [`ParseError`] with the byte span at fault.
+    ///
+    /// ```
+    /// use tilewright_xla::ProgramShape;
+    /// assert_eq!(ProgramShape::parse("() -> ()").unwrap().to_string(), "() -> ()");
+    /// let text = "(x f32[2]) -> f32[2]";
+    /// let error = ProgramShape::parse(text).unwrap_err();
+    /// assert_eq!(error.span(), (3, 6));
+    /// ```
+    pub fn parse(text: &str) -> Result<ProgramShape, ParseError> {
+        whole(text, program)
+    }
+}
+
+impl std::str::FromStr for ProgramShape {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<ProgramShape, ParseError> {
+        ProgramShape::parse(text)
+    }
+}
+
+/// The text in place of a parameter's missing name.
+const UNKNOWN: &str = "unknown";
+
+/// Reads the shape of a program.
+fn program(cursor: &mut Cursor<'_>) -> Result<ProgramShape, ParseError> {
+    let parameters = parameters(cursor)?;
+    cursor.expect("->", "expected `->` and the shape of the result")?;
+    Ok(ProgramShape { parameters, result: shape(cursor)? })
+}
+
+fn parameters(cursor: &mut Cursor<'_>) -> Result<Vec<Parameter>, ParseError> {
+    cursor.expect("(", "expected `(` and the parameters")?;
+    let mut parameters = Vec::new();
+    if cursor.eat(")") {
+        return Ok(parameters);
+    }
+    loop {
+        let name = parameter_name(cursor)?;
+        cursor.expect(":", "expected `:` between a parameter's name and its shape")?;
+        parameters.push(Parameter { name, shape: shape(cursor)? });
+        if !cursor.eat(",") {
+            cursor.expect(")", "expected `,` or `)` after a parameter")?;
+            return Ok(parameters);
+        }
+    }
+}
+
+fn parameter_name(cursor: &mut Cursor<'_>) -> Result<String, ParseError> {
+    if cursor.eat("(") {
+        let (word, span) = cursor.word();
+        if word != UNKNOWN {
+            return Err(ParseError::new(span, "expected `(unknown)` or a parameter's name", []));
+        }
+        cursor.expect(")", "expected `)`")?;
+        return Ok(String::new());
+    }
+    match cursor.name() {
+        ("", _) => Err(cursor.error("expected a parameter's name, or `(unknown)`")),
+        (name, _) => Ok(name.to_owned()),
+    }
 }

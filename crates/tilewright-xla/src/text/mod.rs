@@ -18,11 +18,8 @@
 //! read only in a layout on its own.
 
 mod cursor;
-mod element;
 mod layout;
 mod print;
-mod program;
-mod shape;
 
 use tilewright_core::ParseError;
 
@@ -30,9 +27,7 @@ pub(crate) use cursor::Cursor;
 #[cfg(feature = "proto")]
 pub(crate) use cursor::is_name;
 #[cfg(feature = "proto")]
-pub(crate) use layout::{layout, layout_properties};
-#[cfg(feature = "proto")]
-pub(crate) use shape::shape_prefix;
+pub(crate) use layout::{layout, layout_properties, shape_prefix};
 
 /// One production of the grammar.
 type Production<T> = fn(&mut Cursor<'_>) -> Result<T, ParseError>;

@@ -1,8 +1,8 @@
 //! What dialects with one stride a dim share.
 //!
-//! [`Strided`] is a layout as dims, strides and an offset, or the feature that such a dialect cannot express. [`LibraryArray`] is
-//! an array of NumPy, PyTorch, DLPack or Arrow: dims, perhaps strides, an offset and an element type. These differ in what
-//! strides and offset count, and in their words.
+//! [`Strided`] is a layout as dims, strides and an offset, or the feature that such a dialect cannot express.
+//! [`LibraryArray`] is an array of NumPy, PyTorch, DLPack or Arrow: dims, perhaps strides, an offset and an element
+//! type. These differ in what strides and offset count, and in their words.
 
 use std::{fmt, sync::Arc};
 

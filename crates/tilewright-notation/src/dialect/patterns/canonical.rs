@@ -6,8 +6,8 @@
 //! can explain, the digits are as large as the gaps.
 //!
 //! [`Blocked`] is that form for dialects with tiles: the numbers of the tiles outermost, one digit a dim, and inside
-//! them the digits within a tile, all of a size. A dim within one tile has no digit for the number of tiles; it is written as
-//! one tile then, however its layout came to be.
+//! them the digits within a tile, all of a size. A dim within one tile has no digit for the number of tiles; it is
+//! written as one tile then, however its layout came to be.
 
 use tilewright_core::{Digit, Layout, Mode, Pattern, Profile, TensorLayout};
 

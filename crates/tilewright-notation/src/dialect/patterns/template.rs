@@ -11,10 +11,10 @@
 //! - [`spread`]: a leading dimension, another stride for the outermost digit.
 //! - [`misfit`]: the error of an array of another rank than the letters.
 //!
-//! Laws: the product of the dims of the words is that of the storage, and the dims of the array found from those of its words
-//! have words of just these dims. The element of step i of a turned digit has the offset that step size − 1 − i has without
-//! the reversal. The least leading dimension is the size of one step of the digit, and leaves the layout unchanged; the
-//! storage ends with its last element, padded ones included.
+//! Laws: the product of the dims of the words is that of the storage, and the dims of the array found from those of its
+//! words have words of just these dims. The element of step i of a turned digit has the offset that step size − 1 − i
+//! has without the reversal. The least leading dimension is the size of one step of the digit, and leaves the layout
+//! unchanged; the storage ends with its last element, padded ones included.
 
 use std::fmt;
 

@@ -5,11 +5,12 @@
 //! | `dlpack.rs` | the tensors of DLPack's capsules |
 //! | `numpy.rs` | the struct behind NumPy's `__array_struct__` |
 //!
-//! This file has the facts of an array, its shape, strides and element type, and the range of bytes that contains its elements.
+//! This file has the facts of an array, its shape, strides and element type, and the range of bytes that contains its
+//! elements.
 //!
-//! Law: whatever the numbers in a struct are, only the struct and its lists are read, and the bytes are the smallest range that
-//! contains every element. This folder does not need Python, so `tests/all/foreign.rs` compiles it into a separate program, which
-//! Miri interprets.
+//! Law: whatever the numbers in a struct are, only the struct and its lists are read, and the bytes are the smallest
+//! range that contains every element. This folder does not need Python, so `tests/all/foreign.rs` compiles it into a
+//! separate program, which Miri interprets.
 
 pub(crate) mod dlpack;
 pub(crate) mod numpy;

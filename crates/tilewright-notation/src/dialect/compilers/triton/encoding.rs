@@ -4,8 +4,8 @@
 //! partitionLayout = #ttg.swizzled_shared<{…}>}>`.
 //!
 //! A dim is cut into `numPartitions · numGroups` pieces, which take turns in the partitions. Each piece has the layout
-//! `partitionLayout`; the pieces of a partition follow one another. As the layout of an array, the partitions do so too.
-//! Source: Triton, `PartitionedSharedEncodingAttr`.
+//! `partitionLayout`; the pieces of a partition follow one another. As the layout of an array, the partitions do so
+//! too. Source: Triton, `PartitionedSharedEncodingAttr`.
 
 use std::fmt;
 

@@ -6,8 +6,9 @@
 //!
 //! Tiles of eight rows of `swizzlingByteWidth` bytes, in which units of 16 bytes are xored with the row; tiles along
 //! the rows first. The rows of batches are counted through all dims but the contiguous one, which is the last, or the
-//! first if transposed. Boxes have at most 256 elements of a dim; an array of more is many boxes. Of fp4 that is padded, eight bytes of elements are followed by eight of padding.
-//! Source: Triton, `getCoreMatrixLinearLayout`; CUDA, "Tensor map swizzle modes".
+//! first if transposed. Boxes have at most 256 elements of a dim; an array of more is many boxes. Of fp4 that is
+//! padded, eight bytes of elements are followed by eight of padding. Source: Triton, `getCoreMatrixLinearLayout`; CUDA,
+//! "Tensor map swizzle modes".
 //!
 //! Shared memory with padding: `#ttg.padded_shared<[512:+16] {order = [1, 0], shape = [16, 32]}>`.
 //!
@@ -16,10 +17,10 @@
 //! fields := order [, shape] | offset [, block]: lists of bases; each block has memory of its own
 //! ```
 //!
-//! Behind each interval of elements, a number more is left free: offset x becomes x + Σ ⌊x / interval⌋ · padding. So the
-//! bits of the offset are strides with gaps: bit b of the plain offset is worth 2^b and the padding of the intervals that it
-//! counts. Bases of several bits are xors below a sum, which no strides can express.
-//! Source: Triton, `PaddedSharedEncodingAttr`.
+//! Behind each interval of elements, a number more is left free: offset x becomes x + Σ ⌊x / interval⌋ · padding. So
+//! the bits of the offset are strides with gaps: bit b of the plain offset is worth 2^b and the padding of the
+//! intervals that it counts. Bases of several bits are xors below a sum, which no strides can express. Source: Triton,
+//! `PaddedSharedEncodingAttr`.
 
 use std::fmt;
 

@@ -5,10 +5,10 @@
 //! tensor_memory_scales_encoding   [CGALayout]
 //! ```
 //!
-//! A place is a row, which is one of 128 lanes, and a column, in units of elements. Of 64 rows, rows 16 to 31 go to lanes
-//! 32 to 47 and so on; the lanes between them hold the next block of the array, if there is one. `colStride` columns
-//! belong to an element, which is in the first; of fp4 that is padded it is two. Scales are in columns of 32 rows, which
-//! all four groups of 32 lanes hold.
+//! A place is a row, which is one of 128 lanes, and a column, in units of elements. Of 64 rows, rows 16 to 31 go to
+//! lanes 32 to 47 and so on; the lanes between them hold the next block of the array, if there is one. `colStride`
+//! columns belong to an element, which is in the first; of fp4 that is padded it is two. Scales are in columns of 32
+//! rows, which all four groups of 32 lanes hold.
 //!
 //! Law: as the layout of an array, columns are the fastest, then lanes, then blocks; an element is at the first of the
 //! places that hold it. Source: Triton, `tensorMemoryToLinearLayout`, `tensorMemoryScalesToLinearLayout`.

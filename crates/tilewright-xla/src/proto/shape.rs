@@ -1,12 +1,18 @@
-//! Conversion of `ShapeProto` to a shape.
+//! Conversion between `ShapeProto` and a shape, and between `ProgramShapeProto` and [`ProgramShape`].
 //!
 //! The recursion is at most [`Shape::MAX_DEPTH`] deep, whatever the message.
 
 use tilewright_core::Error as Refusal;
 
-use super::{Error, ShapeProto, inside, messages::MINIMUM, of_field};
+use super::{
+    Error, LayoutProto, ProgramShapeProto, ShapeProto, inside,
+    layout::{each, too_large},
+    messages::MINIMUM,
+    of_field,
+};
 use crate::{
-    ArrayShape, Dim, Layout, Padded, PrimitiveType, Shape, ShapeIndex,
+    ArrayShape, Dim, Layout, Padded, Parameter, PrimitiveType, ProgramShape, Shape, ShapeIndex,
+    ShapeKind,
     shape::{too_deep, too_many_dims},
 };
 
@@ -210,5 +216,124 @@ fn dim(at: usize, extent: i64, dynamic: bool) -> Result<Dim, Error> {
                 "a dim is 0 or more; an unbounded one is -2^63 and dynamic",
             ),
         )),
+    }
+}
+
+impl Shape {
+    /// Returns the shape as XLA's message. It is at most [`Shape::MAX_DEPTH`] messages deep, not counting those of layouts,
+    /// so that every reader accepts it.
+    ///
+    /// # Errors
+    /// [illegal](tilewright_core::Error::is_illegal) for a dim or a number of a split of 2⁶³ or more.
+    ///
+    /// ```
+    /// use tilewright_xla::{ArrayShape, PrimitiveType, Shape};
+    /// let shape = Shape::parse("f32[?,<=784]").unwrap();
+    /// let proto = shape.to_proto().unwrap();
+    /// assert_eq!((proto.dimensions, proto.is_dynamic_dimension), (vec![i64::MIN, 784], vec![true; 2]));
+    /// let huge = Shape::array(ArrayShape::new(PrimitiveType::U8, &[1 << 63]));
+    /// assert_eq!(huge.to_proto().unwrap_err().name().unwrap(), "dimensions[0]");
+    /// ```
+    pub fn to_proto(&self) -> Result<ShapeProto, Error> {
+        match self.kind() {
+            ShapeKind::Array(array) => of_array(array),
+            ShapeKind::Token => Ok(bare(PrimitiveType::Token)),
+            ShapeKind::Opaque => Ok(bare(PrimitiveType::Opaque)),
+            ShapeKind::Buffer(array) => {
+                let member = of_array(array).map_err(|error| inside(error, "tuple_shapes[0]"))?;
+                Ok(ShapeProto { tuple_shapes: vec![member], ..bare(PrimitiveType::Buffer) })
+            }
+            ShapeKind::Tuple(shapes) => {
+                let tuple_shapes = each("tuple_shapes", shapes, Shape::to_proto)?;
+                Ok(ShapeProto { tuple_shapes, ..bare(PrimitiveType::Tuple) })
+            }
+        }
+    }
+}
+
+fn bare(primitive: PrimitiveType) -> ShapeProto {
+    ShapeProto { element_type: primitive.number(), ..ShapeProto::default() }
+}
+
+fn of_array(array: &ArrayShape) -> Result<ShapeProto, Error> {
+    let dims = array.dims.iter().enumerate();
+    let dimensions = dims.map(|(at, dim)| extent(at, dim)).collect::<Result<_, _>>()?;
+    let layout = array.layout.as_ref().map(of_layout).transpose()?;
+    let is_dynamic_dimension =
+        array.dims.iter().map(|dim| !matches!(dim, Dim::Static(_))).collect();
+    Ok(ShapeProto { dimensions, is_dynamic_dimension, layout, ..bare(array.element_type) })
+}
+
+fn of_layout(layout: &Layout) -> Result<Box<LayoutProto>, Error> {
+    layout.to_proto().map(Box::new).map_err(|error| inside(error, "layout"))
+}
+
+fn extent(at: usize, dim: &Dim) -> Result<i64, Error> {
+    match *dim {
+        Dim::Static(extent) | Dim::Bounded(extent) => {
+            i64::try_from(extent).map_err(|_| too_large(format!("dimensions[{at}]"), extent))
+        }
+        Dim::Unbounded => Ok(MINIMUM),
+    }
+}
+
+impl ProgramShapeProto {
+    /// Returns the program's shape. There may be fewer names than parameters.
+    ///
+    /// # Errors
+    /// A missing result; more names than parameters; those of [`ShapeProto::to_shape`].
+    ///
+    /// ```
+    /// use tilewright_xla::{ProgramShape, proto::ProgramShapeProto};
+    /// let program = ProgramShape::parse("((unknown): opaque[], scalar: f32[]) -> f32[7]").unwrap();
+    /// assert_eq!(program.to_proto().unwrap().to_program_shape().unwrap(), program);
+    /// let error = ProgramShapeProto::default().to_program_shape().unwrap_err();
+    /// assert_eq!(error.name().unwrap(), "result");
+    /// ```
+    pub fn to_program_shape(&self) -> Result<ProgramShape, Error> {
+        let (names, count) = (self.parameter_names.len(), self.parameters.len());
+        if names > count {
+            let says = "{} names for {} parameters";
+            let cause = Refusal::mismatch(says, [names as i128, count as i128], "one each at most");
+            return Err(of_field("parameter_names", cause));
+        }
+        let shapes = each("parameters", &self.parameters, ShapeProto::to_shape)?;
+        let names = self.parameter_names.iter().cloned().chain(std::iter::repeat(String::new()));
+        let parameters = shapes.into_iter().zip(names);
+        Ok(ProgramShape {
+            parameters: parameters.map(|(shape, name)| Parameter { name, shape }).collect(),
+            result: self.result()?.to_shape().map_err(|error| inside(error, "result"))?,
+        })
+    }
+
+    fn result(&self) -> Result<&ShapeProto, Error> {
+        self.result.as_ref().ok_or_else(|| {
+            let cause =
+                Refusal::illegal("a program without a result", [], "write `()` for no result");
+            of_field("result", cause)
+        })
+    }
+}
+
+impl ProgramShape {
+    /// Returns the program's shape as XLA's message.
+    ///
+    /// # Errors
+    /// Those of [`crate::Shape::to_proto`].
+    ///
+    /// ```
+    /// use tilewright_xla::ProgramShape;
+    /// let program = ProgramShape::parse("(x: f32[2], y: f32[]) -> f32[2]").unwrap();
+    /// let proto = program.to_proto().unwrap();
+    /// assert_eq!(proto.parameter_names, ["x", "y"]);
+    /// assert_eq!(proto.parameters[0].dimensions, [2]);
+    /// ```
+    pub fn to_proto(&self) -> Result<ProgramShapeProto, Error> {
+        let shape = |parameter: &Parameter| parameter.shape.to_proto();
+        Ok(ProgramShapeProto {
+            parameters: each("parameters", &self.parameters, shape)?,
+            result: Some(self.result.to_proto().map_err(|error| inside(error, "result"))?),
+            parameter_names: self.parameters.iter().map(|one| one.name.clone()).collect(),
+        })
     }
 }
