@@ -5,21 +5,15 @@ use std::sync::{Arc, Mutex, OnceLock};
 use tilewright_device::{Kernel, Target, Way};
 
 use crate::{
-    Counts, DeviceBytes, Error, Job, Move, Settings, Stream, check,
+    Counts, DeviceBytes, Error, Job, Move, Settings, Stream,
     compiler::Compiler,
-    counts::{Counters, count},
-    device::{Device, Devices},
-    disk::Disk,
+    device::{self, Device, Devices},
     error::{of_code, of_device},
-    find,
-    key::CodeKey,
-    missing,
-    modules::{Modules, lock},
+    modules::{CodeKey, Counters, Disk, Modules, count, lock},
     movement::Ready,
     raw::{Driver, Events, Loaded},
-    settings::DRIVER,
-    shape::TextArguments,
-    table::{JobTable, Launch},
+    settings::{self, DRIVER},
+    table::{JobTable, Launch, TextArguments},
 };
 
 /// The version of CUDA from which arguments of kernels may be long, as the driver encodes it.
@@ -82,8 +76,8 @@ impl Cuda {
     /// assert!(error.to_string().contains("TILEWRIGHT_LIBCUDA"), "{error}");
     /// ```
     pub fn open(settings: &Settings) -> Result<Cuda, Error> {
-        let library = missing::open(&settings.drivers()).map_err(|tried| {
-            let says = missing::says("The driver of CUDA devices", DRIVER, &tried);
+        let library = settings::open(&settings.drivers()).map_err(|tried| {
+            let says = settings::says("The driver of CUDA devices", DRIVER, &tried);
             of_device("no-driver", says)
         })?;
         let driver = Arc::new(Driver::of(library)?);
@@ -186,8 +180,8 @@ impl Cuda {
     /// # }
     /// ```
     pub fn launch_many(&self, jobs: &[Job<'_>], stream: Stream) -> Result<(), Error> {
-        let sides = check::memory(jobs)?;
-        let Some(ordinal) = find::device(jobs, &sides, &self.driver, &self.devices)? else {
+        let sides = device::memory(jobs)?;
+        let Some(ordinal) = device::device(jobs, &sides, &self.driver, &self.devices)? else {
             return Ok(());
         };
         let ready = jobs.iter().map(|job| job.moved.ready(job.src, job.dst));

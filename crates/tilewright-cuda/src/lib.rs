@@ -56,23 +56,10 @@
 //! ```
 #![deny(unsafe_code)]
 
-/// The example of the README, run as a test of the documentation.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;
-
-mod check;
 mod compiler;
-mod counts;
 mod cuda;
 mod device;
-mod disk;
 mod error;
-mod find;
-mod job;
-mod key;
-mod mark;
-mod missing;
 mod modules;
 mod movement;
 mod place;
@@ -80,17 +67,18 @@ mod queue;
 #[allow(unsafe_code, reason = "the calls of the driver and the compiler, each with its proof")]
 mod raw;
 mod settings;
-mod shape;
 mod table;
-mod target;
 
-pub use counts::Counts;
+pub use crate::{modules::Counts, movement::Job, queue::Mark};
 pub use cuda::Cuda;
-pub use job::Job;
-pub use mark::Mark;
 pub use movement::Move;
 pub use place::{Facts, Memory, Place};
 pub use queue::{Queue, Span, Step};
 pub use raw::{DeviceBytes, Stream};
 pub use settings::Settings;
 pub use tilewright_error::Error;
+
+/// The example of the README, run as a test of the documentation.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

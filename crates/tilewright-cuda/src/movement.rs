@@ -1,11 +1,16 @@
-//! A move of one array on a device: a program, and its kernels for pointers of each alignment.
+//! A move of one array on a device: a program, and its kernels for pointers of each alignment. A [`Job`] is one of
+//! several arrays that are moved in one launch.
 
 use std::sync::{Arc, Mutex};
 
 use tilewright_device::{Alignment, DevicePlan, Kernel, Options};
 use tilewright_relayout::Program;
 
-use crate::{Error, key::CodeKey, modules::lock, raw::DeviceBytes};
+use crate::{
+    Error,
+    modules::{CodeKey, lock},
+    raw::DeviceBytes,
+};
 
 /// A move from one layout to another on a device: planned once, launched many times, from many threads.
 ///
@@ -142,4 +147,27 @@ impl Move {
             ready
         }))
     }
+}
+
+/// One of several arrays that are moved in one launch.
+///
+/// ```
+/// use tilewright_core::TensorLayout;
+/// use tilewright_cuda::{DeviceBytes, Job, Move};
+/// use tilewright_relayout::{Elements, Program};
+/// let rows = TensorLayout::row_major(&[8]).unwrap();
+/// let moved = Move::new(Program::new(&rows, &rows, Elements::same(8), 0).unwrap());
+/// // SAFETY: nothing is launched with them.
+/// let (src, dst) = unsafe { (DeviceBytes::new(512, 8), DeviceBytes::new(1024, 8)) };
+/// let job = Job { moved: &moved, src, dst };
+/// assert_eq!(job.moved.dst_bytes(), job.dst.bytes());
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Job<'a> {
+    /// The move.
+    pub moved: &'a Move,
+    /// The memory that is read.
+    pub src: DeviceBytes,
+    /// The memory that is written.
+    pub dst: DeviceBytes,
 }

@@ -1,10 +1,15 @@
-//! Settings: the places where the driver and the compiler are looked for, and the folder for compiled code.
+//! Settings: the places where the driver and the compiler are looked for, how both are opened, and the folder for
+//! compiled code. If no library is found, the error describes the attempts.
 
 use std::{
     env,
     ffi::OsString,
     path::{Path, PathBuf},
 };
+
+use names::{BELOW, DRIVERS, ROOTS, UNNUMBERED, compiler};
+
+use crate::raw::Library;
 
 /// The environment variable with the path of the driver's library.
 pub(crate) const DRIVER: &str = "TILEWRIGHT_LIBCUDA";
@@ -239,7 +244,22 @@ mod names {
     }
 }
 
-use names::{BELOW, DRIVERS, ROOTS, UNNUMBERED, compiler};
+/// The most reasons in a message.
+const REASONS: usize = 6;
+
+/// Opens the first of these libraries that can be opened, or returns the reasons why each could not.
+pub(crate) fn open(names: &[PathBuf]) -> Result<Library, Vec<String>> {
+    Library::open(names)
+}
+
+/// Describes the names that were tried.
+pub(crate) fn says(what: &str, variable: &str, tried: &[String]) -> String {
+    let first = tried.iter().take(REASONS).map(|reason| format!("\n  {reason}"));
+    let more = tried.len().saturating_sub(REASONS);
+    let more = (more > 0).then(|| format!("\n  and {more} other places"));
+    let reasons: String = first.chain(more).collect();
+    format!("{what} is not found; {variable} can name its library. Tried:{reasons}")
+}
 
 #[cfg(test)]
 mod tests {

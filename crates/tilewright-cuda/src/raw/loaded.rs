@@ -15,8 +15,7 @@ use std::{
 use super::{Context, Driver, Stream};
 use crate::{
     Error,
-    shape::TextArguments,
-    table::{JobTable, Launch},
+    table::{JobTable, Launch, TextArguments},
 };
 
 /// A module of code in the primary context of a device, and its entries. It is unloaded when dropped, unless a graph

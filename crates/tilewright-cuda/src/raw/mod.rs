@@ -17,7 +17,6 @@ mod given;
 mod graph;
 mod library;
 mod loaded;
-mod memory;
 mod nvrtc;
 mod own;
 
@@ -27,6 +26,5 @@ pub use given::{DeviceBytes, Stream};
 pub(crate) use graph::Graph;
 pub(crate) use library::Library;
 pub(crate) use loaded::Loaded;
-pub(crate) use memory::Allocated;
 pub(crate) use nvrtc::{CodeForm, Nvrtc};
-pub(crate) use own::{Own, OwnStream};
+pub(crate) use own::{Allocated, Own, OwnStream};
