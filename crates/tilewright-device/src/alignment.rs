@@ -1,4 +1,7 @@
-//! The alignment of the first bytes of both arrays. A plan is made for one alignment.
+//! The alignment of the first bytes of both arrays, the bytes that move together, and the choices of a plan that
+//! measurements decide. A plan is made for one alignment and these choices.
+//!
+//! Bytes move together in one access and in one sector. All ways choose the width of accesses by them.
 
 use crate::Error;
 
@@ -64,5 +67,61 @@ impl Alignment {
     /// ```
     pub fn dst(self) -> u8 {
         self.dst
+    }
+}
+
+/// The bytes of the widest access.
+pub(crate) const VECTOR: u64 = 16;
+
+/// The bytes of a sector, which memory transfers together.
+pub(crate) const SECTOR: u64 = 32;
+
+/// Returns the largest power of two that divides both; the first argument is a power of two.
+pub(crate) fn common(power: u64, number: u64) -> u64 {
+    match number {
+        0 => power,
+        _ => power.min(1 << number.trailing_zeros()),
+    }
+}
+
+/// Choices that change the speed of kernels, never their results.
+///
+/// ```
+/// use tilewright_device::Options;
+/// assert_eq!(Options::default().supertile(), 2);
+/// assert_eq!(Options::default().with_supertile(1).supertile(), 1);
+/// ```
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Options {
+    supertile: u32,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { supertile: 2 }
+    }
+}
+
+impl Options {
+    /// Sets the width of strips of tiles that blocks of a transpose walk: neighbours in the destination first, then in the
+    /// source, so that the blocks of a square run at the same time. With 1, they walk all neighbours in the destination
+    /// first. Values above 64 count as 64.
+    ///
+    /// ```
+    /// use tilewright_device::Options;
+    /// assert_eq!(Options::default().with_supertile(0).supertile(), 1);
+    /// ```
+    pub fn with_supertile(self, tiles: u32) -> Options {
+        Options { supertile: tiles.clamp(1, 64) }
+    }
+
+    /// Returns the number of tiles across such a strip.
+    ///
+    /// ```
+    /// assert_eq!(tilewright_device::Options::default().supertile(), 2);
+    /// ```
+    pub fn supertile(self) -> u32 {
+        self.supertile
     }
 }

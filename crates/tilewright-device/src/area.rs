@@ -4,12 +4,13 @@
 //! Law: the unit of an area divides its run, all its strides, and the addresses of its first byte on both sides. On a
 //! swizzled side, it also divides the pointer and the granule of the swizzle.
 
+use tilewright_relayout::{Loop, Program, Region};
+
 use crate::{
     Alignment, Options,
-    access::{VECTOR, common},
+    alignment::{VECTOR, common},
     swizzled::Maps,
 };
-use tilewright_relayout::{Loop, Program, Region};
 
 /// Loops around runs of bytes that are contiguous on both sides.
 #[derive(Clone, Debug, PartialEq, Eq)]

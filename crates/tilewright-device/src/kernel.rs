@@ -1,7 +1,8 @@
-//! Device code that moves one array, with the numbers of one launch. The ways make kernels, and callers launch them.
+//! Device code that moves one array, with the numbers of one launch, in a language that its text of macros compiles as.
+//! The ways make kernels, and callers launch them.
 
 use crate::{
-    Error, Target,
+    Error,
     text::{KernelText, Parameters},
 };
 
@@ -293,5 +294,45 @@ impl Kernel {
     /// ```
     pub fn bytes(&self) -> (u64, u64) {
         self.bytes
+    }
+}
+
+/// The language that a text compiles as.
+///
+/// ```
+/// use tilewright_device::Target;
+/// assert!(Target::OpenCl.header().contains("__kernel"));
+/// ```
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Target {
+    /// CUDA C++ (NVRTC, nvcc), and HIP.
+    Cuda,
+    /// OpenCL C 1.2 and above.
+    OpenCl,
+    /// C++ on the host, with threads as loops: for tests.
+    Host,
+}
+
+impl Target {
+    /// Returns the macros of the target, which precede every text.
+    ///
+    /// ```
+    /// use tilewright_device::Target;
+    /// assert!(Target::Cuda.header().contains("__global__"));
+    /// assert!(Target::Host.header().contains("cstdint"));
+    /// ```
+    pub fn header(self) -> &'static str {
+        match self {
+            Target::Cuda => {
+                concat!(include_str!("dialect/cuda.h"), include_str!("dialect/common.h"))
+            }
+            Target::OpenCl => {
+                concat!(include_str!("dialect/opencl.h"), include_str!("dialect/common.h"))
+            }
+            Target::Host => {
+                concat!(include_str!("dialect/host.h"), include_str!("dialect/common.h"))
+            }
+        }
     }
 }

@@ -29,29 +29,23 @@
 //! ```
 #![forbid(unsafe_code)]
 
-mod access;
 mod alignment;
 mod area;
-mod division;
 mod elements;
 mod fill;
 mod gather;
 mod grid;
 mod kernel;
-mod options;
 mod plan;
 mod realign;
 mod rows;
 mod swizzled;
-mod target;
 mod text;
 mod transpose;
-mod walk;
 mod widths;
 
+pub use crate::{alignment::Options, kernel::Target};
 pub use alignment::Alignment;
 pub use kernel::{Kernel, Way};
-pub use options::Options;
 pub use plan::DevicePlan;
-pub use target::Target;
 pub use tilewright_error::Error;

@@ -2,9 +2,12 @@
 //!
 //! Law: every element of a program is moved by exactly one kernel, and every gap is filled by exactly one.
 
+use tilewright_core::TensorLayout;
+use tilewright_relayout::{Gap, Loop, Program, Region};
+
 use crate::{
     Alignment, Error, Options,
-    access::common,
+    alignment::common,
     area::Area,
     elements::{self, Cell},
     fill, gather,
@@ -13,8 +16,6 @@ use crate::{
     swizzled::{Maps, UnswizzledProgram},
     transpose, widths,
 };
-use tilewright_core::TensorLayout;
-use tilewright_relayout::{Gap, Loop, Program, Region};
 
 /// A way to move an area: it returns its kernels, or `None` if it does not handle the area.
 type Planner = fn(&Area) -> Option<Result<Vec<Kernel>, Error>>;
@@ -326,7 +327,7 @@ fn cell(program: &Program, pointers: Alignment) -> Cell {
         return Cell { src, dst, extend: elements.extend, units };
     }
     let unit = [pointers.src().into(), pointers.dst().into(), src];
-    Cell::same(unit.into_iter().fold(crate::access::VECTOR, common))
+    Cell::same(unit.into_iter().fold(crate::alignment::VECTOR, common))
 }
 
 /// Makes the kernels of an area by a given way, if the way can move it, even if others are faster.

@@ -8,12 +8,13 @@
 //! Laws: element by element, the offset in the swizzled array is the image of the one in the array without swizzle. An
 //! access of [`Map::granule`] bytes, at a multiple of them, stays one access.
 
-use crate::{
-    Alignment,
-    access::{VECTOR, common},
-};
 use tilewright_core::{Swizzle, TensorLayout};
 use tilewright_relayout::{Elements, Gap, Program, Region};
+
+use crate::{
+    Alignment,
+    alignment::{VECTOR, common},
+};
 
 /// The bits of an offset that a swizzle may read.
 const BITS: u32 = 62;

@@ -8,16 +8,18 @@
 //! Law: each byte is written by one thread; in a part, each byte that contains an element of it. Therefore neither
 //! regions nor padding need whole bytes.
 
-use super::{digits, op::Width};
-use crate::{
-    Error,
-    kernel::{Kernel, Launch, Way},
-    text::{KernelText, Parameters},
-    walk::{GridWalk, THREADS, sum, walks},
-};
 use core::ops::Range;
+
 use tilewright_core::Swizzle;
 use tilewright_relayout::{Digit, Program};
+
+use super::digits::{self, Width};
+use crate::{
+    Error,
+    grid::{GridWalk, THREADS, sum, walks},
+    kernel::{Kernel, Launch, Way},
+    text::{KernelText, Parameters},
+};
 
 /// Makes the kernels of a program whose destination has elements narrower than a byte.
 pub(crate) fn of_bytes(program: &Program) -> Result<Vec<Kernel>, Error> {

@@ -6,17 +6,17 @@
 
 mod bytes;
 mod digits;
-mod op;
+
+use tilewright_relayout::{Extend, Loop};
 
 use crate::{
     Error,
     area::Area,
+    grid::{GridWalk, Iterations, THREADS, sum, walks},
     kernel::{Kernel, Launch, Way},
     swizzled::Maps,
     text::{KernelText, Parameters},
-    walk::{GridWalk, Iterations, THREADS, sum, walks},
 };
-use tilewright_relayout::{Extend, Loop};
 
 pub(crate) use bytes::of_bytes;
 pub(crate) use digits::of_digits;

@@ -7,11 +7,10 @@
 //! Law: chunks of different numbers have different positions, below the next multiple of 8 of their count.
 
 use super::{
-    job::GatherJob,
-    lanes::{self, Lanes},
-    tile::GatherTile,
+    GatherJob,
+    tile::{self, GatherTile, Lanes},
 };
-use crate::access::{VECTOR, common};
+use crate::alignment::{VECTOR, common};
 
 /// The bank cycles for each read, in hundredths, below which a further search is not worthwhile.
 const GOOD: u64 = 110;
@@ -266,7 +265,7 @@ impl ReadsOfRuns<'_> {
         let Reads { place, job, tile, lanes } = self.reads;
         let (vector, number) = lanes.of_number(number);
         let mut rest = number;
-        let mut lead = lanes::first(job);
+        let mut lead = tile::first(job);
         for step in &self.index {
             lead += (rest % step.iterations) as i64 * step.dst;
             rest /= step.iterations;

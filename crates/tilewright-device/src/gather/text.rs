@@ -1,15 +1,20 @@
 //! The text of a gather: it copies runs of the source to the tile, and makes vectors of the destination from it. For a
 //! mirrored job, it scatters vectors of the source to the tile, and stores runs of the destination from it.
+//!
+//! Expressions that read the elements of a run of the destination from a tile, and assemble them to words.
+//!
+//! A tile in the order of the destination: elements of vectors of the source are scattered to it, and its runs are
+//! stored in vectors. The job is mirrored: `x` counts bytes of a run of the array's source.
+
+use tilewright_relayout::Extend;
 
 use super::{
-    fetch::{Fetch, Lies, lanes},
-    job::GatherJob,
-    lanes::Lanes,
-    scatter,
-    tile::GatherTile,
+    GatherJob,
+    place::SharedTile,
+    tile::{GatherTile, Lanes},
 };
 use crate::{
-    access::VECTOR,
+    alignment::VECTOR,
     grid::Grid,
     text::{KernelText, Parameters},
 };
@@ -26,14 +31,14 @@ pub(super) fn of(fetch: Fetch, grid: &Grid) -> (String, KernelText, Parameters) 
             chunks(fetch, copied, &mut text, &mut numbers);
             text.line("CPWAIT;");
         }
-        Lies::AsDestination => vectors(fetch, scatter::elements, &mut text, &mut numbers),
+        Lies::AsDestination => vectors(fetch, elements, &mut text, &mut numbers),
     }
     text.line("THREADS_END");
     text.line("BARRIER;");
     text.line("THREADS_BEGIN");
     match fetch.lies {
         Lies::AsSource => vectors(fetch, gathered, &mut text, &mut numbers),
-        Lies::AsDestination => chunks(fetch, scatter::stored, &mut text, &mut numbers),
+        Lies::AsDestination => chunks(fetch, stored, &mut text, &mut numbers),
     }
     text.line("THREADS_END");
     text.line("BARRIER;");
@@ -350,4 +355,282 @@ fn ends(fetch: Fetch, text: &mut KernelText) {
     }
     text.line(&format!("STG{bytes}(dst + (at + y), value);"));
     text.line("}");
+}
+
+/// The side whose order of elements within a run the tile keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lies {
+    AsSource,
+    AsDestination,
+}
+
+impl Lies {
+    pub(super) fn other(self) -> Lies {
+        match self {
+            Lies::AsSource => Lies::AsDestination,
+            Lies::AsDestination => Lies::AsSource,
+        }
+    }
+
+    /// Returns the word for the side.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Lies::AsSource => "source",
+            Lies::AsDestination => "destination",
+        }
+    }
+
+    /// Returns the name of its array in the text.
+    pub(super) fn array(self) -> &'static str {
+        match self {
+            Lies::AsSource => "src",
+            Lies::AsDestination => "dst",
+        }
+    }
+}
+
+/// Expressions of a tile. If the tile keeps the destination's order, the job is mirrored: its source is the array's
+/// destination.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fetch<'a> {
+    pub(super) lies: Lies,
+    pub(super) job: &'a GatherJob,
+    pub(super) tile: &'a GatherTile,
+    pub(super) place: &'a SharedTile,
+}
+
+impl Fetch<'_> {
+    /// Returns the functions before the kernel: the position of element `x` of a run in the tile, counted from the
+    /// run's first element; the distance between the beginning of its run of the source and that of the first run; and
+    /// the order of the chunks.
+    pub(super) fn functions(self) -> String {
+        let mut text = format!(
+            "// Where element x of a run of the {} is in the tile, in {}.\n",
+            self.lies.other().word(),
+            self.units()
+        );
+        text.push_str(&format!(
+            "DEVICE u32 place(u32 x) {{ return {}; }}\n",
+            self.sum(|at| Some(format!("{}u", self.step(at) as u32)))
+        ));
+        let leaning = self.leaning();
+        if !leaning.is_empty() {
+            let parameters: String = leaning.iter().map(|at| format!(", u32 z{at}")).collect();
+            let sum = self.sum(|at| leaning.contains(&at).then(|| format!("z{at}")));
+            text.push_str(&format!(
+                "// How far its run of the {} begins behind the first one's.\n",
+                self.lies.word()
+            ));
+            text.push_str(&format!("DEVICE u32 leans(u32 x{parameters}) {{ return {sum}; }}\n"));
+        }
+        if let Some(shift) = self.place.xor {
+            text.push_str("// Where a byte of the tile is: neighbours are in different banks.\n");
+            text.push_str(&format!(
+                "DEVICE u32 spot(u32 byte) {{ return byte ^ (byte >> {shift}u & 0x70u); }}\n"
+            ));
+        }
+        text
+    }
+
+    fn units(self) -> &'static str {
+        if self.job.src.bits < 8 { "bits" } else { "bytes" }
+    }
+
+    /// Returns the distance between iterations of a loop in the tile, in units of the source.
+    pub(super) fn step(self, at: usize) -> i64 {
+        self.place.step(self.job, self.tile, at)
+    }
+
+    /// Returns the sum of iterations times factors, for the iterations of element `x` of a run of the destination.
+    fn sum(self, factor: impl Fn(usize) -> Option<String>) -> String {
+        let (mut terms, mut by) = (Vec::new(), 1u64);
+        for (i, &at) in self.tile.to.iter().enumerate() {
+            let quotient = if by == 1 { "x".to_string() } else { format!("x / {by}u") };
+            by = by.wrapping_mul(self.tile.take[at]);
+            let last = i + 1 == self.tile.to.len();
+            let iteration =
+                if last { quotient } else { format!("{quotient} % {}u", self.tile.take[at]) };
+            if let Some(factor) = factor(at) {
+                terms.push(if iteration == "x" {
+                    format!("x * {factor}")
+                } else {
+                    format!("({iteration}) * {factor}")
+                });
+            }
+        }
+        if terms.is_empty() { "0u".into() } else { terms.join(" + ") }
+    }
+
+    /// Returns the loops of a run of the destination whose iterations are runs of the source with different offsets
+    /// within a chunk.
+    pub(super) fn leaning(self) -> Vec<usize> {
+        let index = self.tile.index_from(self.job);
+        let leans = |at: &&usize| self.place.varies && index.contains(at);
+        self.tile.to.iter().filter(leans).copied().collect()
+    }
+
+    /// Returns the unit of the source at which element `x` begins, as an expression of `home`, and of `lean` if offsets
+    /// of runs vary.
+    pub(super) fn unit(self, x: &str) -> String {
+        let leaning = self.leaning();
+        if leaning.is_empty() {
+            return format!("home + place({x})");
+        }
+        let arguments: String = leaning.iter().map(|at| format!(", z{at}")).collect();
+        let mask = self.job.src.vector() - 1;
+        format!("home + place({x}) + (lean + leans({x}{arguments}) & {mask}u)")
+    }
+
+    /// Returns a byte of the tile as accesses address it.
+    pub(super) fn spot(self, byte: &str) -> String {
+        if self.place.xor.is_some() { format!("spot({byte})") } else { byte.to_string() }
+    }
+
+    /// Returns the value of element `x` as an expression. If a value is narrower than 32 bits and `clean` is false,
+    /// higher bits may have any value.
+    pub(super) fn value(self, x: &str, clean: bool) -> String {
+        let GatherJob { src, dst, extend, .. } = *self.job;
+        let unit = self.unit(x);
+        if src.bits > 32 {
+            return format!("LDS{}(sm, {})", src.bits / 8, self.spot(&unit));
+        }
+        let read = if src.bits < 8 {
+            let word = self.spot(&format!("({unit}) / 32u * 4u"));
+            format!("LDS4(sm, {word}) >> ({unit} & 31u)")
+        } else {
+            format!("(u32)LDS{}(sm, {})", src.bits / 8, self.spot(&unit))
+        };
+        let mask = |bits: u64| {
+            if bits < 32 { format!(" & 0x{:x}u", (1u64 << bits) - 1) } else { String::new() }
+        };
+        if dst.bits > src.bits && extend == Extend::Sign {
+            let above = 32 - src.bits;
+            let value = format!("(u32)((i32)(({read}) << {above}u) >> {above}u)");
+            return if clean { format!("({value}{})", mask(dst.bits)) } else { value };
+        }
+        let dirty = src.bits < 8 || dst.bits < src.bits;
+        if dirty && (clean || dst.bits > src.bits) {
+            return format!("(({read}){})", mask(src.bits.min(dst.bits)));
+        }
+        format!("({read})")
+    }
+
+    /// Returns the word of the elements from `x` on, as an expression.
+    pub(super) fn word(self, x: &str) -> String {
+        let element = |i: u64, clean: bool| {
+            self.value(&if i == 0 { format!("({x})") } else { format!("({x} + {i}u)") }, clean)
+        };
+        match self.job.dst.bits {
+            32 => element(0, true),
+            16 => format!("PRMT({}, {}, 0x5410u)", element(0, false), element(1, false)),
+            8 => {
+                let pair =
+                    |i| format!("PRMT({}, {}, 0x0040u)", element(i, false), element(i + 1, false));
+                format!("PRMT({}, {}, 0x5410u)", pair(0), pair(2))
+            }
+            // The callers assemble narrower elements one by one.
+            _ => element(0, true),
+        }
+    }
+
+    /// Returns the units of a run of the source, as an expression.
+    pub(super) fn length(self) -> String {
+        let Fetch { job, tile, .. } = self;
+        let reach = |at: &usize| (tile.take[*at] - 1) * job.loops[*at].src.unsigned_abs();
+        match tile.from.last().filter(|at| !tile.is_whole(job, **at)) {
+            Some(last) => {
+                let rest = tile.units_from(job) - reach(last);
+                format!("{rest}u + (k{last} - 1u) * {}u", job.loops[*last].src.unsigned_abs())
+            }
+            None => format!("{}u", tile.units_from(job)),
+        }
+    }
+
+    /// Returns the condition that the vector from byte `x` on is completely within a run. The last byte of a run may
+    /// have fewer elements than others.
+    pub(super) fn all_of_vector(self) -> String {
+        match self.job.dst.bits {
+            bits if bits < 8 => format!("(u32)(x + 4) * {}u <= elements", 8 / bits),
+            _ => format!("x + {VECTOR} <= row"),
+        }
+    }
+}
+
+/// Returns the number of a lane, shifted: the rotation of the lane's order of words.
+pub(super) fn lanes(shift: u32) -> String {
+    match shift {
+        0 => "tid & 31u".into(),
+        _ => format!("tid >> {shift} & {}u", 31 >> shift),
+    }
+}
+
+/// Writes the lines that scatter a vector of the source to the tile.
+pub(super) fn elements(fetch: Fetch, text: &mut KernelText) {
+    text.line(&format!("if (x >= 0 && {}) {{", fetch.all_of_vector()));
+    scatter_whole(fetch, text);
+    text.line("} else {");
+    scatter_ends(fetch, text);
+    text.line("}");
+}
+
+/// Writes the lines for a vector that is completely within a run.
+fn scatter_whole(fetch: Fetch, text: &mut KernelText) {
+    let bits = fetch.job.dst.bits;
+    text.line("const u128 q = LDG16(src + (at + x));");
+    if bits == 64 {
+        text.line("const u32 e = (u32)x / 8u;");
+        for (e, low, high) in [("e", "q.x", "q.y"), ("(e + 1u)", "q.z", "q.w")] {
+            let spot = fetch.spot(&fetch.unit(e));
+            text.line(&format!("STS8(sm, {spot}, (u64){high} << 32 | {low});"));
+        }
+        return;
+    }
+    text.line("u32 w[4];");
+    text.line("w[0] = q.x; w[1] = q.y; w[2] = q.z; w[3] = q.w;");
+    let mut number = "k";
+    if let Some(shift) = fetch.place.turned {
+        number = "(k + rotation & 3u)";
+        text.line(&format!("const u32 rotation = {};", lanes(shift)));
+        text.line("if (rotation & 1u) { const u32 t = w[0]; w[0] = w[1]; w[1] = w[2]; w[2] = w[3]; w[3] = t; }");
+        text.line("if (rotation & 2u) { const u32 s = w[0], t = w[1]; w[0] = w[2]; w[1] = w[3]; w[2] = s; w[3] = t; }");
+    }
+    text.line("UNROLL");
+    text.line("for (u32 k = 0; k < 4u; k++) {");
+    let each = 32 / bits;
+    text.line(&format!("const u32 e = (u32)x / {}u + {number} * {each}u;", bits / 8));
+    for i in 0..each {
+        let (x, shift) = match i {
+            0 => ("e".to_string(), String::new()),
+            _ => (format!("(e + {i}u)"), format!(" >> {}u", i * bits)),
+        };
+        let spot = fetch.spot(&fetch.unit(&x));
+        text.line(&format!("STS{}(sm, {spot}, w[k]{shift});", bits / 8));
+    }
+    text.line("}");
+}
+
+/// Writes the lines for the elements at an end of a run, in a vector that is partly outside.
+fn scatter_ends(fetch: Fetch, text: &mut KernelText) {
+    let bytes = fetch.job.dst.bits / 8;
+    text.line(&format!(
+        "for (i32 y = x < 0 ? 0 : x; y < x + {VECTOR} && y < row; y += {bytes}) {{"
+    ));
+    text.line(&format!("const u32 e = (u32)y / {bytes}u;"));
+    let spot = fetch.spot(&fetch.unit("e"));
+    text.line(&format!("STS{bytes}(sm, {spot}, LDG{bytes}(src + (at + y)));"));
+    text.line("}");
+}
+
+/// Writes the lines that store a chunk of a run of the destination, which other runs may share.
+pub(super) fn stored(fetch: Fetch, text: &mut KernelText) {
+    let bytes = fetch.job.src.bits / 8;
+    text.line(&format!("const u32 till = by + {};", fetch.length()));
+    text.line("if (chunk * 16u >= by && chunk * 16u + 16u <= till) {");
+    text.line("STG16(dst + (here - begins), LDS16(sm, spot16 / 16u));");
+    text.line("} else {");
+    text.line(&format!(
+        "for (u32 b = chunk * 16u < by ? by : 0u; b < 16u && chunk * 16u + b < till; b += {bytes}u) {{"
+    ));
+    text.line(&format!("STG{bytes}(dst + (here + b - begins), LDS{bytes}(sm, spot16 + b));"));
+    ["}", "}"].iter().for_each(|line| text.line(line));
 }

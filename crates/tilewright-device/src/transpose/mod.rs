@@ -1,26 +1,30 @@
-//! A transpose: vectors of 16 bytes are read in the order of the source, exchanged in registers for vectors in the order of
-//! the destination, and reordered through a tile in shared memory. Vectors that both sides have, in the same order,
-//! stay in registers.
+//! A transpose: vectors of 16 bytes are read in the order of the source, exchanged in registers for vectors in the
+//! order of the destination, and reordered through a tile in shared memory. Vectors that both sides have, in the same
+//! order, stay in registers.
 //!
 //! Law: each vector of the destination is written once, with the bytes that the area defines. Accesses to shared memory
 //! are free of bank conflicts.
+//!
+//! The order in which blocks visit tiles.
+//!
+//! Law: the blocks visit each tile once.
 
 mod exchange;
-mod order;
-mod terms;
 mod tile;
+
+use tilewright_relayout::{Elements, Program, Region};
 
 use crate::{
     Alignment, Error, Options,
-    access::VECTOR,
+    alignment::VECTOR,
     area::Area,
+    grid::strips,
     kernel::{Kernel, Launch, Way},
     swizzled::Maps,
     text::{KernelText, Parameters},
 };
-use terms::{beside, fields, iterations, rounds, xored};
+use exchange::{beside, fields, iterations, rounds, xored};
 use tile::{Bit, BitRegion, TileSide, TransposeTile};
-use tilewright_relayout::{Elements, Program, Region};
 
 /// Makes the kernel of an area whose vectors are whole on both sides.
 pub(crate) fn take(area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
@@ -83,7 +87,7 @@ impl<'a> Transpose<'a> {
             self.text.line(&format!("SHARED(tile, {});", launch.shared));
         }
         let supertile = self.arrays.options.supertile();
-        order::write(&self.tile, supertile, &mut self.text, &mut self.numbers);
+        write(&self.tile, supertile, &mut self.text, &mut self.numbers);
         self.bases();
         self.strides();
         if launch.shared > 0 {
@@ -394,4 +398,62 @@ impl<'a> Transpose<'a> {
         }
         self.text.line("THREADS_END");
     }
+}
+
+/// Returns the loops of more than one tile, the nearest in the destination first.
+pub(crate) fn outer(tile: &TransposeTile) -> Vec<usize> {
+    let mut outer: Vec<usize> = (0..tile.loops.len()).filter(|of| tile.tiles(*of) > 1).collect();
+    outer.sort_by_key(|of| tile.loops[*of].dst);
+    outer
+}
+
+/// Returns the loop that forms squares of tiles with the first: the nearest in the source.
+fn partner(tile: &TransposeTile, outer: &[usize]) -> Option<usize> {
+    let others = outer.iter().skip(1).copied();
+    let nearest = |of: &usize| match tile.loops[*of].src.unsigned_abs() {
+        0 => u64::MAX,
+        step => step,
+    };
+    others.min_by_key(nearest)
+}
+
+/// Writes `b<loop>`, the number of the block's tile along each loop of more than one.
+pub(crate) fn write(
+    tile: &TransposeTile,
+    supertile: u32,
+    text: &mut KernelText,
+    numbers: &mut Parameters,
+) {
+    let mut outer = outer(tile);
+    if outer.is_empty() {
+        return;
+    }
+    let mut rest = "BLOCK".to_string();
+    let second = partner(tile, &outer).filter(|_| supertile > 1);
+    if let Some(second) = second {
+        let first = outer.remove(0);
+        outer.retain(|of| *of != second);
+        let plane = match outer.is_empty() {
+            true => rest.clone(),
+            false => {
+                let blocks = (tile.tiles(first) as u32).wrapping_mul(tile.tiles(second) as u32);
+                let (magic, by) = numbers.divisor(blocks);
+                text.line(&format!("const u32 around = DIV({rest}, {magic});"));
+                text.line(&format!("const u32 plane = {rest} - around * {by};"));
+                rest = "around".to_string();
+                "plane".to_string()
+            }
+        };
+        let (x, y) = (format!("b{first}"), format!("b{second}"));
+        let counts = (tile.tiles(first) as u32, tile.tiles(second) as u32);
+        strips((&x, &y), counts, supertile, &plane, (text, numbers));
+    }
+    let Some(last) = outer.pop() else { return };
+    for of in outer {
+        let (magic, by) = numbers.divisor(tile.tiles(of) as u32);
+        text.line(&format!("const u32 q{of} = DIV({rest}, {magic});"));
+        text.line(&format!("const u32 b{of} = {rest} - q{of} * {by};"));
+        rest = format!("q{of}");
+    }
+    text.line(&format!("const u32 b{last} = {rest};"));
 }

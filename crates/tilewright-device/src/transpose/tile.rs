@@ -15,12 +15,16 @@
 //! the writing order, and eight of the reading order, have cells in eight different banks of 16 bytes, and so do 16
 //! lanes that write halves, two to a bank; on either side, the bit that counts 16 bytes is a lane bit.
 
+#[cfg(test)]
+mod tests;
+
+use tilewright_relayout::{Loop, Region};
+
 use crate::{
     Alignment,
-    access::{SECTOR, VECTOR, common},
+    alignment::{SECTOR, VECTOR, common},
     area::Area,
 };
-use tilewright_relayout::{Loop, Region};
 
 /// The bits of a vector.
 pub(crate) const VECTOR_BITS: u64 = 8 * VECTOR;
@@ -445,6 +449,3 @@ fn cells(writing: &[Bit], reading: &[Bit]) -> Vec<(Bit, u32)> {
     }
     cells
 }
-
-#[cfg(test)]
-mod tests;

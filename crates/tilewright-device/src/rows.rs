@@ -7,15 +7,16 @@
 //!
 //! Laws: each byte of each row is written once. No byte outside the source's array is read.
 
+use tilewright_relayout::Loop;
+
 use crate::{
     Error,
-    access::VECTOR,
+    alignment::VECTOR,
     area::Area,
+    grid::{GridWalk, THREADS, sum, walks},
     kernel::{Kernel, Launch, Way},
     text::{KernelText, Parameters},
-    walk::{GridWalk, THREADS, sum, walks},
 };
-use tilewright_relayout::Loop;
 
 /// The least bytes of a row.
 const LEAST: u64 = 64;

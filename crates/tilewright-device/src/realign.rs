@@ -1,26 +1,197 @@
+//! The realigned transpose: a transpose of two loops whose rows may have any alignment, on both sides.
+//!
+//! Rows of the source are read in aligned vectors of 16 bytes, and a funnel shift extracts an unaligned vector from two
+//! of them. Squares of elements are exchanged in registers; a tile of shared memory holds columns. A row of the
+//! destination is split at addresses that are multiples of 16: a tile also contains the 16 bytes before its rows, so
+//! every vector except the two ends of a row is whole. A second shift makes it from two adjacent vectors of the tile.
+//!
+//! Laws: no byte outside the source is read, and a vector that extends beyond it is read by units. Each byte of the
+//! destination is written once: in a vector if the vector is completely within the row, else by a unit.
+//!
+//! The dimensions of a realigned transpose: the two loops of the transpose, the loops around it, and the sizes of a
+//! tile.
+//!
+//! Law: the tiles of the grid cover each row and each column of each iteration of the outer loops.
+//!
 //! The text of a realigned transpose.
 //!
 //! A square consists of the elements of one vector of a row, in N rows if a vector has N elements; a thread moves a
 //! few squares. Cell `(c, t)` of the tile is the vector of column `c` and rows `t·N` to `t·N + N`, with N elements in a
 //! vector. The xor of `t` with the square's column distributes eight columns of squares over different banks.
 
-use super::shape::{TransposeShape, VECTORS};
+use tilewright_relayout::Loop;
+
 use crate::{
-    access::VECTOR,
+    Error,
+    alignment::VECTOR,
     area::Area,
     grid::Grid,
+    kernel::{Kernel, Launch, Way},
     text::{KernelText, Parameters},
 };
+
+/// The least bytes of a row, on either side, for which the shifts pay off.
+const ENOUGH: u64 = 96;
+
+/// Makes the kernel of an area with long enough rows on both sides.
+pub(crate) fn take(area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
+    let shape = TransposeShape::of(area).filter(|_| area.maps.are_none())?;
+    let long = |iterations: u64| iterations.saturating_mul(area.run) >= ENOUGH;
+    if !long(shape.rows.extent) || !long(shape.columns.extent) {
+        return None;
+    }
+    any(area)
+}
+
+/// Makes the kernel of an area, however short its rows are.
+pub(crate) fn any(area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
+    let shape = TransposeShape::of(area)?;
+    let grid = shape.grid()?;
+    let (before, body, numbers) = of(&shape, &grid, area);
+    let launch = Launch {
+        way: Way::Realigned,
+        threads: shape.threads(),
+        resident: shape.resident(),
+        blocks: grid.blocks(),
+        shared: shape.shared(),
+        bytes: area.bytes,
+    };
+    let comment = format!(
+        "Realigned: a transpose of elements of {} bytes in units of {}, whose rows begin anywhere; {} loops around it.",
+        shape.element,
+        shape.unit,
+        shape.outer.len()
+    );
+    Some(Kernel::new(launch, &comment, &before, body, numbers).map(|kernel| vec![kernel]))
+}
+
+/// The vectors of a row of a tile in the destination, including the one before its first.
+const VECTORS: u64 = 16;
+
+/// The bytes of tiles that a multiprocessor must be able to hold: the smallest one has 100 KiB, and a block takes 1 KiB
+/// more.
+const TILES: u32 = 96 << 10;
+
+/// The registers of a multiprocessor.
+const REGISTERS: u32 = 1 << 16;
+
+/// The most bytes of a row: a signed number of 32 bits, with room for a tile.
+const LONGEST: u64 = 1 << 30;
+
+/// A transpose in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct TransposeShape {
+    /// The bytes of an element: 1, 2, 4, 8 or 16.
+    element: u64,
+    /// The number of bytes of which every address is a multiple, at most an element.
+    unit: u64,
+    /// The loop along which the destination is contiguous.
+    rows: Loop,
+    /// The loop along which the source is contiguous.
+    columns: Loop,
+    outer: Vec<Loop>,
+}
+
+impl TransposeShape {
+    /// Returns the transpose that an area is, if any.
+    fn of(area: &Area) -> Option<TransposeShape> {
+        let element = area.run;
+        if !element.is_power_of_two() || element > VECTOR {
+            return None;
+        }
+        let by = |side: fn(&Loop) -> i64| {
+            area.loops.iter().position(|level| side(level) == element as i64)
+        };
+        let (columns, rows) = (by(|level| level.src)?, by(|level| level.dst)?);
+        let short = |at: usize| area.loops[at].extent <= LONGEST / element;
+        if columns == rows || !short(columns) || !short(rows) {
+            return None;
+        }
+        let others = |(at, level): (usize, &Loop)| (at != rows && at != columns).then_some(*level);
+        let outer = area.loops.iter().enumerate().filter_map(others).collect();
+        let (rows, columns) = (area.loops[rows], area.loops[columns]);
+        Some(TransposeShape { element, unit: area.unit().min(element), rows, columns, outer })
+    }
+
+    /// Returns the elements of a vector.
+    fn lanes(&self) -> u64 {
+        VECTOR / self.element
+    }
+
+    /// Returns the vectors of a tile's row in the source.
+    fn across(&self) -> u64 {
+        if self.element == 1 { 8 } else { 16 }
+    }
+
+    /// Returns the number of adjacent squares of a thread: enough bytes to amortize its first instructions.
+    fn squares(&self) -> u64 {
+        match self.element {
+            16 => 4,
+            4 | 8 => 2,
+            _ => 1,
+        }
+    }
+
+    /// Returns the columns between the squares of a thread.
+    fn apart(&self) -> u64 {
+        self.across() * self.lanes()
+    }
+
+    /// Returns the columns of a tile.
+    fn tile_columns(&self) -> u64 {
+        self.squares() * self.apart()
+    }
+
+    /// Returns the rows that a tile writes: all that it contains except those of its first vector.
+    fn tile_rows(&self) -> u64 {
+        (VECTORS - 1) * self.lanes()
+    }
+
+    /// Returns the threads of a block.
+    fn threads(&self) -> u32 {
+        (self.across() * VECTORS) as u32
+    }
+
+    /// Returns the number of blocks that a multiprocessor must be able to hold. It is limited by shared memory, and by
+    /// registers: a thread needs twice those of its squares, for the shifted vectors, and some more.
+    fn resident(&self) -> u32 {
+        let words = (self.squares() * self.lanes() * VECTOR / 4) as u32;
+        (TILES / self.shared()).min(REGISTERS / (self.threads() * (2 * words + 40)))
+    }
+
+    /// Returns the bytes of shared memory.
+    fn shared(&self) -> u32 {
+        (self.tile_columns() * VECTORS * VECTOR) as u32
+    }
+
+    /// Returns the bytes of a row in the destination.
+    fn row_bytes(&self) -> u64 {
+        self.rows.extent * self.element
+    }
+
+    /// Returns the tiles of the rows: a row of the destination may begin up to 15 bytes after its first vector.
+    fn tiles_down(&self) -> u64 {
+        (self.row_bytes() + VECTOR - self.unit).div_ceil((VECTORS - 1) * VECTOR)
+    }
+
+    /// Returns the grid of blocks: adjacent blocks continue the writes of each other's rows, so that the vectors in which
+    /// these begin and end are written at about the same time.
+    fn grid(&self) -> Option<Grid> {
+        let mut grid = Grid::default();
+        let across = self.columns.extent.div_ceil(self.tile_columns());
+        grid.push_strips(("down".into(), self.tiles_down()), ("across".into(), across))?;
+        for (i, level) in self.outer.iter().enumerate().rev() {
+            grid.push(format!("o{i}"), level.extent)?;
+        }
+        Some(grid)
+    }
+}
 
 /// The bytes of a row of the destination that a tile writes.
 const TILE: u64 = (VECTORS - 1) * VECTOR;
 
 /// Returns the text before the kernel, its body, and its numbers.
-pub(super) fn of(
-    shape: &TransposeShape,
-    grid: &Grid,
-    area: &Area,
-) -> (String, KernelText, Parameters) {
+fn of(shape: &TransposeShape, grid: &Grid, area: &Area) -> (String, KernelText, Parameters) {
     let (mut text, mut numbers) = (KernelText::new(), Parameters::default());
     text.line(&format!("SHARED(sm, {});", shape.shared()));
     grid.write(&mut text, &mut numbers);
@@ -105,7 +276,7 @@ fn block(shape: &TransposeShape, area: &Area, text: &mut KernelText, numbers: &m
         numbers.signed(rows.src),
         numbers.signed(columns.dst)
     ));
-    let outer = |side: fn(&tilewright_relayout::Loop) -> i64, numbers: &mut Parameters| {
+    let outer = |side: fn(&Loop) -> i64, numbers: &mut Parameters| {
         let term = |(i, level)| format!(" + (i64)o{i} * {}", numbers.signed(side(level)));
         shape.outer.iter().enumerate().map(term).collect::<String>()
     };
