@@ -28,19 +28,16 @@
 //! ```
 #![forbid(unsafe_code)]
 
-mod assume;
-mod backward;
 mod digits;
 mod dim;
 mod expr;
 mod facts;
-mod forward;
 mod function;
 mod language;
+mod offset;
 mod print;
-mod product;
 
-pub use assume::Assumption;
+pub use crate::dim::Assumption;
 pub use digits::Digits;
 pub use dim::Dim;
 pub use function::Function;
