@@ -13,8 +13,8 @@
 //!
 //! Law: over one device a shard in the order of the array is the array.
 //!
-//! Source: Megatron-Core's `transformer/attention.py` (`linear_qkv` is a `ColumnParallelLinear` over the groups); vLLM's
-//! `layers/linear.py` (`QKVParallelLinear`).
+//! Source: Megatron-Core's `transformer/attention.py` (`linear_qkv` is a `ColumnParallelLinear` over the groups);
+//! vLLM's `layers/linear.py` (`QKVParallelLinear`).
 
 use std::fmt;
 

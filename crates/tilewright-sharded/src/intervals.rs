@@ -13,7 +13,7 @@
 
 use std::fmt;
 
-use crate::{Error, limits::MAX_INTERVALS, witness::list};
+use crate::{Error, limits::MAX_INTERVALS, mesh::list};
 
 /// A list of intervals of indices, in local order: the local index counts through them, one after another.
 ///

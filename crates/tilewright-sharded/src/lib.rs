@@ -33,22 +33,21 @@ mod limits;
 mod mesh;
 mod nested;
 mod pieces;
-mod scan;
-mod shard;
 mod sharded;
 mod split;
 mod text;
-mod witness;
 
+pub use crate::{
+    mesh::Witness,
+    sharded::{Part, Shard},
+};
 pub use difference::Difference;
 pub use heads::{HeadOrder, Heads};
 pub use intervals::Intervals;
 pub use limits::{MAX_AXES, MAX_DEVICES, MAX_INTERVALS, MAX_TEXT};
 pub use mesh::Mesh;
 pub use pieces::{Cover, Piece, Pieces, boxes_of_range};
-pub use shard::{Part, Shard};
 pub use sharded::Sharded;
 pub use split::{AxisPart, Cut, Split};
 pub use text::{Text, is_sharded};
 pub use tilewright_error::Error;
-pub use witness::Witness;

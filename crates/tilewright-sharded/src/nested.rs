@@ -13,7 +13,7 @@
 
 use tilewright_core::{Layout, Mode, TensorLayout};
 
-use crate::{Error, intervals::Intervals, sharded::Sharded, witness::Witness};
+use crate::{Error, intervals::Intervals, mesh::Witness, sharded::Sharded};
 
 /// A digit of a dim, and its origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

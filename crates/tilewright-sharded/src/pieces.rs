@@ -10,7 +10,11 @@
 use std::fmt;
 
 use crate::{
-    Error, intervals::Intervals, limits::MAX_AXES, shard::boxes, sharded::Sharded, split::Cut,
+    Error,
+    intervals::Intervals,
+    limits::MAX_AXES,
+    sharded::{Sharded, boxes},
+    split::Cut,
 };
 
 /// The most steps of a search for holes and overlaps.

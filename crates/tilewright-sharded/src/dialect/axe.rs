@@ -4,10 +4,10 @@
 //! rule = ["T."] "TileLayout" "(" sum ")" | sum           as `TileText` reads it
 //! ```
 //!
-//! The iters of `S` split the row-major index of the array, the last fastest. One on an axis of the mesh says which devices
-//! hold an index; those on `m` count a shard's elements, row-major. Devices along an iter of `R` hold the same. Iters
-//! cover every axis. A text without a mesh has the axes that it names, in order; one with another order of a shard's
-//! elements is refused.
+//! The iters of `S` split the row-major index of the array, the last fastest. One on an axis of the mesh says which
+//! devices hold an index; those on `m` count a shard's elements, row-major. Devices along an iter of `R` hold the same.
+//! Iters cover every axis. A text without a mesh has the axes that it names, in order; one with another order of a
+//! shard's elements is refused.
 //!
 //! Source: apache-tvm 0.27, `tvm.tirx.layout`; Hou et al., "Axe", 2026.
 
@@ -16,9 +16,9 @@ use tilewright_scan::{Iter, MEMORY, Term, TileText};
 use super::{Dialect, RuleContext, axes::find};
 use crate::{
     Error,
+    limits::{Scanner, comma},
     mesh::Mesh,
     nested::Of,
-    scan::{Scanner, comma},
     sharded::Sharded,
     split::{AxisPart, Cut, Split, check_apart},
 };

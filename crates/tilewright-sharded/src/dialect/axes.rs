@@ -8,9 +8,9 @@
 
 use crate::{
     Error,
+    limits::Scanner,
     mesh::Mesh,
     nested::Of,
-    scan::Scanner,
     sharded::Sharded,
     split::{AxisPart, Cut, Split},
 };

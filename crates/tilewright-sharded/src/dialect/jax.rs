@@ -18,8 +18,8 @@ use super::{
 };
 use crate::{
     Error,
+    limits::{MOST, Scanner},
     mesh::Mesh,
-    scan::{MOST, Scanner},
     sharded::Sharded,
     split::{AxisPart, Cut, Split, check_apart},
 };

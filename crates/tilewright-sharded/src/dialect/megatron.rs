@@ -28,8 +28,8 @@ use super::{Dialect, RuleContext};
 use crate::{
     Error,
     heads::{HeadOrder, Heads},
+    limits::{MOST, Scanner, or_one_of},
     mesh::Mesh,
-    scan::{MOST, Scanner, or_one_of},
     sharded::Sharded,
     split::{AxisPart, Cut, Split, padded},
 };

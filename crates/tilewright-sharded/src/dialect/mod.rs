@@ -39,8 +39,8 @@ use tilewright_core::Dtype;
 
 use crate::{
     Error,
+    limits::{Scanner, or_one_of},
     mesh::{Mesh, is_name_char},
-    scan::{Scanner, or_one_of},
     sharded::Sharded,
 };
 

@@ -18,8 +18,8 @@ use super::{
 };
 use crate::{
     Error,
+    limits::{MOST, Scanner, comma},
     mesh::Mesh,
-    scan::{MOST, Scanner, comma},
     sharded::Sharded,
     split::{AxisPart, check_apart},
 };

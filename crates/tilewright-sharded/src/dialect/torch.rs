@@ -20,9 +20,9 @@ use super::{
 };
 use crate::{
     Error,
+    limits::{MOST, Scanner, comma, or_one_of},
     mesh::Mesh,
     nested::Of,
-    scan::{MOST, Scanner, comma, or_one_of},
     sharded::Sharded,
     split::{AxisPart, Cut, Split},
 };

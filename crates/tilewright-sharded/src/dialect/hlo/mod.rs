@@ -23,32 +23,40 @@
 //! values of an array.
 //!
 //! Source: `xla/hlo/ir/hlo_sharding.cc`, `xla/hlo/ir/tile_assignment.h`, `xla/hlo/parser/hlo_parser.cc`.
+//!
+//! The form of an `HloSharding` with named axes: a mesh, and the axes of each dim.
+//!
+//! Converts a tile assignment whose numbers are positions of a mesh to axes that cut dims.
+//!
+//! If an iota numbers the tiles, the index of a position along a dim is a number whose digits are those of axes:
+//!
+//! ```text
+//! index(c) = Σ (c_a / place mod size) · weight      over digits of axes, each with its place, size and weight
+//! ```
+//!
+//! The digits are found from the indices, and every position is compared with them. Other assignments, such as a list
+//! in an irregular order, become lists for each position.
 
-mod named;
-mod positions;
 mod read;
-mod tiled;
 
 use std::fmt;
 
 use tilewright_core::{Dtype, sort_short};
 
-use self::{
-    named::{Named, NamedBody, Other},
-    tiled::{Assignment, Tiled, iota},
-};
 use super::{
     Dialect,
     axes::{self, tilings},
 };
 use crate::{
     Error,
+    dialect::axes::DimAxes,
     intervals::Intervals,
+    limits::{Scanner, comma},
     mesh::Mesh,
-    scan::Scanner,
     sharded::Sharded,
     split::{AxisPart, Cut, Split, check_apart},
 };
+use read::{Assignment, Tiled, iota};
 
 pub(super) const DIALECT: Dialect = Dialect {
     name: "hlo",
@@ -265,7 +273,7 @@ fn over(
         let count = tiled.tile.get(dim).copied().unwrap_or(1);
         let index: Vec<u64> =
             coords.iter().map(|coord| coord.get(dim).copied().unwrap_or(0)).collect();
-        let split = match positions::parts(&mesh, count, &index) {
+        let split = match parts(&mesh, count, &index) {
             Some(parts) => Split { dim, parts, cut: Cut::Padded { multiple: count } },
             None => {
                 let (whole, each) = (Intervals::whole(*extent), extent.div_ceil(count));
@@ -367,4 +375,133 @@ impl fmt::Display for HloSharding {
         }
         f.write_str("}")
     }
+}
+
+/// The form with named axes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Named {
+    mesh: Mesh,
+    body: NamedBody,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum NamedBody {
+    Word(TileKind),
+    Dims { dims: Vec<DimAxes>, others: Vec<Other> },
+}
+
+/// Axes that cut no dim: their kind, the reduction in the text, and the axes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Other {
+    kind: TileKind,
+    reduction: String,
+    axes: DimAxes,
+}
+
+impl Other {
+    /// Returns an error if some of these axes hold summands, or values that only the program determines.
+    fn check(others: &[Other]) -> Result<(), Error> {
+        match others.iter().find(|other| other.kind != TileKind::Replicated) {
+            Some(other) => Err(other.kind.refused()),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Named {
+    fn sharded(&self, extents: &[u64], dtype: Option<Dtype>) -> Result<Sharded, Error> {
+        let (dims, others) = match &self.body {
+            NamedBody::Word(TileKind::Replicated) => {
+                return Sharded::new(extents, dtype, self.mesh.clone(), Vec::new());
+            }
+            NamedBody::Word(kind) => return Err(kind.refused()),
+            NamedBody::Dims { dims, others } => (dims, others),
+        };
+        Other::check(others)?;
+        if dims.len() != extents.len() {
+            let (given, rank) = (dims.len(), extents.len());
+            let said = format!("axes of {given} dims for an array of {rank} dims");
+            return Err(Error::mismatch(said));
+        }
+        let parts: Vec<Vec<AxisPart>> = dims.iter().map(|dim| dim.parts.clone()).collect();
+        let splits = axes::splits(&parts, &self.mesh)?;
+        Sharded::new(extents, dtype, self.mesh.clone(), splits)
+    }
+}
+
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sizes = self.mesh.sizes().iter().enumerate();
+        let axes = comma(sizes.map(|(axis, size)| format!("'{}'={size}", self.mesh.name(axis))));
+        if let (true, Some([device])) = (axes.is_empty(), self.mesh.order()) {
+            return write!(f, "maximal_mesh[device_id={device}]");
+        }
+        write!(f, "mesh[{axes}]")?;
+        if let Some(order) = self.mesh.order() {
+            write!(f, ", device_ids=({})", comma(order))?;
+        }
+        match &self.body {
+            NamedBody::Word(kind) => write!(f, ", {}", kind.word()),
+            NamedBody::Dims { dims, others } => {
+                let print = |dim: &DimAxes| axes::print(dim, &self.mesh, '\'');
+                let dims: Vec<String> = dims.iter().map(print).collect();
+                write!(f, ", [{}]", dims.join(", "))?;
+                let mut others = others.iter();
+                others.try_for_each(|Other { kind, reduction, axes }| {
+                    write!(f, ", {}={reduction}{}", kind.word(), print(axes))
+                })
+            }
+        }
+    }
+}
+
+/// A digit of an axis with its weight in the index.
+struct WeightedDigit {
+    weight: u64,
+    size: u64,
+    part: AxisPart,
+}
+
+/// Returns the parts of axes that give each position its index among `count`, the most significant first; `None` if no
+/// digits do.
+fn parts(mesh: &Mesh, count: u64, index: &[u64]) -> Option<Vec<AxisPart>> {
+    let at = |position: u64| index.get(usize::try_from(position).ok()?).copied();
+    if at(0)? != 0 {
+        return None;
+    }
+    let (mut digits, mut stride) = (Vec::new(), mesh.count());
+    for (axis, size) in mesh.sizes().iter().enumerate() {
+        stride /= size;
+        let along: Option<Vec<u64>> = (0..*size).map(|x| at(x * stride)).collect();
+        digits.extend(digits_of(axis, &along?)?);
+    }
+    sort_short(&mut digits, |digit| std::cmp::Reverse(digit.weight));
+    let whole = digits.iter().rev().try_fold(1u64, |product, digit| {
+        (digit.weight == product).then(|| product.checked_mul(digit.size))?
+    });
+    let parts: Vec<AxisPart> = digits.into_iter().map(|digit| digit.part).collect();
+    let split = Split { dim: 0, parts, cut: Cut::Chunk };
+    let said = (0..mesh.count())
+        .all(|position| at(position) == Some(split.index(mesh, &mesh.coord(position))));
+    (whole == Some(count) && said).then_some(split.parts)
+}
+
+/// Returns the digits of an axis in the index along it, from the least significant of the axis up; `None` if the index
+/// does not consist of digits.
+fn digits_of(axis: usize, along: &[u64]) -> Option<Vec<WeightedDigit>> {
+    let (mut place, mut digits) = (1, Vec::new());
+    while place < along.len() {
+        let weight = *along.get(place)?;
+        let steps = |n: &usize| {
+            let even = along.len().is_multiple_of(place * n);
+            even && (1..*n).all(|k| along.get(k * place) == Some(&(weight * k as u64)))
+        };
+        let size = (2..=along.len() / place).rev().find(steps)?;
+        let whole = size == along.len();
+        let part = (!whole).then(|| ((along.len() / (place * size)) as u64, size as u64));
+        let digit = WeightedDigit { weight, size: size as u64, part: AxisPart { axis, part } };
+        digits.extend((weight > 0).then_some(digit));
+        place *= size;
+    }
+    Some(digits)
 }
