@@ -10,17 +10,17 @@ from program import Program, cell, code
 FOLDER = "docs/reference/notations/"
 LAYOUTS = "crates/tilewright-notation/src/dialect"
 SHARDINGS = "crates/tilewright-sharded/src/dialect"
-DECLARED = re.compile(r'^ *(?:pub\(super\) const \w+: Notation =\s+)?Notation::new\(\s*"(\w+)",\s*"([^"]+)"', re.M)
+DECLARED = re.compile(r'^ *(?:pub\([\w: ]+\) const \w+: Notation =\s+)?Notation::new\(\s*"(\w+)",\s*"([^"]+)"', re.M)
 ALIASES = re.compile(r"with_aliases\(&\[([^\]]*)\]")
 
 
 def make(program: Program, root: Path) -> tuple[dict[str, str], dict[str, str], dict[str, list[Any]]]:
     said = in_all_notations(program)
     pages, rows, layouts = {}, [], []
-    for source in sorted((root / LAYOUTS).rglob("*.rs")):
+    for source in sorted((root / LAYOUTS).rglob("*.rs"), key=lambda source: source.stem):
         text = source.read_text(encoding="utf-8")
         found = DECLARED.search(text)
-        if not found or source.name in ("mod.rs", "own.rs", "tests.rs"):
+        if not found or source.name in ("mod.rs", "tests.rs"):
             continue
         name, about = found[1], found[2]
         aliases = re.findall(r'"(\w+)"', (ALIASES.search(text) or ["", ""])[1])

@@ -42,10 +42,6 @@
 //! | `Layout<Shape<_2,Shape<_2,_2>>,Stride<_4,Stride<_2,_1>>>` | | `(2,(2,2)):(4,(2,1))` |
 //! | `Sw<3,4,3> o smem_ptr o (_8,_32):(_32,_1)` | | error: needs the array's dtype |
 //! | `Sw<3,1,3> o smem_ptr[32b](unset) o (_8,_32):(_32,_1)` | | error: within an element |
-//!
-//! A layout behind the swizzle of a pointer, whose elements may have a width that is not known yet.
-//!
-//! The text of a layout in C++, read.
 
 use std::{fmt, sync::Arc};
 

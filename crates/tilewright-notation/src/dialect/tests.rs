@@ -15,7 +15,11 @@ struct Example {
 
 /// The examples in the header of a dialect's file.
 fn examples(dialect: &str) -> Vec<Example> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("src/dialect/{dialect}.rs"));
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/dialect");
+    let folders = ["", "arrays", "compilers", "patterns"];
+    let mut paths = folders.iter().map(|name| folder.join(name).join(format!("{dialect}.rs")));
+    let path = paths.find(|path| path.exists());
+    let path = path.unwrap_or_else(|| panic!("no file for `{dialect}`"));
     let file = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let header = file.lines().map_while(|line| line.strip_prefix("//!"));
     header

@@ -33,8 +33,6 @@
 //! | `memref<3x5xf32, affine_map<(d0, d1) -> ((d0 + d1) mod 4)>>` | | error: more than one digit |
 //! | `memref<*xf32>` | | error: unranked |
 //! | `memref<3x5xf33>` | | error: no element type |
-//!
-//! The types of MLIR: `3x?x5xf32` and the names of elements, for all dialects that write them.
 
 use std::{fmt, sync::Arc};
 

@@ -10,7 +10,7 @@
 //! a dim. `nchw`, `oihw`, `goihw` (with `d`, or without `h`), `tnc`, `ldnc`,
 //! `ldigo`, `ldio` and `ldgo` are other names of the letters, in their logical order.
 //! Every dim is padded to whole blocks. Memory of an opaque kind is refused.
-//! Source: oneDNN, `memory_desc_wrapper::off_v`, `dnnl_format_tag_t`.
+//! Source: oneDNN, `memory_desc_wrapper::off_v`, `dnnl_format_tag_t`, `dnnl_types.h`.
 //!
 //! | text | array | layout |
 //! |---|---|---|
@@ -30,8 +30,6 @@
 //! | `aBcd99999999999999999999b` | | error: does not fit 64 bits |
 //! | `aBcd9000000000000000000b9b` | `[2,2,2,2]` | error: 9 |
 //! | `wino_wei_aaOio` | | error: `wino` is an opaque kind |
-//!
-//! The names oneDNN has for dims, tags and kinds of memory. Source: oneDNN, `dnnl_types.h`.
 
 use std::{fmt, sync::Arc};
 

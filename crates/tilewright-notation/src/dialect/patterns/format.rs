@@ -42,15 +42,8 @@
 //! | `MARLIN` | `[32,128]` | error: needs the array's dtype |
 //! | `zN[K0=4]` | | error: legal are M0, C0 (or N0), preset |
 //!
-//! Facts of a format's pattern that need no array: its letters, its constants and the sizes that parameters set.
-//!
-//! Formats of the flattened array, whose innermost digit goes on from one row to the next.
-//!
-//! Law: where every row ends with the digit, the pattern of the last dim is that of the flattened array.
-//!
-//! Names of formats: the lookup in the catalogue, and the errors for names that it lacks.
-//!
-//! The dims of a format: those that its maker names, else the letters of its pattern.
+//! Some formats are of the flattened array: their innermost digit goes on from one row to the next. Law: where every
+//! row ends with the digit, the pattern of the last dim is that of the flattened array.
 
 use std::{
     fmt,

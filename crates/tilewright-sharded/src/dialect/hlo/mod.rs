@@ -24,11 +24,8 @@
 //!
 //! Source: `xla/hlo/ir/hlo_sharding.cc`, `xla/hlo/ir/tile_assignment.h`, `xla/hlo/parser/hlo_parser.cc`.
 //!
-//! The form of an `HloSharding` with named axes: a mesh, and the axes of each dim.
-//!
-//! Converts a tile assignment whose numbers are positions of a mesh to axes that cut dims.
-//!
-//! If an iota numbers the tiles, the index of a position along a dim is a number whose digits are those of axes:
+//! A tile assignment whose numbers are positions of a mesh becomes axes that cut dims. If an iota numbers the tiles,
+//! the index of a position along a dim is a number whose digits are those of axes:
 //!
 //! ```text
 //! index(c) = Σ (c_a / place mod size) · weight      over digits of axes, each with its place, size and weight

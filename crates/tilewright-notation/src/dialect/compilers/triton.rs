@@ -58,11 +58,8 @@
 //! | `#ttg.padded_shared<[3:+2] {order = [1, 0]}>` | | error: powers of two |
 //! | `#ttng.tensor_memory_encoding<blockM = 32, blockN = 16, colStride = 1>` | | error: 64 or 128 rows |
 //!
-//! Prints layouts of memory as Triton's encodings of shared memory.
-//!
-//! The encodings as maps from places to coordinates, for a tensor of given extents.
-//!
-//! Law: each coordinate is reached, by every kind of encoding.
+//! Law: each coordinate is reached, by every kind of encoding. Layouts of memory are printed as encodings of shared
+//! memory.
 
 mod encoding;
 mod mma;
