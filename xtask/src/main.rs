@@ -8,27 +8,16 @@
 
 mod algebra;
 mod bench;
-mod bounds;
-mod check;
 mod ci;
 mod conformance;
 mod device;
-mod emulated;
-mod faults;
-mod fuzz;
-mod measure;
-mod memory;
 mod oracles;
 mod pictures;
-mod platforms;
 mod program;
-mod python;
-mod release;
 mod shell;
 mod site;
 mod steps;
 mod tidy;
-mod tools;
 mod web;
 mod wheel;
 
@@ -117,7 +106,7 @@ fn main() -> ExitCode {
     let root = shell::root();
     let outcome = match Args::parse().command {
         Command::Ci => ci::run(&root),
-        Command::Check => check::run(&root),
+        Command::Check => ci::quick(&root),
         Command::Tidy => tidy::run(&root),
         Command::Bench(args) => return bench::run(&root, &args),
         Command::Device { without_wheel, here } => device::run_all(&root, without_wheel, here),

@@ -1,27 +1,26 @@
 //! `cargo xtask oracles`: expensive checks against real libraries and the interpreter of undefined behaviour. A check
 //! whose tools cannot be installed is skipped, with the reason; a check that runs must pass.
 
+pub(crate) mod bounds;
 mod devices;
+pub(crate) mod faults;
 mod handed_out;
+pub(crate) mod memory;
 mod packings;
-mod peers;
 mod proofs;
 mod read_back;
-mod recipes;
+pub(crate) mod release;
 mod table;
-mod transformers;
 
 use std::path::{Path, PathBuf};
 
 use crate::{
-    bounds, faults, fuzz,
-    memory::{self, Sanitizer},
     program::{self, Build},
-    python,
     shell::{Outcome, command, output, run as sh, target, works},
-    tools::Tool,
+    steps::Tool,
     wheel,
 };
+use memory::Sanitizer;
 
 /// The result of one oracle.
 enum Verdict {
@@ -103,21 +102,21 @@ fn torch(root: &Path) -> Verdict {
 fn environment(root: &Path) -> Outcome<(std::process::Command, bool)> {
     let program = program::build(root, Build::Release)?;
     let (python, has_torch) = libraries(root)?;
-    Ok((python::check(root, &python, &program), has_torch))
+    Ok((program::check(root, &python, &program), has_torch))
 }
 
 /// Returns a Python with the libraries installed, and whether torch is one of them.
 fn libraries(root: &Path) -> Outcome<(PathBuf, bool)> {
     let python = pinned(root)?;
     let has_torch =
-        has_torch(root, &python) || (python::torch(root, &python) && has_torch(root, &python));
+        has_torch(root, &python) || (program::torch(root, &python) && has_torch(root, &python));
     Ok((python, has_torch))
 }
 
 /// Returns a Python with the libraries that can be installed everywhere.
 fn pinned(root: &Path) -> Outcome<PathBuf> {
     let pins = root.join("tests/python/requirements.txt");
-    python::venv(root, &target(root)?.join("oracles/venv"), &pins)
+    program::venv(root, &target(root)?.join("oracles/venv"), &pins)
 }
 
 fn has_torch(root: &Path, python: &Path) -> bool {
@@ -174,7 +173,7 @@ fn has(root: &Path, python: &Path, package: &str) -> bool {
 fn imported(root: &Path, python: &Path, package: &str, module: &str) -> bool {
     let import = format!("import {module}");
     works(&mut command(root, &[&*python.to_string_lossy(), "-c", &import]))
-        || sh(python::pip(root, python).arg(package)).is_ok()
+        || sh(program::pip(root, python).arg(package)).is_ok()
 }
 
 /// Compares the positions of an array's elements with oneDNN, for every tag it has.
@@ -353,8 +352,8 @@ fn banks(root: &Path) -> Verdict {
 /// Fuzzes the readers, guided by coverage.
 fn fuzz(root: &Path, searched: &Searched) -> Verdict {
     let lacks = "no nightly toolchain for Linux on x86-64 here";
-    let lacks = (!fuzz::is_possible(root)).then(|| lacks.to_owned());
-    unless(lacks, || fuzz::run(root, &searched.target, searched.seconds))
+    let lacks = (!faults::is_possible(root)).then(|| lacks.to_owned());
+    unless(lacks, || faults::fuzz(root, &searched.target, searched.seconds))
 }
 
 /// Runs the program on a kilobyte of hostile text, optimised and with debug checks.

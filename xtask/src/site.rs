@@ -14,7 +14,6 @@ use std::{
 
 use crate::{
     program::{self, Build},
-    python,
     shell::{Outcome, command, run as sh, target},
     web,
 };
@@ -55,7 +54,7 @@ pub(crate) fn run(root: &Path, parts: Parts) -> Outcome {
 pub(crate) fn build(root: &Path, program: &Path, page: Option<PathBuf>) -> Outcome {
     let target = target(root)?;
     let pins = root.join("xtask/site/requirements.txt");
-    let python = python::venv(root, &target.join("python/site"), &pins)?;
+    let python = program::venv(root, &target.join("python/site"), &pins)?;
     let mut build = command(root, &[&*python.to_string_lossy(), "xtask/site/build.py"]);
     build.arg("--program").arg(program).arg("--target").arg(&target);
     build.env("PYTHONDONTWRITEBYTECODE", "1");

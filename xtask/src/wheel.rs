@@ -1,5 +1,5 @@
 //! `cargo xtask wheel`: the Python package, built by maturin and tested where nothing else is installed; with `--all`
-//! for other machines too.
+//! for other machines too. Python for 64-bit ARM is run by an emulator: Debian's packages, unpacked and not installed.
 
 use std::{
     env, fs,
@@ -8,9 +8,9 @@ use std::{
 };
 
 use crate::{
-    emulated::Emulated,
-    platforms, python,
-    shell::{Outcome, command, output, run as sh, say, target},
+    oracles::release,
+    program,
+    shell::{Outcome, command, output, run as sh, say, target, works},
     site,
 };
 
@@ -41,7 +41,7 @@ impl Maturin {
     fn prepare(root: &Path, folder: &str, pins: &str) -> Outcome<Maturin> {
         let target = target(root)?;
         let pins = root.join(CRATE).join(pins);
-        let python = python::venv(root, &target.join("python").join(folder), &pins)?;
+        let python = program::venv(root, &target.join("python").join(folder), &pins)?;
         let out = target.join("wheels");
         if out.exists() {
             fs::remove_dir_all(&out).map_err(|error| format!("{}: {error}", out.display()))?;
@@ -89,7 +89,7 @@ fn all(root: &Path) -> Outcome<Maturin> {
     let maturin = Maturin::prepare(root, "cross", "requirements-cross.txt")?;
     maturin.run(root, &["sdist"])?;
     for triple in LINUX {
-        platforms::has(root, triple)?;
+        release::has(root, triple)?;
         let zig = ["--zig", "--target", triple, "--compatibility", OLDEST];
         let python = text(&maturin.python);
         let words = [&["build", "--locked", "--interpreter", &python], &zig[..]].concat();
@@ -122,7 +122,7 @@ pub(crate) fn test_all(root: &Path) -> Outcome {
 /// Installs a wheel in an environment made anew, and runs the package's tests there.
 pub(crate) fn test(root: &Path, wheel: &Path) -> Outcome {
     let python = fresh(root, &target(root)?.join("python/fresh"))?;
-    sh(python::pip(root, &python).arg(wheel))?;
+    sh(program::pip(root, &python).arg(wheel))?;
     sh(&mut tests(root, &python, &[]))
 }
 
@@ -130,7 +130,7 @@ pub(crate) fn test(root: &Path, wheel: &Path) -> Outcome {
 /// environment stays: what the tests need is installed once.
 pub(crate) fn test_compiled(root: &Path) -> Outcome {
     let target = target(root)?;
-    let python = python::venv(root, &target.join("python/compiled"), &pins(root))?;
+    let python = program::venv(root, &target.join("python/compiled"), &pins(root))?;
     let find = "import sysconfig; print(sysconfig.get_path('platlib'))";
     let packages = output(&mut command(root, &[&text(&python), "-c", find]))?;
     let package = Path::new(packages.trim()).join("tilewright");
@@ -160,12 +160,12 @@ pub(crate) fn tests_with(root: &Path, python: &Path, files: &[&str]) -> Outcome<
 /// Installs the wheel, built anew, beside what `python` has.
 pub(crate) fn install(root: &Path, python: &Path) -> Outcome {
     let wheel = build(root)?;
-    sh(python::pip(root, python).args(["--force-reinstall", "--no-deps"]).arg(wheel))
+    sh(program::pip(root, python).args(["--force-reinstall", "--no-deps"]).arg(wheel))
 }
 
 /// Installs what the package is tested with beside what `python` has.
 pub(crate) fn requirements(root: &Path, python: &Path) -> Outcome {
-    sh(python::pip(root, python).arg("--requirement").arg(pins(root)))
+    sh(program::pip(root, python).arg("--requirement").arg(pins(root)))
 }
 
 /// An environment made anew, with what the package is tested with.
@@ -173,7 +173,7 @@ fn fresh(root: &Path, folder: &Path) -> Outcome<PathBuf> {
     if folder.exists() {
         fs::remove_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     }
-    python::venv(root, folder, &pins(root))
+    program::venv(root, folder, &pins(root))
 }
 
 fn tests(root: &Path, python: &Path, files: &[&str]) -> Command {
@@ -190,4 +190,99 @@ fn pins(root: &Path) -> PathBuf {
 
 fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
+}
+
+const EMULATOR: &str = "qemu-aarch64";
+const MIRROR: &str = "deb [arch=arm64 trusted=yes] http://deb.debian.org/debian bookworm main\n";
+const VERSION: &str = "3.11";
+
+/// The interpreter, and the libraries that it and NumPy load.
+const PACKAGES: [&str; 10] = [
+    "python3.11-minimal",
+    "libpython3.11-minimal",
+    "libpython3.11-stdlib",
+    "libc6",
+    "libcrypt1",
+    "libexpat1",
+    "libffi8",
+    "libgcc-s1",
+    "libstdc++6",
+    "zlib1g",
+];
+
+/// An interpreter with its own folder of packages.
+pub(crate) struct Emulated {
+    folder: PathBuf,
+}
+
+impl Emulated {
+    /// Returns the interpreter with NumPy, and fetches it if necessary; the error names the missing tool.
+    pub(crate) fn fetch(root: &Path, host: &Path) -> Outcome<Emulated> {
+        if !works(&mut command(root, &[EMULATOR, "--version"])) {
+            return Err(format!("{EMULATOR} is not installed; Debian has it in qemu-user"));
+        }
+        let emulated = Emulated { folder: target(root)?.join("python/aarch64") };
+        if !works(emulated.python(root).args(["-c", "import numpy"])) {
+            emulated.unpack(root)?;
+            emulated.install_numpy(root, host)?;
+        }
+        Ok(emulated)
+    }
+
+    /// Returns the interpreter as a command without arguments.
+    pub(crate) fn python(&self, root: &Path) -> Command {
+        let (system, site) = (self.folder.join("root"), self.folder.join("site"));
+        let mut python = command(root, &[EMULATOR, "-L"]);
+        python.arg(&system).arg(system.join("usr/bin").join(format!("python{VERSION}")));
+        python.env("PYTHONPATH", site).env("PYTHONDONTWRITEBYTECODE", "1");
+        python
+    }
+
+    /// Unpacks a wheel next to the other packages; `host` is a Python of this machine.
+    pub(crate) fn install(&self, root: &Path, host: &Path, wheel: &Path) -> Outcome {
+        let mut unzip = command(root, &[&*host.to_string_lossy(), "-m", "zipfile", "-e"]);
+        sh(unzip.arg(wheel).arg(self.folder.join("site")))
+    }
+
+    /// Fetches Debian's packages with separate package lists, so nothing of this system changes.
+    fn unpack(&self, root: &Path) -> Outcome {
+        let failed = |error: std::io::Error| format!("{}: {error}", self.folder.display());
+        let debs = self.folder.join("debs");
+        for folder in ["lists/partial", "cache/archives/partial", "debs", "root", "site"] {
+            fs::create_dir_all(self.folder.join(folder)).map_err(failed)?;
+        }
+        fs::write(self.folder.join("sources.list"), MIRROR).map_err(failed)?;
+        sh(self.apt(root).arg("update"))?;
+        sh(self.apt(&debs).arg("download").args(PACKAGES))?;
+        for deb in fs::read_dir(&debs).map_err(failed)? {
+            let deb = deb.map_err(failed)?.path();
+            sh(command(root, &["dpkg", "-x"]).arg(deb).arg(self.folder.join("root")))?;
+        }
+        Ok(())
+    }
+
+    fn apt(&self, folder: &Path) -> Command {
+        let mut apt = command(folder, &["apt-get", "--quiet=2"]);
+        let at = |name: &str| self.folder.join(name).display().to_string();
+        let options = [
+            "APT::Architecture=arm64".to_owned(),
+            "APT::Architectures=arm64".to_owned(),
+            "APT::Sandbox::User=root".to_owned(),
+            "Dir::Etc::sourceparts=/dev/null".to_owned(),
+            format!("Dir::Etc::sourcelist={}", at("sources.list")),
+            format!("Dir::State::Lists={}", at("lists")),
+            format!("Dir::Cache={}", at("cache")),
+        ];
+        options.iter().for_each(|option| {
+            apt.args(["-o", option]);
+        });
+        apt
+    }
+
+    fn install_numpy(&self, root: &Path, host: &Path) -> Outcome {
+        let mut pip = program::pip(root, host);
+        pip.args(["--no-deps", "--upgrade", "--platform", "manylinux2014_aarch64"]);
+        pip.args(["--implementation", "cp", "--python-version", VERSION, "--target"]);
+        sh(pip.arg(self.folder.join("site")).arg("numpy"))
+    }
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Args, read};
 use crate::{
-    python,
+    program,
     shell::{Outcome, command, output, run as sh},
 };
 
@@ -43,7 +43,7 @@ pub(super) fn random(root: &Path, program: &Path, args: &Args, count: &str) -> O
     let python = environment(root, &folder)?;
     let python_name = python.to_string_lossy();
     let has = crate::shell::works(&mut command(root, &[&*python_name, "-c", "import torch"]));
-    if !has && !python::torch(root, &python) {
+    if !has && !program::torch(root, &python) {
         eprintln!("    torch: skipped, it does not install here");
     }
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -92,7 +92,7 @@ fn crates(
 fn environment(root: &Path, folder: &Path) -> Outcome<std::path::PathBuf> {
     let pins = folder.join("requirements.txt");
     fs::write(&pins, "numpy\n").map_err(|error| format!("{}: {error}", pins.display()))?;
-    python::venv(root, &folder.join("venv"), &pins)
+    program::venv(root, &folder.join("venv"), &pins)
 }
 
 /// Returns cmake from the package index, if it is not on the path.
@@ -100,7 +100,7 @@ fn cmake(root: &Path, python: &Path) -> Option<std::path::PathBuf> {
     if crate::shell::works(&mut command(root, &["cmake", "--version"])) {
         return None;
     }
-    sh(python::pip(root, python).arg("cmake")).ok()?;
+    sh(program::pip(root, python).arg("cmake")).ok()?;
     Some(python.with_file_name("cmake"))
 }
 
@@ -118,8 +118,8 @@ fn libraries(
             crate::shell::works(&mut command(root, &[&*python.to_string_lossy(), "-c", &import]))
         };
         let installs = |package: &str| match package {
-            "torch" => python::torch(root, python),
-            other => sh(python::pip(root, python).arg(other)).is_ok(),
+            "torch" => program::torch(root, python),
+            other => sh(program::pip(root, python).arg(other)).is_ok(),
         };
         if !has() && !installs(package) {
             eprintln!("    {package}: skipped, it does not install here");

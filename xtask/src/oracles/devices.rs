@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::{Verdict, command, sh, target, verdict};
-use crate::{python, shell::Outcome};
+use crate::{program, shell::Outcome};
 
 /// The sets of cases that the example `cases` writes for the compilers, and for devices that run them.
 const WRITTEN: [&str; 5] = ["memory", "small", "anywhere", "pairs", "tables"];
@@ -43,7 +43,7 @@ fn written(root: &Path, folder: &Path) -> Outcome {
 /// Runs each compiler on them, one after another; compilers that cannot be installed are skipped, with the reason.
 fn compiled(root: &Path, folder: &Path) -> Outcome {
     let pins = root.join("tests/oracle/devices/requirements.txt");
-    let python = match python::venv(root, &folder.join("venv"), &pins) {
+    let python = match program::venv(root, &folder.join("venv"), &pins) {
         Ok(python) => python,
         Err(why) => {
             println!("    the compilers are left out, {why}");

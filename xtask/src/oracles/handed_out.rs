@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use super::{Verdict, verdict};
+use super::{Verdict, release, verdict};
 use crate::{
-    ci, conformance, platforms,
+    ci, conformance,
     program::{self, Build},
-    python, release, wheel,
+    wheel,
 };
 
 /// Checks the licences, versions and sources of all dependencies.
@@ -27,12 +27,12 @@ pub(super) fn packages(root: &Path) -> Verdict {
 
 /// Checks the oldest compiler that is promised.
 pub(super) fn msrv(root: &Path) -> Verdict {
-    let version = match platforms::oldest(root) {
+    let version = match release::oldest(root) {
         Ok(version) => version,
         Err(why) => return Verdict::Failed(why),
     };
-    let here = platforms::has_compiler(root, &version);
-    here.map_or_else(Verdict::Skipped, |()| verdict(platforms::check_with(root, &version)))
+    let here = release::has_compiler(root, &version);
+    here.map_or_else(Verdict::Skipped, |()| verdict(release::check_with(root, &version)))
 }
 
 /// Compares the public items of every crate with those of the last release.
@@ -49,19 +49,19 @@ pub(super) fn api(root: &Path) -> Verdict {
 /// Checks the libraries and the program for other systems whose standard libraries can be fetched.
 pub(super) fn platforms(root: &Path) -> Verdict {
     let mut missing = Vec::new();
-    for triple in platforms::TARGETS {
-        match platforms::has(root, triple) {
+    for triple in release::TARGETS {
+        match release::has(root, triple) {
             Err(why) => missing.push(why),
             Ok(()) => {
                 println!("    {triple}");
-                if let Err(why) = platforms::check(root, triple) {
+                if let Err(why) = release::check(root, triple) {
                     return Verdict::Failed(why);
                 }
             }
         }
     }
     missing.iter().for_each(|why| println!("    {why}"));
-    if missing.len() < platforms::TARGETS.len() {
+    if missing.len() < release::TARGETS.len() {
         Verdict::Passed
     } else {
         Verdict::Skipped("there is no standard library of another system".into())
@@ -71,7 +71,7 @@ pub(super) fn platforms(root: &Path) -> Verdict {
 /// Builds program, wheel and the documentation of each feature as published: the checks of the program, and the package's tests
 /// where nothing else is installed.
 pub(super) fn released(root: &Path) -> Verdict {
-    if let Err(why) = python::system(root) {
+    if let Err(why) = program::system(root) {
         return Verdict::Skipped(why);
     }
     let program = release::links_by_feature(root);
@@ -84,7 +84,7 @@ pub(super) fn released(root: &Path) -> Verdict {
 
 /// Installs and uses the wheels of all machines and the source distribution.
 pub(super) fn wheels(root: &Path) -> Verdict {
-    match python::system(root) {
+    match program::system(root) {
         Err(why) => Verdict::Skipped(why),
         Ok(_) => verdict(wheel::test_all(root)),
     }

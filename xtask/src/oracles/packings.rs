@@ -1,5 +1,5 @@
-//! Compares the functions that pack and shuffle weights, from the packages that own the formats, with the named
-//! formats.
+//! Compares the program with other libraries: the functions that pack and shuffle weights, from the packages that own
+//! the formats, with the named formats; and answers to the same questions, drawn from the libraries' documentation.
 
 use std::{
     fs,
@@ -7,8 +7,11 @@ use std::{
     process::Command,
 };
 
-use super::{Verdict, command, has, libraries, read_back::program, sh, target};
-use crate::shell::Outcome;
+use super::{Verdict, command, has, libraries, read_back::program, sh, target, verdict};
+use crate::{
+    program::{pip, venv},
+    shell::Outcome,
+};
 
 const FOLDER: &str = "tests/oracle/packings";
 
@@ -112,4 +115,28 @@ impl Ask<'_> {
         println!("    {package}: skipped, {why}");
         Ok(())
     }
+}
+
+const QUESTIONS: &str = "tests/oracle/peers";
+
+/// Lists the disagreements of pycute, tensor-layouts, einops, Triton and compiled CuTe with Tilewright, and which of them is
+/// right.
+pub(super) fn peers(root: &Path) -> Verdict {
+    match environment(root) {
+        Ok(python) => verdict(program(root).and_then(|program| {
+            let script = format!("{FOLDER}/ask.py");
+            let mut asked = command(root, &[&*python, &*script, &*program]);
+            sh(asked.env("PYTHONDONTWRITEBYTECODE", "1"))
+        })),
+        Err(why) => Verdict::Skipped(why),
+    }
+}
+
+/// Returns a Python with the libraries.
+fn environment(root: &Path) -> Outcome<String> {
+    let pins = root.join(QUESTIONS).join("requirements.txt");
+    let python = venv(root, &target(root)?.join("oracles/peers"), &pins)?;
+    // The dependencies of CUTLASS's package are for other parts than pycute and the headers.
+    sh(pip(root, &python).args(["--no-deps", "nvidia-cutlass==4.2.0.0"]))?;
+    Ok(python.to_string_lossy().into_owned())
 }

@@ -1,8 +1,8 @@
 //! The theorems of `proofs/`, checked by Coq.
 //!
 //! Law: the check passes only if every file compiles, none contains a word that leaves a proof open, the theorems of
-//! the files are those of the README, and none of them has assumptions. On 1,000 random layouts, Coq computes by the definitions
-//! what the program answers.
+//! the files are those of the README, and none of them has assumptions. On 1,000 random layouts, Coq computes by the
+//! definitions what the program answers.
 
 use std::{fs, path::Path};
 

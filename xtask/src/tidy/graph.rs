@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::finding::Finding;
+use super::source::Finding;
 
 /// The document whose table is the graph.
 pub(crate) const MAP: &str = "ARCHITECTURE.md";

@@ -1,65 +1,52 @@
 //! `cargo xtask tidy`: the rules that keep the architecture, as tests over the tracked files.
 //!
-//! Each rule is a pure function from text to findings, in its own file together with the bad inputs that it must find.
+//! Each rule is a pure function from text to findings, in a file together with the bad inputs that it must find.
 //! This file applies the rules to files.
 //!
 //! | file | rule |
 //! |---|---|
 //! | `graph.rs` | A1, A2: the crates that each crate may depend on |
-//! | `circles.rs` | no cycles between files; `modules.rs` and `paths.rs` find the dependencies |
-//! | `features.rs` | A1: no `cfg(feature …)` in core |
+//! | `circles.rs` | no cycles between files |
 //! | `dialects.rs` | A3, A4: consumers and core name no notation, the facade parses no name |
 //! | `open_arms.rs` | A5: no catch-all arm over core enums |
 //! | `unsafety.rs` | A6: the folders that may contain `unsafe`, and its proof |
-//! | `console.rs` | A7: the crates that may print |
-//! | `options.rs` | no library names an option of the program |
+//! | `libraries.rs` | A1: no `cfg(feature …)` in core; A7: the crates that may print; no library names an option of the program |
 //! | `examples.rs` | every public item of a library has an example |
-//! | `length.rs` | readable sizes of files and functions |
-//! | `words.rs` | headers, no unfinished marks, no paths of one machine |
-//! | `corpus.rs` | A9: every file of the corpus is described |
-//! | `links.rs` | links in the documents lead to existing files |
-//! | `documents.rs` | every document is two links from the README, and in the navigation of the site |
+//! | `files.rs` | headers, no unfinished marks, no paths of one machine, readable sizes of files and functions |
+//! | `documents.rs` | links lead to existing files; every document is two links from the README, and in the navigation of the site; A9: every file of the corpus is described |
 
 mod circles;
-mod console;
-mod corpus;
 mod dialects;
 mod documents;
 mod examples;
-mod features;
-mod finding;
+mod files;
 mod graph;
-mod length;
-mod links;
-mod modules;
+mod libraries;
 mod open_arms;
-mod options;
-mod paths;
 mod source;
-mod tree;
 mod unsafety;
-mod words;
 
 use std::path::Path;
 
-use self::{finding::Finding, source::Source, tree::Tree};
+use self::source::Source;
 use crate::shell::{Outcome, metadata};
+use source::{Finding, Tree};
 
 /// A rule over one Rust file.
 type Rule = fn(&Source) -> Vec<Finding>;
 
 const RULES: [Rule; 11] = [
-    features::findings,
+    libraries::features,
     dialects::findings,
     open_arms::findings,
     unsafety::places,
     unsafety::proofs,
     unsafety::roots,
-    console::findings,
-    options::findings,
+    libraries::prints,
+    libraries::options,
     examples::findings,
-    length::findings,
-    words::header,
+    files::sizes,
+    files::header,
 ];
 
 /// Prints every finding; the error has their number.
@@ -80,13 +67,13 @@ pub(crate) fn run(root: &Path) -> Outcome {
 
 /// Applies every rule except the crate graph's.
 fn over_tree(tree: &Tree) -> Vec<Finding> {
-    let mut findings = corpus::findings(tree);
+    let mut findings = documents::corpus(tree);
     findings.extend(documents::findings(tree));
     for (path, text) in tree.texts() {
-        findings.extend(words::unfinished(path, text));
-        findings.extend(words::machine_paths(path, text));
+        findings.extend(files::unfinished(path, text));
+        findings.extend(files::machine_paths(path, text));
         if path.ends_with(".md") {
-            findings.extend(links::findings(path, text, &|target| tree.holds(target)));
+            findings.extend(documents::links(path, text, &|target| tree.holds(target)));
         }
     }
     let sources = tree.sources();

@@ -5,10 +5,7 @@
 //! a variant. Numbers, bytes, `Option`, `Result` and tuples of them are exempt. If the set of values is open although
 //! variants occur, the line has the comment `// open set`.
 
-use super::{
-    finding::Finding,
-    source::{Source, item_end, line_of},
-};
+use super::source::{Finding, Source, item_end, line_of};
 
 const SAYS: &str =
     "a catch-all arm beside variants of an enum; name the rest, or end the line with `// open set`";
@@ -117,10 +114,8 @@ fn names_variant(pattern: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{
-        super::finding::{NONE, lines},
-        *,
-    };
+    use super::*;
+    use crate::tidy::source::{NONE, lines};
 
     fn found(path: &str, text: &str) -> Vec<usize> {
         lines(&findings(&Source::new(path, text)))

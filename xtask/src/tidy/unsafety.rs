@@ -2,10 +2,7 @@
 //! calls CUDA's libraries, and nowhere else. Every block has its proof, and every other crate's root makes the compiler
 //! forbid it.
 
-use super::{
-    finding::Finding,
-    source::{Line, Source, word_places},
-};
+use super::source::{Finding, Line, Source, word_places};
 
 /// The folder of the kernels.
 const KERNELS: &str = "crates/tilewright-relayout/src/cpu/kernel/";
@@ -105,7 +102,8 @@ fn ends_before(line: &Line) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::finding::lines, *};
+    use super::*;
+    use crate::tidy::source::lines;
 
     const KERNEL: &str = "crates/tilewright-relayout/src/cpu/kernel/generic.rs";
 
