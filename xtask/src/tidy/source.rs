@@ -502,7 +502,7 @@ mod tests {
     fn without_git_the_folder_is_walked() {
         let mut paths = Vec::new();
         walk(Path::new(env!("CARGO_MANIFEST_DIR")), "", &mut paths).unwrap();
-        assert!(paths.contains(&"src/tidy/tree.rs".to_string()));
+        assert!(paths.contains(&"src/tidy/source.rs".to_string()));
     }
 
     #[test]
