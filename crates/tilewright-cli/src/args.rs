@@ -1,5 +1,11 @@
 //! The command line.
 
+mod bench;
+mod files;
+mod general;
+mod layouts;
+mod reshard;
+
 use std::path::PathBuf;
 
 use clap::{
@@ -8,37 +14,14 @@ use clap::{
 };
 use clap_complete::Shell;
 
-mod banks;
-mod bench;
-mod convert;
-mod emit;
-mod fingerprint;
-mod general;
-mod help;
-mod how;
-mod infer;
-mod info;
-mod recipe;
-mod reshard;
-mod shards;
-mod show;
-mod simulate;
-
-pub(crate) use banks::Banks;
 pub(crate) use bench::{Bench, MAX_BYTES};
-pub(crate) use convert::{Convert, JobArgs, Recast, Verify};
-pub(crate) use emit::Emit;
-pub(crate) use fingerprint::{Data, Fingerprint, SameData, ShardArgs};
-pub(crate) use general::{general_first, misplaced};
-pub(crate) use help::command;
-pub(crate) use how::How;
-pub(crate) use infer::Infer;
-pub(crate) use info::Info;
-pub(crate) use recipe::{AskRecipe, CheckRecipe, Recipe, ShowRecipe};
-pub(crate) use reshard::{Reshard, RunArgs, SourceArgs, StepArgs};
-pub(crate) use shards::Shards;
-pub(crate) use show::{Colour, Show};
-pub(crate) use simulate::Simulate;
+pub(crate) use files::{
+    AskRecipe, CheckRecipe, Convert, Data, Fingerprint, Infer, Info, JobArgs, Recast, Recipe,
+    SameData, ShardArgs, ShowRecipe, Verify,
+};
+pub(crate) use general::{command, general_first, misplaced};
+pub(crate) use layouts::{Banks, Colour, Emit, Show};
+pub(crate) use reshard::{How, Reshard, RunArgs, Shards, Simulate, SourceArgs, StepArgs};
 
 /// Convert weight files between memory layouts; show, explain and compare layouts in any notation.
 #[derive(Debug, Parser)]
@@ -133,7 +116,7 @@ Examples:
   tilewright verify zn.npz --against arrays.npz --json")]
     Verify(Verify),
     /// Print a fingerprint of every tensor's data, independent of layout and file
-    #[command(after_help = fingerprint::HELP)]
+    #[command(after_help = files::HELP)]
     Fingerprint(Fingerprint),
     /// Check whether two files or folders hold the same arrays, in any layouts
     #[command(
@@ -157,7 +140,7 @@ Examples:
     #[command(after_help = reshard::HELP)]
     Reshard(Reshard),
     /// Check recipes, list them, and find those that fit a checkpoint
-    #[command(after_help = recipe::HELP)]
+    #[command(after_help = files::RECIPE_HELP)]
     Recipe(Recipe),
     /// List the tensors of a file with their layouts
     #[command(after_help = "\
@@ -213,13 +196,13 @@ Examples:
   tilewright same '6:1' '(2,3):(1,2)'")]
     Same(Same),
     /// Print which part of a sharded array each device holds
-    #[command(after_help = shards::HELP)]
+    #[command(after_help = reshard::SHARDS_HELP)]
     Shards(Shards),
     /// Count the bank conflicts of an array in shared memory, and find the smallest fix
-    #[command(after_help = banks::HELP)]
+    #[command(after_help = layouts::BANKS_HELP)]
     Banks(Banks),
     /// Print the offset function of a layout, or its inverse, as code
-    #[command(after_help = emit::HELP)]
+    #[command(after_help = layouts::HELP)]
     Emit(Emit),
     /// Evaluate an expression of the layout algebra
     #[command(after_help = "\
@@ -295,7 +278,7 @@ fn path() -> impl TypedValueParser<Value = PathBuf> {
 }
 
 /// Parses the text of a layout. A word after two dashes is a misspelt option.
-pub(super) fn layout(text: &str) -> Result<String, String> {
+pub(crate) fn layout(text: &str) -> Result<String, String> {
     let word = text.strip_prefix("--").filter(|rest| rest.starts_with(char::is_alphabetic));
     match word {
         Some(_) => Err("unknown option (no layout begins with --)".into()),

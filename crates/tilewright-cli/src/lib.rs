@@ -6,18 +6,12 @@
 
 mod args;
 mod commands;
-mod contents;
-mod exit;
 mod failure;
 mod output;
-mod own_formats;
 mod progress;
-mod remedy;
-mod screen;
 mod size;
 mod spec;
 mod streams;
-mod unit;
 
 use std::ffi::OsString;
 #[cfg(unix)]
@@ -46,13 +40,13 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
     args::general_first(&mut arguments);
     // Errors are JSON wherever `--json` occurs, also if the arguments do not parse.
     let json = arguments.iter().any(|argument| argument == "--json");
-    let command = args::command(screen::width());
+    let command = args::command(output::width());
     if let Some(said) = args::misplaced(&command, &arguments) {
         return Failure::usage(said).report(json).0;
     }
     let parsed = command.try_get_matches_from(arguments);
     let outcome = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
-        Ok(cli) => own_formats::load(&cli)
+        Ok(cli) => spec::load(&cli)
             .and_then(|()| commands::run(&cli, &mut Output::stdout(cli.json, cli.quiet))),
         Err(error) if error.use_stderr() && json => Err(Failure::command_line(&error)),
         Err(error) => return said(&error),

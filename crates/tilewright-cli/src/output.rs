@@ -1,11 +1,15 @@
-//! Results on stdout: text, or JSON objects, one on each line.
+//! Results on stdout: text, or JSON objects, one on each line; and the program's exit codes as numbers.
+//!
+//! Python calls the program as a function, which must not end the process. The width of text is that of `COLUMNS`, else
+//! that of the terminal. In a file or a pipe, pictures have 100 characters, and lines of text are not cut.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal as _, Write};
 
 use serde_json::Value;
-use tilewright::ask::{Answer, words::printable};
-
-use crate::{exit::ExitCode, screen};
+use tilewright::{
+    ask::{Answer, words::printable},
+    picture::Limits,
+};
 
 /// The version of the JSON shapes (`docs/reference/json.md`).
 const VERSION: u32 = 1;
@@ -67,7 +71,7 @@ impl Output {
     fn said(&self, answer: &dyn Answer) -> String {
         let text = match self.json {
             true => versioned(answer.to_json()).to_string(),
-            false => answer.within(screen::line()),
+            false => answer.within(line()),
         };
         if text.ends_with('\n') { text } else { text + "\n" }
     }
@@ -124,4 +128,55 @@ fn versioned(value: Value) -> Value {
         to.extend(from);
     }
     versioned
+}
+
+/// Exit code of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ExitCode(pub(crate) u8);
+
+impl ExitCode {
+    /// Done.
+    pub(crate) const SUCCESS: ExitCode = ExitCode(0);
+    /// The answer is no.
+    pub(crate) const NO: ExitCode = ExitCode(1);
+}
+
+impl From<u8> for ExitCode {
+    fn from(code: u8) -> ExitCode {
+        ExitCode(code)
+    }
+}
+
+/// The width of pictures in a file or a pipe.
+const USUAL: usize = 100;
+
+/// The smallest width that `COLUMNS` can set; tables do not fit in fewer characters.
+const LEAST: usize = 20;
+
+/// Returns the characters of a line of a picture.
+pub(crate) fn width() -> usize {
+    given().unwrap_or(USUAL)
+}
+
+/// Returns the characters of a line of text: a file or a pipe has lines of any length.
+pub(crate) fn line() -> usize {
+    given().unwrap_or(usize::MAX)
+}
+
+fn given() -> Option<usize> {
+    let asked = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
+    let asked = asked.filter(|&width: &usize| width > 0).map(|width| width.max(LEAST));
+    asked.or_else(|| Some(terminal()?.0))
+}
+
+/// Returns the characters across and the lines down of the terminal, if stdout is one.
+pub(crate) fn terminal() -> Option<(usize, usize)> {
+    let size = io::stdout().is_terminal().then(terminal_size::terminal_size).flatten();
+    size.map(|(width, height)| (usize::from(width.0), usize::from(height.0)))
+}
+
+/// Returns the bounds of a grid or of memory that is printed as text.
+pub(crate) fn text() -> Limits {
+    let limits = terminal().map(|(width, height)| Limits::terminal(width, height));
+    Limits { width: width(), ..limits.unwrap_or_default() }
 }

@@ -1,6 +1,6 @@
 //! Sizes in bytes, such as `512M`.
 
-use crate::{failure::Failure, unit::UNITS};
+use crate::failure::{Failure, UNITS};
 
 /// The largest number of threads.
 const MOST: usize = 4096;
@@ -47,7 +47,7 @@ pub(crate) fn count(what: &str, text: &str) -> Result<usize, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::unit::at_least;
+    use crate::failure::at_least;
 
     #[test]
     fn counts_are_bounded() {

@@ -1,8 +1,24 @@
-//! A SPEC on the command line, with `--dims` and `--dtype`.
+//! A SPEC on the command line, with `--dims` and `--dtype`; and a user's own named formats, from `--formats` or from
+//! the user's configuration.
 
-use tilewright::{Dtype, Spec, files::Reading, input, layouts::ByteOrder, notation};
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
 
-use crate::{args::ArrayArgs, failure::Failure};
+use tilewright::{
+    Dtype, Spec,
+    files::Reading,
+    input,
+    layouts::ByteOrder,
+    notation::{self, add_formats},
+};
+
+use crate::{
+    args::{ArrayArgs, Cli, Command},
+    failure::Failure,
+    streams,
+};
 
 /// Reads a SPEC, or the layout that an expression evaluates to. `what` names the argument in errors.
 pub(crate) fn read(what: &str, text: &str) -> Result<Spec, Failure> {
@@ -42,5 +58,35 @@ impl ArrayArgs {
             Some((dtype, None)) => reading.dtype(dtype),
             None => reading,
         })
+    }
+}
+
+/// The largest number of bytes of the file.
+const MOST: u64 = 1 << 20;
+
+/// Adds the formats of the file that `--formats` names, else of the configuration, if it exists.
+pub(crate) fn load(cli: &Cli) -> Result<(), Failure> {
+    if matches!(cli.command, Command::Completions { .. }) {
+        return Ok(());
+    }
+    match (&cli.own, configured()) {
+        (Some(path), _) => add(path),
+        (None, Some(path)) if path.is_file() => add(&path),
+        (None, _) => Ok(()),
+    }
+}
+
+/// Returns the path `tilewright/formats.toml` in the folder of configurations.
+fn configured() -> Option<PathBuf> {
+    let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let folder = set("XDG_CONFIG_HOME").or_else(|| Some(set("HOME")?.join(".config")))?;
+    Some(folder.join("tilewright").join("formats.toml"))
+}
+
+fn add(path: &Path) -> Result<(), Failure> {
+    let (text, shown) = (streams::contents_text(path, MOST)?, path.display());
+    match add_formats(&text) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Failure::of(error).about(&shown.to_string())),
     }
 }

@@ -1,8 +1,9 @@
-//! Standard input and output as files: `-`, also after the prefix of a format.
+//! Standard input and output as files: `-`, also after the prefix of a format; and files that an option names, read as
+//! a whole up to a bound.
 
 use std::{
     fs::File,
-    io::{self, IsTerminal as _},
+    io::{self, IsTerminal as _, Read as _},
     path::Path,
 };
 
@@ -11,7 +12,10 @@ use tilewright::{
     files::{self, Error, Input, Reading, is_stream, open_file, open_stream},
 };
 
-use crate::{exit::ExitCode, failure::Failure, output::Output};
+use crate::{
+    failure::Failure,
+    output::{ExitCode, Output},
+};
 
 /// Opens a file, or standard input.
 pub(crate) fn open(path: &Path, reading: &Reading) -> Result<Input, Error> {
@@ -83,4 +87,30 @@ fn opened(stream: &impl std::os::fd::AsFd) -> Option<File> {
 #[cfg(not(unix))]
 fn opened<T>(_stream: &T) -> Option<File> {
     None
+}
+
+/// The longest text of a list or a configuration, in bytes.
+pub(crate) const LONGEST: u64 = 16 << 20;
+
+/// Returns all bytes of a file, also of one that can only be read in order; an error for more than `most` bytes.
+pub(crate) fn bytes(path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
+    let in_order = path.metadata().is_ok_and(|facts| !facts.is_file() && !facts.is_dir());
+    if !in_order {
+        return Ok(files::bytes(path, most)?);
+    }
+    let (shown, mut bytes) = (path.display(), Vec::new());
+    let read = File::open(path).and_then(|file| file.take(most + 1).read_to_end(&mut bytes));
+    read.map_err(|error: io::Error| Failure::from(error).about(&shown.to_string()))?;
+    match bytes.len() as u64 <= most {
+        true => Ok(bytes),
+        false => Err(Failure::usage(format!("{shown}: at most {most} bytes are read"))),
+    }
+}
+
+/// Returns the text of a file; an error for more than `most` bytes, and for other text than UTF-8.
+pub(crate) fn contents_text(path: &Path, most: u64) -> Result<String, Failure> {
+    String::from_utf8(bytes(path, most)?).map_err(|error| {
+        let (shown, why) = (path.display(), error.utf8_error());
+        Failure::usage(format!("{shown}: the text is not UTF-8: {why}"))
+    })
 }

@@ -1,9 +1,14 @@
-//! General options between a command and its step: `reshard --json plan IN OUT`.
+//! General options between a command and its step (`reshard --json plan IN OUT`), and the texts of help: its width, and
+//! the help of conversion options in `verify`.
 //!
-//! clap takes words between `reshard` and a step as options of a run without steps, and then refuses the step. General options
-//! have the same meaning before the command, so they are moved there.
+//! clap takes words between `reshard` and a step as options of a run without steps, and then refuses the step. General
+//! options have the same meaning before the command, so they are moved there.
 
 use std::ffi::OsString;
+
+use clap::CommandFactory as _;
+
+use super::Cli;
 
 /// The only command with steps.
 const WITH_STEPS: &str = "reshard";
@@ -62,13 +67,41 @@ fn general(words: &[OsString]) -> usize {
     count
 }
 
+/// The help of shared options in `verify`, which reads the result of a conversion.
+const VERIFIED: [(&str, &str); 10] = [
+    ("to", "The layout that the converted file must have"),
+    ("from", "The layout of the original, if the file does not record it"),
+    ("tensor", "The converted tensors; all others must be unchanged; may be repeated"),
+    (
+        "rule",
+        "The layout that tensors with matching names must have; the first match wins, then --to",
+    ),
+    ("fill", "The value that padding must have: 0, one, lowest, highest or 0xHEX"),
+    ("store", "The type of the words in which converted tensors must be stored"),
+    ("skip_unfit", "Tensors that the SPEC does not fit must be unchanged"),
+    ("dims", "The logical dims of the original, such as 100,100"),
+    ("dtype", "The element type of the original, such as f16; with > for big-endian, such as >f4"),
+    ("memory", "Memory limit for buffers, such as 512M"),
+];
+
+/// Returns the command line, with help for a terminal of `width` characters.
+pub(crate) fn command(width: usize) -> clap::Command {
+    const WIDEST: usize = 100;
+    let verify = |command: clap::Command| {
+        VERIFIED.iter().fold(command, |command, (option, help)| {
+            command.mut_arg(option, |argument| argument.help(*help))
+        })
+    };
+    Cli::command().term_width(width.min(WIDEST)).mut_subcommand("verify", verify)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn options_of_a_run_before_a_step_are_one_error_that_says_where_they_go() {
-        let program = crate::args::command(80);
+        let program = command(80);
         for (words, said) in [
             (
                 "reshard --memory 1G plan a b",

@@ -1,33 +1,23 @@
-//! The commands, one in each file.
+//! The commands: a file for each, or for each group that shares its code. `completions`, which prints a script for a
+//! shell, is here.
 
-mod banks;
 mod bench;
-mod completions;
 mod convert;
-mod draw;
-mod emit;
-mod eval;
-mod fingerprint;
-mod how;
-mod infer;
-mod info;
-mod lines;
+mod files;
+mod kernels;
 mod question;
-mod recast;
-mod recipe;
 mod reshard;
 mod shards;
 mod show;
-mod simulate;
-mod verify;
 
+use clap::CommandFactory as _;
+use clap_complete::{Shell, generate};
 use tilewright::{Error, files::Request, layouts::ParseError};
 
 use crate::{
     args::{Cli, Command, JobArgs},
-    exit::ExitCode,
     failure::Failure,
-    output::Output,
+    output::{ExitCode, Output},
     size, spec,
 };
 
@@ -35,12 +25,12 @@ use crate::{
 pub(crate) fn run(cli: &Cli, out: &mut Output) -> Result<ExitCode, Failure> {
     match &cli.command {
         Command::Convert(args) => convert::run(args, cli.quiet, out),
-        Command::Verify(args) => verify::run(args, cli.quiet, out),
-        Command::Fingerprint(args) => fingerprint::run(args, cli.quiet, out),
-        Command::SameData(args) => fingerprint::same(args, cli.quiet, out),
+        Command::Verify(args) => convert::run_verify(args, cli.quiet, out),
+        Command::Fingerprint(args) => files::fingerprint(args, cli.quiet, out),
+        Command::SameData(args) => files::same(args, cli.quiet, out),
         Command::Reshard(args) => reshard::run(args, cli.quiet, out),
-        Command::Recipe(args) => recipe::run(args, out),
-        Command::Info(args) => info::run(args, out),
+        Command::Recipe(args) => files::recipe(args, out),
+        Command::Info(args) => files::info(args, out),
         Command::Show(args) => show::run(args, out),
         Command::Explain(args) => match shards::explain(args, out) {
             Some(answered) => answered,
@@ -53,14 +43,14 @@ pub(crate) fn run(cli: &Cli, out: &mut Output) -> Result<ExitCode, Failure> {
         Command::Index(args) => question::index(args, out),
         Command::Same(args) => question::same(args, out),
         Command::Shards(args) => shards::run(args, out),
-        Command::Banks(args) => banks::run(args, out),
-        Command::Emit(args) => emit::run(args, out),
-        Command::Eval(args) => eval::run(args, out),
+        Command::Banks(args) => kernels::run_banks(args, out),
+        Command::Emit(args) => kernels::emit(args, out),
+        Command::Eval(args) => question::eval(args, out),
         Command::Formats(args) => question::formats(args, out),
         Command::Recognise(args) => question::recognise(args, out),
-        Command::Infer(args) => infer::run(args, out),
+        Command::Infer(args) => files::infer(args, out),
         Command::Bench(args) => bench::run(args, out),
-        Command::Completions { shell } => completions::run(*shell, out),
+        Command::Completions { shell } => completions(*shell, out),
     }
 }
 
@@ -113,4 +103,11 @@ fn fill(text: &str) -> Result<tilewright::Fill, Failure> {
     text.parse().map_err(|error: ParseError| {
         Failure::of(Error::from(error).in_text(text)).about(&format!("--fill {text}"))
     })
+}
+
+fn completions(shell: Shell, out: &mut Output) -> Result<ExitCode, Failure> {
+    let mut script = Vec::new();
+    generate(shell, &mut Cli::command(), "tilewright", &mut script);
+    out.text(&String::from_utf8_lossy(&script))?;
+    Ok(ExitCode::SUCCESS)
 }

@@ -1,19 +1,25 @@
-//! `explain`, `index`, `same`, `translate`, `recognise` and `formats`: make a question from the arguments and print its answer.
+//! Questions about layouts and expressions.
+//!
+//! `explain`, `index`, `same`, `translate`, `recognise` and `formats` make a question from the arguments and print its
+//! answer. `eval` evaluates expressions of the layout algebra. Standard input has one text on each line.
 
-use std::fmt;
+use std::{
+    fmt,
+    io::{self, BufRead, Read as _},
+};
 
 use serde_json::Value;
 use tilewright::{
-    ask::{Answer, Example, Explanation, Formats, Question, TabledExplanation},
+    ask::{Answer, Example, Explanation, Formats, Line, Question, TabledExplanation},
+    eval::MAX_TEXT,
     files::FileLists,
     notation::notation,
 };
 
 use crate::{
-    args::{self, Explain, Index, Recognise, Same, Translate},
-    exit::ExitCode,
+    args::{self, Eval, Explain, Index, Recognise, Same, Translate},
     failure::Failure,
-    output::Output,
+    output::{ExitCode, Output},
     spec,
 };
 
@@ -100,4 +106,74 @@ pub(super) fn formats(args: &args::Formats, out: &mut Output) -> Result<ExitCode
 /// Prints the answer of a question.
 pub(super) fn ask(question: &Question, out: &mut Output) -> Result<ExitCode, Failure> {
     Ok(out.say(&*question.answer()?)?)
+}
+
+pub(super) fn eval(args: &Eval, out: &mut Output) -> Result<ExitCode, Failure> {
+    match args.expr.as_deref() {
+        None => ask(&Question::Functions, out),
+        Some("-") => batch(&mut io::stdin().lock(), out),
+        Some(text) => ask(&Question::Eval(text.to_owned()), out),
+    }
+}
+
+/// Prints one answer for each line; an empty line has an empty answer.
+fn batch(input: &mut impl BufRead, out: &mut Output) -> Result<ExitCode, Failure> {
+    let mut failed = false;
+    while let Some(line) = next(input, "an expression", MAX_TEXT)? {
+        let answer = line.map_or_else(|why| Line::unread(&why), |text| Line::of(&text));
+        failed |= answer.is_no();
+        out.say(&answer)?;
+    }
+    Ok(if failed { ExitCode::NO } else { ExitCode::SUCCESS })
+}
+
+/// Returns the next line without its end, or the reason why it is not a text; `None` after the last line. A line of more than
+/// `most` bytes is skipped, not stored. `what` describes a line in messages.
+pub(super) fn next(
+    input: &mut impl BufRead,
+    what: &str,
+    most: usize,
+) -> io::Result<Option<Result<String, String>>> {
+    let too_long = || format!("{what} of more than {most} bytes of text");
+    // One byte more than is legal, and the line end.
+    let longest = most as u64 + 2;
+    let mut bytes = Vec::new();
+    let read = input.by_ref().take(longest).read_until(b'\n', &mut bytes)?;
+    if read == 0 {
+        return Ok(None);
+    }
+    if bytes.last() != Some(&b'\n') && read as u64 == longest {
+        input.skip_until(b'\n')?;
+        return Ok(Some(Err(too_long())));
+    }
+    let text = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
+    let text = text.strip_suffix(b"\r").unwrap_or(text);
+    if text.len() > most {
+        return Ok(Some(Err(too_long())));
+    }
+    let text = std::str::from_utf8(text)
+        .map_err(|error| format!("byte {} of the line is not UTF-8", error.valid_up_to()));
+    Ok(Some(text.map(str::to_owned)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_every_kind() {
+        const MOST: usize = 16384;
+        let (long, fits) = ("1".repeat(MOST + 2), "1".repeat(MOST));
+        let text = [b"a\r\n\n\xff\n", long.as_bytes(), b"\n", fits.as_bytes(), b"\nlast"].concat();
+        let (mut input, mut lines) = (&text[..], Vec::new());
+        while let Some(line) = next(&mut input, "an expression", MOST).unwrap() {
+            // A long text is replaced by its length.
+            lines.push(match line {
+                Ok(text) if text.len() > 9 => text.len().to_string(),
+                Ok(text) => text,
+                Err(message) => format!("!{}", &message[..7]),
+            });
+        }
+        assert_eq!(lines, ["a", "", "!byte 0 ", "!an expr", "16384", "last"]);
+    }
 }

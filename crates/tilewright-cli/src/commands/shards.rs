@@ -4,16 +4,15 @@ use std::io::{self, BufRead};
 
 use tilewright::{
     Error, InShards,
-    ask::{Answer as _, Question, ShardsLine},
+    ask::{Answer, Question, ShardsLine},
     sharded::{MAX_TEXT, is_sharded},
 };
 
-use super::{lines, question::ask};
+use super::question::{self, ask};
 use crate::{
     args::{Explain, Shards, Translate},
-    exit::ExitCode,
     failure::Failure,
-    output::Output,
+    output::{ExitCode, Output},
 };
 
 pub(super) fn run(args: &Shards, out: &mut Output) -> Result<ExitCode, Failure> {
@@ -51,7 +50,7 @@ pub(super) fn read(text: &str) -> Result<InShards, Error> {
 /// Prints one object for each line, also for an empty line.
 fn batch(input: &mut impl BufRead, out: &mut Output) -> Result<ExitCode, Failure> {
     let mut failed = false;
-    while let Some(line) = lines::next(input, "an array in shards", MAX_TEXT)? {
+    while let Some(line) = question::next(input, "an array in shards", MAX_TEXT)? {
         let answer = line.map_or_else(|why| ShardsLine::unread(&why), |text| ShardsLine::of(&text));
         failed |= answer.is_no();
         out.object(answer.to_json())?;

@@ -1,12 +1,17 @@
-//! `bench --device`: measures cases on a CUDA device beside the device's own copy, and compares the results with the CPU's.
+//! `bench --device`: measures cases on a CUDA device beside the device's own copy, and compares the results with the
+//! CPU's.
 
 use serde_json::{Value, json};
 use tilewright::{cuda::Facts, device::Options};
 use tilewright_bench::{Asked, Case, DeviceBench, DeviceRow, Effort, Size};
 
-use crate::{args::Bench, exit::ExitCode, failure::Failure, output::Output, size};
-
-use super::{json as shapes, words};
+use super::report;
+use crate::{
+    args::Bench,
+    failure::Failure,
+    output::{ExitCode, Output},
+    size,
+};
 
 /// The default for the fewest bytes of cases of size memory: more than the caches of any device.
 const BYTES: u64 = 1 << 30;
@@ -44,7 +49,7 @@ pub(super) fn run(
         let row = row.map_err(Failure::from)?;
         if !out.is_json() {
             let what = match case.size() {
-                Size::Random => format!("    {}\n", words::described(&case)),
+                Size::Random => format!("    {}\n", report::described(&case)),
                 _ => String::new(),
             };
             out.text(&format!("{row}\n{what}"))?;
@@ -203,7 +208,7 @@ fn of_row(case: &Case, row: &DeviceRow) -> Value {
         "right": row.is_right(),
         "wrong": row.wrong,
     });
-    let described = shapes::described(case);
+    let described = report::described_json(case);
     if let (Value::Object(all), Value::Object(fields)) = (&mut value, described) {
         let boxes = |name: &str| name == "boxes" || all.contains_key(name);
         let more: Vec<_> = fields.into_iter().filter(|(name, _)| !boxes(name)).collect();

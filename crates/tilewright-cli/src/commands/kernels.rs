@@ -1,16 +1,71 @@
-//! `emit`: prints a layout as code, or a move between two layouts as kernels.
+//! Commands for authors of kernels: `banks` finds bank conflicts of shared memory and the least change that removes
+//! them; `emit` prints a layout as code, or a move between two layouts as kernels.
 
-use serde_json::json;
+use std::fmt;
+
+use serde_json::{Value, json};
 use tilewright::{
+    ask::{Answer, BankConflicts},
+    banks,
     device::Kernel,
+    draw::{self, Limits},
     emit::{Kernels, Runtime, Style, Width, digits, language},
-    files::FileLists,
+    files::{self, FileLists},
     input::Array,
 };
 
-use crate::{args::Emit, exit::ExitCode, failure::Failure, output::Output};
+use crate::{
+    args::{Banks, Emit},
+    failure::Failure,
+    output::{self, ExitCode, Output},
+};
 
-pub(super) fn run(args: &Emit, out: &mut Output) -> Result<ExitCode, Failure> {
+pub(super) fn run_banks(args: &Banks, out: &mut Output) -> Result<ExitCode, Failure> {
+    let layout = args.array.read()?.layout("spec", &args.spec)?;
+    let machine = banks::machine(&args.banks)?;
+    let accesses: Vec<&str> = args.access.iter().map(String::as_str).collect();
+    let report = BankConflicts::of(&layout, &accesses, args.vector, &machine, args.fix)?;
+    if let Some(place) = &args.svg {
+        let scene = draw::conflicts(&report, &Limits::default());
+        files::write(place, scene.to_svg().as_bytes(), args.force)?;
+    }
+    let picture = args.draw.then(|| {
+        let limits = Limits { rows: 12, columns: 8, ..Limits::default() };
+        draw::conflicts(&report, &limits).to_terminal_within(false, output::width())
+    });
+    Ok(out.say(&Report { report, all: args.all, picture })?)
+}
+
+/// Report with the options of its printing.
+struct Report {
+    report: BankConflicts,
+    /// True to print complete lists.
+    all: bool,
+    /// The picture after the report.
+    picture: Option<String>,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.report.report(self.all))?;
+        match &self.picture {
+            Some(picture) => write!(f, "\n{picture}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Answer for Report {
+    fn to_json(&self) -> Value {
+        self.report.to_json()
+    }
+
+    fn is_no(&self) -> bool {
+        self.report.is_no()
+    }
+}
+
+pub(super) fn emit(args: &Emit, out: &mut Output) -> Result<ExitCode, Failure> {
     if let Some(target) = &args.target {
         return moved(args, target, out);
     }
