@@ -80,7 +80,7 @@ pub(crate) struct Sized {
 /// The contents of a file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct DefinitionFile {
     case: Vec<Definition>,
 }
 
@@ -124,7 +124,7 @@ pub fn definitions() -> Result<Vec<Definition>, Error> {
 /// # Ok::<(), tilewright_bench::Error>(())
 /// ```
 pub fn parse(file: &str, text: &str) -> Result<Vec<Definition>, Error> {
-    let read: Result<File, _> = toml::from_str(text);
+    let read: Result<DefinitionFile, _> = toml::from_str(text);
     read.map(|file| file.case).map_err(|error| {
         Error::definition(format!("{file}.toml: {}", error.to_string().trim_end()))
     })

@@ -51,7 +51,7 @@ pub(crate) fn run(root: &Path, check: bool, program: Option<&Path>) -> Outcome {
 /// Returns the text of the module.
 fn module(functions: &Value) -> Outcome<String> {
     let rows = functions.as_array().into_iter().flatten();
-    let rows: Vec<Row<'_>> = rows.filter_map(Row::of).collect();
+    let rows: Vec<AlgebraRow<'_>> = rows.filter_map(AlgebraRow::of).collect();
     let mut names: Vec<&str> = rows.iter().map(|row| row.name).collect();
     names.retain(|name| !BUILTINS.contains(name));
     names.sort_unstable();
@@ -65,7 +65,7 @@ fn module(functions: &Value) -> Outcome<String> {
 }
 
 /// A function of the table that Python has.
-struct Row<'a> {
+struct AlgebraRow<'a> {
     name: &'a str,
     doc: &'a str,
     python: &'a str,
@@ -73,9 +73,9 @@ struct Row<'a> {
     answer: &'a Value,
 }
 
-impl Row<'_> {
-    fn of(row: &Value) -> Option<Row<'_>> {
-        Some(Row {
+impl AlgebraRow<'_> {
+    fn of(row: &Value) -> Option<AlgebraRow<'_>> {
+        Some(AlgebraRow {
             name: row["name"].as_str()?,
             doc: row["doc"].as_str()?,
             python: row["python"].as_str()?,

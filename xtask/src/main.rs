@@ -99,7 +99,7 @@ enum Command {
         shots: bool,
     },
     /// Documents, references and the page as a site of files, into the build folder's `site`
-    Site(site::Parts),
+    Site(site::SiteParts),
 }
 
 fn main() -> ExitCode {

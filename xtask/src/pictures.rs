@@ -311,13 +311,13 @@ const MARGIN: f64 = 16.0;
 const PAPER: &str = "#161b22";
 
 /// A command with its output.
-struct Step {
+struct PictureStep {
     typed: String,
     printed: String,
 }
 
 /// Runs the commands in a temporary folder.
-fn played(root: &Path, program: &Path) -> Outcome<Vec<Step>> {
+fn played(root: &Path, program: &Path) -> Outcome<Vec<PictureStep>> {
     let folder = std::env::temp_dir().join(format!("tilewright-recording-{}", std::process::id()));
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
     fs::create_dir_all(&folder).map_err(failed)?;
@@ -332,7 +332,7 @@ fn played(root: &Path, program: &Path) -> Outcome<Vec<Step>> {
 }
 
 /// Runs one command in a shell that finds the program under its name.
-fn step(folder: &Path, program: &Path, typed: &str) -> Outcome<Step> {
+fn step(folder: &Path, program: &Path, typed: &str) -> Outcome<PictureStep> {
     let bin = program.parent().unwrap_or(program).to_string_lossy().into_owned();
     let path = std::env::var("PATH").unwrap_or_default();
     let mut shell = Command::new("sh");
@@ -343,7 +343,7 @@ fn step(folder: &Path, program: &Path, typed: &str) -> Outcome<Step> {
     if !output.status.success() {
         return Err(format!("`{typed}` failed: {}", String::from_utf8_lossy(&output.stderr)));
     }
-    Ok(Step { typed: typed.into(), printed: String::from_utf8_lossy(&output.stdout).into() })
+    Ok(PictureStep { typed: typed.into(), printed: String::from_utf8_lossy(&output.stdout).into() })
 }
 
 /// The times and positions of the parts drawn so far.
@@ -356,7 +356,7 @@ struct Screen {
 }
 
 /// Returns the recording as an SVG.
-fn recording_svg(steps: &[Step]) -> String {
+fn recording_svg(steps: &[PictureStep]) -> String {
     let rows: usize =
         steps.iter().map(|step| step.typed.lines().count() + step.printed.lines().count()).sum();
     let columns = steps.iter().flat_map(|step| step.typed.lines().chain(step.printed.lines()));
@@ -384,13 +384,13 @@ fn recording_svg(steps: &[Step]) -> String {
 }
 
 /// Returns the seconds of a step.
-fn lasts(step: &Step) -> f64 {
+fn lasts(step: &PictureStep) -> f64 {
     step.typed.chars().count() as f64 * KEY + ANSWER + PAUSE
 }
 
 impl Screen {
     /// Types a command, then shows its output.
-    fn play(&mut self, step: &Step, last: f64) {
+    fn play(&mut self, step: &PictureStep, last: f64) {
         for (at, line) in step.typed.lines().enumerate() {
             let prompt = if at == 0 { "$ " } else { "  " };
             self.typed(&format!("{prompt}{}", line.trim_start()), last);
@@ -562,7 +562,7 @@ mod tests {
 
     #[test]
     fn what_is_printed_appears_after_its_command_was_typed() {
-        let step = Step { typed: "a <b>".into(), printed: "1\n2\n".into() };
+        let step = PictureStep { typed: "a <b>".into(), printed: "1\n2\n".into() };
         let svg = recording_svg(&[step]);
         assert!(
             svg.contains("$ a &lt;b&gt;") && svg.contains(">1<") && svg.contains(">2<"),

@@ -20,7 +20,7 @@ use crate::{
 
 /// The parts of the site other than the documents and the generated pages.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
-pub(crate) struct Parts {
+pub(crate) struct SiteParts {
     /// Leaves the page out, which is built first where it is absent or older than its sources
     #[arg(long)]
     without_page: bool,
@@ -30,7 +30,7 @@ pub(crate) struct Parts {
 }
 
 /// Builds the parts of the site, and the site.
-pub(crate) fn run(root: &Path, parts: Parts) -> Outcome {
+pub(crate) fn run(root: &Path, parts: SiteParts) -> Outcome {
     let program = program::build(root, Build::Debug)?;
     let web = root.join("web");
     let page = (!parts.without_page).then(|| web.join("dist"));

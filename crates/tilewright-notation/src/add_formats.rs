@@ -38,7 +38,7 @@ static ADDING: Mutex<()> = Mutex::new(());
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct FormatsFile {
     #[serde(default)]
     format: Vec<FormatRow>,
 }
@@ -78,7 +78,7 @@ pub fn add_formats(text: &str) -> Result<Vec<&'static str>, Error> {
         let message = format!("{} bytes of formats; at most {MOST_TEXT} are read", text.len());
         return Err(Error::limit(message));
     }
-    let file: File = toml::from_str(text).map_err(|error| {
+    let file: FormatsFile = toml::from_str(text).map_err(|error| {
         let span = error.span().unwrap_or(0..0);
         wrong(text, (span.start, span.end), error.message())
     })?;

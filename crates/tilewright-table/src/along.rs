@@ -33,7 +33,7 @@ use crate::Table;
 pub struct Along {
     blocks: Vec<Block>,
     extents: Vec<u64>,
-    axes: Vec<Axis>,
+    axes: Vec<StorageAxis>,
     stored: Vec<u64>,
     table: Arc<Table>,
 }
@@ -122,13 +122,13 @@ impl fmt::Display for Block {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use tilewright_table::{Along, Axis, Table};
+/// use tilewright_table::{Along, StorageAxis, Table};
 /// let table = Arc::new(Table::new(3, [2, 0, 1].map(Some)).unwrap());
-/// assert_eq!(Along::new(&[(1, 1)], &[5, 3], table).unwrap().axes(), [Axis::Dim(0), Axis::Place]);
+/// assert_eq!(Along::new(&[(1, 1)], &[5, 3], table).unwrap().axes(), [StorageAxis::Dim(0), StorageAxis::Place]);
 /// ```
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Axis {
+pub enum StorageAxis {
     /// A dim of the array, unchanged.
     Dim(usize),
     /// The position in the list.
@@ -195,10 +195,10 @@ impl Along {
         }
         let whole = |dim: usize| extents.get(dim).copied().unwrap_or(1);
         let rest = |own: &Block| own.of.map_or(own.by, |of| whole(own.dim) / of);
-        let extent = |axis: &Axis| match *axis {
-            Axis::Dim(dim) => whole(dim),
-            Axis::Place => table.stored(),
-            Axis::Rest(dim) => blocks.iter().find(|own| own.dim == dim).map_or(1, rest),
+        let extent = |axis: &StorageAxis| match *axis {
+            StorageAxis::Dim(dim) => whole(dim),
+            StorageAxis::Place => table.stored(),
+            StorageAxis::Rest(dim) => blocks.iter().find(|own| own.dim == dim).map_or(1, rest),
         };
         let stored = axes.iter().map(extent).collect();
         Ok(Along { blocks, extents: extents.to_vec(), axes, stored, table })
@@ -263,12 +263,12 @@ impl Along {
     ///
     /// ```
     /// use std::sync::Arc;
-    /// use tilewright_table::{Along, Axis, Table};
+    /// use tilewright_table::{Along, StorageAxis, Table};
     /// let table = Arc::new(Table::new(4, [3, 0, 1, 2].map(Some)).unwrap());
     /// let along = Along::new(&[(0, 1), (2, 8)], &[2, 5, 16], table).unwrap();
-    /// assert_eq!(along.axes(), [Axis::Place, Axis::Rest(2), Axis::Dim(1)]);
+    /// assert_eq!(along.axes(), [StorageAxis::Place, StorageAxis::Rest(2), StorageAxis::Dim(1)]);
     /// ```
-    pub fn axes(&self) -> &[Axis] {
+    pub fn axes(&self) -> &[StorageAxis] {
         &self.axes
     }
 
@@ -304,10 +304,10 @@ impl Along {
         }
         let place = self.table.place(number)?;
         let block = |dim| self.blocks.iter().find(|own| own.dim == dim);
-        let index = |axis: &Axis| match *axis {
-            Axis::Dim(dim) => coord.get(dim).copied(),
-            Axis::Place => Some(place),
-            Axis::Rest(dim) => Some(block(dim)?.rest(*coord.get(dim)?)),
+        let index = |axis: &StorageAxis| match *axis {
+            StorageAxis::Dim(dim) => coord.get(dim).copied(),
+            StorageAxis::Place => Some(place),
+            StorageAxis::Rest(dim) => Some(block(dim)?.rest(*coord.get(dim)?)),
         };
         self.axes.iter().map(index).collect()
     }
@@ -326,8 +326,8 @@ impl Along {
         let mut number = 0;
         for (axis, index) in self.axes.iter().zip(stored) {
             match *axis {
-                Axis::Dim(dim) | Axis::Rest(dim) => *coord.get_mut(dim)? += index,
-                Axis::Place => number = self.table.index(*index)?,
+                StorageAxis::Dim(dim) | StorageAxis::Rest(dim) => *coord.get_mut(dim)? += index,
+                StorageAxis::Place => number = self.table.index(*index)?,
             }
         }
         for block in self.blocks.iter().rev() {
@@ -396,15 +396,18 @@ fn check_block(block: &Block, extents: &[u64]) -> Result<(), Error> {
 }
 
 /// Returns the origins of the stored dims of an array of `rank` dims.
-fn axes(blocks: &[Block], rank: usize) -> Vec<Axis> {
+fn axes(blocks: &[Block], rank: usize) -> Vec<StorageAxis> {
     let mut axes = Vec::new();
     for dim in 0..rank {
         match blocks.iter().position(|own| own.dim == dim) {
-            None => axes.push(Axis::Dim(dim)),
+            None => axes.push(StorageAxis::Dim(dim)),
             Some(0) => {
-                axes.push(Axis::Place);
+                axes.push(StorageAxis::Place);
                 axes.extend(
-                    blocks.iter().filter(|own| own.has_rest()).map(|own| Axis::Rest(own.dim)),
+                    blocks
+                        .iter()
+                        .filter(|own| own.has_rest())
+                        .map(|own| StorageAxis::Rest(own.dim)),
                 );
             }
             Some(_) => {}

@@ -3,7 +3,7 @@
 //!
 //! Law: if the stored array is strided, the offset of an element is the sum of one term for each group.
 
-use crate::{Along, along::Axis};
+use crate::{Along, along::StorageAxis};
 
 /// The groups of dims, and the stored dims of dims without a table.
 pub(crate) struct Groups {
@@ -66,9 +66,9 @@ pub fn owners(rank: usize, tables: &[Along], mut bind: impl FnMut(usize, usize))
         let own = |dim: usize| owners.get(dim).copied();
         let Some(first) = along.blocks().first().and_then(|block| own(block.dim)) else { continue };
         along.blocks().iter().filter_map(|block| own(block.dim)).for_each(|dim| bind(first, dim));
-        let owner = |axis: &Axis| match *axis {
-            Axis::Dim(dim) | Axis::Rest(dim) => own(dim).unwrap_or(first),
-            Axis::Place => first,
+        let owner = |axis: &StorageAxis| match *axis {
+            StorageAxis::Dim(dim) | StorageAxis::Rest(dim) => own(dim).unwrap_or(first),
+            StorageAxis::Place => first,
         };
         owners = along.axes().iter().map(owner).collect();
     }

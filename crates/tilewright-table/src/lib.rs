@@ -40,7 +40,7 @@ mod layout;
 mod same;
 mod table;
 
-pub use along::{Along, Axis, Block};
+pub use along::{Along, Block, StorageAxis};
 pub use groups::owners;
 pub use layout::TabledLayout;
 pub use table::{MAX_ENTRIES, Table};

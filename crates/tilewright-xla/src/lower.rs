@@ -240,13 +240,13 @@ impl Layout {
 /// A working dim.
 struct Slot {
     /// The axis of the steps; `None` if its coordinate is always 0.
-    axis: Option<Axis>,
+    axis: Option<LoweredAxis>,
     bound: u64,
 }
 
 /// An axis of the steps: a permanent name, and its extent, which is at most the bound.
 #[derive(Clone, Copy)]
-struct Axis {
+struct LoweredAxis {
     name: usize,
     extent: u64,
 }
@@ -274,21 +274,21 @@ impl StepProgram {
     }
 
     /// Splits an axis; the quotient keeps the name, the remainder gets a new one.
-    fn cut(&mut self, axis: Axis, by: u64) -> Result<(Axis, Axis), Error> {
+    fn cut(&mut self, axis: LoweredAxis, by: u64) -> Result<(LoweredAxis, LoweredAxis), Error> {
         let at = self.position(axis.name)?;
         self.push(Step::Split { axis: at, by })?;
-        let remainder = Axis { name: self.names, extent: by };
+        let remainder = LoweredAxis { name: self.names, extent: by };
         self.order.push(self.names);
         self.names += 1;
-        Ok((Axis { extent: axis.extent.div_ceil(by), ..axis }, remainder))
+        Ok((LoweredAxis { extent: axis.extent.div_ceil(by), ..axis }, remainder))
     }
 
     /// Returns the slot's axis with its extent equal to the bound, so that merging into it is exact.
-    fn fitted(&mut self, slot: &Slot) -> Result<Axis, Error> {
+    fn fitted(&mut self, slot: &Slot) -> Result<LoweredAxis, Error> {
         let axis = match (slot.axis, self.order.first()) {
             (Some(axis), _) => axis,
             // The remainder by 1 is an axis of extent 1.
-            (None, Some(&name)) => self.cut(Axis { name, extent: 1 }, 1)?.1,
+            (None, Some(&name)) => self.cut(LoweredAxis { name, extent: 1 }, 1)?.1,
             (None, None) => return Err(too_long(self.steps.len())),
         };
         if axis.extent == slot.bound { Ok(axis) } else { Ok(self.cut(axis, slot.bound)?.1) }
@@ -325,7 +325,7 @@ impl DimWalk for StepProgram {
         self.push(Step::Merge { major: at.0, minor: at.1 })?;
         self.order.retain(|&name| name != upper.name);
         let extent = upper.extent.saturating_mul(lower.extent);
-        Ok(Slot { axis: Some(Axis { extent, ..lower }), bound })
+        Ok(Slot { axis: Some(LoweredAxis { extent, ..lower }), bound })
     }
 
     fn split(&mut self, slot: Slot, by: u64) -> Result<(Slot, Slot), Error> {
@@ -347,7 +347,7 @@ fn lower(layout: &Layout, dims: &[u64], capacity: u64) -> Result<TensorLayout, E
     let rank = dims.len();
     let mut program = StepProgram { steps: Vec::new(), order: (0..rank).collect(), names: rank };
     let slot = |(&dim, extent): (&u64, u64)| {
-        let axis = usize::try_from(dim).ok().map(|name| Axis { name, extent });
+        let axis = usize::try_from(dim).ok().map(|name| LoweredAxis { name, extent });
         Slot { axis, bound: extent }
     };
     let physical = layout.physical(dims);

@@ -108,11 +108,11 @@ pub(crate) type Module = Vec<String>;
 /// The modules of one crate that are files.
 #[derive(Debug, Default)]
 pub(crate) struct Modules<'a> {
-    files: BTreeMap<Module, File<'a>>,
+    files: BTreeMap<Module, SourceFile<'a>>,
 }
 
 #[derive(Debug)]
-struct File<'a> {
+struct SourceFile<'a> {
     path: &'a str,
     named: Vec<Named>,
     items: BTreeSet<String>,
@@ -126,7 +126,7 @@ impl<'a> Modules<'a> {
             if let Some((folder, module)) = place(&source.path) {
                 let named = paths(source);
                 let items = items(source).into_iter().collect();
-                let file = File { path: &source.path, named, items };
+                let file = SourceFile { path: &source.path, named, items };
                 crates.entry(folder).or_default().files.insert(module, file);
             }
         }

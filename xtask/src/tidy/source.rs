@@ -39,7 +39,7 @@ pub(crate) struct Line {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum TextKind {
     Code,
     Comment,
     Literal,
@@ -48,8 +48,8 @@ enum Kind {
 impl Source {
     pub(crate) fn new(path: &str, text: &str) -> Source {
         let kinds = kinds(text.as_bytes());
-        let worded = blank(text, &kinds, |kind| kind != Kind::Comment);
-        let bare = blank(text, &kinds, |kind| kind == Kind::Code);
+        let worded = blank(text, &kinds, |kind| kind != TextKind::Comment);
+        let bare = blank(text, &kinds, |kind| kind == TextKind::Code);
         let tests = test_lines(&bare);
         let whole = for_tests(path) || bare.contains("#![cfg(test)]");
         let texts = text.split('\n').zip(worded.split('\n')).zip(bare.split('\n'));
@@ -149,7 +149,7 @@ fn test_lines(bare: &str) -> Vec<(usize, usize)> {
 }
 
 /// Returns the kind of each byte of a Rust text.
-fn kinds(text: &[u8]) -> Vec<Kind> {
+fn kinds(text: &[u8]) -> Vec<TextKind> {
     let mut kinds = Vec::with_capacity(text.len());
     while kinds.len() < text.len() {
         let (kind, end) = token(text, kinds.len());
@@ -159,18 +159,18 @@ fn kinds(text: &[u8]) -> Vec<Kind> {
 }
 
 /// Returns the kind and the end of the token that begins at `at`.
-fn token(text: &[u8], at: usize) -> (Kind, usize) {
+fn token(text: &[u8], at: usize) -> (TextKind, usize) {
     let rest = &text[at..];
     match rest {
-        [b'/', b'/', ..] => (Kind::Comment, at + position(rest, b"\n").unwrap_or(rest.len())),
-        [b'/', b'*', ..] => (Kind::Comment, at + nested_comment(rest)),
-        [b'"', ..] => (Kind::Literal, at + quoted(rest, b'"')),
+        [b'/', b'/', ..] => (TextKind::Comment, at + position(rest, b"\n").unwrap_or(rest.len())),
+        [b'/', b'*', ..] => (TextKind::Comment, at + nested_comment(rest)),
+        [b'"', ..] => (TextKind::Literal, at + quoted(rest, b'"')),
         [b'r', b'"' | b'#', ..] if starts_literal(text, at) => match raw_string(rest) {
-            Some(length) => (Kind::Literal, at + length),
-            None => (Kind::Code, at + 1),
+            Some(length) => (TextKind::Literal, at + length),
+            None => (TextKind::Code, at + 1),
         },
-        [b'\'', ..] if is_character(rest) => (Kind::Literal, at + quoted(rest, b'\'')),
-        _ => (Kind::Code, at + 1),
+        [b'\'', ..] if is_character(rest) => (TextKind::Literal, at + quoted(rest, b'\'')),
+        _ => (TextKind::Code, at + 1),
     }
 }
 
@@ -240,9 +240,9 @@ fn is_character(rest: &[u8]) -> bool {
 }
 
 /// Returns the text in which other kinds of bytes are blanked, except line breaks.
-fn blank(text: &str, kinds: &[Kind], keep: impl Fn(Kind) -> bool) -> String {
+fn blank(text: &str, kinds: &[TextKind], keep: impl Fn(TextKind) -> bool) -> String {
     let shown =
-        |(&byte, &kind): (&u8, &Kind)| if keep(kind) || byte == b'\n' { byte } else { b' ' };
+        |(&byte, &kind): (&u8, &TextKind)| if keep(kind) || byte == b'\n' { byte } else { b' ' };
     let bytes: Vec<u8> = text.as_bytes().iter().zip(kinds).map(shown).collect();
     String::from_utf8_lossy(&bytes).into_owned()
 }

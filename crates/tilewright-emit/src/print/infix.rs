@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// A printed function, with its names for common subexpressions.
-struct Body<'a> {
+struct InfixBody<'a> {
     function: &'a Function,
     language: Language,
     names: HashMap<Expr, String>,
@@ -18,7 +18,7 @@ struct Body<'a> {
 }
 
 pub(super) fn print(function: &Function, name: &str, language: Language, bits: Width) -> String {
-    let body = Body::new(function, language);
+    let body = InfixBody::new(function, language);
     match language {
         Language::C | Language::Cuda => body.c(name, bits),
         Language::Rust => body.rust(name, bits),
@@ -27,8 +27,8 @@ pub(super) fn print(function: &Function, name: &str, language: Language, bits: W
     }
 }
 
-impl<'a> Body<'a> {
-    fn new(function: &'a Function, language: Language) -> Body<'a> {
+impl<'a> InfixBody<'a> {
+    fn new(function: &'a Function, language: Language) -> InfixBody<'a> {
         let taken = |name: &String| function.arguments.contains(name);
         let mut free = (0..).map(|number| format!("t{number}")).filter(|name| !taken(name));
         let shared: Vec<(String, Expr)> = function
@@ -37,7 +37,7 @@ impl<'a> Body<'a> {
             .map(|expr| (free.next().unwrap_or_default(), expr))
             .collect();
         let names = shared.iter().map(|(name, expr)| (expr.clone(), name.clone())).collect();
-        Body { function, language, names, shared }
+        InfixBody { function, language, names, shared }
     }
 
     /// Returns the text of an expression; an operation gets brackets unless the operation around it does not need them.

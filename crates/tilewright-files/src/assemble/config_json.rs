@@ -7,7 +7,7 @@ use tilewright_recipe::ConfigChange;
 use crate::open::json::json;
 
 /// A member of an object: the positions of its key and of its value.
-struct Member {
+struct ConfigMember {
     key: String,
     from: usize,
     value: usize,
@@ -58,7 +58,7 @@ fn with(object: &str, path: &str, value: &Value) -> String {
     let members = members(object);
     let (key, rest) = path.split_once('.').map_or((path, None), |(key, rest)| (key, Some(rest)));
     let found = members.iter().rfind(|member| member.key == key);
-    let is_table = |member: &Member| object[member.value..].starts_with('{');
+    let is_table = |member: &ConfigMember| object[member.value..].starts_with('{');
     if let (Some(rest), Some(member)) = (rest, found.filter(|member| is_table(member))) {
         let inner = with(&object[member.value..member.to], rest, value);
         return spliced(object, (member.value, member.to), &inner);
@@ -83,7 +83,7 @@ fn spliced(text: &str, (from, to): (usize, usize), by: &str) -> String {
 }
 
 /// Returns the members of an object, whose text is valid JSON.
-fn members(object: &str) -> Vec<Member> {
+fn members(object: &str) -> Vec<ConfigMember> {
     let bytes = object.as_bytes();
     let blank = |mut at: usize| {
         while bytes.get(at).is_some_and(u8::is_ascii_whitespace) {
@@ -98,7 +98,7 @@ fn members(object: &str) -> Vec<Member> {
         let value = blank(blank(end) + 1);
         let to = past(bytes, value);
         let key = object.get(from..end).and_then(|key| serde_json::from_str(key).ok());
-        all.push(Member { key: key.unwrap_or_default(), from, value, to });
+        all.push(ConfigMember { key: key.unwrap_or_default(), from, value, to });
         // Skips the comma, or the brace that closes the object.
         from = blank(blank(to) + 1);
     }

@@ -16,16 +16,20 @@ use crate::verify::{
 
 /// A loop: the number of iterations, and the step of each iteration at two places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Turn {
+pub(crate) struct LoopTurn {
     pub(crate) count: u64,
     pub(crate) steps: [i64; 2],
 }
 
 /// The two places at which loops begin, and the loops.
-pub(crate) type Reach = ([i64; 2], Vec<Turn>);
+pub(crate) type Reach = ([i64; 2], Vec<LoopTurn>);
 
 /// Calls `see` with the places that loops reach from `at` on, the last loop innermost, until it returns false.
-pub(crate) fn each(turns: &[Turn], at: [i64; 2], see: &mut impl FnMut([i64; 2]) -> bool) -> bool {
+pub(crate) fn each(
+    turns: &[LoopTurn],
+    at: [i64; 2],
+    see: &mut impl FnMut([i64; 2]) -> bool,
+) -> bool {
     let Some((turn, rest)) = turns.split_first() else { return see(at) };
     let mut at = at;
     for _ in 0..turn.count {
@@ -82,7 +86,7 @@ impl<'a> Loops<'a> {
             turns.extend(parts.into_iter().filter(|(_, count)| *count > 1).map(
                 |(place, count)| {
                     let steps = self.digits.each_ref().map(|digits| step(digits, dim, place));
-                    Turn { count, steps }
+                    LoopTurn { count, steps }
                 },
             ));
         }
@@ -138,7 +142,7 @@ pub(crate) fn is_swept(bits: u32) -> bool {
 
 /// Returns true if the elements of two buffers are equal at all places that loops reach from `first` on; the places count
 /// elements of `bits` bits. Elements outside of the buffers, and of other widths, are never equal.
-pub(crate) fn same(bits: u32, [a, b]: [&[u8]; 2], first: [i64; 2], turns: Vec<Turn>) -> bool {
+pub(crate) fn same(bits: u32, [a, b]: [&[u8]; 2], first: [i64; 2], turns: Vec<LoopTurn>) -> bool {
     match bits {
         8 => sweep::<1>(a, b, first, turns),
         16 => sweep::<2>(a, b, first, turns),
@@ -149,14 +153,14 @@ pub(crate) fn same(bits: u32, [a, b]: [&[u8]; 2], first: [i64; 2], turns: Vec<Tu
     }
 }
 
-fn sweep<const W: usize>(a: &[u8], b: &[u8], first: [i64; 2], turns: Vec<Turn>) -> bool {
+fn sweep<const W: usize>(a: &[u8], b: &[u8], first: [i64; 2], turns: Vec<LoopTurn>) -> bool {
     let (a, b) = (a.as_chunks::<W>().0, b.as_chunks::<W>().0);
     let (turns, [outer, inner]) = ordered(merged(turns));
     each(&turns, first, &mut |at| plane(a, b, at, outer, inner))
 }
 
 /// Merges loops if one continues where another ends.
-fn merged(mut turns: Vec<Turn>) -> Vec<Turn> {
+fn merged(mut turns: Vec<LoopTurn>) -> Vec<LoopTurn> {
     turns.sort_by_key(|turn| turn.steps.map(i64::unsigned_abs));
     turns.dedup_by(|next, last| {
         let follows = |side: usize| {
@@ -174,11 +178,11 @@ fn merged(mut turns: Vec<Turn>) -> Vec<Turn> {
 
 /// Removes two loops from the others: the one with the shortest steps in the first buffer, and the one with the shortest in the
 /// second.
-fn ordered(mut turns: Vec<Turn>) -> (Vec<Turn>, [Turn; 2]) {
+fn ordered(mut turns: Vec<LoopTurn>) -> (Vec<LoopTurn>, [LoopTurn; 2]) {
     let mut least = |side: usize| {
         let key = |i: &usize| turns[*i].steps[side].unsigned_abs();
         let found = (0..turns.len()).min_by_key(key);
-        found.map_or(Turn { count: 1, steps: [0, 0] }, |i| turns.remove(i))
+        found.map_or(LoopTurn { count: 1, steps: [0, 0] }, |i| turns.remove(i))
     };
     let inner = least(1);
     let outer = least(0);
@@ -186,20 +190,20 @@ fn ordered(mut turns: Vec<Turn>) -> (Vec<Turn>, [Turn; 2]) {
 }
 
 /// Returns the places after a number of iterations.
-fn moved(at: [i64; 2], turn: Turn, turns: u64) -> [i64; 2] {
+fn moved(at: [i64; 2], turn: LoopTurn, turns: u64) -> [i64; 2] {
     [0, 1].map(|side| at[side] + turns as i64 * turn.steps[side])
 }
 
 /// Compares the elements of two loops, in blocks of iterations of both.
-fn plane<T: PartialEq>(a: &[T], b: &[T], at: [i64; 2], outer: Turn, inner: Turn) -> bool {
+fn plane<T: PartialEq>(a: &[T], b: &[T], at: [i64; 2], outer: LoopTurn, inner: LoopTurn) -> bool {
     if inner.steps == [1, 1] {
         return each(&[outer], at, &mut |at| {
             let [a, b] = [row(a, at[0], inner.count), row(b, at[1], inner.count)];
             a.zip(b).is_some_and(|(a, b)| a == b)
         });
     }
-    let part = |turn: Turn, from: u64| Turn { count: BLOCK.min(turn.count - from), ..turn };
-    let starts = |turn: Turn| (0..turn.count).step_by(BLOCK as usize);
+    let part = |turn: LoopTurn, from: u64| LoopTurn { count: BLOCK.min(turn.count - from), ..turn };
+    let starts = |turn: LoopTurn| (0..turn.count).step_by(BLOCK as usize);
     starts(outer).all(|i| {
         let at = moved(at, outer, i);
         starts(inner).all(|j| block(a, b, moved(at, inner, j), part(outer, i), part(inner, j)))
@@ -212,7 +216,7 @@ fn row<T>(all: &[T], at: i64, count: u64) -> Option<&[T]> {
 }
 
 /// Compares the elements of two short loops, without an early exit.
-fn block<T: PartialEq>(a: &[T], b: &[T], at: [i64; 2], outer: Turn, inner: Turn) -> bool {
+fn block<T: PartialEq>(a: &[T], b: &[T], at: [i64; 2], outer: LoopTurn, inner: LoopTurn) -> bool {
     let [step_a, step_b] = inner.steps.map(|step| step as usize);
     let mut same = true;
     for i in 0..outer.count {
@@ -307,7 +311,7 @@ mod tests {
         assert!(Loops::new([&plain, &swizzled]).is_none());
     }
 
-    fn places(turns: &[Turn], first: [i64; 2]) -> Vec<[i64; 2]> {
+    fn places(turns: &[LoopTurn], first: [i64; 2]) -> Vec<[i64; 2]> {
         let mut all = vec![];
         each(turns, first, &mut |at| {
             all.push(at);
@@ -319,7 +323,7 @@ mod tests {
     /// A wrong byte is found if a loop reaches it, and only then.
     #[test]
     fn every_element_that_loops_reach_is_compared_and_no_other() {
-        let turn = |(count, a, b)| Turn { count, steps: [a, b] };
+        let turn = |(count, a, b)| LoopTurn { count, steps: [a, b] };
         let cases = [
             vec![],
             vec![(40, 1, 1)],
@@ -330,7 +334,7 @@ mod tests {
             vec![(18, 2, 3), (17, 40, 54)],
         ];
         for (case, width) in cases.iter().flat_map(|case| [1, 2, 4, 8, 16].map(|w| (case, w))) {
-            let turns: Vec<Turn> = case.iter().copied().map(turn).collect();
+            let turns: Vec<LoopTurn> = case.iter().copied().map(turn).collect();
             let first = [2, 1];
             let reached = places(&turns, first);
             let mut sides = [vec![1u8; width], vec![2; width]];

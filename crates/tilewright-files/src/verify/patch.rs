@@ -14,7 +14,7 @@ use crate::{
     verify::{
         boxes::Area,
         digits::LayoutDigits,
-        loops::{Turn, each},
+        loops::{LoopTurn, each},
         rows::{Rows, is_additive},
     },
 };
@@ -121,7 +121,7 @@ impl<'s> Patch<'s> {
     pub(crate) fn gather(
         &mut self,
         first: i64,
-        turns: &mut [Turn],
+        turns: &mut [LoopTurn],
         side: usize,
     ) -> Result<Option<i64>, Error> {
         self.spans.clear();
@@ -130,7 +130,7 @@ impl<'s> Patch<'s> {
         let gaps = GAPS.into_iter().map(|gap| gap / width).chain([0]);
         let found = gaps.into_iter().find_map(|gap| Stretches::of(turns, side, gap, room));
         let Some(Stretches { len, steps, jumps }) = found else { return Ok(None) };
-        let back = |turn: &Turn, step: i64| (turn.count - 1) as i64 * step.min(0);
+        let back = |turn: &LoopTurn, step: i64| (turn.count - 1) as i64 * step.min(0);
         let low: i64 = first + turns.iter().map(|turn| back(turn, turn.steps[side])).sum::<i64>();
         let mut read = Ok(());
         each(&jumps, [low, 0], &mut |[from, at]| {
@@ -272,12 +272,12 @@ impl<'s> Patch<'s> {
 struct Stretches {
     len: u64,
     steps: Vec<i64>,
-    jumps: Vec<Turn>,
+    jumps: Vec<LoopTurn>,
 }
 
 impl Stretches {
     /// Returns ranges that include gaps of up to `gap` elements; `None` if they do not fit.
-    fn of(turns: &[Turn], side: usize, gap: u64, room: u64) -> Option<Stretches> {
+    fn of(turns: &[LoopTurn], side: usize, gap: u64, room: u64) -> Option<Stretches> {
         let far = |i: usize| turns[i].steps[side].unsigned_abs();
         let mut order: Vec<usize> = (0..turns.len()).filter(|i| far(*i) > 0).collect();
         order.sort_by_key(|i| far(*i));
@@ -292,7 +292,7 @@ impl Stretches {
             } else {
                 let step = held;
                 held = held.saturating_mul(count);
-                jumps.push(Turn { count, steps: [far(i) as i64, step as i64] });
+                jumps.push(LoopTurn { count, steps: [far(i) as i64, step as i64] });
                 step
             };
             if held > room {

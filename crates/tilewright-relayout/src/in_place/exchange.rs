@@ -27,12 +27,12 @@ pub(super) struct Tasks<'a> {
 
 /// The part of the buffer that contains the blocks, with the byte at which it begins; and the part that contains their
 /// images, if it is a different one.
-pub(super) struct Parts<'a> {
+pub(super) struct ExchangeParts<'a> {
     pub(super) blocks: (&'a mut [u8], i64),
     pub(super) images: Option<(&'a mut [u8], i64)>,
 }
 
-impl Parts<'_> {
+impl ExchangeParts<'_> {
     fn blocks(&mut self) -> (&mut [u8], i64) {
         (&mut *self.blocks.0, self.blocks.1)
     }
@@ -126,7 +126,7 @@ fn scattered(piece: u64, loops: &mut Vec<Loop>) -> u64 {
 
 impl Tasks<'_> {
     /// Swaps the blocks in these ranges. With `once`, images are in the ranges too, and each pair is swapped once.
-    pub(super) fn run(&self, ranges: &[Range<u64>], once: bool, parts: &mut Parts<'_>) {
+    pub(super) fn run(&self, ranges: &[Range<u64>], once: bool, parts: &mut ExchangeParts<'_>) {
         let swap = self.swap;
         self.works.with(swap.scratch(), |work| {
             let mut at: Vec<u64> = ranges.iter().map(|range| range.start).collect();
@@ -145,7 +145,7 @@ impl Tasks<'_> {
         &self,
         at: &[u64],
         ranges: &[Range<u64>],
-        parts: &mut Parts<'_>,
+        parts: &mut ExchangeParts<'_>,
         work: &mut WorkBuffers,
     ) {
         let swap = self.swap;
@@ -157,7 +157,12 @@ impl Tasks<'_> {
         }
     }
 
-    fn exchange(&self, block: &ExchangeBlock<'_>, parts: &mut Parts<'_>, work: &mut WorkBuffers) {
+    fn exchange(
+        &self,
+        block: &ExchangeBlock<'_>,
+        parts: &mut ExchangeParts<'_>,
+        work: &mut WorkBuffers,
+    ) {
         let (place, image) = self.swap.places(block);
         let (bytes, mut loops) = (&mut work.bytes, core::mem::take(&mut work.loops));
         let (one, other) = bytes.split_at_mut(self.swap.block() as usize);

@@ -4,7 +4,7 @@
 //! loop, the buffer is cut into panels along it. A thread takes two panels and swaps the blocks that each has in the
 //! other. All pairs of panels meet in rounds, and a panel has one partner in each round.
 
-use super::exchange::{Parts, Tasks};
+use super::exchange::{ExchangeParts, Tasks};
 use crate::program::region::Loop;
 use core::ops::Range;
 use rayon::prelude::*;
@@ -32,7 +32,7 @@ fn spread(tasks: &Tasks<'_>, ranges: &[Range<u64>], part: (&mut [u8], i64), thre
         (Some(outer), Some(partners)) => {
             panels(tasks, ranges, (outer, partners[outer]), part, threads);
         }
-        _ => tasks.run(ranges, true, &mut Parts { blocks: part, images: None }),
+        _ => tasks.run(ranges, true, &mut ExchangeParts { blocks: part, images: None }),
     }
 }
 
@@ -103,11 +103,11 @@ fn panels(
         let mut one = held(i);
         let blocks = (&mut **one, begin(i));
         if i == j {
-            return tasks.run(&ranges, true, &mut Parts { blocks, images: None });
+            return tasks.run(&ranges, true, &mut ExchangeParts { blocks, images: None });
         }
         let mut other = held(j);
         let images = Some((&mut **other, begin(j)));
-        tasks.run(&ranges, false, &mut Parts { blocks, images });
+        tasks.run(&ranges, false, &mut ExchangeParts { blocks, images });
     };
     (0..panels.len()).into_par_iter().for_each(|i| swap(i, i));
     let players = panels.len().next_multiple_of(2);

@@ -33,7 +33,7 @@ pub(crate) struct Leaf<'a> {
 }
 
 /// A part of the elements of a walk.
-pub(crate) enum Found<'a> {
+pub(crate) enum WalkItem<'a> {
     Leaf(&'a Leaf<'a>),
     /// A box of digits: its source offsets are a base plus one summand of each part.
     Box(i64, &'a mut [Vec<i64>]),
@@ -71,7 +71,7 @@ impl Digits {
     /// Calls `f` with the elements whose destination offsets are in `range`, as leaves.
     pub(crate) fn walk(&self, range: Range<i64>, f: &mut dyn FnMut(&Leaf<'_>)) {
         self.walk_as(range, false, &mut |found| {
-            if let Found::Leaf(leaf) = found {
+            if let WalkItem::Leaf(leaf) = found {
                 f(leaf);
             }
             true
@@ -80,12 +80,12 @@ impl Digits {
 
     /// Calls `f` with the elements whose destination offsets are in `range`: with boxes that are completely in the range,
     /// largest first, until it returns true, else with leaves.
-    pub(crate) fn walk_boxes(&self, range: Range<i64>, f: &mut dyn FnMut(Found<'_>) -> bool) {
+    pub(crate) fn walk_boxes(&self, range: Range<i64>, f: &mut dyn FnMut(WalkItem<'_>) -> bool) {
         let (src, dst) = self.swizzles;
         self.walk_as(range, src.is_identity() && dst.is_identity(), f);
     }
 
-    fn walk_as(&self, range: Range<i64>, boxed: bool, f: &mut dyn FnMut(Found<'_>) -> bool) {
+    fn walk_as(&self, range: Range<i64>, boxed: bool, f: &mut dyn FnMut(WalkItem<'_>) -> bool) {
         if range.is_empty() || self.empty {
             return;
         }
@@ -171,7 +171,7 @@ impl ElementWalk<'_> {
     }
 
     /// Halves the box until it is a leaf. The recursion is no deeper than the digits have bits.
-    fn visit(&mut self, tables: &mut LeafTables, f: &mut dyn FnMut(Found<'_>) -> bool) {
+    fn visit(&mut self, tables: &mut LeafTables, f: &mut dyn FnMut(WalkItem<'_>) -> bool) {
         let (low, high) = self.bounds();
         if high < self.around.start || low >= self.around.end {
             return;
@@ -179,7 +179,7 @@ impl ElementWalk<'_> {
         let inside = self.around.start <= low && high < self.around.end;
         let Some(widest) = self.widest(inside) else {
             return self.leaf(tables, &mut |leaf| {
-                f(Found::Leaf(leaf));
+                f(WalkItem::Leaf(leaf));
             });
         };
         if inside && self.boxed && self.is_added(tables, f) {
@@ -197,7 +197,11 @@ impl ElementWalk<'_> {
     }
 
     /// Passes on the whole box as sums, if they are few; returns whether `f` took it.
-    fn is_added(&mut self, tables: &mut LeafTables, f: &mut dyn FnMut(Found<'_>) -> bool) -> bool {
+    fn is_added(
+        &mut self,
+        tables: &mut LeafTables,
+        f: &mut dyn FnMut(WalkItem<'_>) -> bool,
+    ) -> bool {
         let groups = self.groups;
         let values = |i: &usize| self.loops[*i].end - self.loops[*i].start;
         let count = |group: &Group| group.digits.iter().map(values).fold(1, u64::saturating_mul);
@@ -209,7 +213,7 @@ impl ElementWalk<'_> {
             self.part(group, &mut tables.part);
             parts.push(tables.part.iter().map(|at| at.0).collect());
         }
-        f(Found::Box(groups.base.0, &mut parts))
+        f(WalkItem::Box(groups.base.0, &mut parts))
     }
 
     /// Returns the lowest and the highest offset of the box in the destination, before its swizzle.

@@ -9,7 +9,7 @@ use core::ops::Range;
 use crate::{
     program::{
         digits::Digits,
-        walk::{Found, Leaf, Offsets},
+        walk::{Leaf, Offsets, WalkItem},
     },
     stream::{
         CALL,
@@ -89,11 +89,11 @@ impl Stretches {
     /// Adds the elements of a walk, box by box as far as these have few stretches.
     pub(crate) fn add_all(&mut self, digits: &Digits, range: Range<i64>) {
         digits.walk_boxes(range, &mut |found| match found {
-            Found::Leaf(leaf) => {
+            WalkItem::Leaf(leaf) => {
                 self.add(leaf);
                 true
             }
-            Found::Box(base, parts) => self.add_box(base, parts),
+            WalkItem::Box(base, parts) => self.add_box(base, parts),
         });
         self.finish();
     }

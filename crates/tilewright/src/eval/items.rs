@@ -2,7 +2,7 @@
 
 use tilewright_core::{Error, IntTuple, Profile, Slicer};
 
-use super::part::Part;
+use super::part::TilerPart;
 
 /// Leaves of a tuple in the order of its text. Each has the number of brackets that open before it, its value, and the number of
 /// brackets that close after it. The value `None` is `_`.
@@ -94,23 +94,23 @@ impl Items {
     }
 
     /// Returns the parts of a tuple as a tiler, one for each axis; `None` for an extent below 0.
-    pub(super) fn parts(&self) -> Option<Vec<Part>> {
-        let mut open: Vec<Vec<Part>> = vec![Vec::new()];
+    pub(super) fn parts(&self) -> Option<Vec<TilerPart>> {
+        let mut open: Vec<Vec<TilerPart>> = vec![Vec::new()];
         for &(opened, leaf, closed) in &self.0 {
             open.extend((0..opened).map(|_| Vec::new()));
             let part = match leaf {
-                None => Part::Keep,
-                Some(extent) => Part::Extent(u64::try_from(extent).ok()?),
+                None => TilerPart::Keep,
+                Some(extent) => TilerPart::Extent(u64::try_from(extent).ok()?),
             };
             open.last_mut()?.push(part);
             for _ in 0..closed {
                 let inner = open.pop()?;
-                open.last_mut()?.push(Part::Modes(inner));
+                open.last_mut()?.push(TilerPart::Modes(inner));
             }
         }
         // The brackets around the whole tuple are those of the tiler.
         match open.pop()?.pop() {
-            Some(Part::Modes(parts)) => Some(parts),
+            Some(TilerPart::Modes(parts)) => Some(parts),
             Some(part) => Some(vec![part]),
             None => Some(Vec::new()),
         }

@@ -9,7 +9,7 @@ use super::{
     items::Items,
     parser::{self, Expr, Node},
     run,
-    value::{Form, Part, Value},
+    value::{Form, TilerPart, Value},
 };
 
 /// Outermost operation of an expression, with its value.
@@ -127,18 +127,18 @@ fn indices(a: &Layout, b: Form) -> Option<Layout> {
 }
 
 /// Returns the indices of A within the first tile, with a list of modes for each axis.
-fn first_tile(a: &Layout, parts: &[Part]) -> Option<Layout> {
+fn first_tile(a: &Layout, parts: &[TilerPart]) -> Option<Layout> {
     let (mut modes, mut counts, mut step) = (Vec::new(), Vec::new(), 1i64);
     for (axis, part) in parts.iter().enumerate() {
         let whole = a.axis_size(axis)?;
         let own = match part {
-            Part::Layout(tile) if tile.offset() != 0 || !tile.swizzle().is_identity() => {
+            TilerPart::Layout(tile) if tile.offset() != 0 || !tile.swizzle().is_identity() => {
                 return None;
             }
-            Part::Layout(tile) => tile.modes().to_vec(),
-            Part::Extent(extent) => vec![Mode::new(*extent, 1)],
-            Part::Keep => vec![Mode::new(whole, 1)],
-            Part::Modes(inner) => first_tile(&a.get(&[axis]).ok()?, inner)?.modes().to_vec(),
+            TilerPart::Layout(tile) => tile.modes().to_vec(),
+            TilerPart::Extent(extent) => vec![Mode::new(*extent, 1)],
+            TilerPart::Keep => vec![Mode::new(whole, 1)],
+            TilerPart::Modes(inner) => first_tile(&a.get(&[axis]).ok()?, inner)?.modes().to_vec(),
         };
         counts.push(own.len());
         for mode in own {

@@ -12,7 +12,7 @@ use super::{
     functions::{self, Argument, Call},
     items::Items,
     parser::{Expr, Node},
-    value::{Form, Part, Value},
+    value::{Form, TilerPart, Value},
 };
 
 /// Evaluates `shape:stride`: a layout, or a map to coordinates if the strides name bases.
@@ -170,15 +170,15 @@ fn grouped(inner: &Expr<'_>, span: (usize, usize)) -> Result<Form, Error> {
 }
 
 /// Returns a value as the part of a tiler for one axis.
-pub(super) fn part(of: Argument) -> Result<Part, Error> {
+pub(super) fn part(of: Argument) -> Result<TilerPart, Error> {
     let Argument { form, span } = of;
     match form {
         Form::Tuple(tuple) => within(&Items::of(&tuple), span),
         Form::Slicer(items) => within(&items, span),
-        Form::Tiler(parts) => Ok(Part::Modes(parts)),
+        Form::Tiler(parts) => Ok(TilerPart::Modes(parts)),
         form @ (Form::Layout(_) | Form::Cut(_) | Form::Tile(_) | Form::Spec(_)) => {
             let layout = Value(form).as_layout().cloned();
-            layout.map(|layout| Part::Layout(Box::new(layout))).ok_or_else(|| {
+            layout.map(|layout| TilerPart::Layout(Box::new(layout))).ok_or_else(|| {
                 Error::new("unsupported", "this is not a layout of modes and strides").at(span)
             })
         }
@@ -190,13 +190,13 @@ pub(super) fn part(of: Argument) -> Result<Part, Error> {
 }
 
 /// Returns an extent or `_` for an axis, or a tuple of them for the modes within it.
-fn within(items: &Items, span: (usize, usize)) -> Result<Part, Error> {
+fn within(items: &Items, span: (usize, usize)) -> Result<TilerPart, Error> {
     let parts = items
         .parts()
         .ok_or_else(|| Error::new("illegal", "an extent below 0; extents are 0 or more").at(span));
     parts.map(|mut parts| match (items.is_leaf(), parts.len()) {
         (true, 1) => parts.remove(0),
-        _ => Part::Modes(parts),
+        _ => TilerPart::Modes(parts),
     })
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use tilewright_core::{BasisLayout, IntTuple, Layout, LayoutTile, LinearLayout, Swizzle};
 use tilewright_notation::{self as notation, Named, Spec};
 
-pub(super) use super::part::Part;
+pub(super) use super::part::TilerPart;
 use super::{basis_strides::Strides, dims::Dims, items::Items};
 
 /// Value of an expression. `Display` prints it as the answer.
@@ -39,7 +39,7 @@ pub(super) enum Form {
     Linear(Box<LinearLayout>),
     /// The names of a linear layout's dims.
     Dims(Dims),
-    Tiler(Vec<Part>),
+    Tiler(Vec<TilerPart>),
     Swizzle(Swizzle),
     List(Vec<i64>),
     Spec(Box<Named>),
@@ -282,15 +282,15 @@ impl Value {
 }
 
 /// Returns the part of a tiler for one axis as a value.
-fn of_axis(part: &Part) -> Form {
+fn of_axis(part: &TilerPart) -> Form {
     match part {
-        Part::Layout(layout) => Form::Layout(layout.clone()),
+        TilerPart::Layout(layout) => Form::Layout(layout.clone()),
         // Extents are read as signed integers of 64 bits.
-        Part::Extent(extent) => {
+        TilerPart::Extent(extent) => {
             Form::Tuple(IntTuple::integer(i64::try_from(*extent).unwrap_or(i64::MAX)))
         }
-        Part::Keep => Form::Slicer(Items::leaf(None)),
-        Part::Modes(inner) => Form::Tiler(inner.clone()),
+        TilerPart::Keep => Form::Slicer(Items::leaf(None)),
+        TilerPart::Modes(inner) => Form::Tiler(inner.clone()),
     }
 }
 
@@ -310,7 +310,7 @@ impl fmt::Display for Value {
             Form::Strides(strides) => write!(f, "{strides}"),
             Form::Linear(map) => write!(f, "{map}"),
             Form::Dims(dims) => write!(f, "{dims}"),
-            Form::Tiler(parts) => f.write_str(&Part::text(parts)),
+            Form::Tiler(parts) => f.write_str(&TilerPart::text(parts)),
             Form::Swizzle(swizzle) => write!(f, "{swizzle}"),
             Form::List(list) => {
                 let list: Vec<String> = list.iter().map(i64::to_string).collect();

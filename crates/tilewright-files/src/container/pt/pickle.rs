@@ -14,7 +14,7 @@ pub(super) type Id = usize;
 
 /// A value of a pickle.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Value {
+pub(super) enum PickleValue {
     Int(i64),
     Text(String),
     Tuple(Vec<Id>),
@@ -33,7 +33,7 @@ pub(super) enum Value {
 /// The values of a pickle, and the number of the outermost one.
 #[derive(Debug)]
 pub(super) struct Pickle {
-    values: Vec<Value>,
+    values: Vec<PickleValue>,
     root: Id,
 }
 
@@ -61,14 +61,14 @@ impl Pickle {
     }
 
     /// Returns a value.
-    pub(super) fn get(&self, id: Id) -> &Value {
-        self.values.get(id).unwrap_or(&Value::Other)
+    pub(super) fn get(&self, id: Id) -> &PickleValue {
+        self.values.get(id).unwrap_or(&PickleValue::Other)
     }
 
     /// Returns the items of a tuple; none for another value.
     pub(super) fn tuple(&self, id: Id) -> &[Id] {
         match self.get(id) {
-            Value::Tuple(items) => items,
+            PickleValue::Tuple(items) => items,
             _ => &[],
         }
     }
@@ -76,7 +76,7 @@ impl Pickle {
     /// Returns the module and the name of a class or function.
     pub(super) fn global(&self, id: Id) -> Option<(&str, &str)> {
         match self.get(id) {
-            Value::Global(module, name) => Some((module, name)),
+            PickleValue::Global(module, name) => Some((module, name)),
             _ => None,
         }
     }
@@ -87,7 +87,7 @@ impl Pickle {
 struct Machine<'a> {
     bytes: &'a [u8],
     at: usize,
-    values: Vec<Value>,
+    values: Vec<PickleValue>,
     stack: Vec<Id>,
     /// The lengths of the stack at its marks.
     marks: Vec<usize>,
@@ -109,23 +109,23 @@ impl<'a> Machine<'a> {
             b'1' => drop(self.marked()?),
             b'2' => self.stack.push(self.top()?),
             b'(' => self.mark(),
-            b'N' | 0x88 | 0x89 => self.push(Value::Other),
+            b'N' | 0x88 | 0x89 => self.push(PickleValue::Other),
             b'G' => self.skipped(8)?,
             b'J' | b'K' | b'M' | 0x8a | 0x8b => self.integer(code)?,
             b'X' | 0x8c | 0x8d | b'U' | b'T' => self.text(code)?,
             b'B' | b'C' | 0x8e | 0x96 => self.bytes(code)?,
             b')' | b't' | 0x85 | 0x86 | 0x87 => self.tuple(code)?,
-            b']' => self.push(Value::List(Vec::new())),
-            b'}' => self.push(Value::Dict(Vec::new())),
+            b']' => self.push(PickleValue::List(Vec::new())),
+            b'}' => self.push(PickleValue::Dict(Vec::new())),
             // Sets have no order and hold no tensors.
-            0x8f => self.push(Value::Other),
+            0x8f => self.push(PickleValue::Other),
             b'a' | b'e' | b'l' | b's' | b'u' | b'd' | 0x90 | 0x91 => self.fill(code)?,
             b'q' | b'r' | b'h' | b'j' | 0x94 => self.remember(code)?,
             b'c' | 0x93 => self.global(code)?,
             b'R' | 0x81 | 0x92 => self.call(code)?,
             b'Q' => {
                 let id = self.pop()?;
-                self.push(Value::Persistent(id));
+                self.push(PickleValue::Persistent(id));
             }
             _ => return Err(format!("the code {code:#04x} is not read; torch writes protocol 2")),
         }
@@ -162,7 +162,7 @@ impl<'a> Machine<'a> {
         Ok(line)
     }
 
-    fn push(&mut self, value: Value) {
+    fn push(&mut self, value: PickleValue) {
         self.stack.push(self.values.len());
         self.values.push(value);
     }
@@ -191,7 +191,7 @@ impl<'a> Machine<'a> {
 
     fn skipped(&mut self, len: u64) -> Result<(), String> {
         self.take(len)?;
-        self.push(Value::Other);
+        self.push(PickleValue::Other);
         Ok(())
     }
 
@@ -209,7 +209,7 @@ impl<'a> Machine<'a> {
         let number = self.number(len)?;
         let is_signed = !matches!(code, b'K' | b'M') && len > 0;
         let shift = if is_signed { 64 - 8 * len as u32 } else { 0 };
-        self.push(Value::Int((number << shift) as i64 >> shift));
+        self.push(PickleValue::Int((number << shift) as i64 >> shift));
         Ok(())
     }
 
@@ -220,7 +220,7 @@ impl<'a> Machine<'a> {
             _ => 4,
         })?;
         let text = String::from_utf8_lossy(self.take(len)?).into_owned();
-        self.push(Value::Text(text));
+        self.push(PickleValue::Text(text));
         Ok(())
     }
 
@@ -243,7 +243,7 @@ impl<'a> Machine<'a> {
                 items
             }
         };
-        self.push(Value::Tuple(items));
+        self.push(PickleValue::Tuple(items));
         Ok(())
     }
 
@@ -258,15 +258,15 @@ impl<'a> Machine<'a> {
             _ => self.marked()?,
         };
         match code {
-            b'l' => self.push(Value::List(Vec::new())),
-            b'd' => self.push(Value::Dict(Vec::new())),
-            0x91 => self.push(Value::Other),
+            b'l' => self.push(PickleValue::List(Vec::new())),
+            b'd' => self.push(PickleValue::Dict(Vec::new())),
+            0x91 => self.push(PickleValue::Other),
             _ => {}
         }
         let owner = self.top()?;
         match self.values.get_mut(owner) {
-            Some(Value::List(list)) => list.extend(items),
-            Some(Value::Dict(dict)) => {
+            Some(PickleValue::List(list)) => list.extend(items),
+            Some(PickleValue::Dict(dict)) => {
                 let pairs =
                     items.chunks_exact(2).filter_map(|pair| Some((*pair.first()?, *pair.last()?)));
                 dict.extend(pairs);
@@ -293,12 +293,12 @@ impl<'a> Machine<'a> {
 
     fn global(&mut self, code: u8) -> Result<(), String> {
         let global = if code == b'c' {
-            Value::Global(self.line()?, self.line()?)
+            PickleValue::Global(self.line()?, self.line()?)
         } else {
             let (name, module) = (self.pop()?, self.pop()?);
             match (self.values.get(module), self.values.get(name)) {
-                (Some(Value::Text(module)), Some(Value::Text(name))) => {
-                    Value::Global(module.clone(), name.clone())
+                (Some(PickleValue::Text(module)), Some(PickleValue::Text(name))) => {
+                    PickleValue::Global(module.clone(), name.clone())
                 }
                 _ => return Err("the name of a class is not a text".into()),
             }
@@ -313,8 +313,12 @@ impl<'a> Machine<'a> {
             self.pop()?;
         }
         let (arguments, function) = (self.pop()?, self.pop()?);
-        let is_dict = matches!(self.values.get(function), Some(Value::Global(module, name)) if module == "collections" && name == "OrderedDict");
-        self.push(if is_dict { Value::Dict(Vec::new()) } else { Value::Call(function, arguments) });
+        let is_dict = matches!(self.values.get(function), Some(PickleValue::Global(module, name)) if module == "collections" && name == "OrderedDict");
+        self.push(if is_dict {
+            PickleValue::Dict(Vec::new())
+        } else {
+            PickleValue::Call(function, arguments)
+        });
         Ok(())
     }
 }
@@ -330,12 +334,12 @@ mod tests {
         let four = b"\x80\x04\x95\x2b\x00\x00\x00\x00\x00\x00\x00}\x94(\x8c\x01a\x94(K\x01J\xfe\xff\xff\xffJp\x11\x01\x00\x8a\x06\x00\x00\x00\x00\x00\x01t\x94\x8c\x01b\x94]\x94(\x88Nh\x00eu.";
         for bytes in [&two[..], &four[..]] {
             let pickle = Pickle::read(bytes).unwrap();
-            let Value::Dict(pairs) = pickle.get(pickle.root()) else { panic!("{pickle:?}") };
+            let PickleValue::Dict(pairs) = pickle.get(pickle.root()) else { panic!("{pickle:?}") };
             let [(a, numbers), (_, list)] = pairs[..] else { panic!("{pickle:?}") };
-            assert_eq!(pickle.get(a), &Value::Text("a".into()));
+            assert_eq!(pickle.get(a), &PickleValue::Text("a".into()));
             let numbers = pickle.tuple(numbers).iter().map(|id| pickle.get(*id).clone());
-            assert!(numbers.eq([1, -2, 70_000, 1 << 40].map(Value::Int)));
-            let Value::List(items) = pickle.get(list) else { panic!("{pickle:?}") };
+            assert!(numbers.eq([1, -2, 70_000, 1 << 40].map(PickleValue::Int)));
+            let PickleValue::List(items) = pickle.get(list) else { panic!("{pickle:?}") };
             assert_eq!(items.last(), Some(&pickle.root()), "a list holds the dict that holds it");
         }
     }
@@ -343,7 +347,7 @@ mod tests {
     #[test]
     fn nothing_is_called() {
         let pickle = Pickle::read(b"\x80\x02cos\nsystem\nX\x02\x00\x00\x00ls\x85R.").unwrap();
-        let Value::Call(function, arguments) = *pickle.get(pickle.root()) else { panic!() };
+        let PickleValue::Call(function, arguments) = *pickle.get(pickle.root()) else { panic!() };
         assert_eq!(pickle.global(function), Some(("os", "system")));
         assert_eq!(pickle.tuple(arguments).len(), 1);
     }

@@ -1,6 +1,6 @@
 //! Finds the tensors in a pickle of torch: views of storages, under names.
 
-use super::pickle::{Id, Pickle, Value};
+use super::pickle::{Id, Pickle, PickleValue};
 
 /// The deepest nesting of dicts, lists and tuples that is searched.
 const DEEPEST: usize = 32;
@@ -89,22 +89,22 @@ impl State {
 }
 
 fn is_container(pickle: &Pickle, id: Id) -> bool {
-    matches!(pickle.get(id), Value::Dict(_) | Value::List(_) | Value::Tuple(_))
+    matches!(pickle.get(id), PickleValue::Dict(_) | PickleValue::List(_) | PickleValue::Tuple(_))
 }
 
 /// Returns the parts of a dict, list or tuple with their names.
 fn parts(pickle: &Pickle, name: &str, id: Id) -> Vec<(String, Id)> {
     let inner = |key: String| if name.is_empty() { key } else { format!("{name}.{key}") };
     match pickle.get(id) {
-        Value::Dict(pairs) => {
+        PickleValue::Dict(pairs) => {
             let key = |id: Id| match pickle.get(id) {
-                Value::Text(text) => text.clone(),
-                Value::Int(number) => number.to_string(),
+                PickleValue::Text(text) => text.clone(),
+                PickleValue::Int(number) => number.to_string(),
                 _ => "?".into(),
             };
             pairs.iter().map(|(name, value)| (inner(key(*name)), *value)).collect()
         }
-        Value::List(items) | Value::Tuple(items) => (0..)
+        PickleValue::List(items) | PickleValue::Tuple(items) => (0..)
             .zip(items)
             .map(|(number, item): (usize, _)| (inner(number.to_string()), *item))
             .collect(),
@@ -114,7 +114,7 @@ fn parts(pickle: &Pickle, name: &str, id: Id) -> Vec<(String, Id)> {
 
 /// Returns the tensor that a call makes; `None` for another value.
 fn view(pickle: &Pickle, id: Id, depth: usize) -> Result<Option<View>, String> {
-    let Value::Call(function, arguments) = *pickle.get(id) else { return Ok(None) };
+    let PickleValue::Call(function, arguments) = *pickle.get(id) else { return Ok(None) };
     if depth > DEEPEST {
         return Err(format!("made by more than {DEEPEST} calls"));
     }
@@ -158,7 +158,7 @@ fn rebuilt(pickle: &Pickle, arguments: &[Id]) -> Result<View, String> {
         return Err("its call has fewer than four arguments".into());
     };
     let number = |id: &Id| match pickle.get(*id) {
-        Value::Int(number) => u64::try_from(*number).ok(),
+        PickleValue::Int(number) => u64::try_from(*number).ok(),
         _ => None,
     };
     let numbers = |id: &Id| pickle.tuple(*id).iter().map(number).collect::<Option<Vec<u64>>>();
@@ -179,7 +179,7 @@ fn rebuilt(pickle: &Pickle, arguments: &[Id]) -> Result<View, String> {
 
 /// Returns the number of a storage and the type of its elements: `("storage", CLASS, NUMBER, DEVICE, LENGTH)`.
 fn stored(pickle: &Pickle, id: Id, own: Option<&str>) -> Result<(String, &'static str), String> {
-    let Value::Persistent(id) = *pickle.get(id) else {
+    let PickleValue::Persistent(id) = *pickle.get(id) else {
         return Err("its storage is not in the archive".into());
     };
     let [_, class, number, ..] = pickle.tuple(id) else {
@@ -187,7 +187,7 @@ fn stored(pickle: &Pickle, id: Id, own: Option<&str>) -> Result<(String, &'stati
     };
     let (class, number) =
         (pickle.global(*class).map_or("?", |(_, name)| name), pickle.get(*number));
-    let Value::Text(number) = number else { return Err("its storage has no number".into()) };
+    let PickleValue::Text(number) = number else { return Err("its storage has no number".into()) };
     let of_class = STORAGES.iter().find(|(name, _)| *name == class).map(|(_, dtype)| *dtype);
     let of_tensor = |own: &str| TYPES.iter().find(|name| **name == own).copied();
     let dtype = match (own, of_class) {

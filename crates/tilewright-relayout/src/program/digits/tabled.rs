@@ -8,7 +8,7 @@ use super::{
 use crate::program::{list::TableDirection, ops::Op, tabled::ProgramTables};
 use std::sync::Arc;
 use tilewright_core::TensorLayout;
-use tilewright_table::{Along, Axis as Stored, Block, owners};
+use tilewright_table::{Along, Block, StorageAxis as Stored, owners};
 
 impl Digits {
     /// Builds the digits of a whole array; the layouts place what the tables store.

@@ -7,7 +7,7 @@ use crate::eval::{
     dims::Dims,
     error,
     items::Items,
-    value::{Form, Part, Value},
+    value::{Form, TilerPart, Value},
 };
 
 /// Evaluated argument with its span.
@@ -64,7 +64,7 @@ impl Refusal {
 /// Operand by which a layout is composed or divided.
 pub(super) enum By {
     Layout(Layout),
-    Modes(Vec<Part>),
+    Modes(Vec<TilerPart>),
     /// A map to coordinates, which selects modes.
     Basis(BasisLayout),
     /// `_` alone, which selects everything.
@@ -229,7 +229,7 @@ impl<'a> Call<'a> {
     pub(super) fn profile(&self, i: usize) -> Result<IntTuple, Refusal> {
         match self.form(i)? {
             Form::Slicer(items) => Ok(items.zeroed()?),
-            Form::Tiler(parts) => Ok(Part::brackets(parts)?),
+            Form::Tiler(parts) => Ok(TilerPart::brackets(parts)?),
             _ => self.shape(i),
         }
     }
@@ -239,7 +239,7 @@ impl<'a> Call<'a> {
     pub(super) fn diced(&self, i: usize, step: usize) -> Result<Argument, Refusal> {
         let step = self.items(step)?;
         let form = match self.form(i)? {
-            Form::Tiler(parts) => Form::Tiler(diced(&step, parts, Part::modes)?),
+            Form::Tiler(parts) => Form::Tiler(diced(&step, parts, TilerPart::modes)?),
             _ => {
                 let parts = self.items(i)?.split();
                 let within = |item: &Items| (!item.is_leaf()).then(|| item.split());

@@ -15,16 +15,22 @@ const BEFORE: u8 = 0xA5;
 
 /// A part that begins at the first byte of both sides, with the bytes from the lowest to the highest.
 #[derive(Clone, Debug)]
-struct Runs {
+struct RunCase {
     run: u64,
     loops: Vec<Loop>,
 }
 
-impl Runs {
-    /// Runs of `run` bytes in loops of these extents, the outermost of the source first; `order` has the loops of the
+impl RunCase {
+    /// RunCase of `run` bytes in loops of these extents, the outermost of the source first; `order` has the loops of the
     /// destination, the outermost first. `gaps` has the unused bytes after each loop on both sides, the innermost
     /// first; loops with `back` run backward in the source.
-    fn of(run: u64, extents: &[u64], order: &[usize], gaps: &[(i64, i64)], back: &[bool]) -> Runs {
+    fn of(
+        run: u64,
+        extents: &[u64],
+        order: &[usize],
+        gaps: &[(i64, i64)],
+        back: &[bool],
+    ) -> RunCase {
         let mut loops: Vec<Loop> =
             extents.iter().map(|extent| Loop { extent: *extent, src: 0, dst: 0 }).collect();
         let gap = |i: usize| gaps.get(i).copied().unwrap_or_default();
@@ -38,7 +44,7 @@ impl Runs {
             dst = dst * extents[*at] as i64 + gap(i + 1).1;
         }
         loops.sort_by_key(|level| core::cmp::Reverse(level.dst));
-        Runs { run, loops }
+        RunCase { run, loops }
     }
 
     fn part(&self) -> RegionRef<'_> {
@@ -98,7 +104,7 @@ fn runs_of_every_length_are_joined_at_every_phase() {
     for run in some(&lengths, 9) {
         // Streams that end after a run, within a block, and after some blocks.
         for extents in some(&[[3, 5], [2, 40], [40, 3], [11, 23]], 3) {
-            Runs::of(run, &extents, &[1, 0], &[], &[]).check(phases());
+            RunCase::of(run, &extents, &[1, 0], &[], &[]).check(phases());
         }
     }
 }
@@ -123,9 +129,9 @@ fn lines_are_carried_from_block_to_block() {
         ]
     };
     for (run, extents, order) in cases {
-        Runs::of(*run, extents, order, &[], &[]).check(places);
+        RunCase::of(*run, extents, order, &[], &[]).check(places);
         let back: Vec<bool> = (0..extents.len()).map(|i| i % 2 == 0).collect();
-        Runs::of(*run, extents, order, &[], &back).check(places);
+        RunCase::of(*run, extents, order, &[], &back).check(places);
     }
 }
 
@@ -133,16 +139,16 @@ fn lines_are_carried_from_block_to_block() {
 #[cfg_attr(miri, ignore = "megabytes take hours")]
 fn more_streams_than_lines_are_carried_for_go_one_by_one() {
     let places = [(BufferPosition::Behind(48), BufferPosition::Behind(5))];
-    Runs::of(64, &[70, 4500], &[1, 0], &[], &[]).check(places);
+    RunCase::of(64, &[70, 4500], &[1, 0], &[], &[]).check(places);
 }
 
 #[test]
 fn long_runs_are_blocks_of_their_own() {
     for run in some(&[8192, 8193, 8255, 20_000], 4) {
         for extents in some(&[[3, 2], [2, 5]], 2) {
-            Runs::of(run, &extents, &[1, 0], &[], &[]).check(phases().into_iter().step_by(13));
+            RunCase::of(run, &extents, &[1, 0], &[], &[]).check(phases().into_iter().step_by(13));
         }
-        Runs { run, loops: Vec::new() }.check(phases().into_iter().step_by(7));
+        RunCase { run, loops: Vec::new() }.check(phases().into_iter().step_by(7));
     }
 }
 
@@ -152,14 +158,14 @@ fn what_lies_between_runs_stays() {
         for gap in some(&[1, 5, 16, 64], 4) {
             for gaps in some(&[[(0, gap)], [(gap, 0)], [(gap, 2 * gap)]], 3) {
                 let places = phases().into_iter().step_by(5);
-                Runs::of(run, &[9, 30], &[0, 1], &gaps, &[]).check(places.clone());
-                Runs::of(run, &[9, 6], &[1, 0], &[(0, 0), gaps[0]], &[]).check(places);
+                RunCase::of(run, &[9, 30], &[0, 1], &gaps, &[]).check(places.clone());
+                RunCase::of(run, &[9, 6], &[1, 0], &[(0, 0), gaps[0]], &[]).check(places);
             }
         }
     }
 }
 
-fn runs() -> impl Strategy<Value = Runs> {
+fn runs() -> impl Strategy<Value = RunCase> {
     (1usize..=5).prop_flat_map(|rank| {
         let extent = prop_oneof![4 => 2u64..8, 1 => 8u64..40];
         let extents = prop::collection::vec(extent, rank);
@@ -175,7 +181,7 @@ fn runs() -> impl Strategy<Value = Runs> {
                 let Some(most) = extents.iter_mut().max().filter(|most| **most > 2) else { break };
                 *most = most.div_ceil(2);
             }
-            Runs::of(run, &extents, &order, &gaps, &back)
+            RunCase::of(run, &extents, &order, &gaps, &back)
         })
     })
 }
