@@ -1,8 +1,32 @@
-//! Parts of tensors that a rule drops, and those that were dropped before: both are reported.
+//! Tensors and parts of tensors that a recipe drops, and those that were dropped before: all are reported.
 
 use std::collections::BTreeMap;
 
-use crate::{recipe::Recipe, rule::Rule, solve::equations::Solved};
+use crate::{
+    recipe::Recipe,
+    rule::Rule,
+    solve::{claims::Claims, equations::Solved},
+    tensor::Tensor,
+};
+
+/// The number of dropped tensors that a sentence names.
+const NAMED: usize = 3;
+
+/// Returns a sentence about the tensors with elements that are dropped.
+pub(crate) fn tensors(claims: &Claims, tensors: &[Tensor]) -> Option<String> {
+    let dropped = claims.dropped.iter().filter_map(|place| tensors.get(*place));
+    let names: Vec<String> = dropped
+        .filter(|tensor| tensor.elements() != Some(0))
+        .map(|tensor| format!("`{}`", tensor.name))
+        .collect();
+    let more = match names.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let verb = if names.len() == 1 { "is" } else { "are" };
+    let named = names.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    (!names.is_empty()).then(|| format!("{named}{more} {verb} dropped: not in the result"))
+}
 
 /// Returns a sentence for each part.
 pub(crate) fn told(recipe: &Recipe, solved: &[Solved]) -> Vec<String> {

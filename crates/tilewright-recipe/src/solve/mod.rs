@@ -208,6 +208,7 @@ impl Recipe {
         given::check(&self.sizes, (outside.sizes, scope), faults);
         uniform::check(self, &solved, faults);
         let (rounded, mut told) = rounded::of(self, &solved, tensors, faults);
+        told.extend(dropped::tensors(&claims, tensors));
         told.extend(dropped::told(self, &solved));
         let built = self.build(&solved, (tensors, &claims), outside, faults);
         let (made, equal) = built.finish();

@@ -110,11 +110,21 @@ fn by_header(source: &Source, header: &Header, reading: &Reading) -> Result<Elem
     };
     let plain =
         plain(header, dtype).map_err(|error| error::unsupported(path, error))?.map_err(wrong)?;
-    if let Some(own) = own.filter(|_| reading.from.is_none()) {
-        let checked = dtype::check_stated(own, dtype);
-        checked.map_err(wrong)?;
+    if reading.from.is_none() {
+        own.map_or(Ok(()), |own| dtype::check_stated(own, dtype)).map_err(wrong)?;
+        check_dims(reading, &header.shape).map_err(|said| wrong(said).with(&[Remedy::Source]))?;
     }
     plain.ordered(header.descr.order).map_err(wrong)
+}
+
+/// Checks that given dims are those of the header. An array of one dim is a buffer, whose dims only the caller knows.
+fn check_dims(reading: &Reading, own: &[u64]) -> Result<(), String> {
+    match &reading.dims {
+        Some(dims) if dims != own && own.len() > 1 => Err(format!(
+            "the file states dims {own:?}, but {dims:?} are requested; leave the dims out"
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Returns whether the elements of a header are words that hold the elements of the caller's layout.
