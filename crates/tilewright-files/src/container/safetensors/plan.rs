@@ -75,14 +75,16 @@ pub(in crate::container) fn target(
     let new = entries.iter().filter(|entry| entry.anew);
     let new: Vec<_> = new.map(|entry| (entry.job, says_itself(entry.job))).collect();
     let metadata = noted(metadata, &new);
-    let shown = path.display();
-    let planned = header(described, metadata.as_ref(), 8);
-    let planned = planned.map_err(|error| error.about(&shown.to_string()))?;
+    let unfit = |said: &str| {
+        let shown = path.display();
+        error::usage(format!("{shown}: the safetensors format cannot hold this: {said}"))
+    };
+    let planned =
+        header(described, metadata.as_ref(), 8).map_err(|error| unfit(error.message()))?;
     let header = planned.text;
     // A reader checks the same.
-    Header::parse(&header, planned.bytes - 8 - header.len() as u64, 0).map_err(|said| {
-        error::usage(format!("{shown}: the safetensors format cannot hold this: {said}"))
-    })?;
+    Header::parse(&header, planned.bytes - 8 - header.len() as u64, 0)
+        .map_err(|said| unfit(&said))?;
     let summed = entries.iter().filter(|entry| entry.anew && entry.job.record == Record::Summed);
     let summed = summed.filter(|entry| !says_itself(entry.job));
     let places =

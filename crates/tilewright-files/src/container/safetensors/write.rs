@@ -62,9 +62,8 @@ pub fn header<'a, D: Serialize>(
     }
     for (name, dtype, shape, len) in tensors {
         if name == METADATA {
-            let said = format!(
-                "tensor {METADATA:?}: safetensors keep their metadata under this name, and cannot hold it"
-            );
+            let said =
+                format!("tensor {METADATA:?}: safetensors keep their metadata under this name");
             return Err(Error::unsupported(said));
         }
         let end = at.checked_add(len).filter(|end| *end <= i64::MAX as u64);
