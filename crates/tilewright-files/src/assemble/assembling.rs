@@ -4,15 +4,15 @@ use std::{collections::HashSet, path::Path};
 
 use tilewright_recipe::Assembly;
 
-use super::{
-    equal::Equality,
-    made,
-    making::Making,
-    packaging::{self, Messages, Packaging},
-    whole::Whole,
-};
 use crate::{
-    Action, Conversion, Error, Input, Request, Tensor, error,
+    Action, Conversion, Error, Input, Request, Tensor,
+    assemble::{
+        making::Making,
+        packaging::{self, Messages, Packaging},
+        pieces::{Give, made, whole::Whole},
+        recorded::equal::Equality,
+    },
+    error,
     open::check_reading,
     transfer::{budget, conversion, request::check_memory},
 };
@@ -345,8 +345,8 @@ impl<'a> Assembling<'a> {
 
 fn row(source: &Input, tensor: &Tensor, whole: &Whole) -> Row {
     let numbers = whole.pieces.iter().filter_map(|piece| match piece.give {
-        super::pieces::Give::Tensor(take, _) => Some(take.tensor),
-        super::pieces::Give::Fill(_) => None,
+        Give::Tensor(take, _) => Some(take.tensor),
+        Give::Fill(_) => None,
     });
     let mut seen = HashSet::new();
     let names = numbers.filter(|number| seen.insert(*number));

@@ -11,18 +11,18 @@ use std::{
 use tilewright_fingerprint::Fingerprint;
 use tilewright_relayout::{Plan, Program, Region};
 
-use super::{
-    assembling::Assembling,
-    cells::number_of,
-    equal,
-    making::{Maker, Making, What},
-    moved::{Moved, Narrow, Reads, Rooms},
-    recorded::Remade,
-    stored::{Places, Stored, Take, in_rows},
-    whole::Whole,
-};
 use crate::{
     Conversion, Error, Report, Watch,
+    assemble::{
+        assembling::Assembling,
+        making::{Maker, Making, What},
+        pieces::{Give, whole::Whole},
+        recorded::{Remade, cells::number_of, equal},
+        stored::{
+            Places, Stored, Take, in_rows,
+            moved::{Moved, Narrow, Reads, Rooms},
+        },
+    },
     commit::{disk, temporary::Temporary},
     container::{Section, Target},
     error,
@@ -249,8 +249,8 @@ impl Assembling<'_> {
         places: &Places<'_>,
     ) -> Error {
         let found = whole.pieces.iter().find_map(|piece| match piece.give {
-            super::pieces::Give::Tensor(take, _) => Some((take, piece.nest.source_at(unit)?)),
-            super::pieces::Give::Fill(_) => None,
+            Give::Tensor(take, _) => Some((take, piece.nest.source_at(unit)?)),
+            Give::Fill(_) => None,
         });
         let found = found.and_then(|(take, unit)| {
             Some((unit, places.get(&take)?, self.source.tensors().get(take.tensor)?))

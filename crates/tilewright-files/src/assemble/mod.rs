@@ -8,25 +8,17 @@
 //! ```
 
 mod assembling;
-mod cells;
 mod config_json;
-mod equal;
-mod exact;
 mod execute;
 pub(crate) mod given;
-mod joined;
 #[cfg(test)]
 mod laws;
-mod made;
 pub(crate) mod making;
-mod moved;
-mod nest;
 mod packaging;
 mod pieces;
 pub(crate) mod planned;
 pub(crate) mod recorded;
 mod stored;
-mod whole;
 
 pub use assembling::{Assembling, Row};
 pub use packaging::Packaging;

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use tilewright_core::Remedy;
 use tilewright_recipe::{Assembly, ConfigJson};
 
-use super::{config_json, given::CONFIG};
 use crate::{
     Action, Error, Input, Job, Request, Tensor,
+    assemble::{config_json, given::CONFIG},
     commit::{destination, mark, stage::Stage},
     container::{Beside, Container, FORMATS, Format, Member, Opened, Target},
     error,

@@ -9,9 +9,9 @@ use tilewright_core::Remedy;
 use tilewright_fingerprint::Fingerprint;
 use tilewright_recipe::Conditions;
 
-use super::packaging::{jobs, of_models, unlike};
 use crate::{
     Error, Input, Job, Tensor,
+    assemble::packaging::{jobs, of_models, unlike},
     container::{Beside, Container, Format, Opened, Section, by_ending, shards::ShardLayout},
     error,
     layout::{element_layout::ElementLayout, record::Recorded},

@@ -4,13 +4,12 @@
 
 use std::path::Path;
 
-use super::{
-    exact::{self, Exact},
-    moved::outside,
-    stored::Stored,
-};
 use crate::{
     Error,
+    assemble::{
+        pieces::exact::{self, Exact},
+        stored::{Stored, moved::outside},
+    },
     open::{origin::Made, source::Source},
 };
 

@@ -6,15 +6,18 @@ use std::collections::BTreeSet;
 use tilewright_notation::Spec;
 use tilewright_recipe::{Assembly, Made, Origin, Part};
 
-use super::{
-    exact::Exact,
-    nest::Nest,
-    pieces::{self, Give, Piece, Unit},
-    stored::{Take, in_rows, rows},
-    whole::Whole,
-};
 use crate::{
-    Error, Input, Tensor, error,
+    Error, Input, Tensor,
+    assemble::{
+        pieces::{
+            self, Give, Piece, Unit,
+            exact::Exact,
+            nest::{Nest, Turn},
+            whole::Whole,
+        },
+        stored::{Take, in_rows, rows},
+    },
+    error,
     layout::{dtype, element_layout::ElementLayout},
     open::tensor::{IN_MEMORY, Piece as Stored},
     transfer::job,
@@ -79,11 +82,7 @@ pub(crate) fn unchanged<'a>(made: &Made, known: &Known<'a>) -> Option<(usize, &'
     };
     let (number, tensor) = known.tensor(*tensor).ok()?;
     let size = made.extents.iter().copied().fold(1, u64::saturating_mul);
-    let turns = digits.iter().map(|it| super::nest::Turn {
-        extent: it.extent,
-        from: it.source,
-        to: it.made,
-    });
+    let turns = digits.iter().map(|it| Turn { extent: it.extent, from: it.source, to: it.made });
     let nest = Nest::new(0, 0, turns);
     let plain =
         made.layout.is_none() && tensor.dtype() == made.dtype && tensor.dims() == made.extents;
@@ -95,7 +94,7 @@ pub(crate) fn unchanged<'a>(made: &Made, known: &Known<'a>) -> Option<(usize, &'
 /// Returns a tensor of a result whose bytes are those of a tensor.
 pub(crate) fn copied(name: &str, number: usize, tensor: &Tensor) -> (Tensor, Whole) {
     let len = tensor.len;
-    let nest = Nest::new(0, 0, [super::nest::Turn { extent: len, from: 1, to: 1 }]);
+    let nest = Nest::new(0, 0, [Turn { extent: len, from: 1, to: 1 }]);
     let take = Take { tensor: number, rows: false };
     let piece = Piece { give: Give::Tensor(take, 1), exact: Exact::Same, nest };
     let pieces = if len > 0 { vec![piece] } else { Vec::new() };

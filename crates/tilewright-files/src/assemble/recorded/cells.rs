@@ -7,12 +7,15 @@ use tilewright_core::{Dtype, Layout, Mode, TensorLayout};
 use tilewright_fingerprint::{Array, Fingerprint, Key};
 use tilewright_transfer::part;
 
-use super::{
-    exact::Exact,
-    nest::{Nest, Turn},
-    pieces::{Give, Piece},
+use crate::{
+    Error,
+    assemble::pieces::{
+        Give, Piece,
+        exact::Exact,
+        nest::{Nest, Turn},
+    },
+    error,
 };
-use crate::{Error, error};
 
 /// Both sides of a piece.
 pub(crate) struct Sides<'r> {
@@ -147,7 +150,7 @@ fn short() -> Error {
 }
 
 /// Returns the first 16 bytes of a unit as a number.
-pub(super) fn number_of(bytes: &[u8]) -> u128 {
+pub(crate) fn number_of(bytes: &[u8]) -> u128 {
     bytes.iter().take(16).rev().fold(0, |number, byte| number << 8 | u128::from(*byte))
 }
 

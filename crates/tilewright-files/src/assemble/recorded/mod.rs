@@ -4,6 +4,9 @@
 //! padding with its fill. The code that moves elements is not used: a piece is summed in the source and in the result, over the
 //! digits that both share; pieces with different sums are halved until one element is left.
 
+pub(crate) mod cells;
+pub(crate) mod equal;
+
 use std::{
     borrow::Cow,
     collections::{HashMap, HashSet},
@@ -13,18 +16,19 @@ use std::{
 
 use tilewright_recipe::{Assembly, Made, Origin, RECIPE_KEY, Recipe, Sizes};
 
-use super::{
-    cells::Sides,
-    exact::Exact,
-    made::{self, Known},
-    moved::Rooms,
-    packaging,
-    pieces::{Give, Piece},
-    stored::{Stored, Take},
-    whole::Whole,
-};
 use crate::{
     Difference, Error, Input, Reading, Request, Tensor, Verdict, Watch,
+    assemble::{
+        packaging,
+        pieces::{
+            Give, Piece,
+            exact::Exact,
+            made::{self, Known},
+            whole::Whole,
+        },
+        recorded::cells::Sides,
+        stored::{Stored, Take, moved::Rooms},
+    },
     container::Format,
     error,
     open::{folder, globs::Pattern, open_with, origin::Made as _, place::Place, source::Source},

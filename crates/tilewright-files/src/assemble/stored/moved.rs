@@ -12,9 +12,10 @@ use std::{
 use tilewright_relayout::Plan;
 use tilewright_transfer::{Stage, part};
 
-use super::exact::Exact;
 use crate::{
-    Error, error,
+    Error,
+    assemble::pieces::exact::Exact,
+    error,
     open::{
         origin::{Made, Origin},
         source::Source,

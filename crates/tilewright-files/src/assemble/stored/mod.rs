@@ -6,15 +6,19 @@
 //!
 //! Law: the bytes in rows are those that a conversion to row-major writes.
 
+pub(crate) mod joined;
+pub(crate) mod moved;
+
 use std::{collections::HashMap, path::Path, sync::Arc};
 
 use tilewright_core::{Dtype, Fill};
 use tilewright_notation::Spec;
 use tilewright_relayout::Plan;
 
-use super::moved::{Moved, Reads, Rooms};
 use crate::{
-    Difference, Error, Input, Tensor, error,
+    Difference, Error, Input, Tensor,
+    assemble::stored::moved::{Moved, Reads, Rooms},
+    error,
     layout::element_layout::{ElementLayout, width},
     open::{
         origin::{Made, Origin},

@@ -8,14 +8,20 @@ use std::{collections::HashMap, path::Path};
 use tilewright_relayout::{Loop, Plan, Program, Region};
 use tilewright_transfer::LONG;
 
-use super::{
-    cells::number_of,
-    exact::Exact,
-    joined::{Joined, Member},
-    pieces::{Give, Piece},
-    stored::{Places, Take},
+use crate::{
+    Error,
+    assemble::{
+        pieces::{Give, Piece, exact::Exact, nest::Turn},
+        recorded::cells::number_of,
+        stored::{
+            Places, Take,
+            joined::{Joined, Member},
+        },
+    },
+    error,
+    layout::element_layout::ElementLayout,
+    transfer::job::unplanned,
 };
-use crate::{Error, error, layout::element_layout::ElementLayout, transfer::job::unplanned};
 
 /// A tensor of the result.
 #[derive(Debug)]
@@ -125,7 +131,7 @@ impl Whole {
 
 /// Returns the loops of a piece in bytes; its source begins at byte `from`.
 fn region(piece: &Piece, from: u64, unit: u64) -> Region {
-    let turn = |turn: &super::nest::Turn| Loop {
+    let turn = |turn: &Turn| Loop {
         extent: turn.extent,
         src: (turn.from * unit) as i64,
         dst: (turn.to * unit) as i64,

@@ -4,14 +4,20 @@
 use tilewright_core::TensorLayout;
 use tilewright_recipe::{Digit, Equal, Origin, Part};
 
-use super::{
-    made::{Known, whole},
-    moved::{Moved, Reads, Rooms},
-    stored::{Places, Take, rows},
-    whole::Whole,
-};
 use crate::{
-    Error, Input, error,
+    Error, Input,
+    assemble::{
+        pieces::{
+            made::{Known, whole},
+            whole::Whole,
+        },
+        stored::{
+            Places, Take,
+            moved::{Moved, Reads, Rooms},
+            rows,
+        },
+    },
+    error,
     open::origin::{Made as _, Origin as Bytes},
     transfer::run::Means,
     verify::{

@@ -8,15 +8,24 @@
 //! Each arrow is [`Nest::through`]: digits of a place get other weights, after the nest is cut so that they are digits. Storage
 //! counts units: elements, blocks of elements if the type has blocks, or bytes for elements narrower than a byte.
 
+pub(crate) mod exact;
+pub(crate) mod made;
+pub(crate) mod nest;
+pub(crate) mod whole;
+
 use tilewright_core::TensorLayout;
 use tilewright_recipe::{Digit, Origin};
 
-use super::{
-    exact::Exact,
-    nest::{MOST, Nest, TooMany, Turn},
-    stored::Take,
+use crate::{
+    assemble::{
+        pieces::{
+            exact::Exact,
+            nest::{MOST, Nest, TooMany, Turn},
+        },
+        stored::Take,
+    },
+    layout::element_layout::ElementLayout,
 };
-use crate::layout::element_layout::ElementLayout;
 
 /// Elements of a result that have the same source.
 #[derive(Clone, Debug)]
