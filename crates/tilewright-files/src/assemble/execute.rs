@@ -20,7 +20,7 @@ use crate::{
         recorded::{Remade, cells::number_of, equal},
         stored::{
             Places, Stored, Take, in_rows,
-            moved::{Moved, Narrow, Reads, Rooms},
+            moved::{Moved, Narrow, Rooms},
         },
     },
     commit::{disk, temporary::Temporary},
@@ -223,7 +223,7 @@ impl Assembling<'_> {
                     (copied, number_of(&whole.fill)),
                 ));
             }
-            let from = Reads::Joined(Box::new(joined));
+            let from = Box::new(joined);
             let (program, unit, fill) = match &whole.layout {
                 Some(held) => {
                     let (rows, fill) =

@@ -13,7 +13,7 @@ use crate::{
         },
         stored::{
             Places, Take,
-            moved::{Moved, Reads, Rooms},
+            moved::{Moved, Rooms},
             rows,
         },
     },
@@ -109,7 +109,7 @@ pub(crate) fn check<'c>(
         let name = equality.equal.why.as_str();
         let moved = |whole: &Whole| {
             let (plan, joined) = whole.planned((name, &input.path), places)?;
-            let from = Reads::Joined(Box::new(joined));
+            let from = Box::new(joined);
             Ok::<_, Error>(Moved { name, plan, from, unit: 1, narrow: None, rooms })
         };
         let sides = [moved(&equality.sides[0])?, moved(&equality.sides[1])?];

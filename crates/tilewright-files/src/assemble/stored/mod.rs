@@ -17,7 +17,7 @@ use tilewright_relayout::Plan;
 
 use crate::{
     Difference, Error, Input, Tensor,
-    assemble::stored::moved::{Moved, Reads, Rooms},
+    assemble::stored::moved::{Moved, Rooms},
     error,
     layout::element_layout::{ElementLayout, width},
     open::{
@@ -86,7 +86,7 @@ impl<'c> Stored<'c> {
         let moved = || {
             let to = in_rows(held).map_err(error::usage)?;
             let (plan, unit) = (Plan::of(program(name, held, &to, 0)?), reversed(held, &to));
-            let from = Reads::Tensor(source, at);
+            let from = Box::new(Stored { source, at, rows: None, len: tensor.len });
             Ok::<_, Error>(Arc::new(Moved { name, plan, from, unit, narrow: None, rooms }))
         };
         let rows = rows.then(moved).transpose()?;

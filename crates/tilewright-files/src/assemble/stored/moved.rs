@@ -16,10 +16,7 @@ use crate::{
     Error,
     assemble::pieces::exact::Exact,
     error,
-    open::{
-        origin::{Made, Origin},
-        source::Source,
-    },
+    open::origin::{Made, Origin},
     transfer::{
         budget::{Budget, Buffer},
         job::unplanned,
@@ -77,22 +74,13 @@ impl Rooms {
     }
 }
 
-/// The source of a plan.
-#[derive(Debug)]
-pub(crate) enum Reads<'c> {
-    /// A tensor of a file, with the position of its first byte.
-    Tensor(&'c Source, u64),
-    /// Bytes that follow one another, such as several tensors.
-    Joined(Box<dyn Made + 'c>),
-}
-
 /// The destination of a plan, which makes the bytes that are read.
 #[derive(Debug)]
 pub(crate) struct Moved<'c> {
     /// The name of the tensor, for messages.
     pub(crate) name: &'c str,
     pub(crate) plan: Plan,
-    pub(crate) from: Reads<'c>,
+    pub(crate) from: Box<dyn Made + 'c>,
     /// The number of bytes whose order is reversed; 1 for none.
     pub(crate) unit: usize,
     pub(crate) narrow: Option<Narrow<'c>>,
@@ -119,10 +107,7 @@ impl Moved<'_> {
     /// Fills `bytes` with those of the plan from byte `at` on.
     fn planned(&self, stage: &mut Stage, bytes: &mut [u8], at: u64) -> Result<(), Error> {
         let range = at..at.saturating_add(bytes.len() as u64);
-        let mut read = |bytes: &mut [u8], at: u64| match &self.from {
-            Reads::Tensor(source, begin) => source.read(bytes, begin.saturating_add(at)),
-            Reads::Joined(joined) => joined.read(bytes, at),
-        };
+        let mut read = |bytes: &mut [u8], at: u64| self.from.read(bytes, at);
         let done = stage.read_range(&self.plan, range, bytes, &mut read);
         done.map_err(|failed| {
             failed.into_error(|error| unplanned(self.name, error), |end| outside(self.name, end))
@@ -159,10 +144,7 @@ impl Made for Moved<'_> {
     }
 
     fn path(&self) -> &Path {
-        match &self.from {
-            Reads::Tensor(source, _) => source.path(),
-            Reads::Joined(joined) => joined.path(),
-        }
+        self.from.path()
     }
 }
 
