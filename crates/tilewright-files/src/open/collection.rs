@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeMap,
-    fs,
     path::{Path, PathBuf},
 };
 
@@ -75,7 +74,7 @@ impl Collection {
             all.add(&Place::parse(path), None, reading)?;
             return Ok(all);
         }
-        let listed = listed(path)?;
+        let listed = folder::names(path)?;
         for file in files(path, &listed)? {
             let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
             all.add(&Place::parse(&file), stem, reading)?;
@@ -342,16 +341,6 @@ impl Collection {
     pub(crate) fn check(&self) -> Result<(), Error> {
         self.inputs.iter().try_for_each(Input::check_unchanged)
     }
-}
-
-/// Returns the paths in a folder, sorted.
-fn listed(folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    let failed = |cause| error::io(folder, "list", cause);
-    let listed = fs::read_dir(folder).map_err(failed)?;
-    let paths = listed.map(|entry| entry.map(|entry| entry.path()));
-    let mut paths: Vec<PathBuf> = paths.collect::<Result<_, _>>().map_err(failed)?;
-    paths.sort();
-    Ok(paths)
 }
 
 /// Returns the files of tensors among the paths in a folder.

@@ -5,7 +5,6 @@
 //! if they are not weights and not longer than [`LONGEST`]: `config.json`, tokenizers, licences. Links to files are followed,
 //! since folders of the Hugging Face hub consist of them. Everything else (folders, weights of other formats, longer files) is
 //! not copied, and a warning names it.
-//! formats, longer files) stays, and a warning names it.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -24,10 +23,14 @@ use crate::{
     layout::note::Texts,
     open::{
         foreign,
+        origin::Origin,
         place::Place,
         source::{Source, unusual_kind},
     },
-    verify::workers::{Workers, go_on},
+    verify::{
+        compare,
+        workers::{Workers, go_on},
+    },
 };
 
 /// The longest file that is copied, in bytes: the tokenizers of the largest vocabularies have 35 MB.
@@ -231,7 +234,7 @@ fn is_foreign(path: &Path) -> bool {
 }
 
 /// The paths in a folder, sorted.
-fn names(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+pub(crate) fn names(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let failed = |cause| error::io(folder, "list", cause);
     let listed = fs::read_dir(folder).map_err(failed)?;
     let mut paths = listed
@@ -404,20 +407,12 @@ fn differs(is: &Source, was: &Source, workers: Workers<'_>) -> Result<Option<Str
     if is.len() != was.len() {
         return Ok(Some(format!("has {} bytes, had {}", is.len(), was.len())));
     }
-    let piece = (workers.budget().limit() / 2).clamp(1, PIECE);
-    let (mut one, mut other) = (workers.budget().buffer(piece)?, workers.budget().buffer(piece)?);
-    let mut at = 0;
-    while at < is.len() {
-        go_on(workers.watch())?;
-        let step = (is.len() - at).min(piece) as usize;
-        let (one, other) = (&mut one[..step], &mut other[..step]);
-        is.read(one, at)?;
-        was.read(other, at)?;
-        if let Some(apart) = one.iter().zip(&*other).position(|(a, b)| a != b) {
-            let (a, b) = (one[apart], other[apart]);
-            return Ok(Some(format!("has {a:#x} at byte {}, had {b:#x}", at + apart as u64)));
-        }
-        at += step as u64;
+    let sides = [is, was].map(|source| (Origin::File(source), 0));
+    if let Some(at) = compare::unequal(sides, (is.len(), 1), workers)? {
+        let [mut a, mut b] = [[0]; 2];
+        is.read(&mut a, at)?;
+        was.read(&mut b, at)?;
+        return Ok(Some(format!("has {:#x} at byte {at}, had {:#x}", a[0], b[0])));
     }
     is.check_unchanged()?;
     was.check_unchanged()?;
