@@ -49,10 +49,20 @@ pub(crate) fn numbered(path: &Path, tensors: &[(&str, &[u64])]) {
     fs::write(path, file(&tensors, r#""format":"pt""#)).unwrap();
 }
 
+/// Returns the bytes of the only file of an input.
+fn bytes_of(input: &Input) -> Vec<u8> {
+    fs::read(input.files().next().unwrap()).unwrap()
+}
+
 /// Returns the elements of a tensor in rows, as bytes, through its layout.
 fn elements(input: &Input, number: usize) -> Vec<Vec<u8>> {
+    elements_in(&bytes_of(input), input, number)
+}
+
+/// Returns the same from the bytes of the input's only file.
+fn elements_in(bytes: &[u8], input: &Input, number: usize) -> Vec<Vec<u8>> {
     let tensor = &input.tensors()[number];
-    let (bytes, piece) = (fs::read(input.files().next().unwrap()).unwrap(), &tensor.pieces()[0]);
+    let piece = &tensor.pieces()[0];
     let (width, layout) = (u64::from(tensor.bits() / 8), tensor.held.map());
     let at = |index| {
         let digit = |rest: &mut u64, extent: &u64| {
@@ -121,17 +131,28 @@ fn run(
     Ok(())
 }
 
-fn check(input: &Input, assembly: &Assembly, folder: &TempDir, (memory, threads): (u64, usize)) {
+/// Runs with each of these bounds on memory and numbers of threads, and compares with the definition.
+fn check(
+    input: &Input,
+    assembly: &Assembly,
+    folder: &TempDir,
+    runs: impl IntoIterator<Item = (u64, usize)>,
+) {
+    let all: Vec<_> = assembly.made.iter().map(|made| interpreted(made, input)).collect();
     let out = folder.path().join("out.safetensors");
-    run(input, assembly, &out, memory, threads).unwrap();
-    let result = open(&out, &Reading::default()).unwrap();
-    assert_eq!(result.tensors().len(), assembly.made.len());
-    for made in &assembly.made {
-        let number = result.tensors().iter().position(|tensor| tensor.name() == made.name).unwrap();
-        assert_eq!(result.tensors()[number].dims(), made.extents);
-        let (is, expected) = (elements(&result, number), interpreted(made, input));
-        let first = is.iter().zip(&expected).position(|(is, expected)| is != expected);
-        assert_eq!(first, None, "{:?} with {memory} bytes and {threads} threads", made.name);
+    for (memory, threads) in runs {
+        run(input, assembly, &out, memory, threads).unwrap();
+        let result = open(&out, &Reading::default()).unwrap();
+        let bytes = bytes_of(&result);
+        assert_eq!(result.tensors().len(), assembly.made.len());
+        for (made, expected) in assembly.made.iter().zip(&all) {
+            let is = |tensor: &Tensor| tensor.name() == made.name;
+            let number = result.tensors().iter().position(is).unwrap();
+            assert_eq!(result.tensors()[number].dims(), made.extents);
+            let is = elements_in(&bytes, &result, number);
+            let first = is.iter().zip(expected).position(|(is, expected)| is != expected);
+            assert_eq!(first, None, "{:?} with {memory} bytes and {threads} threads", made.name);
+        }
     }
     assert_eq!(
         fs::read_dir(folder.path()).unwrap().count(),
@@ -208,23 +229,20 @@ const MEMORIES: [u64; 5] = [100, 333, 1000, 5000, 2 << 20];
 #[test]
 fn all_orders_of_three_digits_with_a_sum_at_each() {
     for extents in [[2, 3, 4], [4, 1, 3], [5, 5, 2]] {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tilewright_testing::folder();
         let path = folder.path().join("in.safetensors");
         let size = extents.iter().product();
         numbered(&path, &[("a", &[size]), ("b", &[size])]);
         let input = open(&path, &Reading::default()).unwrap();
         let assembly = sums(extents);
-        for (memory, threads) in
-            MEMORIES.iter().flat_map(|memory| (1..4).map(move |threads| (*memory, threads)))
-        {
-            check(&input, &assembly, &folder, (memory, threads));
-        }
+        let runs = MEMORIES.iter().flat_map(|memory| (1..4).map(move |threads| (*memory, threads)));
+        check(&input, &assembly, &folder, runs);
     }
 }
 
 #[test]
 fn layouts_on_both_sides_are_composed_with_the_digits() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let (path, plain) =
         (folder.path().join("in.safetensors"), folder.path().join("plain.safetensors"));
     let specs = [
@@ -262,9 +280,7 @@ fn layouts_on_both_sides_are_composed_with_the_digits() {
             }
         }
         let assembly = Assembly { made, ..Assembly::default() };
-        for memory in MEMORIES {
-            check(&input, &assembly, &folder, (memory, 2));
-        }
+        check(&input, &assembly, &folder, MEMORIES.map(|memory| (memory, 2)));
         let result = open(folder.path().join("out.safetensors"), &Reading::default()).unwrap();
         let noted = result.metadata().filter(|(key, _)| key.starts_with("tilewright.layout."));
         assert_eq!(noted.count(), 8);
@@ -273,7 +289,7 @@ fn layouts_on_both_sides_are_composed_with_the_digits() {
 
 #[test]
 fn copies_fills_and_single_elements() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let path = folder.path().join("in.safetensors");
     numbered(&path, &[("a", &[4, 6])]);
     let input = open(&path, &Reading::default()).unwrap();
@@ -313,16 +329,14 @@ fn copies_fills_and_single_elements() {
         metadata: vec![("tilewright.recipe".into(), "x".into())],
         ..Assembly::default()
     };
-    for memory in MEMORIES {
-        check(&input, &assembly, &folder, (memory, 1));
-    }
+    check(&input, &assembly, &folder, MEMORIES.map(|memory| (memory, 1)));
     let result = open(folder.path().join("out.safetensors"), &Reading::default()).unwrap();
     assert!(result.metadata().eq([("format", "pt"), ("tilewright.recipe", "x")]));
 }
 
 #[test]
 fn what_must_be_equal_is_refused_with_the_first_place_and_both_values() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let path = folder.path().join("in.safetensors");
     numbered(&path, &[("a", &[4, 6]), ("b", &[4, 6])]);
     let mut bytes = fs::read(&path).unwrap();
@@ -370,7 +384,7 @@ fn what_must_be_equal_is_refused_with_the_first_place_and_both_values() {
 
 #[test]
 fn halves_widen_and_narrow_or_are_refused() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let path = folder.path().join("in.safetensors");
     let halves: Vec<u8> = (0..=u16::MAX).flat_map(u16::to_le_bytes).collect();
     let dims: &[u64] = &[256, 256];
@@ -399,14 +413,13 @@ fn halves_widen_and_narrow_or_are_refused() {
     };
     let (there, again) =
         (folder.path().join("wide.safetensors"), folder.path().join("again.safetensors"));
+    let expected = [0, 1].map(|number| elements(&input, number));
     for memory in [300, 10_000, 1 << 20] {
         run(&input, &wide, &there, memory, 2).unwrap();
         let widened = open(&there, &Reading::default()).unwrap();
         run(&widened, &back, &again, memory, 2).unwrap();
         let result = open(&again, &Reading::default()).unwrap();
-        for number in 0..2 {
-            assert_eq!(elements(&result, number), elements(&input, number));
-        }
+        assert!([0, 1].map(|number| elements(&result, number)) == expected, "{memory} bytes");
     }
     // One bit more than f16 can hold, at [1, 2] of the source.
     let mut bytes = fs::read(&there).unwrap();
@@ -429,7 +442,7 @@ fn halves_widen_and_narrow_or_are_refused() {
 
 #[test]
 fn assemblies_that_cannot_be_are_refused_with_numbers() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let path = folder.path().join("in.safetensors");
     numbered(&path, &[("a", &[4, 6])]);
     let input = open(&path, &Reading::default()).unwrap();
@@ -499,7 +512,7 @@ fn assemblies_that_cannot_be_are_refused_with_numbers() {
 
 #[test]
 fn index_tables_pass_as_they_are() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let (plain, path) =
         (folder.path().join("plain.safetensors"), folder.path().join("in.safetensors"));
     numbered(&plain, &[("a", &[4, 6])]);
@@ -560,7 +573,7 @@ fn big_endian(path: &Path, dims: [u64; 2]) {
 /// Swizzles, index tables, strides that interleave, and elements in big-endian order are read and written by rows.
 #[test]
 fn layouts_that_no_loops_say_are_read_and_written_in_rows() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let path = |name: &str| folder.path().join(name);
     let (plain, source) = (path("plain.safetensors"), path("in.safetensors"));
     let sources = [
@@ -615,19 +628,18 @@ fn layouts_that_no_loops_say_are_read_and_written_in_rows() {
         }
         let assembly = Assembly { made, ..Assembly::default() };
         let out = path("out.safetensors");
+        let all: Vec<_> = assembly.made.iter().map(|made| interpreted(made, &input)).collect();
         for (memory, threads) in [(4096, 1), (5000, 3), (2 << 20, 2)] {
             run(&input, &assembly, &out, memory, threads).unwrap();
             let result = open(&out, &Reading::default()).unwrap();
-            for (made, tensor) in assembly.made.iter().map(|made| {
-                let is = |tensor: &&Tensor| tensor.name() == made.name;
-                (made, result.tensors().iter().find(is).unwrap())
-            }) {
-                let number =
-                    result.tensors().iter().position(|it| std::ptr::eq(it, tensor)).unwrap();
-                let (is, expected) = (elements(&result, number), interpreted(made, &input));
-                assert_eq!(is, expected, "{:?} of {spec} with {memory} bytes", made.name);
+            for (made, expected) in assembly.made.iter().zip(&all) {
+                let is = |tensor: &Tensor| tensor.name() == made.name;
+                let number = result.tensors().iter().position(is).unwrap();
+                let is = elements(&result, number);
+                assert_eq!(is, *expected, "{:?} of {spec} with {memory} bytes", made.name);
                 if let Some(layout) = &made.layout {
-                    assert!(tensor.held.spec().starts_with("u16["), "{layout}");
+                    let held = result.tensors()[number].held.spec();
+                    assert!(held.starts_with("u16["), "{layout}");
                 }
             }
         }
@@ -636,7 +648,7 @@ fn layouts_that_no_loops_say_are_read_and_written_in_rows() {
 
 #[test]
 fn little_memory_is_an_error_that_says_so() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let path = folder.path().join("in.safetensors");
     numbered(&path, &[("a", &[4, 6])]);
     let input = open(&path, &Reading::default()).unwrap();
@@ -650,7 +662,7 @@ fn little_memory_is_an_error_that_says_so() {
 #[test]
 fn a_call_that_fails_and_a_source_that_shrinks_leave_nothing() {
     let _alone = crate::commit::faults::alone();
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let path = folder.path().join("in.safetensors");
     numbered(&path, &[("a", &[60]), ("b", &[60])]);
     let whole = fs::read(&path).unwrap();
@@ -704,7 +716,7 @@ proptest! {
     fn random_sums(
         (extents, terms, to, sum) in random(), memory in 64u64..3000, threads in 1usize..4,
     ) {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tilewright_testing::folder();
         let path = folder.path().join("in.safetensors");
         // Each term has its own extent of the sum's digit.
         let sizes: Vec<Vec<u64>> = terms.iter().map(|(_, extent)| {
@@ -730,7 +742,7 @@ proptest! {
         }).collect();
         let made = Made { name: "m".into(), dtype: Dtype::U16, extents: to.iter().map(|it| wide[*it]).collect(), layout: None, parts };
         let input = open(&path, &Reading::default()).unwrap();
-        check(&input, &Assembly { made: vec![made], ..Assembly::default() }, &folder, (memory, threads));
+        check(&input, &Assembly { made: vec![made], ..Assembly::default() }, &folder, [(memory, threads)]);
     }
 }
 
@@ -738,7 +750,7 @@ proptest! {
 /// verification, whose threads have an odd share of the memory.
 #[test]
 fn rows_widen_and_pass_every_bound_on_memory() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let path = |name: &str| folder.path().join(name);
     let (plain, source, out) =
         (path("plain.safetensors"), path("in.safetensors"), path("out.safetensors"));
@@ -782,20 +794,21 @@ fn rows_widen_and_pass_every_bound_on_memory() {
         ],
         ..Assembly::default()
     };
+    let expected = |own: &Made| match own.dtype {
+        Dtype::F32 => {
+            let halves = interpreted(&Made { dtype: Dtype::Bf16, ..own.clone() }, &input);
+            halves.iter().map(|bits| vec![0, 0, bits[0], bits[1]]).collect()
+        }
+        _ => interpreted(own, &input),
+    };
+    let whole: Vec<Vec<Vec<u8>>> = assembly.made.iter().map(expected).collect();
     for (memory, threads) in [(5000, 1), (70_006, 3), (8 << 20, 2)] {
         run(&input, &assembly, &out, memory, threads).unwrap();
         let result = open(&out, &Reading::default()).unwrap();
         for (number, tensor) in result.tensors().iter().enumerate() {
-            let own = assembly.made.iter().find(|made| made.name == tensor.name()).unwrap();
-            let expected = match own.dtype {
-                Dtype::F32 => {
-                    let halves = interpreted(&Made { dtype: Dtype::Bf16, ..own.clone() }, &input);
-                    halves.iter().map(|bits| vec![0, 0, bits[0], bits[1]]).collect()
-                }
-                _ => interpreted(own, &input),
-            };
+            let own = assembly.made.iter().position(|made| made.name == tensor.name()).unwrap();
             let is = elements(&result, number);
-            assert!(is == expected, "{} with {memory} bytes, {threads} threads", tensor.name());
+            assert!(is == whole[own], "{} with {memory} bytes, {threads} threads", tensor.name());
         }
     }
     // The conversion back narrows; an element that would lose a bit is named by its coordinate.

@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn alone_excludes_all_and_together_excludes_other_work() {
         let _alone = crate::commit::faults::alone();
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tilewright_testing::folder();
         let (out, lock) = (folder.path().join("out"), folder.path().join(".out.tilewright-lock"));
         let of =
             |work: &str, who: &str, alone| Claim::of(&out, Claimant { work, who, alone }, &|| ());
@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn who_was_refused_keeps_nobody_out() {
         let _alone = crate::commit::faults::alone();
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tilewright_testing::folder();
         let (out, lock) = (folder.path().join("out"), folder.path().join(".out.tilewright-lock"));
         let of =
             |work: &str, who: &str| Claim::of(&out, Claimant { work, who, alone: false }, &|| ());
@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn what_is_done_first_is_done_while_nobody_else_is_there() {
         let _alone = crate::commit::faults::alone();
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tilewright_testing::folder();
         let (out, count) = (folder.path().join("out"), std::cell::Cell::new(0));
         let first = || count.set(count.get() + 1);
         let of = |alone| Claim::of(&out, Claimant { work: "a", who: "x", alone }, &first);
@@ -232,7 +232,7 @@ mod tests {
     /// On a file system without locks, the file of a killed process does not block anyone, and nothing remains.
     #[test]
     fn without_locks_nobody_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tilewright_testing::folder();
         let (out, lock) = (folder.path().join("out"), folder.path().join(".out.tilewright-lock"));
         for alone in [false, true] {
             std::fs::write(&lock, "a rank-3, process 1\n").unwrap();

@@ -453,7 +453,7 @@ mod tests {
     #[test]
     #[cfg(feature = "tables")]
     fn padding_between_long_runs_is_written() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tilewright_testing::folder();
         let path = folder.path().join("rows.safetensors");
         file(&path, "F32", &[4, 9000], &vec![7; 4 * 9000 * 4]);
         let input = open(&path, &Reading::default()).unwrap();
@@ -470,7 +470,7 @@ mod tests {
     #[test]
     #[cfg(feature = "tables")]
     fn index_tables_are_read_as_a_conversion_writes_them() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tilewright_testing::folder();
         let at = |name: &str| folder.path().join(name);
         let data: Vec<u8> = (0..24 * 10 * 2).map(|i: u64| (i * 7 + i / 251) as u8).collect();
         file(&at("whole.safetensors"), "BF16", &[24, 10], &data);
@@ -523,10 +523,10 @@ mod tests {
             (256, 64, 0),
             (1, 1, 1 << 20),
         ];
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tilewright_testing::folder();
         let at = |name: &str| folder.path().join(name);
-        // Every third box and layout, others for each layout in the file; or all, as `cargo xtask oracles laws` asks.
-        let every = if std::env::var_os("TILEWRIGHT_LAWS").is_some() { 1 } else { 3 };
+        // All boxes and layouts; or every fifth, others for each layout in the file.
+        let every = tilewright_testing::cases(1, 5);
         let mut checked = 0;
         for (dtype, bits) in [("BF16", 16), ("F4", 4)] {
             let data: Vec<u8> =

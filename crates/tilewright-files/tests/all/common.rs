@@ -18,7 +18,7 @@ pub(crate) fn corpus(name: &str) -> PathBuf {
 }
 
 pub(crate) fn folder() -> TempDir {
-    tempfile::tempdir().unwrap()
+    tilewright_testing::folder()
 }
 
 pub(crate) fn spec(text: &str) -> Spec {

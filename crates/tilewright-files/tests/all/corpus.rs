@@ -35,12 +35,12 @@ fn the_llm_comes_back_bit_for_bit() {
         "{0,1:T(3,5)}",
         "(m1 m0:7) (n1 n0:3) -> n1 n0 m1 m0",
     ];
-    for text in specs {
+    for text in specs.into_iter().step_by(tilewright_testing::cases(1, 2)) {
         let there =
             to(text).skip_unfit(true).only("*proj.weight").only("scale.*").only("mask.bool");
         there_and_back(LLM, there, to("row-major"));
     }
-    for memory in [4096, 70_000] {
+    for &memory in tilewright_testing::cases(&[4096, 70_000][..], &[70_000]) {
         there_and_back(
             LLM,
             to("zN").skip_unfit(true).memory(memory),

@@ -306,7 +306,8 @@ fn every_bit_of_a_header_that_means_something_is_compared() {
     let own = meaning(&out).unwrap();
     let (mut found, mut alike) = (0, 0);
     let flipped = folder.path().join("flipped.safetensors");
-    for bit in 0..8 * len {
+    // All bits, or every third, so bits of every place in a byte.
+    for bit in (0..8 * len).step_by(tilewright_testing::cases(1, 3)) {
         let mut bytes = bytes.clone();
         bytes[bit / 8] ^= 1 << (bit % 8);
         fs::write(&flipped, &bytes).unwrap();
@@ -319,7 +320,7 @@ fn every_bit_of_a_header_that_means_something_is_compared() {
         }
     }
     println!("{found} flips found, {alike} without a meaning");
-    assert!(found > 100 * alike, "{found} {alike}");
+    assert!(found > tilewright_testing::cases(100, 50) * alike, "{found} {alike}");
     // Typical changes by users to such a file.
     for (from, to) in [
         ("fill(0x2a)", "fill(0x3a)"),

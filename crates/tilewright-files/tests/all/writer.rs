@@ -54,16 +54,22 @@ fn what_is_written_is_what_a_conversion_writes() {
     let data = noise(40 * 52 * 2);
     let plain = write(&folder, "t.safetensors", one("BF16", &[40, 52], &data));
     let mut checked = 0;
-    for held in LAYOUTS {
+    for (from, held) in LAYOUTS.into_iter().enumerate() {
         let raw = format!("raw:{}", at("held.bin").display());
         convert(&plain, &raw, to(held).force(true)).unwrap();
         let held_bytes = fs::read(at("held.bin")).unwrap();
         let dims = (!held.starts_with('S')).then_some(&[40, 52][..]);
         let layout = spec(held).resolve(dims, tilewright_notation::dtype("bf16").ok()).unwrap();
-        for (text, memory, threads) in LAYOUTS
-            .iter()
-            .flat_map(|text| [(text, 4096, 1), (text, 1 << 24, 1), (text, 1 << 30, 3)])
-        {
+        let bounds = [(4096, 1), (1 << 24, 1), (1 << 30, 3)];
+        // Each pair of layouts with all bounds, or with one of them in turn.
+        let step = tilewright_testing::cases(1, 3);
+        for (text, (memory, threads)) in LAYOUTS.iter().enumerate().flat_map(|(to, text)| {
+            bounds
+                .into_iter()
+                .skip((from + to) % step)
+                .step_by(step)
+                .map(move |bound| (text, bound))
+        }) {
             let request = || to(text).force(true).memory(memory).threads(threads);
             for name in ["a.safetensors", "a.npz", "a.npy"] {
                 let writer = Writer::new(request().verify(true)).array("t", &layout, &held_bytes);
@@ -79,7 +85,7 @@ fn what_is_written_is_what_a_conversion_writes() {
             assert!(alike, "{held} to {text}: not the file of a conversion");
         }
     }
-    assert_eq!(checked, 6 * 6 * 3 * 3);
+    assert_eq!(checked, 6 * 6 * 3 * tilewright_testing::cases(3, 1));
 }
 
 #[test]
