@@ -113,7 +113,7 @@ fn what_is_nearly_an_example_is_read_or_pointed_at() {
     let mut refused = 0;
     for dialect in DIALECTS {
         for Example { text, array, .. } in examples(dialect.name) {
-            for text in near(&text).into_iter().step_by(tilewright_testing::cases(1, 4)) {
+            for text in near(&text).into_iter().step_by(tilewright_testing::cases(1, 9)) {
                 let error = match Spec::parse(&text) {
                     Ok(spec) => {
                         // What is read prints as what is read again.

@@ -134,7 +134,7 @@ fn names_do_not_depend_on_the_notation() {
 #[test]
 fn small_blocks_have_names() {
     let (mut seen, mut parameters) = (0, 0);
-    let most = tilewright_testing::cases(5, 3);
+    let (most, blocks) = tilewright_testing::cases((5, [4, 3]), (3, [2, 2]));
     let (rows, columns) = (&[1, 2, 3, 5, 8][..most], &[1, 2, 3, 4, 7][..most]);
     for (name, units) in [
         ("PaddingRowMajor", &["BR", "BC"][..]),
@@ -143,7 +143,7 @@ fn small_blocks_have_names() {
         ("nZ", &["N0", "C0"]),
         ("zNUnAlign", &["C0"]),
     ] {
-        for (a, b) in [1, 2, 3, 4].iter().flat_map(|a| [1, 2, 3].map(|b| (*a, b))) {
+        for (a, b) in (1..=blocks[0]).flat_map(|a| (1..=blocks[1]).map(move |b| (a, b))) {
             let sizes: Vec<String> =
                 units.iter().zip([a, b]).map(|(unit, size)| format!("{unit}={size}")).collect();
             let text = format!("format:{name}[{}]", sizes.join(","));
@@ -161,7 +161,11 @@ fn small_blocks_have_names() {
             }
         }
     }
-    assert!(seen == 60 * most * most && parameters * 5 > seen, "{seen} {parameters}");
+    assert!(
+        seen == 5 * blocks[0] * blocks[1] * most * most
+            && parameters * tilewright_testing::cases(5, 15) > seen,
+        "{seen} {parameters}"
+    );
     let tiles = resolve("{1,0:T(4,1)}", &[64, 8], Some(Dtype::U8)).unwrap();
     let names: Vec<String> = recognise(&tiles).into_iter().map(|known| known.name).collect();
     assert!(names.contains(&"PaddingColumnMajor[BR=4,BC=8]".to_owned()), "{names:?}");

@@ -243,7 +243,7 @@ fn read_back(notation: &Notation, named: &Named, text: &str) -> Named {
 fn what_translates_translates_back_and_what_does_not_says_why() {
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
     let mut pairs: BTreeMap<(&str, &str), u64> = BTreeMap::new();
-    for round in 0..tilewright_testing::cases(LAYOUTS, LAYOUTS / 5) {
+    for round in 0..tilewright_testing::cases(LAYOUTS, LAYOUTS / 8) {
         let named = named(&mut random);
         let mut said = Vec::new();
         for notation in notations() {
