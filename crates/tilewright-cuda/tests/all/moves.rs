@@ -16,7 +16,7 @@ use dice::Dice;
 
 /// The number of random pairs.
 fn pairs() -> u64 {
-    tilewright_testing::cases(50, 12)
+    tilewright_testing::cases(50, 8)
 }
 
 /// A move with its name, both sides, and the expected result.

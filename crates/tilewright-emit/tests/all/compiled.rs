@@ -247,7 +247,7 @@ fn compare(found: &str, expected: &str, cases: &[Case]) {
 
 /// The number of layouts that are tested in a language.
 fn count() -> usize {
-    tilewright_testing::cases(1000, 120)
+    tilewright_testing::cases(1000, 60)
 }
 
 fn run_c(folder: &Path, options: &[&str], text: &str, name: &str) -> String {

@@ -115,7 +115,7 @@ fn expression() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(tilewright_testing::cases(4_000, 1_000)))]
+    #![proptest_config(ProptestConfig::with_cases(tilewright_testing::cases(4_000, 500)))]
 
     #[test]
     fn any_text_is_an_expression_or_an_error(text in "[-_()<>{}\\[\\]=0-9:,+*/%@oSw\"' aé]{0,40}|\\PC{0,60}") {

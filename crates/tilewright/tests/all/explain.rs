@@ -35,7 +35,7 @@ fn meaning(named: &Named) -> Value {
 fn equal_layouts_have_equal_explanations() {
     let (mut compared, mut advised) = (0, 0);
     let layouts = layouts();
-    let count = tilewright_testing::cases(layouts.len() / 3, layouts.len() / 60);
+    let count = tilewright_testing::cases(layouts.len() / 3, layouts.len() / 120);
     for named in layouts.iter().step_by(layouts.len() / count) {
         let facts = |named: &Named| (named.dtype(), named.element_bits(), named.fill());
         let texts = notations().iter().filter_map(|notation| {

@@ -152,7 +152,7 @@ fn row_116_dense_transposes() {
 
 #[test]
 fn row_116_large_transposes() {
-    let side = tilewright_testing::cases(256, 96);
+    let side = tilewright_testing::cases(256, 64);
     transposes(&[side, side, side], &[2, 1, 0], &[1]);
     transposes(&[tilewright_testing::cases(64, 4), 224, 224, 3], &[3, 1, 2, 0], &[4]);
 }
@@ -174,16 +174,16 @@ fn tiled(rows: u64, columns: u64, tile: (u64, u64), at: impl Fn(u64, u64) -> u8)
 #[test]
 fn row_117_large_arrays_in_tiles() {
     let perm = [3, 1, 2, 0];
-    let dims = [128, 224, 224, 3];
-    let src = TensorLayout::row_major(&dims).unwrap();
-    let dst = output("u8[3,224,224,128]{3,2,1,0:T(8,128)}", &perm);
+    let rows = tilewright_testing::cases(224, 28);
+    let src = TensorLayout::row_major(&[128, rows, 224, 3]).unwrap();
+    let dst = output(&format!("u8[3,{rows},224,128]{{3,2,1,0:T(8,128)}}"), &perm);
     let source = noise(src.capacity() as usize);
-    // The last two dims are 224 and 128: there is no padding, and 3·224 matrices follow one another.
-    let matrices = (0..3 * 224).flat_map(|matrix| {
-        let (channel, row) = (matrix / 224, matrix % 224);
+    // The last two dims are 224 and 128: there is no padding, and 3 matrices a row follow one another.
+    let matrices = (0..3 * rows).flat_map(|matrix| {
+        let (channel, row) = (matrix / rows, matrix % rows);
         let source = &source;
         tiled(224, 128, (8, 128), move |column, image| {
-            source[(((image * 224 + row) * 224 + column) * 3 + channel) as usize]
+            source[(((image * rows + row) * 224 + column) * 3 + channel) as usize]
         })
     });
     assert!(moved(&src, &dst, 1, &source, 2).into_iter().eq(matrices));
@@ -191,7 +191,7 @@ fn row_117_large_arrays_in_tiles() {
 
 #[test]
 fn row_117_large_matrices_in_ragged_tiles() {
-    let (rows, columns) = (129, tilewright_testing::cases(1_234_567, 123_457));
+    let (rows, columns) = (129, tilewright_testing::cases(1_234_567, 12_345));
     let src = TensorLayout::row_major(&[rows, columns]).unwrap();
     let dst = lower(&format!("u8[129,{columns}]{{1,0:T(8,128)}}"));
     let source = noise(src.capacity() as usize);
@@ -200,7 +200,8 @@ fn row_117_large_matrices_in_ragged_tiles() {
         tiled(rows, columns, (8, 128), |row, column| source[(row * columns + column) as usize]);
     assert!(out == wanted);
     // One tile as long as a row leaves the rows as they are.
-    let (tile, long) = (lower("u8[2,33554433]{1,0:T(33554433)}"), 33_554_433);
+    let long = tilewright_testing::cases(33_554_433, 2_097_153);
+    let tile = lower(&format!("u8[2,{long}]{{1,0:T({long})}}"));
     let src = TensorLayout::row_major(&[2, long]).unwrap();
     let source = noise(src.capacity() as usize);
     assert!(moved(&tile, &src, 1, &source, 2) == source);
