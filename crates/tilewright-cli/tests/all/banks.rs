@@ -119,7 +119,7 @@ fn json_has_every_number() {
 
 #[test]
 fn pictures_on_the_terminal_and_in_a_file() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let file = folder.path().join("banks.svg");
     let place = file.to_str().unwrap();
     let tile = ["banks", "f32[8,8] row-major", "--access", "column", "--banks", "8x4", "--fix"];

@@ -16,7 +16,7 @@ fn crates() -> PathBuf {
 }
 
 fn built(emulated: &Path) -> TempDir {
-    let to = tempfile::tempdir().unwrap();
+    let to = tilewright_testing::folder();
     let run = Command::new("sh").arg(emulated.join("build.sh")).arg(to.path()).output().unwrap();
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
     to
@@ -114,7 +114,7 @@ fn the_table_names_the_device_and_counts_what_is_right() {
 #[test]
 fn a_kernel_that_writes_wrong_bytes_is_a_no() {
     // This compiler changes the values that accesses store.
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let copy = |below: &str, name: &str, change: &dyn Fn(String) -> String| {
         let to = folder.path().join(below);
         fs::create_dir_all(&to).unwrap();

@@ -18,7 +18,7 @@ const TLA: &str = "((4,2),(4,3)):((4,16),(1,32))";
 
 #[test]
 fn pictures_go_to_files_and_to_stdout() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let files = ["--svg", "a.svg", "--html", "a.html", "--tikz", "a.tex"];
     assert_eq!(
         show(folder.path(), &[&[TLA], &files[..]].concat()),
@@ -44,7 +44,7 @@ fn pictures_go_to_files_and_to_stdout() {
 
 #[test]
 fn every_kind_is_drawn() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     for (args, shown) in [
         (&["f32[2,3] row-major", "col-major"][..], "→"),
         (&["f32[3,5]{1,0:T(2,2)}", "--memory"], "memory, offset by offset"),
@@ -72,7 +72,7 @@ fn every_kind_is_drawn() {
 
 #[test]
 fn colours_are_where_they_are_asked_for() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let plain = show(folder.path(), &[TLA]).1;
     assert!(!plain.contains('\u{1b}'));
     assert_eq!(show(folder.path(), &[TLA, "--color", "never"]).1, plain);
@@ -92,7 +92,7 @@ fn colours_are_where_they_are_asked_for() {
 
 #[test]
 fn devices_are_drawn_in_text() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let text = show(folder.path(), &["f32[4,4] @ mesh(dp=2,tp=2) [Replicate(), Shard(1)]"]).1;
     let drawn = "\
 f32[4,4] @ mesh(dp=2,tp=2) [Replicate(), Shard(1)]
@@ -117,7 +117,7 @@ hold the same: 0,2; 1,3
 
 #[test]
 fn json_says_what_was_written() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let (_, json, _) = show(folder.path(), &["4:1", "--json", "--svg", "a.svg"]);
     let said =
         "{\"version\":1,\"title\":\"4:1\",\"notes\":[],\"files\":[\"a.svg\"],\"picture\":null}\n";
@@ -128,7 +128,7 @@ fn json_says_what_was_written() {
 
 #[test]
 fn what_cannot_be_drawn_says_why() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     for (args, said) in [
         (&["4:1", "--svg", "-", "--html", "-"][..], "stdout takes one picture"),
         (&["4:1", "--svg", "twice.x", "--html", "twice.x"], "twice.x would be written twice"),

@@ -136,7 +136,7 @@ fn kernels_move_what_plans_move() {
         &["Sw<2,0,3> o (64,32):(1,64)", "Sw<3,2,3> o (64,32):(32,1)", "--dtype", "u8"],
         &["{1,0:T(3,4)(2,1)}", "{0,1:T(5,3)}", "--dims", "31,46", "--dtype", "f32"],
     ];
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     std::fs::write(folder.path().join("cuda_runtime.h"), RUNTIME).unwrap();
     let mut main = String::from("#include <cstdio>\n#include <vector>\n");
     main += &(Target::Host.header().to_owned() + HOST);
@@ -231,7 +231,7 @@ fn texts_stand_in_one_file() {
         &["f16[100,64] row-major", "Sw<3,3,3> o (100,64):(64,1)"],
         &["f32[31,46] {1,0:T(3,4)(2,1)}", "{0,1:T(5,3)}"],
     ];
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     std::fs::write(folder.path().join("cuda_runtime.h"), DEVICE).unwrap();
     let print = |words: &[&str], name: &str, to: &str| {
         let out = tilewright(&[&["emit"], words, &["--to", to, "--name", name]].concat());

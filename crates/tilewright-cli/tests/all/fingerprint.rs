@@ -45,7 +45,7 @@ fn npy(dims: &str, descr: &str, fortran: bool, data: &[u8]) -> Vec<u8> {
 
 #[test]
 fn a_conversion_changes_no_fingerprint() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let run = |args: &[&str]| run(folder.path(), args);
     for (from, ending, to) in [
         (LLM, "safetensors", ["zN", "{1,0:T(8,128)(2,1)}", "col-major"]),
@@ -67,7 +67,7 @@ fn a_conversion_changes_no_fingerprint() {
 
 #[test]
 fn the_lines_of_a_fingerprint() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let run = |args: &[&str]| run(folder.path(), args);
     let file = safetensors(&[
         ("b", "U8", &[2, 3], &[0, 0, 0, 0, 0, 0]),
@@ -114,7 +114,7 @@ fn the_lines_of_a_fingerprint() {
 
 #[test]
 fn a_folder_of_files_is_the_file_of_its_arrays() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let run = |args: &[&str]| run(folder.path(), args);
     let (a, b): (Vec<u8>, Vec<u8>) = ((0..12).collect(), (100..124).collect());
     let file = safetensors(&[("a", "U8", &[3, 4], &a), ("b", "I16", &[2, 6], &b)]);
@@ -141,7 +141,7 @@ fn a_folder_of_files_is_the_file_of_its_arrays() {
 #[cfg(unix)]
 #[test]
 fn a_link_to_nothing_is_not_passed_over() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let run = |args: &[&str]| run(folder.path(), args);
     for name in ["one", "other"] {
         fs::create_dir(folder.path().join(name)).unwrap();
@@ -159,7 +159,7 @@ fn a_link_to_nothing_is_not_passed_over() {
 
 #[test]
 fn what_differs_is_named_with_what_it_would_be_the_same_as() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let run = |args: &[&str]| run(folder.path(), args);
     let numbers: Vec<u8> = (0..24u16).flat_map(|i| (7 * i + 1).to_le_bytes()).collect();
     let more: Vec<u8> = numbers.iter().map(|byte| byte ^ 0x55).collect();
@@ -228,7 +228,7 @@ fn what_differs_is_named_with_what_it_would_be_the_same_as() {
 
 #[test]
 fn what_a_folder_passes_over_is_said() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let run = |args: &[&str]| run(folder.path(), args);
     for name in ["one", "other", "one/inner"] {
         fs::create_dir(folder.path().join(name)).unwrap();
@@ -245,7 +245,7 @@ fn what_a_folder_passes_over_is_said() {
 /// An array of a type that headers cannot express, and bytes without a header.
 #[test]
 fn arrays_are_read_as_they_are_said_to_be() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let run = |args: &[&str]| run(folder.path(), args);
     let numbers: Vec<u8> = (0..24u16).flat_map(|i| (7 * i + 1).to_le_bytes()).collect();
     let path = |name: &str| folder.path().join(name);
@@ -285,7 +285,7 @@ fn arrays_are_read_as_they_are_said_to_be() {
 
 #[test]
 fn a_result_is_compared_with_what_it_records() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let run = |args: &[&str]| run(folder.path(), args);
     let zn = ["convert", LLM, "zn.safetensors", "--to", "zN", "--tensor", "*k_proj.weight"];
     assert_eq!(run(&zn).0, Some(0));
@@ -343,7 +343,7 @@ fn a_result_is_compared_with_what_it_records() {
 
 #[test]
 fn words_without_a_note_are_read_as_said() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let run = |args: &[&str]| run(folder.path(), args);
     let gptq = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_gptq.safetensors");
     let words = ["--tensor", "*qweight", "--from", "GPTQ", "--dtype", "u4"];
@@ -365,7 +365,7 @@ fn words_without_a_note_are_read_as_said() {
 
 #[test]
 fn what_cannot_be_verified_is_said() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let run = |args: &[&str]| run(folder.path(), args);
     let path = |name: &str| folder.path().join(name);
     let zn = ["convert", LLM, "zn.safetensors", "--to", "zN", "--tensor", "*k_proj.weight", "-q"];

@@ -25,7 +25,7 @@ fn npy(dims: &str, descr: &str, data: &[u8]) -> Vec<u8> {
 
 #[test]
 fn names_of_layouts() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let run = |args: &[&str]| run(folder.path(), args);
     let (code, text) = run(&["recognise", "bf16[32,48] ((16,2),(16,3)):((16,256),(1,512))"]);
     assert!(code == Some(0) && text.starts_with("zN  = NZ, FRACTAL_NZ"), "{text}");
@@ -37,7 +37,7 @@ fn names_of_layouts() {
 
 #[test]
 fn a_conversion_is_found_out() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let run = |args: &[&str]| run(folder.path(), args);
     let data: Vec<u8> = (0..20 * 40u16).flat_map(u16::to_le_bytes).collect();
     fs::write(folder.path().join("a.npy"), npy("20, 40", "<u2", &data)).unwrap();
@@ -75,7 +75,7 @@ fn a_conversion_is_found_out() {
 
 #[test]
 fn both_orders_of_bytes_are_tried() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let little: Vec<u8> = (0..12u32).flat_map(u32::to_le_bytes).collect();
     let big: Vec<u8> =
@@ -101,7 +101,7 @@ fn both_orders_of_bytes_are_tried() {
 /// Gate and up exchanged, as a dim of two and as the halves of the rows.
 #[test]
 fn halves_that_are_exchanged_are_found_and_named() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let run = |args: &[&str]| run(folder.path(), args);
     let data: Vec<u8> = (0..60u16).flat_map(u16::to_le_bytes).collect();
     let infer = ["infer", "--original", "a.npy", "--packed", "b.bin"];

@@ -92,7 +92,7 @@ fn the_fault_is_pointed_at() {
 
 #[test]
 fn a_file_that_is_cut_off_is_called_so() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let array = [b"\x93NUMPY\x01\x00\x76\x00".as_slice(), &[b' '; 0x76]].concat();
     for (name, bytes) in [
         ("a.safetensors", &b""[..]),

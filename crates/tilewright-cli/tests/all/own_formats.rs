@@ -22,7 +22,7 @@ fn run(folder: &Path, args: &[&str]) -> (Option<i32>, String) {
 
 #[test]
 fn formats_of_a_file_and_of_the_configuration() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let run = |args: &[&str]| run(folder.path(), args);
     fs::write(folder.path().join("my.toml"), FORMATS).unwrap();
     let spec = ["index", "f16[16,6] panels", "--coord", "9,3"];
@@ -45,7 +45,7 @@ fn formats_of_a_file_and_of_the_configuration() {
 
 #[test]
 fn a_broken_file_is_named_with_its_line() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     for (text, words) in [
         ("[[format]]\nname = 'a b'\npattern = 'm -> m'", "line 2: `a b` is not a name"),
         ("[[format]]\nname = 'zN'\npattern = 'm -> m'", "line 2: `zN` is a layout already"),

@@ -51,7 +51,7 @@ fn flip(path: PathBuf, from_end: usize) {
 
 #[test]
 fn shards_have_the_fingerprints_of_the_checkpoint_and_verify_against_it() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     let llm = cut(at);
     assert_eq!(done(at, &["fingerprint", "tp2"]), done(at, &["fingerprint", &llm]));
@@ -104,7 +104,7 @@ fn shards_have_the_fingerprints_of_the_checkpoint_and_verify_against_it() {
 
 #[test]
 fn a_damaged_shard_is_a_difference_or_a_copy_that_differs() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     let llm = cut(at);
     // The last tensor of a file is one that every rank has.
@@ -139,7 +139,7 @@ fn a_damaged_shard_is_a_difference_or_a_copy_that_differs() {
 
 #[test]
 fn results_in_gguf_are_those_of_their_source() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     let quantised = data("tiny_quantised.gguf");
     let text = done(at, &["reshard", &quantised, "out.gguf", "--verify"]);
@@ -217,7 +217,7 @@ fn gguf(path: PathBuf, name: &str, alignment: u32) {
 
 #[test]
 fn names_that_ggml_refuses_are_told_wherever_a_gguf_file_is_written() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     fs::write(at.join("r.toml"), "pass = ['*']\n").unwrap();
     for (name, is_told) in [("x".repeat(63), false), ("x".repeat(64), true)] {
@@ -235,7 +235,7 @@ fn names_that_ggml_refuses_are_told_wherever_a_gguf_file_is_written() {
 
 #[test]
 fn a_result_of_another_alignment_is_its_source() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     gguf(at.join("in.gguf"), "w", 32);
     gguf(at.join("model.gguf"), "w", 64);
@@ -247,7 +247,7 @@ fn a_result_of_another_alignment_is_its_source() {
 
 #[test]
 fn a_simulated_result_has_no_path() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let cnn = data("tiny_cnn_f32.safetensors");
     let text = refused(folder.path(), &["reshard", "simulate", &cnn, "--format", "gguf"], 2);
     assert!(text.starts_with("error: OUT/model.gguf: .gguf needs model metadata"), "{text}");
@@ -255,7 +255,7 @@ fn a_simulated_result_has_no_path() {
 
 #[test]
 fn messages_about_plans_name_the_step_that_takes_the_option() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     let cnn = data("tiny_cnn_f32.safetensors");
     done(at, &["reshard", "plan", &cnn, "out", "-o", "plan", "--mesh", "tp=2"]);
@@ -292,7 +292,7 @@ fn messages_about_plans_name_the_step_that_takes_the_option() {
 /// Padding with values is refused by the process that runs a plan; the advice is to plan again.
 #[test]
 fn padding_in_a_plan_is_dropped_by_a_new_plan() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     let header = r#"{"w":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}}"#;
     fs::create_dir(at.join("in")).unwrap();
@@ -331,7 +331,7 @@ fn padding_in_a_plan_is_dropped_by_a_new_plan() {
 /// A command names only options that it takes, or the command that takes them.
 #[test]
 fn shards_that_lack_a_part_are_rewritten_with_stated_extents() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     let cnn = data("tiny_cnn_f32.safetensors");
     let rules = ["--mesh", "dp=2", "--rule", "*=[Shard(0)]", "-q"];

@@ -32,7 +32,7 @@ fn blocks(text: &str, language: &str) -> Vec<String> {
 
 /// Makes a folder with the parts of a fresh clone that documents use: data and recipes of the corpus.
 fn clone() -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     for part in ["corpus/data", "corpus/recipes"] {
         copy(&Path::new(ROOT).join(part), &folder.path().join(part));
     }

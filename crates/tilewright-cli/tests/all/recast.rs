@@ -74,7 +74,7 @@ fn all_pairs_become_one_another() {
     let mut families = 0;
     for family in self::families() {
         families += 1;
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tilewright_testing::folder();
         let at = folder.path();
         let [before, after] =
             ["before", "after"].map(|name| family.join(format!("{name}.safetensors")));
@@ -121,7 +121,7 @@ fn all_pairs_become_one_another() {
 
 #[test]
 fn a_model_becomes_gguf_with_the_metadata_of_another_and_comes_back() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     let [before, gguf, recipe] = ["before.safetensors", "after.gguf", "recipe.toml"]
         .map(|name| corpus().join("llama_gguf").join(name));
@@ -146,7 +146,7 @@ fn a_model_becomes_gguf_with_the_metadata_of_another_and_comes_back() {
 
 #[test]
 fn a_checkpoint_of_several_files_stays_one_and_its_files_have_the_size_asked_for() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     let family = corpus().join("qwen3_moe");
     let [before, after, recipe] =
@@ -195,7 +195,7 @@ fn a_checkpoint_of_several_files_stays_one_and_its_files_have_the_size_asked_for
 
 #[test]
 fn a_plan_has_a_line_for_each_tensor_and_writes_nothing() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     let family = corpus().join("mixtral");
     let [before, recipe] = ["before.safetensors", "recipe.toml"].map(|name| family.join(name));
@@ -221,7 +221,7 @@ fn plan_lines(row: &Value) -> usize {
 
 #[test]
 fn what_cannot_be_is_refused_and_nothing_is_written() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     let family = corpus().join("mixtral");
     let [before, after, recipe] =
@@ -260,7 +260,7 @@ fn what_cannot_be_is_refused_and_nothing_is_written() {
 /// Files beside the tensors are verified if the recipe copies them.
 #[test]
 fn verification_compares_what_goes_along_with_a_recipe() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     let header = r#"{"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}}"#;
     let bytes =
@@ -306,7 +306,7 @@ fn verification_compares_what_goes_along_with_a_recipe() {
 
 #[test]
 fn a_layout_in_a_recipe_is_noted_and_read_through_on_the_way_back() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     let data: Vec<u8> = (0..40 * 24).flat_map(|i: u16| i.to_le_bytes()).collect();
     let header = r#"{"a":{"dtype":"BF16","shape":[20,24],"data_offsets":[0,960]},"b":{"dtype":"BF16","shape":[20,24],"data_offsets":[960,1920]}}"#;
@@ -327,7 +327,7 @@ fn a_layout_in_a_recipe_is_noted_and_read_through_on_the_way_back() {
 
 #[test]
 fn widened_tensors_come_back_and_what_lost_a_bit_is_named() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     let header = r#"{"n":{"dtype":"BF16","shape":[4],"data_offsets":[0,8]}}"#;
     // The data contains a NaN with a payload.

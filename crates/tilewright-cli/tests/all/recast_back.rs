@@ -7,7 +7,7 @@ use crate::recast::{corpus, done, refused, text};
 
 /// Makes a folder with the model of a family of the corpus in `in`.
 fn model(family: &str) -> tempfile::TempDir {
-    let (folder, family) = (tempfile::tempdir().unwrap(), corpus().join(family));
+    let (folder, family) = (tilewright_testing::folder(), corpus().join(family));
     fs::create_dir(folder.path().join("in")).unwrap();
     for (from, to) in [("before.safetensors", "model.safetensors"), ("config.json", "config.json")]
     {
@@ -85,7 +85,7 @@ fn what_was_converted_back_is_verified_against_the_original() {
 
 #[test]
 fn a_recipe_in_the_wrong_direction_is_told() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     let [before, after] =
         ["before.safetensors", "after.safetensors"].map(|name| corpus().join("mixtral").join(name));
@@ -112,7 +112,7 @@ fn a_recipe_in_the_wrong_direction_is_told() {
 /// A rule that changes the layout alone is undone byte for byte, in a file and in a stream.
 #[test]
 fn a_layout_under_the_same_name_is_undone() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     let header = r#"{"w":{"dtype":"BF16","shape":[20,24],"data_offsets":[0,960]}}"#;
     let data: Vec<u8> = (0..480u16).flat_map(u16::to_le_bytes).collect();

@@ -19,7 +19,7 @@ fn numbers(path: &std::path::Path, name: &str, dtype: &str, dims: [usize; 2]) {
 #[test]
 fn all_pairs_pass_archives_and_streams() {
     for (number, family) in families().iter().enumerate() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tilewright_testing::folder();
         let at = folder.path();
         let [before, after, recipe, config] =
             ["before.safetensors", "after.safetensors", "recipe.toml", "config.json"]
@@ -41,7 +41,12 @@ fn all_pairs_pass_archives_and_streams() {
             assert_eq!(tensors(&at.join("o.npz")), tensors(&after), "{family:?}");
             let bytes = fs::read(at.join("o.npz")).unwrap();
             assert!(archive.is_empty() || archive == bytes, "{family:?} in {memory}");
+            let is_first = archive.is_empty();
             archive = bytes;
+            // All with each bound; or with the first, because the archives are equal.
+            if !tilewright_testing::cases(true, is_first) {
+                continue;
+            }
             let verified = done(at, &["verify", "o.npz", "--against", "in.safetensors"]);
             assert!(verified.starts_with("same"), "{verified}");
             convert("o.npz", "back.npz", &["--inverse"]);
@@ -65,7 +70,7 @@ fn all_pairs_pass_archives_and_streams() {
 /// One tensor becomes an array in any layout and byte order that an `.npy` file or a note beside it records, and comes back.
 #[test]
 fn one_tensor_becomes_an_array_with_its_note() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     let rule = |layout: &str| {
         let layout = match layout {
@@ -117,7 +122,7 @@ fn one_tensor_becomes_an_array_with_its_note() {
 /// Results that a stream or a file of one array cannot take are refused before anything is written.
 #[test]
 fn what_a_container_cannot_take_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     let family = corpus().join("mixtral");
     let [before, recipe] = ["before.safetensors", "recipe.toml"].map(|name| family.join(name));

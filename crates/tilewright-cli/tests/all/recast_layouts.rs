@@ -22,7 +22,7 @@ fn rule(axes: &str, layout: &str) -> String {
 /// Swizzles, index tables and big-endian elements are read and written, verified at once and later, and converted back.
 #[test]
 fn every_layout_and_byte_order_is_read_and_written() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     fs::write(at.join("a.safetensors"), floats("a", [8, 16])).unwrap();
     let swizzled = "S<2,1,3> o (8,16):(16,1)";
@@ -70,7 +70,7 @@ fn every_layout_and_byte_order_is_read_and_written() {
 /// Padding with a declared fill is compared with it, too.
 #[test]
 fn padding_of_a_result_is_verified_later() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     fs::write(at.join("a.safetensors"), floats("a", [3, 5])).unwrap();
     for layout in ["zN[M0=4,C0=4]", "table(0; 2,0,1) zN[M0=4,C0=4]"] {
@@ -92,7 +92,7 @@ fn padding_of_a_result_is_verified_later() {
 /// back.
 #[test]
 fn passed_tensors_keep_their_values_and_dropped_ones_are_told() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     fs::write(at.join("a.safetensors"), floats("array", [2, 3])).unwrap();
     let mut header = "{'descr': '>f4', 'fortran_order': False, 'shape': (2, 3), }".to_owned();

@@ -73,7 +73,7 @@ type Changed<'a> = (&'a str, &'a [(&'a str, Value)], &'a str);
 
 #[test]
 fn metadata_of_another_model_are_refused_by_key_value_and_tensor() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     let [before, recipe] =
         ["before.safetensors", "recipe.toml"].map(|name| corpus().join("llama_gguf").join(name));
@@ -249,7 +249,7 @@ fn metadata_of_another_model_are_refused_by_key_value_and_tensor() {
 
 #[test]
 fn metadata_that_contradict_the_configuration_or_the_solved_sizes_are_refused() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     let before = corpus().join("llama_gguf/before.safetensors");
     fs::create_dir(at.join("in")).unwrap();
@@ -319,7 +319,7 @@ fn metadata_that_contradict_the_configuration_or_the_solved_sizes_are_refused() 
 
 #[test]
 fn the_file_type_is_that_of_most_matrices() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     let [before, recipe] =
         ["before.safetensors", "recipe.toml"].map(|name| corpus().join("llama_gguf").join(name));

@@ -45,7 +45,7 @@ fn same(folder: &Path, a: &str, b: &str) {
 
 #[test]
 fn a_checkpoint_of_torch_becomes_whole_and_goes_to_ranks_and_back() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     let (dcp, full) = (data("dcp_hf/ckpt"), data("dcp_hf/full.safetensors"));
     let text = done(at, &["reshard", &dcp, "whole", "--max-shard-size", "2K"]);
@@ -99,7 +99,7 @@ fn a_checkpoint_of_torch_becomes_whole_and_goes_to_ranks_and_back() {
 
 #[test]
 fn ranks_share_a_plan_and_finish_says_what_is_missing() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     let dcp = data("dcp_hf/ckpt");
     done(at, &["reshard", "plan", &dcp, "out", "-o", "plan.json"]);
@@ -145,7 +145,7 @@ fn ranks_share_a_plan_and_finish_says_what_is_missing() {
 
 #[test]
 fn a_dry_run_writes_nothing_and_json_has_the_fields_of_the_documents() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     let dcp = data("dcp_hf/ckpt");
     let asked = ["reshard", &dcp, "out", "--mesh", "tp=2", "--as", "dcp", "--dry-run", "--json"];
@@ -170,7 +170,7 @@ fn a_dry_run_writes_nothing_and_json_has_the_fields_of_the_documents() {
 /// Two ranks hold different rows, and a rule calls them copies.
 #[test]
 fn a_rule_that_calls_different_data_copies_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     let full = data("dcp_hf/full.safetensors");
     let cut = ["--mesh", "tp=2", "--rule", "even.S0S0=[Shard(0)]"];
@@ -192,7 +192,7 @@ fn a_rule_that_calls_different_data_copies_is_refused() {
 
 #[test]
 fn a_result_is_replaced_by_force_and_variables_that_are_no_numbers_are_refused() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     let dcp = data("dcp_hf/ckpt");
     let note = done(at, &["reshard", &dcp, "out", "--verify"]);
@@ -222,7 +222,7 @@ fn a_result_is_replaced_by_force_and_variables_that_are_no_numbers_are_refused()
 
 #[test]
 fn what_a_run_would_take_is_said_without_data() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     let model = ["reshard", "simulate", "--params", "405e9", "--from-mesh", "dp=128"];
     let cut = ["--from-rule", "*=[Shard(0)]", "--mesh", "tp=64"];
@@ -261,7 +261,7 @@ fn what_a_run_would_take_is_said_without_data() {
 /// A name may contain any characters, and a plan has one line for each tensor.
 #[test]
 fn names_are_printed_on_one_line_without_control_characters() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let header = r#"{"\u001b[31mred\nline":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}}"#;
     let file = [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &[1, 2]].concat();
     std::fs::write(folder.path().join("in.safetensors"), file).unwrap();
@@ -273,7 +273,7 @@ fn names_are_printed_on_one_line_without_control_characters() {
 /// General options may also precede a step.
 #[test]
 fn general_options_may_stand_before_a_step() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     let dcp = data("dcp_hf/ckpt");
     let text = done(at, &["reshard", "--json", "-q", "plan", &dcp, "out", "-o", "p"]);
@@ -290,7 +290,7 @@ fn general_options_may_stand_before_a_step() {
 /// Messages name the folder that a refused run leaves, and the folder that another request left for the same name.
 #[test]
 fn folders_that_runs_leave_are_named() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     let full = data("dcp_hf/full.safetensors");
     let cut = ["--mesh", "tp=2", "--rule", "even.S0S0=[Shard(0)]"];
@@ -320,7 +320,7 @@ fn folders_that_runs_leave_are_named() {
 
 #[test]
 fn a_result_inside_of_its_source_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     std::fs::create_dir_all(at.join("a/hf")).unwrap();
     let source = at.join("a/hf/model.safetensors");
@@ -356,7 +356,7 @@ fn a_result_inside_of_its_source_is_refused() {
 /// Checkpoints that the program does not read are refused, with the name of a tool that reads them.
 #[test]
 fn checkpoints_that_are_not_read_are_refused_with_what_reads_them() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     for (file, bytes) in [
         ("torch/.metadata", &b"\x80\x02}."[..]),
@@ -404,7 +404,7 @@ fn checkpoints_that_are_not_read_are_refused_with_what_reads_them() {
 /// Files of other formats are resharded; their metadata stay behind, with a note.
 #[test]
 fn other_formats_are_resharded() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     let cnn = data("../tiny_cnn_f32.safetensors");
     std::fs::write(at.join("all.toml"), "pass = ['*']").unwrap();
@@ -430,7 +430,7 @@ fn other_formats_are_resharded() {
 /// One file of torch's checkpoint holds boxes of arrays. Every command that opens it says so.
 #[test]
 fn one_file_of_a_distributed_checkpoint_is_called_boxes() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     let parts = std::fs::read_dir(data("dcp_hf/ckpt")).unwrap().map(|entry| entry.unwrap().path());
     let mut parts: Vec<PathBuf> =
@@ -461,7 +461,7 @@ fn one_file_of_a_distributed_checkpoint_is_called_boxes() {
 /// A result in other files than its source, and with the metadata that resharding adds, is verified against its source.
 #[test]
 fn a_result_in_other_files_is_verified_against_its_source() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     let header = r#"{"__metadata__":{"step":"7"},"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"b":{"dtype":"U8","shape":[3],"data_offsets":[2,5]}}"#;
     let file = |text: &str| {
@@ -518,7 +518,7 @@ fn a_result_in_other_files_is_verified_against_its_source() {
 /// A dry run reports why a run would be refused, and nothing about a request that a run accepts.
 #[test]
 fn a_dry_run_says_what_a_run_refuses() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     let input = data("dcp_hf/full.safetensors");
     for name in ["empty", "notes", "old"] {

@@ -50,7 +50,7 @@ fn dcp(folder: &Path, files: u64) {
 
 #[test]
 fn assumed_extents_are_said_until_they_are_answered() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     dcp(&at.join("in"), 2);
     let note = "warning: nothing states the extents of 1 tensor, so they are taken to end with the last shard: \"w\" [4, 3]. A last shard file \
@@ -119,7 +119,7 @@ fn assumed_extents_are_said_until_they_are_answered() {
 
 #[test]
 fn what_files_state_is_answered_by_name() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     file(&at.join("model.safetensors"), &[("norm", &[4]), ("w", &[8, 3])], "{}");
     let cut = ["--mesh", "tp=4", "--rule", "w=column", "--as", "dcp"];
@@ -135,7 +135,7 @@ fn what_files_state_is_answered_by_name() {
 /// Folders that are not one file of tensors are described in the errors of every command that opens them.
 #[test]
 fn folders_of_shards_say_what_they_are() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     dcp(&at.join("torch"), 2);
     for rank in 0..2 {
@@ -180,7 +180,7 @@ fn folders_of_shards_say_what_they_are() {
 
 #[test]
 fn a_model_that_is_there_twice_is_read_once() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     file(&at.join("in/model.safetensors"), &[("w", &[2, 3])], "{}");
     file(&at.join("in/consolidated.safetensors"), &[("layers.w", &[2, 3])], "{}");
@@ -202,7 +202,7 @@ fn a_model_that_is_there_twice_is_read_once() {
 /// Rules of makers: the error for a bare word lists both texts, and a run accepts the given one.
 #[test]
 fn rules_of_makers_are_named() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     // Row r of the array [q; k; v] of 8 query heads, 4 key heads and 4 value heads of 6 rows; Megatron's groups of it.
     let head = |part: u64, head: u64| {
@@ -246,7 +246,7 @@ fn rules_of_makers_are_named() {
 /// Every message about the folder that a run leaves names the folder.
 #[test]
 fn a_folder_that_is_left_is_named() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     file(&at.join("model.safetensors"), &[("a", &[64]), ("b", &[64])], "{}");
     ends(at, 0, &["reshard", "plan", "model.safetensors", "out", "-o", "plan"]);
@@ -265,7 +265,7 @@ fn a_folder_that_is_left_is_named() {
 /// Copies that are trusted are no padding, and their padding is looked at as well.
 #[test]
 fn padding_of_trusted_copies_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     for rank in 0..4 {
         file(&at.join(format!("in/rank_{rank}.safetensors")), &[("w", &[4, 3]), ("n", &[5])], "{}");
@@ -296,7 +296,7 @@ fn padding_of_trusted_copies_is_refused() {
 /// Padding of a vocabulary is counted, and dropped only if it is zero, or if the caller says so.
 #[test]
 fn padding_with_values_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let at = folder.path();
     for rank in 0..2 {
         file(&at.join(format!("in/rank_{rank}.safetensors")), &[("w", &[4, 3])], "{}");

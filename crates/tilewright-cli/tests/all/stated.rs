@@ -26,7 +26,7 @@ fn npy(descr: &str, data: &[u8]) -> Vec<u8> {
 
 /// Makes a folder with arrays of both byte orders, of integers, of raw elements, and the bytes without a header.
 fn arrays() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
     let floats = (1..13u8).map(f32::from);
     let little: Vec<u8> = floats.clone().flat_map(f32::to_le_bytes).collect();

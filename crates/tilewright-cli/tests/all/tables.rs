@@ -61,7 +61,7 @@ fn layouts_are_compared_and_explained() {
 /// A raw file is converted there and back, by a list in a file.
 #[test]
 fn files_are_converted() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let path = |name: &str| folder.path().join(name).display().to_string();
     let data: Vec<u8> = (0..64).map(|i| i * 3 + 1).collect();
     fs::write(path("a.bin"), &data).unwrap();
@@ -105,7 +105,7 @@ fn gptq(values: &[u8], columns: usize) -> Vec<u8> {
 /// Values of 3 bits that straddle words become bytes, and these the same words again.
 #[test]
 fn values_of_three_bits_are_converted_both_ways() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let path = |name: &str| folder.path().join(name).display().to_string();
     let values: Vec<u8> = (0..64 * 5).map(|at| (at * at / 3 + at) as u8 % 8).collect();
     let words = gptq(&values, 5);
@@ -174,7 +174,7 @@ fn names_of_tables_are_listed_and_explained() {
 /// Each named format with a table is written from rows and read back to the same bytes, verified both times.
 #[test]
 fn every_name_of_a_table_is_converted_both_ways() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let path = |name: &str| folder.path().join(name).display().to_string();
     let raw = |name: &str| format!("raw:{}", path(name));
     for format in tilewright::notation::formats_with_tables() {

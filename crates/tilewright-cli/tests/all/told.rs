@@ -19,7 +19,7 @@ fn corpus(name: &str) -> PathBuf {
 
 /// Makes a folder with a model, as a folder and as a file, and its configuration.
 fn model() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     fs::create_dir(folder.path().join("in")).unwrap();
     fs::copy(corpus("before.safetensors"), folder.path().join("in/model.safetensors")).unwrap();
     fs::copy(corpus("after.gguf"), folder.path().join("m.gguf")).unwrap();

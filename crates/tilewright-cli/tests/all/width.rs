@@ -228,7 +228,7 @@ fn lists_fit_their_width() {
     fits(&["eval", "--functions"]);
     fits(&["bench", "--list"]);
     fits(&["info", &model]);
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let result = folder.path().join("a.safetensors");
     let to = ["--to", "{1,0:T(8,128)(2,1)}", "--skip-unfit", "--dry-run"];
     let dry = [&["convert", &model, result.to_str().unwrap()], &to[..]].concat();
@@ -259,7 +259,7 @@ fn nothing_is_cut_in_a_pipe() {
     let (_, picture) = marlin.split_once("+--").unwrap();
     assert!(widest(picture) <= 100, "{marlin}");
     // A list in a message is long, and an end that is left out is marked.
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let path = folder.path().join("a.npy");
     for (fields, whole) in [(6, true), (60, false)] {
         let fields: Vec<String> = (0..fields).map(|at| format!("('field{at}', '<f4')")).collect();
@@ -302,7 +302,7 @@ fn a_format_may_be_transposed_everywhere() {
         said(&["recognise", "u4[128,64]E(4) MARLIN^T"]).split_whitespace().next(),
         Some("MARLIN^T")
     );
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tilewright_testing::folder();
     let data = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
     let [tiled, back] =
         ["a", "b"].map(|name| folder.path().join(name).with_extension("safetensors"));
