@@ -1,14 +1,15 @@
 //! Explanation of a layout in words and numbers.
-
-mod axis;
+//!
+//! Each logical dim has its extents, and the digits of its coordinate with their strides. A layout with index tables has its
+//! tables in words, and the layout that they store.
 
 use std::fmt;
 
 use serde_json::{Map, Value, json};
-use tilewright_core::{Error, TensorLayout};
-use tilewright_notation::{Named, Notation, Words, notations, recognise};
-
-pub use axis::Axis;
+use tilewright_core::{Error, Mode, TensorLayout};
+use tilewright_notation::{
+    Along, ArrayLayout, Block, Named, Notation, Words, notations, recognise,
+};
 
 use super::{
     Advice, Answer,
@@ -140,7 +141,7 @@ impl Explanation {
             contiguous_run_is_exact: layout.contiguous_run_is_exact(),
             exhaustive,
             true_rank: layout.true_rank(),
-            axes: axis::axes(layout),
+            axes: axes(layout),
             order: order(layout),
             advice: Advice::of(layout).filter(|_| injective != Ok(false)),
             injective,
@@ -410,6 +411,226 @@ impl fmt::Display for Order {
             }
             Order::Neither => "neither row-major nor column-major",
         })
+    }
+}
+
+/// Explanation of one logical dim.
+///
+/// Extents count coordinates; the strides of the digits count elements.
+///
+/// ```
+/// use tilewright::{Explanation, Spec};
+/// let named = Spec::parse("f16[100,30] zN")?.resolve(None, None)?;
+/// let [rows, columns] = &Explanation::of(&named).axes[..] else { panic!("two dims") };
+/// assert_eq!((rows.letter, rows.extent, rows.padded), (Some('y'), 100, 112));
+/// // 16 columns of a block side by side, then 7 blocks of 256 elements further.
+/// assert_eq!((columns.digits[0].stride(), columns.digits[1].stride()), (1, 1792));
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Axis {
+    /// The dim's letter, counted from the minor end: x, y, z, p.
+    pub letter: Option<char>,
+    /// Its logical extent.
+    pub extent: u64,
+    /// Its extent with padding.
+    pub padded: u64,
+    /// Its digits, fastest first.
+    pub digits: Vec<Mode>,
+}
+
+/// Returns the dims of a layout whose offsets are sums of one term for each dim; empty for others.
+fn axes(layout: &TensorLayout) -> Vec<Axis> {
+    if !layout.is_strided() {
+        return Vec::new();
+    }
+    let rank = layout.rank();
+    let axis = |dim| Axis {
+        letter: letter(rank, dim),
+        extent: layout.extents()[dim],
+        padded: layout.layout().axis_size(dim).unwrap_or(0),
+        digits: layout.layout().axis(dim).unwrap_or(&[]).to_vec(),
+    };
+    (0..rank).map(axis).collect()
+}
+
+/// Returns the letter of a dim: x is the last of up to four dims, then y, z, p.
+fn letter(rank: usize, dim: usize) -> Option<char> {
+    if rank > 4 { None } else { ['x', 'y', 'z', 'p'].get(rank - 1 - dim).copied() }
+}
+
+impl Axis {
+    fn line(&self, dim: usize, rank: usize) -> (String, String) {
+        let title = match self.letter {
+            Some(letter) => format!("dim {dim} ({letter})"),
+            None => format!("dim {dim}"),
+        };
+        let size = if self.padded == self.extent {
+            self.extent.to_string()
+        } else {
+            format!("{} padded to {}", self.extent, self.padded)
+        };
+        (title, format!("{size}: {}", self.words(dim, rank)))
+    }
+
+    fn to_json(&self) -> Value {
+        let digits = self.digits.iter().map(|mode| (mode.extent(), mode.stride()));
+        json!({
+            "letter": self.letter,
+            "extent": self.extent,
+            "padded": self.padded,
+            "digits": digits.collect::<Vec<_>>(),
+        })
+    }
+
+    /// Returns words such as "4 rows at stride 4, repeated 2× at stride 16".
+    fn words(&self, dim: usize, rank: usize) -> String {
+        let word = |i: usize, mode: &Mode| {
+            let (extent, stride) = (mode.extent(), mode.stride());
+            if i == 0 {
+                format!("{} at stride {stride}", counted(extent.into(), noun(rank, dim)))
+            } else {
+                format!("repeated {extent}× at stride {stride}")
+            }
+        };
+        self.digits.iter().enumerate().map(|(i, mode)| word(i, mode)).collect::<Vec<_>>().join(", ")
+    }
+}
+
+fn noun(rank: usize, dim: usize) -> &'static str {
+    match rank - dim {
+        1 if rank > 1 => "column",
+        1 => "element",
+        2 => "row",
+        3 => "plane",
+        _ => "step",
+    }
+}
+
+/// Everything known about a layout with index tables.
+///
+/// ```
+/// # if !cfg!(feature = "tables") { return Ok::<(), tilewright::Error>(()); }
+/// use tilewright::{Spec, ask::TabledExplanation};
+/// let spec = Spec::parse("f16[3,8] table(0; 2,-,0,1) row-major")?;
+/// let text = TabledExplanation::of(&spec.array_layout(None, None, &())?).to_string();
+/// assert!(text.contains("dim 0: 3 indices stored at 4 places, 1 of them a hole"));
+/// assert!(text.contains("padding          8 elements"));
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct TabledExplanation {
+    /// The SPEC, with its tables.
+    pub spec: String,
+    /// The logical extents.
+    pub dims: Vec<u64>,
+    /// The elements of the storage that hold no element of the array.
+    pub padding: u64,
+    /// A sentence for each table, in the order in which they apply.
+    pub tables: Vec<String>,
+    /// The explanation of the layout that the tables store.
+    pub stored: Explanation,
+}
+
+impl TabledExplanation {
+    /// Computes everything about a layout.
+    ///
+    /// ```
+    /// # if !cfg!(feature = "tables") { return Ok::<(), tilewright::Error>(()); }
+    /// use tilewright::{Spec, ask::TabledExplanation};
+    /// let spec = Spec::parse("f16[16,32] table(0/8,1/16; 3,0,2,1) row-major")?;
+    /// let explained = TabledExplanation::of(&spec.array_layout(None, None, &())?);
+    /// let said = "blocks of 8 of dim 0 and of 16 of dim 1: 4 blocks stored at 4 places";
+    /// assert_eq!(explained.tables, [said]);
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn of(tabled: &ArrayLayout) -> TabledExplanation {
+        let layout = tabled.layout();
+        TabledExplanation {
+            spec: tabled.to_spec(),
+            dims: layout.extents().to_vec(),
+            padding: layout.padding(),
+            tables: layout.tables().iter().map(table_words).collect(),
+            stored: Explanation::of(tabled.stored()),
+        }
+    }
+
+    /// Returns the lines before the explanation of the stored layout, as titles and texts.
+    ///
+    /// ```
+    /// # if !cfg!(feature = "tables") { return Ok::<(), tilewright::Error>(()); }
+    /// use tilewright::{Spec, ask::TabledExplanation};
+    /// let spec = Spec::parse("f16[3,8] table(0; 2,-,0,1) row-major")?;
+    /// let lines = TabledExplanation::of(&spec.array_layout(None, None, &())?).lines();
+    /// assert_eq!(lines[2], ("padding".into(), "8 elements".into()));
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn lines(&self) -> Vec<(String, String)> {
+        let tables = self.tables.iter().enumerate();
+        let titled = tables.map(|(at, said)| (if at == 0 { "index tables" } else { "" }, said));
+        let mut lines = vec![("dims".to_owned(), format!("{:?}", self.dims))];
+        lines.extend(titled.map(|(title, said)| (title.to_owned(), said.clone())));
+        lines.push(("padding".to_owned(), counted(self.padding.into(), "element")));
+        lines
+    }
+
+    fn head(&self, width: usize) -> String {
+        let lines = self.lines().into_iter();
+        let rows = lines.map(|(title, said)| row(&format!("  {title}"), HEAD, &said, width));
+        let name = shortened(&self.spec, width);
+        format!("{name}\n{}what the tables store:\n", rows.collect::<String>())
+    }
+}
+
+/// Describes a table.
+fn table_words(along: &Along) -> String {
+    let (table, blocks) = (along.table(), along.blocks());
+    let (what, of) = match blocks {
+        [block] if !block.has_rest() => (format!("dim {}", block.dim), "index"),
+        _ => {
+            let dims: Vec<String> = blocks.iter().map(listed).collect();
+            (format!("blocks {}", dims.join(" and ")), "block")
+        }
+    };
+    let things = match (of, table.extent()) {
+        ("index", 1) => "1 index".to_owned(),
+        ("index", many) => format!("{many} indices"),
+        (of, many) => counted(many.into(), of),
+    };
+    let holes = match table.holes() {
+        0 => String::new(),
+        1 => ", 1 of them a hole".to_owned(),
+        many => format!(", {many} of them holes"),
+    };
+    format!("{what}: {things} stored at {}{holes}", counted(table.stored().into(), "place"))
+}
+
+/// Describes the blocks of a dim.
+fn listed(block: &Block) -> String {
+    let group = block.of.map_or(String::new(), |of| format!(", in groups of {of}"));
+    format!("of {} of dim {}{group}", block.by, block.dim)
+}
+
+impl fmt::Display for TabledExplanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.head(usize::MAX))?;
+        write!(f, "{}", self.stored)
+    }
+}
+
+impl Answer for TabledExplanation {
+    fn to_json(&self) -> Value {
+        json!({
+            "spec": self.spec,
+            "dims": self.dims,
+            "padding": self.padding,
+            "tables": self.tables,
+            "stored": self.stored.to_json(),
+        })
+    }
+
+    fn within(&self, width: usize) -> String {
+        self.head(width) + &self.stored.within(width)
     }
 }
 

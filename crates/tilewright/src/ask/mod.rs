@@ -55,148 +55,51 @@
 #![cfg_attr(not(feature = "files"), doc = "[`Printed`]: crate#features")]
 #![cfg_attr(not(feature = "files"), doc = "[`SameData`]: crate#features")]
 
-#[cfg(feature = "files")]
-mod assembled;
+mod answer;
 #[cfg(feature = "banks")]
 mod banks;
 mod catalogue;
-#[cfg(feature = "files")]
-mod convert;
-mod distribution;
-#[cfg(feature = "draw")]
-mod draw;
 mod eval;
 pub mod explain;
 mod fields;
-#[cfg(feature = "files")]
-mod fingerprint;
-#[cfg(feature = "files")]
-mod guesses;
-mod index;
-mod infer;
-#[cfg(feature = "files")]
-mod info;
+mod files;
+mod layouts;
 #[cfg(feature = "xla")]
 mod module;
-#[cfg(feature = "relayout")]
-mod moved;
-mod padding;
-mod parse;
 mod question;
-#[cfg(feature = "files")]
-mod recipe;
-mod recognise;
 pub mod same;
-#[cfg(feature = "files")]
-mod same_data;
 mod shards;
 mod shards_explanation;
-mod show;
-mod tabled;
-mod translate;
-#[cfg(feature = "files")]
-mod verify;
 pub mod words;
 
-use std::fmt;
-
-use serde_json::{Value, json};
-
-use crate::Error;
-
-#[cfg(feature = "files")]
-pub use assembled::Assembled;
+pub use answer::Answer;
 #[cfg(feature = "banks")]
 pub use banks::BankConflicts;
 pub use catalogue::{Example, Formats, Functions, Notations};
-#[cfg(feature = "files")]
-pub use convert::Converted;
-pub use distribution::Distribution;
-#[cfg(feature = "draw")]
-pub use draw::Drawn;
 pub use eval::Line;
-pub use explain::Explanation;
+pub use explain::{Explanation, TabledExplanation};
 pub use fields::Fields;
 #[cfg(feature = "files")]
-pub use fingerprint::Printed;
-#[cfg(feature = "files")]
-pub use guesses::Guesses;
-pub use index::{Contents, MOST_NAMED, Offset, Sharing};
-pub use infer::{Inferred, Known};
-#[cfg(feature = "files")]
-pub use info::Info;
+pub use files::{
+    convert::{Assembled, Converted},
+    info::Info,
+    recipe::{Guesses, RecipeFit, RecipeShown, Recipes},
+    verify::{Printed, Recorded, SameData, Verified},
+};
+#[cfg(feature = "draw")]
+pub use layouts::draw::Drawn;
+#[cfg(feature = "relayout")]
+pub use layouts::moved::Moved;
+pub use layouts::{
+    index::{Contents, MOST_NAMED, Offset, Sharing},
+    infer::{Inferred, Known},
+    padding::{Advice, Cause},
+    show::{Distribution, Look, Shown, title},
+    translate::{Parsed, Recognition, Translation},
+};
 #[cfg(feature = "xla")]
 pub use module::{LISTED, ModuleInfo};
-#[cfg(feature = "relayout")]
-pub use moved::Moved;
-pub use padding::{Advice, Cause};
-pub use parse::Parsed;
 pub use question::Question;
-#[cfg(feature = "files")]
-pub use recipe::{RecipeFit, RecipeShown, Recipes};
-pub use recognise::Recognition;
 pub use same::{Comparison, compare};
-#[cfg(feature = "files")]
-pub use same_data::SameData;
 pub use shards::{Shards, ShardsLine, ShardsTranslation};
 pub use shards_explanation::{ShardBytes, ShardsExplanation};
-pub use show::{Look, Shown, title};
-pub use tabled::TabledExplanation;
-pub use translate::Translation;
-#[cfg(feature = "files")]
-pub use verify::{Recorded, Verified};
-
-/// Answer of a question: text for people, JSON for machines.
-///
-/// An answer of one line prints without a line end; an answer of several lines prints all line ends.
-///
-/// ```
-/// use tilewright::{Spec, ask::{Answer, compare}};
-/// let named = |text| Spec::parse(text).unwrap().resolve(None, None).unwrap();
-/// let answer = compare(&named("f32[2,3]{0,1}"), &named("(2,3):(1,2)"))?;
-/// assert!(!answer.is_no() && answer.to_json()["same"] == true);
-/// # Ok::<(), tilewright::Error>(())
-/// ```
-pub trait Answer: fmt::Display {
-    /// Returns the fields that `docs/reference/json.md` lists.
-    fn to_json(&self) -> Value;
-
-    /// Returns the text in lines of at most `width` characters, which notes what it leaves out. The default is the same text at
-    /// every width.
-    fn within(&self, _width: usize) -> String {
-        self.to_string()
-    }
-
-    /// Returns whether the answer is no: layouts differ, nothing was found.
-    fn is_no(&self) -> bool {
-        false
-    }
-
-    /// Sentences beside the answer that are worth reading.
-    fn notes(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    /// Sentences that a reader of the answer must not miss, such as what was not checked.
-    fn cautions(&self) -> Vec<String> {
-        Vec::new()
-    }
-}
-
-/// The answer of a question that is refused: `{"error": {"kind", "message", "field", "span"}}`.
-///
-/// ```
-/// use tilewright::{Error, Spec, ask::Answer};
-/// let error = Spec::parse("zM").unwrap_err().to_json();
-/// assert_eq!((&error["error"]["kind"], &error["error"]["span"]), (&"parse".into(), &[0, 2].into()));
-/// ```
-impl Answer for Error {
-    fn to_json(&self) -> Value {
-        json!({ "error": {
-            "kind": self.kind(),
-            "message": self.to_string(),
-            "field": self.field(),
-            "span": self.span(),
-        }})
-    }
-}

@@ -4,22 +4,26 @@
 //! too, and sees the kernels alone. All names that it defines begin with the function's name or are in a namespace of that
 //! name, and no macro is left, so texts of different names can be in one file. The function moves the same data as
 //! [`Plan::run`](crate::relayout::Plan::run) does on a CPU.
-
-mod function_name;
-mod runtime;
+//!
+//! Check of the name of the function that launches printed kernels.
+//!
+//! Law: code with an accepted name compiles. The name is not a word of C++, not defined by the dialect's header, and not of a
+//! form that the runtimes' headers are known to define: their functions, vectors such as `float4`, types that end with `_t`.
+//!
+//! The runtimes that kernels are printed for.
 
 use std::{
     collections::{BTreeSet, HashMap},
     fmt::Write as _,
+    str::FromStr,
 };
 
 use tilewright_core::{ByteOrder, Dtype, Fill};
 use tilewright_device::{Alignment, DevicePlan, Kernel, Target};
 use tilewright_notation::ArrayLayout;
 use tilewright_relayout::{Elements, Extend, Program};
+use tilewright_scan::or_one_of;
 
-use self::function_name::NAME;
-pub use self::runtime::Runtime;
 use crate::Error;
 
 /// The line of a kernel's text that the header replaces.
@@ -158,7 +162,7 @@ impl Kernels {
     /// ```
     pub fn print(&self, runtime: Runtime, name: Option<&str>) -> Result<String, Error> {
         let name = name.unwrap_or(NAME);
-        function_name::check(name)?;
+        check(name)?;
         let (launches, header) = (launches(self.kernels()), Target::Cuda.header());
         let [at_run_time, include, _] = runtime.words();
         let (from, to) = self.bytes;
@@ -297,4 +301,108 @@ fn all(launch: &[&Kernel], name: &str) -> String {
          struct {name}_part {{ u32 first; {name}_params params; }};\nTABLE {name}_part {name}_parts[] = {{\n{rows}}};\n\
          PARTS({name}, {name}_all, {name}_parts)\n"
     )
+}
+
+/// The default name of the launching function.
+const NAME: &str = "tw_relayout";
+
+/// Words that are refused as names: words of C++, of the runtimes' headers, and of the first lines of a kernel.
+const WORDS: &str = "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t \
+class co_await co_return co_yield compl concept const const_cast consteval constexpr constinit continue decltype default \
+delete do double dynamic_cast else enum explicit export extern false float for friend goto if inline int long mutable \
+namespace new noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast requires \
+return short signed sizeof static static_assert static_cast struct switch template this thread_local throw true try \
+typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq main uint4 dim3 threadIdx \
+blockIdx blockDim gridDim warpSize NULL linux unix \
+u8 u16 u32 u64 i32 i64 u128 NT MINBLOCKS PARAMS SHAREDBYTES";
+
+/// Returns an error if the function cannot have this name.
+fn check(name: &str) -> Result<(), Error> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let starts = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    let legal = "letters, digits and _, no digit first";
+    if !name.chars().all(plain) || !starts {
+        return Err(
+            Error::usage(format!("{name:?} is not a name in C++: {legal}")).in_field("name")
+        );
+    }
+    let header = Target::Cuda.header();
+    let says = |word: &str| header.split(|c: char| !plain(c)).any(|own| own == word);
+    let own = macros(header).contains(name) || (name.starts_with("tw_") && says(name));
+    let reserved = name.contains("__") || name.starts_with('_') || name.ends_with("_t");
+    if own || reserved || is_of_runtime(name) || WORDS.split_whitespace().any(|word| word == name) {
+        let says = format!(
+            "{name:?} is a word of C++, or one that the text or its compiler needs; legal are {legal}, \
+             no _ first, no two together and no _t last, such as {NAME}"
+        );
+        return Err(Error::usage(says).in_field("name"));
+    }
+    Ok(())
+}
+
+/// Returns whether the runtimes' headers may define this name: their functions, and vectors such as `float4`.
+fn is_of_runtime(name: &str) -> bool {
+    let function = ["cuda", "hip", "cu"].iter().any(|own| {
+        name.strip_prefix(own)
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
+    });
+    let of = name.strip_suffix(['1', '2', '3', '4']).unwrap_or_default();
+    let of = of.strip_prefix('u').unwrap_or(of);
+    function || ["char", "short", "int", "long", "longlong", "float", "double"].contains(&of)
+}
+
+/// The runtime that a text is written for.
+///
+/// ```
+/// use tilewright::emit::Runtime;
+/// assert_eq!("hip".parse::<Runtime>()?, Runtime::Hip);
+/// assert!("metal".parse::<Runtime>().unwrap_err().is_usage());
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Runtime {
+    /// CUDA C++.
+    Cuda,
+    /// HIP, for AMD's devices.
+    Hip,
+}
+
+impl Runtime {
+    /// The name of the runtime, which is also the prefix of its functions.
+    ///
+    /// ```
+    /// assert_eq!(tilewright::emit::Runtime::Cuda.name(), "cuda");
+    /// ```
+    pub fn name(self) -> &'static str {
+        match self {
+            Runtime::Cuda => "cuda",
+            Runtime::Hip => "hip",
+        }
+    }
+
+    /// Returns the macro that the runtime's compiler at run time defines, the runtime's header, and its error for misaligned
+    /// pointers.
+    fn words(self) -> [&'static str; 3] {
+        match self {
+            Runtime::Cuda => ["__CUDACC_RTC__", "cuda_runtime.h", "cudaErrorMisalignedAddress"],
+            Runtime::Hip => ["__HIPCC_RTC__", "hip/hip_runtime.h", "hipErrorInvalidValue"],
+        }
+    }
+}
+
+impl FromStr for Runtime {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Runtime, Error> {
+        match text {
+            "cuda" => Ok(Runtime::Cuda),
+            "hip" => Ok(Runtime::Hip),
+            _ => {
+                let near = or_one_of(text, &["cuda", "hip"]);
+                let says = format!("kernels are not printed in {text:?}{near}");
+                Err(Error::usage(says).in_field("to"))
+            }
+        }
+    }
 }

@@ -7,9 +7,8 @@
 use tilewright_core::{BasisLayout, IntTuple, Layout, Mode};
 
 use super::{
-    basis_strides::Strides,
     functions::{Argument, Call, Refusal},
-    value::Form,
+    value::{Form, Strides},
 };
 use crate::Error;
 

@@ -1,6 +1,6 @@
-//! The tokens of an expression, each with the span of its bytes.
+//! The tokens of an expression, each with the span of its bytes; and the bounds of an expression: its text, its nesting, and
+//! the lists in its value.
 
-use super::limits::MAX_TEXT;
 use crate::Error;
 
 /// One token, without its span.
@@ -124,6 +124,18 @@ fn linear(text: &str) -> Option<usize> {
 fn span(text: &str, is: impl Fn(char) -> bool) -> usize {
     text.find(|c| !is(c)).unwrap_or(text.len())
 }
+
+/// The largest length of an expression in bytes.
+pub const MAX_TEXT: usize = 16 * 1024;
+
+/// The largest nesting depth of calls, tuples and tilers.
+pub const MAX_NESTING: usize = 48;
+
+/// The largest number of calls, tuples and operands in one expression.
+pub const MAX_NODES: usize = 4096;
+
+/// The largest length of a list in a value: `offsets`, `swizzle`.
+pub const MAX_LIST: u64 = 65_536;
 
 #[cfg(test)]
 mod tests {

@@ -33,21 +33,20 @@
 //! ```
 
 mod basis;
-mod basis_strides;
 mod call;
 mod dims;
 mod error;
 mod functions;
 mod items;
 mod lexer;
-mod limits;
 mod operation;
 mod parser;
-mod part;
 mod run;
 mod value;
 
 use std::borrow::Cow;
+
+use tilewright_notation::Named;
 
 use crate::Error;
 use lexer::Word;
@@ -56,11 +55,9 @@ pub use call::call;
 #[cfg(feature = "draw")]
 pub(crate) use error::whole;
 pub use functions::{Function, functions};
-pub use limits::{MAX_LIST, MAX_NESTING, MAX_NODES, MAX_TEXT};
+pub use lexer::{MAX_LIST, MAX_NESTING, MAX_NODES, MAX_TEXT};
 pub use operation::{Operation, operation};
 pub use value::Value;
-
-use tilewright_notation::Named;
 
 /// Evaluates an expression, or a SPEC without quotes.
 ///

@@ -30,8 +30,7 @@ mod cpp;
 use super::{
     error::shortened,
     functions::refused,
-    lexer::{Token, Word, words},
-    limits::{MAX_NESTING, MAX_NODES},
+    lexer::{MAX_NESTING, MAX_NODES, Token, Word, words},
 };
 use crate::Error;
 

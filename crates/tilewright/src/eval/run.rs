@@ -1,19 +1,18 @@
 //! Evaluation of the tree of an expression to its value.
 
-use crate::Error;
 use tilewright_core::{BasisLayout, Coord, IntTuple, Layout, LinearLayout, Swizzle, TensorLayout};
 use tilewright_notation::{Named, Spec};
 
 use super::{
     basis,
-    basis_strides::Strides,
     dims::Dims,
     error,
     functions::{self, Argument, Call},
     items::Items,
     parser::{Expr, Node},
-    value::{Form, TilerPart, Value},
+    value::{Form, Strides, TilerPart, Value},
 };
+use crate::Error;
 
 /// Evaluates `shape:stride`: a layout, or a map to coordinates if the strides name bases.
 fn strided(shape: &Expr<'_>, stride: &Expr<'_>, span: (usize, usize)) -> Result<Form, Error> {

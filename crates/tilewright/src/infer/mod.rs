@@ -5,9 +5,6 @@
 //! order. It assumes nothing about the values, but the more of them differ, the sooner there is one answer. Numbered elements
 //! decide everything.
 
-mod backwards;
-mod digits;
-mod keys;
 mod mirrored;
 mod search;
 
@@ -91,7 +88,7 @@ pub struct Found {
 /// ```
 pub fn infer(original: &[u8], dims: &[u64], packed: &[u8], width: usize) -> Inference {
     let none = |why: String| Inference::None { why };
-    let Some((elements, cells)) = keys::of(original, packed, width) else {
+    let Some((elements, cells)) = search::of(original, packed, width) else {
         let (a, b) = (original.len(), packed.len());
         return none(format!(
             "{a} and {b} bytes are not whole numbers of elements of {width} bytes"
@@ -140,13 +137,13 @@ fn in_words(
     packed: &[u8],
     width: usize,
 ) -> Option<Found> {
-    backwards::WORDS.iter().find_map(|&word| {
-        let cells = backwards::turned_cells(cells, word)?;
+    mirrored::WORDS.iter().find_map(|&word| {
+        let cells = mirrored::turned_cells(cells, word)?;
         let Inference::Found(found) = answer(Search::new(elements, dims, &cells), packed, width)
         else {
             return None;
         };
-        let layout = backwards::turned(&found.layout, word)?;
+        let layout = mirrored::turned(&found.layout, word)?;
         let padding = padding(&layout, packed, width);
         Some(Found { layout, padding, ..found })
     })

@@ -4,10 +4,14 @@
 //! after the block begins the next digit: it holds the element one step further along some axis, or padding. The block must then
 //! repeat, moved along that axis, once for each value of the digit. The first repetition that differs ends the digit. If values
 //! repeat, several digits may fit, and each is tried; a wrong one fails after few cells.
+//!
+//! Numbers for elements: two numbers are equal if the bytes of their elements are.
+//!
+//! Digits in the order in which they are found, innermost first, and the layout that they make.
 
-use tilewright_core::TensorLayout;
+use std::collections::HashMap;
 
-use super::digits::{Placed, layout, room};
+use tilewright_core::{Digit, Pattern, TensorLayout};
 
 /// A cell without an element.
 const PADDING: usize = usize::MAX;
@@ -273,4 +277,96 @@ fn divisors(number: u64) -> Vec<u64> {
     all.sort_unstable();
     all.dedup();
     all
+}
+
+/// Returns the numbers of the elements of two buffers, `width` bytes each; `None` if a buffer does not hold whole elements.
+pub(super) fn of(original: &[u8], packed: &[u8], width: usize) -> Option<(Vec<u64>, Vec<u64>)> {
+    if width == 0 || !original.len().is_multiple_of(width) || !packed.len().is_multiple_of(width) {
+        return None;
+    }
+    if width <= 8 {
+        return Some((words(original, width), words(packed, width)));
+    }
+    let mut seen = HashMap::new();
+    let mut number = |bytes: &[u8]| number(&mut seen, bytes);
+    let first = original.chunks_exact(width).map(&mut number).collect();
+    let second = packed.chunks_exact(width).map(&mut number).collect();
+    Some((first, second))
+}
+
+/// Returns the number of an element of more than 8 bytes, in the order of appearance.
+fn number(seen: &mut HashMap<Vec<u8>, u64>, bytes: &[u8]) -> u64 {
+    let next = seen.len() as u64;
+    *seen.entry(bytes.to_vec()).or_insert(next)
+}
+
+fn words(bytes: &[u8], width: usize) -> Vec<u64> {
+    let word = |chunk: &[u8]| chunk.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+    bytes.chunks_exact(width).map(word).collect()
+}
+
+/// One digit: `size` coordinates of an axis, `step` apart. The axis is `None` if all coordinates but the first are padding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Placed {
+    pub(super) axis: Option<usize>,
+    pub(super) step: u64,
+    pub(super) size: u64,
+}
+
+/// Returns the largest size of a digit at `step` below the digits of its axis that are placed: `Some(0)` if there is no bound,
+/// `None` if a digit cannot begin there.
+pub(super) fn room(placed: &[Placed], axis: usize, step: u64) -> Option<u64> {
+    let mut room = 0;
+    for digit in placed.iter().filter(|digit| digit.axis == Some(axis)) {
+        let end = digit.step.checked_mul(digit.size)?;
+        if step >= end && step.is_multiple_of(end) {
+            continue;
+        }
+        if step >= digit.step || !digit.step.is_multiple_of(step) {
+            return None;
+        }
+        let steps = digit.step / step;
+        room = if room == 0 { steps } else { room.min(steps) };
+    }
+    Some(room)
+}
+
+/// Returns the layout of all digits; `None` if an axis has gaps.
+pub(super) fn layout(placed: &[Placed], dims: &[u64]) -> Option<TensorLayout> {
+    let axes: Vec<usize> = (0..placed.len()).map(|at| axis_of(placed, dims, at)).collect();
+    let mut digits = Vec::new();
+    let mut levels = vec![0u8; placed.len()];
+    for (axis, extent) in dims.iter().enumerate() {
+        let mut own: Vec<usize> = (0..placed.len()).filter(|at| axes[*at] == axis).collect();
+        // Digits of padding alone come above all real digits.
+        tilewright_core::sort_short(&mut own, |at| (placed[*at].axis.is_none(), placed[*at].step));
+        let mut whole = 1u64;
+        for (level, at) in own.iter().enumerate() {
+            let digit = placed[*at];
+            let begins = if digit.axis.is_some() { digit.step } else { whole.max(*extent) };
+            if begins != whole {
+                return None;
+            }
+            whole = whole.checked_mul(digit.size)?;
+            levels[*at] = u8::try_from(level).ok()?;
+        }
+        if whole < *extent {
+            return None;
+        }
+        if own.is_empty() {
+            digits.push(Digit::fixed(u8::try_from(axis).ok()?, 0, 1));
+        }
+    }
+    for at in (0..placed.len()).rev() {
+        digits.push(Digit::fixed(u8::try_from(axes[at]).ok()?, levels[at], placed[at].size));
+    }
+    Pattern::new(dims.len(), &digits).ok()?.layout(dims).ok()
+}
+
+/// Returns the axis of a digit. A digit of padding alone belongs to an axis without other digits, else to the axis of the digit
+/// inside it, else to the last axis.
+fn axis_of(placed: &[Placed], dims: &[u64], at: usize) -> usize {
+    let bare = || (0..dims.len()).find(|axis| placed.iter().all(|digit| digit.axis != Some(*axis)));
+    let inside = || at.checked_sub(1).and_then(|at| placed.get(at)?.axis);
+    placed[at].axis.or_else(bare).or_else(inside).unwrap_or(dims.len().saturating_sub(1))
 }

@@ -3,7 +3,7 @@
 use tilewright_core::{IntTuple, Layout, Swizzle};
 
 use super::{Answer, Call, Function, Refusal, arguments::By, structure::layout, tuples::gcd};
-use crate::eval::{part::with_tilers, value::Form};
+use crate::eval::{items::with_tilers, value::Form};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     Function {

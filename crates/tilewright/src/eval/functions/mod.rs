@@ -1,5 +1,13 @@
 //! The functions of expressions: a table with name, arguments, description and code. Each file has one group.
 
+use std::fmt;
+
+use super::{basis, error::shortened, value::Form};
+use crate::Error;
+
+pub(super) use algebra::composition;
+pub(super) use arguments::{Argument, Call, Refusal};
+
 /// Returns a text of the list of functions, which only the program and Python print; empty on the page.
 macro_rules! native {
     ($text:literal) => {
@@ -10,24 +18,13 @@ macro_rules! native {
 mod algebra;
 mod arguments;
 mod build;
-mod cast;
 mod compare;
 mod coordinates;
-mod divide;
 mod linear;
 mod observe;
-mod order;
 mod product;
 mod structure;
 mod tuples;
-
-use crate::Error;
-use std::fmt;
-
-use super::{basis, error::shortened, value::Form};
-
-pub(super) use algebra::composition;
-pub(super) use arguments::{Argument, Call, Refusal};
 
 type Answer = Result<Form, Refusal>;
 
@@ -150,13 +147,13 @@ pub fn functions() -> impl Iterator<Item = &'static Function> {
         observe::FUNCTIONS,
         structure::FUNCTIONS,
         algebra::FUNCTIONS,
-        divide::FUNCTIONS,
+        product::DIVISIONS,
         product::FUNCTIONS,
         build::FUNCTIONS,
         coordinates::FUNCTIONS,
-        cast::FUNCTIONS,
+        build::CASTS,
         compare::FUNCTIONS,
-        order::FUNCTIONS,
+        tuples::ORDERS,
         tuples::FUNCTIONS,
         linear::FUNCTIONS,
     ];

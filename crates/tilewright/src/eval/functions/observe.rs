@@ -3,7 +3,11 @@
 use tilewright_core::{IntTuple, Layout};
 
 use super::{Answer, Call, Function, Refusal};
-use crate::eval::{basis, basis_strides::Strides, limits::MAX_LIST, value::Form};
+use crate::eval::{
+    basis,
+    lexer::MAX_LIST,
+    value::{Form, Strides},
+};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     Function {

@@ -10,8 +10,7 @@ use tilewright_core::TensorLayout;
 use tilewright_notation::ArrayLayout;
 use tilewright_relayout::{Elements, Plan, Program};
 
-use super::Answer;
-use crate::Error;
+use crate::{Error, ask::Answer};
 
 /// The largest number of bytes of source and destination together.
 const MAX_BYTES: u128 = 1 << 20;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use tilewright_files::{Input, Tensor};
 use tilewright_notation::ArrayLayout;
 
-use super::{
+use crate::ask::{
     Answer,
     words::{bytes, counted, fitted, printable, shortened},
 };

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tilewright_core::{Counted, Digit, Error, Fill, Mode, Orders, Pattern, TensorLayout};
 use tilewright_notation::{Named, notation};
 
-use super::words::{factor, ratio};
+use crate::ask::words::{factor, ratio};
 
 /// The number of orders of the dims after which the search stops.
 const BUDGET: usize = 1 << 16;
@@ -121,7 +121,7 @@ impl Advice {
     }
 
     /// Returns `factor`, `causes` and `better`, as `docs/reference/json.md` lists them.
-    pub(super) fn to_json(&self) -> Value {
+    pub(in crate::ask) fn to_json(&self) -> Value {
         let better = self.better.as_ref().ok().and_then(Option::as_ref);
         let better = better.map(|layout| {
             json!({ "layout": pattern(layout), "factor": ratio(layout.capacity(), self.size) })

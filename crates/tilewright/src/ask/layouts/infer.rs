@@ -9,8 +9,10 @@ use serde_json::{Value, json};
 use tilewright_core::{Counted, Dtype, Fill, TensorLayout};
 use tilewright_notation::{Named, notation};
 
-use super::{Answer, Recognition};
-use crate::infer::{Inference, infer};
+use crate::{
+    ask::{Answer, Recognition},
+    infer::{Inference, infer},
+};
 
 /// Array before it is packed: its elements in row-major order.
 ///

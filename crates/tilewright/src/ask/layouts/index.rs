@@ -6,8 +6,7 @@ use serde_json::{Value, json};
 use tilewright_core::{Coord, Place, TensorLayout};
 use tilewright_notation::ArrayLayout;
 
-use super::Answer;
-use crate::Error;
+use crate::{Error, ask::Answer};
 
 /// Offset of an element.
 ///

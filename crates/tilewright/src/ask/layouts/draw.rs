@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::{Value, json};
 use tilewright_draw::Scene;
 
-use super::Answer;
+use crate::ask::Answer;
 
 /// A picture that was drawn.
 ///
