@@ -1,8 +1,8 @@
 //! The conflicts of an access, counted turn by turn.
 //!
 //! Law: each bank delivers one word a cycle. The cycles of a turn are the largest number of different words that the
-//! turn accesses in one bank; a word that several threads access counts once. The degree is the largest number of cycles
-//! of a turn; degree 1 means free of conflicts. The conflicts of a turn are its cycles beyond the first.
+//! turn accesses in one bank; a word that several threads access counts once. The degree is the largest number of
+//! cycles of a turn; degree 1 means free of conflicts. The conflicts of a turn are its cycles beyond the first.
 
 use tilewright_core::{Error, TensorLayout};
 

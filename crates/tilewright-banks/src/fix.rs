@@ -1,7 +1,7 @@
 //! Finds the least change that removes all conflicts, and proves that no smaller one does.
 //!
-//! Law: the change that is found leaves no conflict in any access. Each change before it in the order leaves a conflict,
-//! which two threads show. Every candidate is tried, so nothing is guessed.
+//! Law: the change that is found leaves no conflict in any access. Each change before it in the order leaves a
+//! conflict, which two threads show. Every candidate is tried, so nothing is guessed.
 //!
 //! Swizzles `Sw<B,M,S>` replace the layout's own swizzle. They are ordered by the number of bits `B`, then by the
 //! distance `|S|` from a changed bit to its source, then by the lowest bit `M`, then `S` before `−S`. The bits inside a
@@ -9,15 +9,20 @@
 //! offset is used, so memory grows at most to the next multiple of the swizzle's window.
 //!
 //! Padding leaves the same number of elements unused after each row. It is a multiple of the vector and shorter than
-//! one cycle through all banks, since longer padding repeats the same banks. The length of a row is the smallest stride of
-//! the dims that are not fastest in memory. Padding needs larger strides to be multiples of it.
+//! one cycle through all banks, since longer padding repeats the same banks. The length of a row is the smallest stride
+//! of the dims that are not fastest in memory. Padding needs larger strides to be multiples of it.
+//!
+//! A change of a layout that may remove bank conflicts: a swizzle of the offsets, or unused elements after each row.
+//!
+//! The proof that a change leaves a conflict: two threads of one turn that access different words of one bank.
 
-use tilewright_core::{Error, Swizzle, TensorLayout};
+use std::fmt;
+
+use tilewright_core::{Error, Layout, Mode, Swizzle, TensorLayout};
 
 use crate::{
-    Access, Banks, Change, Turns,
-    places::VectorOffsets,
-    proof::{Failed, Pairs},
+    Access, Banks, Turns,
+    places::{Moment, VectorOffsets},
 };
 
 /// The largest storage that is searched for swizzles, as a power of two of elements: more than any shared memory holds.
@@ -224,4 +229,223 @@ fn row(plain: &TensorLayout) -> Option<u64> {
         }
     }
     (reach < row).then_some(row)
+}
+
+/// A change of the offsets of a layout; it replaces the layout's swizzle.
+///
+/// ```
+/// use tilewright_banks::Change;
+/// use tilewright_core::Swizzle;
+/// let swizzle = Change::Swizzle(Swizzle::new(5, 0, 5).unwrap());
+/// assert_eq!((swizzle.apply(33), swizzle.to_string()), (32, "Sw<5,0,5>".into()));
+/// let padding = Change::Padding { row: 32, by: 1 };
+/// assert_eq!((padding.apply(64), padding.to_string()), (66, "padding of 1 behind each 32".into()));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// A swizzle of the offsets; the identity changes nothing.
+    Swizzle(Swizzle),
+    /// Unused elements after each row; both numbers count elements.
+    Padding {
+        /// The elements of a row.
+        row: u64,
+        /// The number of unused elements after each row.
+        by: u64,
+    },
+}
+
+impl Change {
+    /// Returns the changed offset of an element.
+    ///
+    /// ```
+    /// use tilewright_banks::Change;
+    /// let padding = Change::Padding { row: 8, by: 2 };
+    /// assert_eq!([7, 8, 17].map(|offset| padding.apply(offset)), [7, 10, 21]);
+    /// ```
+    pub const fn apply(&self, offset: u64) -> u64 {
+        match self {
+            Change::Swizzle(swizzle) => swizzle.apply(offset),
+            Change::Padding { row, by } => {
+                let rows = match offset.checked_div(*row) {
+                    Some(rows) => rows,
+                    None => 0,
+                };
+                offset.saturating_add(rows.saturating_mul(*by))
+            }
+        }
+    }
+
+    /// Returns the changed layout. The change replaces the swizzle that the layout has.
+    ///
+    /// # Errors
+    /// Errors of the core, such as offsets that overflow.
+    ///
+    /// ```
+    /// use tilewright_banks::Change;
+    /// use tilewright_core::TensorLayout;
+    /// let padded = Change::Padding { row: 32, by: 1 }.layout(&TensorLayout::row_major(&[32, 32])?)?;
+    /// assert_eq!(padded.layout().to_string(), "(32,32):(33,1)");
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    pub fn layout(&self, tensor: &TensorLayout) -> Result<TensorLayout, Error> {
+        let changed = match *self {
+            Change::Swizzle(swizzle) => tensor.layout().with_swizzle(swizzle)?,
+            Change::Padding { row, by } => padded(tensor.layout(), row, by)?,
+        };
+        let used = u64::try_from(changed.cosize()).unwrap_or(0);
+        let capacity = match self {
+            Change::Swizzle(_) => tensor.capacity().max(used),
+            Change::Padding { .. } => used,
+        };
+        TensorLayout::with_steps(tensor.extents(), tensor.steps(), &changed, capacity)
+    }
+}
+
+/// Returns the layout with `by` unused elements after each `row` elements.
+fn padded(layout: &Layout, row: u64, by: u64) -> Result<Layout, Error> {
+    let longer = |mode: &Mode| {
+        let stride = mode.stride().unsigned_abs();
+        let rows = stride.checked_div(row).unwrap_or(0);
+        let more = i64::try_from(rows.saturating_mul(by)).unwrap_or(i64::MAX);
+        Mode::new(mode.extent(), mode.stride().saturating_add(more))
+    };
+    let modes: Vec<Mode> = layout.modes().iter().map(longer).collect();
+    Layout::new(&modes, layout.profile(), layout.offset(), Swizzle::IDENTITY)
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Change::Swizzle(swizzle) if swizzle.is_identity() => f.write_str("no swizzle"),
+            Change::Swizzle(swizzle) => write!(f, "{swizzle}"),
+            Change::Padding { row, by } => write!(f, "padding of {by} behind each {row}"),
+        }
+    }
+}
+
+/// Two threads that wait for each other.
+///
+/// ```
+/// use tilewright_banks::{Access, Banks, Spread, fix};
+/// use tilewright_core::TensorLayout;
+/// let tile = TensorLayout::row_major(&[32, 32])?;
+/// let access = Access::read("column", Spread::columns(&[32, 32], 1, 1, 32)?, 1)?;
+/// let failed = &fix(&tile, 32, &Banks::NVIDIA, &[access])?.swizzles.failed[0];
+/// // Without a swizzle, threads 0 and 1 access different words of bank 0.
+/// assert_eq!((failed.change.to_string(), failed.pair.threads, failed.pair.bank), ("no swizzle".into(), [0, 1], 0));
+/// assert_eq!((failed.pair.coords[1].as_slice(), failed.pair.words), (&[1, 0][..], [0, 32]));
+/// # Ok::<(), tilewright_core::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pair {
+    /// The access, as an index into the list.
+    pub access: usize,
+    /// The instruction.
+    pub moment: Moment,
+    /// The number of the turn in the instruction.
+    pub phase: usize,
+    /// The two threads of the map.
+    pub threads: [u64; 2],
+    /// The coordinate of the first element that each thread accesses.
+    pub coords: [Vec<u64>; 2],
+    /// The words that the threads access, counted from the start of the array.
+    pub words: [u64; 2],
+    /// The bank that holds both words.
+    pub bank: u64,
+}
+
+/// A change that leaves conflicts, with a pair of threads that shows one.
+///
+/// ```
+/// use tilewright_banks::{Access, Banks, Spread, fix};
+/// use tilewright_core::TensorLayout;
+/// let tile = TensorLayout::row_major(&[32, 32])?;
+/// let access = Access::read("column", Spread::columns(&[32, 32], 1, 1, 32)?, 1)?;
+/// let failed = &fix(&tile, 32, &Banks::NVIDIA, &[access])?.swizzles.failed;
+/// assert_eq!(failed.last().unwrap().change.to_string(), "Sw<4,0,-6>");
+/// # Ok::<(), tilewright_core::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failed {
+    /// The change.
+    pub change: Change,
+    /// Two threads that still wait for each other.
+    pub pair: Pair,
+}
+
+/// The last access to a bank in a turn: the instruction, the word and the thread.
+#[derive(Clone, Copy, Default)]
+struct LastAccess {
+    instruction: u64,
+    word: u64,
+    lane: usize,
+}
+
+/// Looks for conflicting pairs of threads; its buffer is reused.
+pub(crate) struct Pairs<'a> {
+    places: &'a [(VectorOffsets<'a>, Turns)],
+    width: u64,
+    banks: usize,
+    /// One entry for each bank in each turn.
+    asked: Vec<LastAccess>,
+    /// The number of instructions looked at so far, over all calls.
+    instruction: u64,
+    /// The access and the instruction that showed the last pair; they often show the next one too.
+    last: (usize, u64),
+}
+
+impl<'a> Pairs<'a> {
+    pub(crate) fn new(places: &'a [(VectorOffsets<'a>, Turns)], banks: &Banks) -> Pairs<'a> {
+        let turns = places.iter().map(|(_, turns)| turns.count()).max().unwrap_or(0);
+        let count = usize::try_from(banks.count()).unwrap_or(0);
+        let asked = vec![LastAccess::default(); count * turns];
+        Pairs { places, width: banks.width(), banks: count, asked, instruction: 0, last: (0, 0) }
+    }
+
+    /// Returns two threads that wait for each other after a change; `None` if it leaves no conflict.
+    pub(crate) fn of(&mut self, change: &Change) -> Option<Pair> {
+        let all = self.places.iter().enumerate();
+        let all = all.flat_map(|(access, (places, _))| {
+            (0..places.instructions()).map(move |at| (access, at))
+        });
+        for (access, at) in std::iter::once(self.last).chain(all) {
+            let (places, turns) = self.places.get(access)?;
+            if let Some((lanes, words)) = self.of_instruction(places, turns, at, change) {
+                self.last = (access, at);
+                let coord = |lane| places.coord(at, lane, 0).unwrap_or_default();
+                return Some(Pair {
+                    access,
+                    moment: places.moment(at),
+                    phase: turns.of(lanes[0]),
+                    threads: lanes.map(|lane| places.thread(at, lane)),
+                    coords: lanes.map(coord),
+                    words,
+                    bank: words[0] % turns.banks(),
+                });
+            }
+        }
+        None
+    }
+
+    fn of_instruction(
+        &mut self,
+        places: &VectorOffsets<'_>,
+        turns: &Turns,
+        at: u64,
+        change: &Change,
+    ) -> Option<([usize; 2], [u64; 2])> {
+        self.instruction += 1;
+        for (lane, start) in places.threads(at) {
+            let byte = places.byte(change.apply(start));
+            for word in byte / self.width..=(byte + places.bytes - 1) / self.width {
+                let bank = (word % turns.banks()) as usize;
+                let asked = self.asked.get_mut(turns.of(lane) * self.banks + bank)?;
+                if asked.instruction == self.instruction && asked.word != word {
+                    return Some(([asked.lane, lane], [asked.word, word]));
+                }
+                *asked = LastAccess { instruction: self.instruction, word, lane };
+            }
+        }
+        None
+    }
 }

@@ -1,8 +1,8 @@
 //! Bank conflicts of shared memory: counts them, shows the threads, and finds the least change that removes them.
 //!
 //! A layout stores an array in shared memory. The threads of a warp access it by a map from (thread, value) to
-//! coordinates. The memory has banks, and each bank delivers one word a cycle. A conflict: threads that are served in one
-//! turn access different words of one bank, so they wait for each other.
+//! coordinates. The memory has banks, and each bank delivers one word a cycle. A conflict: threads that are served in
+//! one turn access different words of one bank, so they wait for each other.
 //!
 //! | question | item |
 //! |---|---|
@@ -36,21 +36,19 @@
 mod access;
 mod banks;
 mod between;
-mod change;
 mod conflicts;
 mod fix;
-mod matrix;
 mod places;
-mod proof;
 mod spread;
 
+pub use crate::{
+    between::matrix_between,
+    fix::{Change, Failed, Pair},
+};
 pub use access::Access;
 pub use banks::{Banks, MAX_LANES, Turns};
 pub use between::{Between, Sample, swizzle_between};
-pub use change::Change;
 pub use conflicts::{Clash, Conflicts, Phase, Word, conflicts};
 pub use fix::{Fix, Found, Search, fix};
-pub use matrix::matrix_between;
 pub use places::{MAX_CELLS, Moment};
-pub use proof::{Failed, Pair};
 pub use spread::Spread;

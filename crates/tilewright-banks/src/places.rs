@@ -1,8 +1,8 @@
 //! The offset of each thread's vector in each instruction of an access.
 //!
-//! An instruction is one step of one warp in one repetition of the tile. Law: the elements of a vector are contiguous in
-//! memory, and its first byte is a multiple of its size. Otherwise construction fails, and the error names the thread and
-//! the coordinate.
+//! An instruction is one step of one warp in one repetition of the tile. Law: the elements of a vector are contiguous
+//! in memory, and its first byte is a multiple of its size. Otherwise construction fails, and the error names the
+//! thread and the coordinate.
 
 use tilewright_core::{Coord, Error, TensorLayout};
 

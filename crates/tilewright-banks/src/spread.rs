@@ -1,8 +1,8 @@
 //! A map from (thread, value) to the coordinates of a tile.
 //!
 //! Each source of such a map becomes one list of cells: a layout of threads and values, a map that is linear over bits,
-//! a layout that stores thread after thread, rows, columns, and the matrices of one instruction. The values of a thread are
-//! in the order in which it accesses them.
+//! a layout that stores thread after thread, rows, columns, and the matrices of one instruction. The values of a thread
+//! are in the order in which it accesses them.
 
 use tilewright_core::{Error, Layout, LinearLayout, TensorLayout};
 

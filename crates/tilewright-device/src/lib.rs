@@ -42,7 +42,6 @@ mod rows;
 mod swizzled;
 mod text;
 mod transpose;
-mod widths;
 
 pub use crate::{alignment::Options, kernel::Target};
 pub use alignment::Alignment;

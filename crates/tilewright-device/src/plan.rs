@@ -14,7 +14,7 @@ use crate::{
     kernel::{Kernel, Way},
     realign, rows,
     swizzled::{Maps, UnswizzledProgram},
-    transpose, widths,
+    transpose,
 };
 
 /// A way to move an area: it returns its kernels, or `None` if it does not handle the area.
@@ -160,7 +160,7 @@ impl DevicePlan {
         let mut kernels = Vec::new();
         for region in regions {
             let moves = match (way, region.packed) {
-                (Way::Widths, true) => widths::take(region, program, pointers),
+                (Way::Widths, true) => gather::take_widths(region, program, pointers),
                 (_, true) => None,
                 (_, false) => by_way(way, &Area::of(region, program, pointers, Options::default())),
             };
@@ -289,7 +289,7 @@ fn of_region(
         return Some(kernels);
     }
     if maps.are_none()
-        && let Some(kernels) = widths::take(region, program, pointers)
+        && let Some(kernels) = gather::take_widths(region, program, pointers)
     {
         return Some(kernels);
     }

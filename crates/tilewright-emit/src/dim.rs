@@ -4,8 +4,7 @@ use std::{rc::Rc, str::FromStr};
 
 use crate::{
     Error,
-    expr::{Expr, Var},
-    facts::OffsetFacts,
+    expr::{Expr, OffsetFacts, Var},
 };
 
 /// The extent of a dim.

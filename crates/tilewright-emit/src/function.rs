@@ -2,10 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::{
-    expr::{Expr, Op},
-    facts::OffsetFacts,
-};
+use crate::expr::{Expr, OffsetFacts, Op};
 
 /// A condition that must hold if there is a result.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -31,7 +31,6 @@
 mod digits;
 mod dim;
 mod expr;
-mod facts;
 mod function;
 mod language;
 mod offset;

@@ -11,8 +11,7 @@ use tilewright_core::{Step, Swizzle};
 use crate::{
     Digits, Dim, Error, Function,
     digits::{AxisDigit, Product},
-    expr::Expr,
-    facts::OffsetFacts,
+    expr::{Expr, OffsetFacts},
     function::Test,
 };
 

@@ -1,8 +1,10 @@
 //! [`Error`] and what it says. The words for kinds and the predicates are in `kind.rs`.
+//!
+//! Errors of core and of the system are converted here. Other crates convert their own types.
 
 use std::{fmt, io, sync::Arc};
 
-use tilewright_core::{ParseError, Remedy};
+use tilewright_core::{Error as Refusal, ParseError, Remedy};
 
 /// The reason why a text was not read, a value not made, data not moved or a file not written.
 ///
@@ -628,6 +630,32 @@ impl Eq for Error {}
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.0.source.as_deref().map(|source| source as _)
+    }
+}
+
+/// Keeps kind, message and numbers; the witness is that of the [cause](Error::cause).
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Error {
+        let mut error = Error::new(refusal.kind(), refusal.to_string());
+        error.0.numbers = refusal.numbers().collect();
+        error.with_source(refusal)
+    }
+}
+
+/// Keeps the span. The kind is that of core's refusal, or `parse` if the text is not well formed.
+impl From<ParseError> for Error {
+    fn from(parsed: ParseError) -> Error {
+        let refusal = parsed.cause();
+        let mut error = Error::new(refusal.map_or("parse", Refusal::kind), parsed.to_string());
+        error.0.numbers = refusal.map_or(Vec::new(), |refusal| refusal.numbers().collect());
+        error.at(parsed.span()).with_source(parsed)
+    }
+}
+
+/// Errors of reading or writing that do not come from another crate.
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Error {
+        Error::new("io", error.to_string()).of_file().with_source(error)
     }
 }
 

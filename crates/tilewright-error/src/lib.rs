@@ -1,7 +1,7 @@
 //! [`Error`], the one error type of all crates above core: a kind, a message, the bytes at fault and remedies.
 //!
-//! Each crate re-exports it as its own `Error` and adds words for kinds, so `?` passes an error on unchanged. Core has errors
-//! without a heap, which can be built in constants; they convert by `From`.
+//! Each crate re-exports it as its own `Error` and adds words for kinds, so `?` passes an error on unchanged. Core has
+//! errors without a heap, which can be built in constants; they convert by `From`.
 //!
 //! Law: the message is complete without the kind, and the kind decides without the message.
 //!
@@ -27,7 +27,6 @@
 #![forbid(unsafe_code)]
 
 mod error;
-mod from;
 mod kind;
 
 pub use error::Error;

@@ -4,8 +4,8 @@
 //! rows, columns and element width are. Its valid extents are (rows, columns).
 //!
 //! A format is a padded shape and an order. The rows split into ⌈r/m0⌉ blocks of m0, the columns into ⌈c/n0⌉ blocks of
-//! n0. The small letter of a name is the order inside a block, the capital letter the order of the blocks: z and Z are row
-//! by row, n and N are column by column. C0 is the number of elements in 32 bytes, 256 / element bits.
+//! n0. The small letter of a name is the order inside a block, the capital letter the order of the blocks: z and Z are
+//! row by row, n and N are column by column. C0 is the number of elements in 32 bytes, 256 / element bits.
 //!
 //! Source: CATLASS `include/tla/layout.hpp` (`MakeLayout<Element, LayoutTag>`), `catlass/layout/matrix.hpp`.
 

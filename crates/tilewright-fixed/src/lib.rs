@@ -48,13 +48,9 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
-#[cfg(test)]
-extern crate std;
-
 mod arity;
 mod coordinate;
 mod derived;
-mod fit;
 pub mod format;
 mod integer;
 mod layout;
@@ -71,7 +67,7 @@ pub use coordinate::{
     Congruent, Coordinate, checked_crd2offset, checked_idx2crd, crd2offset, idx2crd,
 };
 pub use format::{ColumnMajor, Format, L0C, RowMajor, Weight4BitnZ, nN, nZ, zN, zZ};
-pub use integer::{DynamicKind, Int, Int as C, Integer, Kind, StaticKind};
+pub use integer::{DynamicKind, Int as C, Int, Integer, Kind, StaticKind};
 pub use layout::{FixedLayout, make_layout};
 pub use numbers::*;
 pub use operand::{Derived, LayoutOperation, StaticLayout, algebra};
@@ -79,3 +75,6 @@ pub use operation::{Calc, Expr, NO_INTEGER, Operation, ceil_div, max, min, op, r
 pub use placed::{FixedTile, PlaceBy, ShiftBy, make_tile};
 pub use tile::{Axis, FixedLayoutTile, TileBy, make_layout_tile};
 pub use tuple::{At, FixedTuple, Get, Printed, Static};
+
+#[cfg(test)]
+extern crate std;

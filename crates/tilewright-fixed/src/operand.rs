@@ -126,7 +126,7 @@ macro_rules! operations {
         pub enum LayoutCode { $($name),* }
 
         impl LayoutCode {
-            pub(super) const fn apply(
+            pub(crate) const fn apply(
                 self,
                 $a: &Layout,
                 $b: &Layout,

@@ -1,7 +1,7 @@
 //! A tile at any position of a layout: it carries the coordinate of its origin.
 //!
-//! Law: `offset(c) = L.offset(origin + c)`, and each valid extent is min(t, size of the axis − origin). A nested layout is
-//! not translation-invariant, so such a tile is not a pointer plus a layout, unless it begins on whole blocks: see
+//! Law: `offset(c) = L.offset(origin + c)`, and each valid extent is min(t, size of the axis − origin). A nested layout
+//! is not translation-invariant, so such a tile is not a pointer plus a layout, unless it begins on whole blocks: see
 //! [`make_layout_tile`](super::make_layout_tile).
 //!
 //! Source: CATLASS `include/tla/tensor.hpp` (`GetTile`).

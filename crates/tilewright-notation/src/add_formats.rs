@@ -24,7 +24,7 @@ use toml::Spanned;
 
 use crate::{
     Error, Spec,
-    catalogue::{Constant, Format, Units, catalogue, own},
+    catalogue::{self, Constant, Format, Units, catalogue},
     dialect,
 };
 
@@ -83,13 +83,13 @@ pub fn add_formats(text: &str) -> Result<Vec<&'static str>, Error> {
         wrong(text, (span.start, span.end), error.message())
     })?;
     let _adding = ADDING.lock().unwrap_or_else(PoisonError::into_inner);
-    let (before, more) = (own::formats().len(), file.format.len());
+    let (before, more) = (catalogue::formats().len(), file.format.len());
     if before + more > MOST_FORMATS {
         let message = format!("{more} formats beside {before}; at most {MOST_FORMATS} are kept");
         return Err(Error::limit(message));
     }
     let known = catalogue().flat_map(|format| format.aliases.iter().chain([&format.name]));
-    let known = known.copied().chain(crate::catalogue::with_tables::names());
+    let known = known.copied().chain(catalogue::with_tables::names());
     let mut taken: HashSet<String> = known.map(str::to_owned).collect();
     let mut added: Vec<Format> = Vec::new();
     let mut examples = Vec::new();
@@ -99,7 +99,7 @@ pub fn add_formats(text: &str) -> Result<Vec<&'static str>, Error> {
     }
     let added: Vec<&'static Format> =
         added.into_iter().map(|format| &*Box::leak(Box::new(format))).collect();
-    own::keep(&added);
+    catalogue::keep(&added);
     let wrong_example = added.iter().zip(examples).find_map(|(format, at)| {
         let why = example_of(format).err()?;
         Some(wrong(text, at, format!("the example `{}`: {why}", format.example)))
@@ -107,7 +107,7 @@ pub fn add_formats(text: &str) -> Result<Vec<&'static str>, Error> {
     match wrong_example {
         None => Ok(added.iter().map(|format| format.name).collect()),
         Some(error) => {
-            own::leave(before);
+            catalogue::leave(before);
             Err(error)
         }
     }

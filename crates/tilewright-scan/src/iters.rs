@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{fault::Fault, scanner::Scanner};
+use crate::scanner::{Fault, Scanner};
 
 /// The axis of a term that names none: a device's memory.
 pub const MEMORY: &str = "m";

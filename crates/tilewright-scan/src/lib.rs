@@ -1,6 +1,7 @@
 //! A cursor for reading texts, whose errors point at the bytes at fault, and suggestions for misspelled words.
 //!
-//! The crate knows no layout, and of notations only [`TileText`], which layouts and shardings have in common. Each reader has its own error type, into which a [`Fault`] converts:
+//! The crate knows no layout, and of notations only [`TileText`], which layouts and shardings have in common. Each
+//! reader has its own error type, into which a [`Fault`] converts:
 //!
 //! ```
 //! use tilewright_scan::{Fault, Scanner, did_you_mean};
@@ -21,13 +22,12 @@
 #![forbid(unsafe_code)]
 
 mod alike;
-mod fault;
 mod iters;
 mod nearest;
 mod scanner;
 
+pub use crate::scanner::Fault;
 pub use alike::{Alike, Pattern, thousands};
-pub use fault::Fault;
 pub use iters::{Iter, MEMORY, Term, TileText, eat_script};
 pub use nearest::{alternatives, did_you_mean, distance, nearest, or_one_of};
 pub use scanner::{Scanner, comma, tuple};

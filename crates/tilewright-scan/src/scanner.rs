@@ -1,8 +1,7 @@
-//! [`Scanner`]: a cursor over a text, whose errors point at bytes.
+//! [`Scanner`]: a cursor over a text, whose errors point at bytes. [`Fault`] is such an error, with its message and its
+//! bytes.
 
 use std::{fmt, marker::PhantomData};
-
-use crate::fault::Fault;
 
 /// A cursor over a text or over a part of one. Spans are byte positions in the whole text. `E` is the error type of the
 /// reader. Methods that read a token skip blanks before it.
@@ -380,6 +379,48 @@ pub fn comma<T: fmt::Display>(values: impl IntoIterator<Item = T>) -> String {
 /// ```
 pub fn tuple<T: fmt::Display>(values: impl IntoIterator<Item = T>) -> String {
     format!("({})", comma(values))
+}
+
+/// An error in a text: the message and the byte span that it is about.
+///
+/// ```
+/// use tilewright_scan::{Fault, Scanner};
+/// let fault = Scanner::<Fault>::new("(1 2)").list(("(", ")"), 8, Scanner::integer).unwrap_err();
+/// assert_eq!(fault, Fault { span: (3, 4), message: "expected `,`, found `2`".into() });
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// The byte range at fault: the first byte, and the byte after the last.
+    pub span: (usize, usize),
+    /// The error, and what was expected instead.
+    pub message: String,
+}
+
+impl Fault {
+    pub(crate) fn new(span: (usize, usize), message: impl Into<String>) -> Fault {
+        Fault { span, message: message.into() }
+    }
+}
+
+/// Writes the message alone, such as `expected …, found …`.
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl fmt::Debug for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl From<Fault> for tilewright_error::Error {
+    fn from(fault: Fault) -> tilewright_error::Error {
+        tilewright_error::Error::parse(fault.span, fault.message)
+    }
 }
 
 #[cfg(test)]

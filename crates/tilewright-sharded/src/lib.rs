@@ -26,7 +26,6 @@
 #![forbid(unsafe_code)]
 
 pub mod dialect;
-mod difference;
 mod heads;
 mod intervals;
 mod limits;
@@ -39,9 +38,8 @@ mod text;
 
 pub use crate::{
     mesh::Witness,
-    sharded::{Part, Shard},
+    sharded::{Difference, Part, Shard},
 };
-pub use difference::Difference;
 pub use heads::{HeadOrder, Heads};
 pub use intervals::Intervals;
 pub use limits::{MAX_AXES, MAX_DEVICES, MAX_INTERVALS, MAX_TEXT};

@@ -4,8 +4,8 @@
 //! row-major number of their blocks. The stored array then has one dim for that number, at the position of the first of
 //! them, followed by the indices inside the blocks that are longer than 1, in the order of the dims.
 //!
-//! A block of a dim may be one of a group of blocks: `1/8%2` is the number of the block of 8 within each pair of blocks.
-//! The table then permutes blocks within each group, and the rest of the dim counts the groups too.
+//! A block of a dim may be one of a group of blocks: `1/8%2` is the number of the block of 8 within each pair of
+//! blocks. The table then permutes blocks within each group, and the rest of the dim counts the groups too.
 //!
 //! Law: `restore(store(c)) = c`, and `store(c)` is below the stored extents.
 

@@ -29,18 +29,17 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
-/// True if index tables are built in, by the feature `tables`. Without it, texts with tables are refused, and code that
-/// would look for tables is left out.
-pub const TABLES: bool = cfg!(feature = "tables");
-
 mod along;
 mod fold;
-mod groups;
 mod layout;
 mod same;
 mod table;
 
+pub use crate::fold::owners;
 pub use along::{Along, Block, StorageAxis};
-pub use groups::owners;
 pub use layout::TabledLayout;
 pub use table::{MAX_ENTRIES, Table};
+
+/// True if index tables are built in, by the feature `tables`. Without it, texts with tables are refused, and code that
+/// would look for tables is left out.
+pub const TABLES: bool = cfg!(feature = "tables");

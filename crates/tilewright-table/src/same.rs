@@ -10,7 +10,7 @@ use tilewright_core::{Coord, Difference, Error, Layout, TensorLayout};
 
 use crate::{
     TabledLayout,
-    groups::{Groups, advance, count},
+    fold::{Groups, advance, count},
 };
 
 /// The most elements that are compared one by one.

@@ -4,14 +4,17 @@
 //! defined. The lines are in files by kind: of processors and their makers in `hardware.rs`, of libraries of kernels in
 //! `kernels.rs`, of files of weights in `checkpoints.rs`; those with index tables are in `with_tables.rs`. Each has a
 //! file of offsets in `corpus/formats`, from a formula that knows nothing of patterns.
+//!
+//! The formats that users added to the catalogue of this process.
 
 mod checkpoints;
 mod constants;
 mod hardware;
 mod kernels;
-pub(crate) mod own;
 mod refused;
 pub(crate) mod with_tables;
+
+use std::sync::{PoisonError, RwLock};
 
 use tilewright_core::Dtype;
 
@@ -219,7 +222,7 @@ pub fn groups() -> Vec<Group> {
         purpose: rows.purpose,
         formats: rows.formats.iter().collect(),
     };
-    let own = Group { maker: "Yours", purpose: "formats that were added", formats: own::formats() };
+    let own = Group { maker: "Yours", purpose: "formats that were added", formats: formats() };
     known().map(group).chain((!own.formats.is_empty()).then_some(own)).collect()
 }
 
@@ -230,7 +233,7 @@ pub fn groups() -> Vec<Group> {
 /// assert!(catalogue().any(|format| format.name == "COL4_4R2_8C"));
 /// ```
 pub fn catalogue() -> impl Iterator<Item = &'static Format> + Clone {
-    built_in().chain(own::formats())
+    built_in().chain(formats())
 }
 
 /// The named formats without those that a program adds.
@@ -340,4 +343,29 @@ impl Constant {
             ))
         })
     }
+}
+
+/// The formats that were added; they are kept until the process ends.
+static OWN: RwLock<Vec<&'static Format>> = RwLock::new(Vec::new());
+
+/// The formats that users added.
+pub(crate) fn formats() -> Vec<&'static Format> {
+    OWN.read().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+/// Returns whether a format is a user's, so that its name means nothing elsewhere.
+pub(crate) fn is_own(format: &Format) -> bool {
+    formats().iter().any(|own| std::ptr::eq(*own, format))
+}
+
+/// Adds formats behind those that are there.
+#[cfg(feature = "formats")]
+pub(crate) fn keep(more: &[&'static Format]) {
+    OWN.write().unwrap_or_else(PoisonError::into_inner).extend(more);
+}
+
+/// Leaves the first `count` formats.
+#[cfg(feature = "formats")]
+pub(crate) fn leave(count: usize) {
+    OWN.write().unwrap_or_else(PoisonError::into_inner).truncate(count);
 }

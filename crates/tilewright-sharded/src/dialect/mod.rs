@@ -136,7 +136,7 @@ impl Dialect {
 
     /// Returns the reason why a text does not describe the sharding; `None` if it does.
     fn refusal(&self, sharded: &Sharded, text: &str) -> Option<String> {
-        use crate::difference::Difference::{Array, Device, Lists};
+        use crate::sharded::Difference::{Array, Device, Lists};
         let mut scanner = Scanner::new(text);
         let read = sharding(&mut scanner, sharded.extents(), sharded.dtype());
         match read.map(|read| sharded.difference(&read)) {

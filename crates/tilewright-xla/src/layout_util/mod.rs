@@ -5,8 +5,7 @@
 
 mod copy;
 mod equality;
-mod order;
-pub(crate) mod splits;
+pub(crate) mod order;
 
 pub use equality::Ignore;
 pub use order::byte_strides_are_major_to_minor;

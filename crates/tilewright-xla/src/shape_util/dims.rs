@@ -21,7 +21,7 @@
 use tilewright_core::{Error, Layout as Strided, Mode, TensorLayout};
 
 use super::{dimension_numbers, predicates::extent};
-use crate::{ArrayShape, Dim, Layout, Tile, TileDim, layout_util::splits, permutation::index};
+use crate::{ArrayShape, Dim, Layout, Tile, TileDim, layout_util::order, permutation::index};
 
 /// The position of a new dim in storage.
 #[derive(Clone, Copy)]
@@ -166,7 +166,7 @@ fn insert_into_layout(
     order.insert(place.min(order.len()), at);
     let tiles = inserted(layout.tiles(), place, extent, inside)?;
     let longer = layout.replaced(&order)?.with_tiles(&tiles);
-    Ok(splits::carry(layout, &longer, &|dim| Some(renamed(dim))))
+    Ok(order::carry(layout, &longer, &|dim| Some(renamed(dim))))
 }
 
 impl ArrayShape {
@@ -278,7 +278,7 @@ fn edited(shape: &ArrayShape, gone: &[usize]) -> Result<Option<ArrayShape>, Erro
     };
     let order: Vec<u64> = order.iter().filter_map(|&dim| number(dim)).collect();
     let plain = layout.replaced(&order)?.with_tiles(&tiles);
-    less.layout = Some(splits::carry(layout, &plain, &number));
+    less.layout = Some(order::carry(layout, &plain, &number));
     Ok(Some(less))
 }
 
@@ -316,7 +316,7 @@ fn raised(shape: &ArrayShape, dim: usize) -> Result<ArrayShape, Error> {
         .with_tail_padding_alignment(found.tail_padding_alignment())?;
     let (dims, numbers) = renamed(shape, &[dim]);
     let number = |dim: u64| numbers.get(index(dim)).copied().flatten();
-    let layout = Some(splits::carry(&layout, &plain, &number));
+    let layout = Some(order::carry(&layout, &plain, &number));
     Ok(ArrayShape { element_type: shape.element_type, dims, layout })
 }
 

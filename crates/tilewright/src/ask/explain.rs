@@ -1,7 +1,7 @@
 //! Explanation of a layout in words and numbers.
 //!
-//! Each logical dim has its extents, and the digits of its coordinate with their strides. A layout with index tables has its
-//! tables in words, and the layout that they store.
+//! Each logical dim has its extents, and the digits of its coordinate with their strides. A layout with index tables
+//! has its tables in words, and the layout that they store.
 
 use std::fmt;
 

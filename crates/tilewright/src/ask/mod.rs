@@ -26,8 +26,8 @@
 //! | a recipe as a table; whether it fits a checkpoint; all recipes; the recipes that fit | [`RecipeShown`], [`RecipeFit`], [`Recipes`], [`Guesses`] |
 //! | fingerprints of the data in files; whether two files hold the same arrays | [`Printed`], [`SameData`] |
 //!
-//! The explanation of a layout does not depend on how the layout was written: two layouts that are equal as values have equal
-//! answers, except for the name.
+//! The explanation of a layout does not depend on how the layout was written: two layouts that are equal as values have
+//! equal answers, except for the name.
 //!
 //! ```
 //! use tilewright::{ask::{Answer, Question}, input::Array};

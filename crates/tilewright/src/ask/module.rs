@@ -1,4 +1,5 @@
-//! Answer about the arrays of an HLO module's entry: its parameters, its results, and the arrays that waste most by padding.
+//! Answer about the arrays of an HLO module's entry: its parameters, its results, and the arrays that waste most by
+//! padding.
 
 use std::fmt;
 

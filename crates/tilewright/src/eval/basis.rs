@@ -1,8 +1,8 @@
 //! Maps to coordinates: their strides as text, and functions of layouts applied to them.
 //!
-//! A map with basis strides is a layout for each part of a coordinate, all over one shape. A function that only chooses and
-//! arranges coordinates of its first argument, such as `zipped_divide`, therefore acts on each part.
-//! Law: `f(M, …)` at a coordinate is the tuple of the parts `f(M.part(i), …)` there.
+//! A map with basis strides is a layout for each part of a coordinate, all over one shape. A function that only chooses
+//! and arranges coordinates of its first argument, such as `zipped_divide`, therefore acts on each part. Law: `f(M, …)`
+//! at a coordinate is the tuple of the parts `f(M.part(i), …)` there.
 
 use tilewright_core::{BasisLayout, IntTuple, Layout, Mode};
 

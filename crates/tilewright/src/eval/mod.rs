@@ -1,9 +1,9 @@
 //! Expressions over layouts: the operations of the algebra by name, in text.
 //!
-//! [`evaluate`] reads an expression and returns its [`Value`]; [`functions`] lists the functions. Values are integers, tuples
-//! `(1,(2,3))`, `_`, layouts in CuTe text or as a SPEC in quotes, tilers `<3:3,(2,4):(1,8)>`, swizzles `Sw<2,0,2>` and `F2<2,1>`,
-//! maps to coordinates `(2,2):(1@0,1@1)`, and linear layouts `{lane=[1,2],warp=[4]} -> (row:8)`. `A o B` is composition, from the
-//! left.
+//! [`evaluate`] reads an expression and returns its [`Value`]; [`functions`] lists the functions. Values are integers,
+//! tuples `(1,(2,3))`, `_`, layouts in CuTe text or as a SPEC in quotes, tilers `<3:3,(2,4):(1,8)>`, swizzles
+//! `Sw<2,0,2>` and `F2<2,1>`, maps to coordinates `(2,2):(1@0,1@1)`, and linear layouts `{lane=[1,2],warp=[4]} ->
+//! (row:8)`. `A o B` is composition, from the left.
 //!
 //! - In place of a layout, a tuple is the compact layout of that shape, its first mode fastest. A SPEC in quotes is the layout of
 //!   the padded array.
@@ -17,8 +17,8 @@
 //!   `LayoutRight{}`, `size<0>(L)`, `L(_,1)`, `E<0>{}`, a `;` at the end; and TLA's `tla::MakeLayout(…)`.
 //! - `+ - * / %` calculate with integers; `L+3` moves a layout.
 //!
-//! Only the operations of the algebra canonicalise values, and every question has an exact answer or an error. Text, nesting and
-//! lists are bounded: [`MAX_TEXT`], [`MAX_NESTING`], [`MAX_NODES`], [`MAX_LIST`].
+//! Only the operations of the algebra canonicalise values, and every question has an exact answer or an error. Text,
+//! nesting and lists are bounded: [`MAX_TEXT`], [`MAX_NESTING`], [`MAX_NODES`], [`MAX_LIST`].
 //!
 //! ```
 //! use tilewright::eval::evaluate;
@@ -35,11 +35,9 @@
 mod basis;
 mod call;
 mod dims;
-mod error;
 mod functions;
 mod items;
 mod lexer;
-mod operation;
 mod parser;
 mod run;
 mod value;
@@ -51,12 +49,11 @@ use tilewright_notation::Named;
 use crate::Error;
 use lexer::Word;
 
-pub use call::call;
-#[cfg(feature = "draw")]
-pub(crate) use error::whole;
+pub use call::{Operation, call, operation};
 pub use functions::{Function, functions};
+#[cfg(feature = "draw")]
+pub(crate) use lexer::whole;
 pub use lexer::{MAX_LIST, MAX_NESTING, MAX_NODES, MAX_TEXT};
-pub use operation::{Operation, operation};
 pub use value::Value;
 
 /// Evaluates an expression, or a SPEC without quotes.

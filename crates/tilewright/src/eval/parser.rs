@@ -16,21 +16,20 @@
 //! call     := name '(' [ expr { ',' expr } [ ',' ] ] ')'
 //! ```
 //!
-//! The signs are arithmetic on integers, with C++'s `/` and `%`; a sum with a layout on the left moves the layout, and a product
-//! may scale a stride such as `1@0`. `(` expr `)` around an integer, a tuple or `_` is a tuple of one; around any other value it groups. A tuple with a layout in
-//! it is a tiler.
+//! The signs are arithmetic on integers, with C++'s `/` and `%`; a sum with a layout on the left moves the layout, and
+//! a product may scale a stride such as `1@0`. `(` expr `)` around an integer, a tuple or `_` is a tuple of one; around
+//! any other value it groups. A tuple with a layout in it is a tiler.
 //!
 //! CuTe's C++ has other words for some of these, which `cpp.rs` reads.
 //!
-//! Core reads strides with `@`, such as `(1@0,1@1)`, together with the shape before them. Nesting and the number of nodes are
-//! bounded, so that no text exhausts the stack or the memory.
+//! Core reads strides with `@`, such as `(1@0,1@1)`, together with the shape before them. Nesting and the number of
+//! nodes are bounded, so that no text exhausts the stack or the memory.
 
 mod cpp;
 
 use super::{
-    error::shortened,
     functions::refused,
-    lexer::{MAX_NESTING, MAX_NODES, Token, Word, words},
+    lexer::{MAX_NESTING, MAX_NODES, Token, Word, shortened, words},
 };
 use crate::Error;
 

@@ -6,9 +6,9 @@ use tilewright_notation::{Named, Spec};
 use super::{
     basis,
     dims::Dims,
-    error,
     functions::{self, Argument, Call},
     items::Items,
+    lexer,
     parser::{Expr, Node},
     value::{Form, Strides, TilerPart, Value},
 };
@@ -26,14 +26,14 @@ fn strided(shape: &Expr<'_>, stride: &Expr<'_>, span: (usize, usize)) -> Result<
         strides => {
             let made =
                 Layout::from_shape_stride(&shape, &integers_of(strides, stride.span, "strides")?);
-            made.map(layout).map_err(|error| error::core(span, "", &error))
+            made.map(layout).map_err(|error| lexer::core(span, "", &error))
         }
     }
 }
 
 /// Evaluates an expression.
 pub(super) fn run(expr: &Expr<'_>) -> Result<Form, Error> {
-    let refused = |error| error::core(expr.span, "", &error);
+    let refused = |error| lexer::core(expr.span, "", &error);
     match &expr.node {
         Node::Integer(value) => Ok(Form::Tuple(IntTuple::integer(*value))),
         Node::Keep => Ok(Form::Slicer(Items::leaf(None))),
@@ -50,7 +50,7 @@ pub(super) fn run(expr: &Expr<'_>) -> Result<Form, Error> {
         Node::Quoted(text) => spec(text, expr.span, expr.span.0 + 1),
         Node::Linear(text) => LinearLayout::parse(text)
             .map(|map| Form::Linear(Box::new(map)))
-            .map_err(|error| error::core_parse(expr.span.0, &error)),
+            .map_err(|error| lexer::core_parse(expr.span.0, &error)),
         Node::Dims(text) => Dims::parse(text, expr.span.0 + 1).map(Form::Dims),
         Node::Call { name, name_span, arguments } => {
             let function = functions::named(name, *name_span)?;
@@ -76,7 +76,7 @@ pub(super) fn run(expr: &Expr<'_>) -> Result<Form, Error> {
         Node::Chain(operands) => chain(operands),
         Node::Basis(text) => BasisLayout::parse(text)
             .map(|map| Form::Basis(Box::new(map)))
-            .map_err(|error| error::core_parse(expr.span.0, &error)),
+            .map_err(|error| lexer::core_parse(expr.span.0, &error)),
     }
 }
 
@@ -156,7 +156,7 @@ pub(super) fn tuple(parts: Vec<Argument>, span: (usize, usize)) -> Result<Form, 
         let _ = items.slicer()?;
         Ok(items.integers()?.map_or(Form::Slicer(items), Form::Tuple))
     });
-    form.map_err(|error| error::core(span, "", &error))
+    form.map_err(|error| lexer::core(span, "", &error))
 }
 
 /// Evaluates `(…)` around one expression: a tuple of one integer, tuple or `_`; for any other value, brackets that group.
@@ -222,7 +222,7 @@ fn by_images(images: &[i64]) -> Result<Swizzle, tilewright_core::Error> {
 
 /// Returns the value of a SPEC whose text begins at byte `at`, within `span`.
 pub(super) fn spec(text: &str, span: (usize, usize), at: usize) -> Result<Form, Error> {
-    let refused = |error| error::spec(span, at, &error);
+    let refused = |error| lexer::spec(span, at, &error);
     let spec = Spec::parse(text).map_err(refused)?;
     // An array over threads may hold an element in several places: such a SPEC is a map to coordinates.
     if let Some(map) = spec.distribution(None, None).map_err(refused)? {
@@ -317,7 +317,7 @@ fn moved(from: &Layout, by: i64, span: (usize, usize)) -> Result<Form, Error> {
         .offset()
         .checked_add(by)
         .ok_or_else(|| Error::new("overflow", "the offsets add up beyond 64 bits").at(span))?;
-    from.with_offset(offset).map(layout).map_err(|error| error::core(span, "", &error))
+    from.with_offset(offset).map(layout).map_err(|error| lexer::core(span, "", &error))
 }
 
 /// Evaluates `layout valid (2,3) capacity 64`.
@@ -335,7 +335,7 @@ fn valid(
         None => whole.extents().to_vec(),
     };
     let tensor = TensorLayout::new(&extents, &layout, capacity.unwrap_or(whole.capacity()))
-        .map_err(|error| error::core(expr.span, "", &error))?;
+        .map_err(|error| lexer::core(expr.span, "", &error))?;
     let named = Named::new("eval", tensor, None, None, tilewright_core::Fill::Unspecified);
     Ok(Form::Spec(Box::new(named)))
 }

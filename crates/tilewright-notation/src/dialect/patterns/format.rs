@@ -55,11 +55,7 @@ use tilewright_core::Dtype;
 use super::template::{self, FormatDigit, Parameter, Size, Template, WrittenDigit, both};
 use crate::{
     Error, Format, Named,
-    catalogue::{
-        self, Width, catalogue,
-        own::{self, is_own},
-        refused, with_tables,
-    },
+    catalogue::{self, Width, catalogue, is_own, refused, with_tables},
     notation::Notation,
     reading::{Given, Reading, Resolved},
     scan::{Scanner, alternatives, did_you_mean},
@@ -457,7 +453,8 @@ static BUILT_IN: LazyLock<Vec<(&str, &Format)>> = LazyLock::new(|| {
 
 /// The format of this name, which may be an alias.
 fn find(name: &str) -> Option<&'static Format> {
-    let own = || own::formats().into_iter().find(|format| names(format).any(|other| other == name));
+    let own =
+        || catalogue::formats().into_iter().find(|format| names(format).any(|other| other == name));
     match BUILT_IN.binary_search_by_key(&name, |(name, _)| name) {
         Ok(at) => Some(BUILT_IN[at].1),
         Err(_) => own(),

@@ -1,5 +1,5 @@
-//! Answers about a conversion: its effect on every tensor of a file, before it runs and after; and about a result that a recipe
-//! makes, with a line for each of its tensors before it is written, and a summary after.
+//! Answers about a conversion: its effect on every tensor of a file, before it runs and after; and about a result that
+//! a recipe makes, with a line for each of its tensors before it is written, and a summary after.
 
 use std::fmt;
 

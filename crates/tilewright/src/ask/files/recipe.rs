@@ -1,5 +1,5 @@
-//! Answers about recipes: the rules of one, whether it fits a checkpoint, the shipped ones, and those of them that fit a
-//! checkpoint: why each fits, how to decide between them, and why others nearly fit.
+//! Answers about recipes: the rules of one, whether it fits a checkpoint, the shipped ones, and those of them that fit
+//! a checkpoint: why each fits, how to decide between them, and why others nearly fit.
 
 use std::{collections::BTreeSet, fmt};
 

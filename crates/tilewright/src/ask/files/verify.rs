@@ -1,5 +1,5 @@
-//! Answers about the verification of a converted file, the fingerprints of the data in files, and the arrays of two files or
-//! folders.
+//! Answers about the verification of a converted file, the fingerprints of the data in files, and the arrays of two
+//! files or folders.
 
 use std::fmt;
 

@@ -1,7 +1,7 @@
 //! Answer about the layout between two buffers.
 //!
-//! The search is [`infer`](crate::infer::infer). If it finds nothing, it is run again with the bytes of each number in the other
-//! order.
+//! The search is [`infer`](crate::infer::infer). If it finds nothing, it is run again with the bytes of each number in
+//! the other order.
 
 use std::fmt;
 

@@ -1,7 +1,7 @@
 //! Answer about the bytes of an array in another layout, where each element is moved by itself.
 //!
-//! Law: these are the bytes that [`Plan::run`](crate::relayout::Plan::run) writes with zero padding. The code is slow and uses
-//! none of relayout's kernels, so tests and the page compare relayout with it.
+//! Law: these are the bytes that [`Plan::run`](crate::relayout::Plan::run) writes with zero padding. The code is slow
+//! and uses none of relayout's kernels, so tests and the page compare relayout with it.
 
 use std::{borrow::Cow, fmt};
 

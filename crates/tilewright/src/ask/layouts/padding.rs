@@ -1,8 +1,8 @@
-//! Advice about padding: why the storage of an array is longer than its elements, and which order of its dims would take less
-//! under the same tiles.
+//! Advice about padding: why the storage of an array is longer than its elements, and which order of its dims would
+//! take less under the same tiles.
 //!
-//! Everything is computed from the layout. The tile of an axis is the product of its inner digits, which its outermost digit
-//! repeats. An axis of one digit that is longer than the dim is one tile.
+//! Everything is computed from the layout. The tile of an axis is the product of its inner digits, which its outermost
+//! digit repeats. An axis of one digit that is longer than the dim is one tile.
 //!
 //! Law: no other assignment of the dims to the axes of the layout has a smaller capacity than [`Advice::better`].
 

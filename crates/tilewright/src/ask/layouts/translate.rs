@@ -1,5 +1,5 @@
-//! Answers about the texts of a layout: in another notation, its whole SPEC with the properties of its array, and its names in
-//! the catalogue.
+//! Answers about the texts of a layout: in another notation, its whole SPEC with the properties of its array, and its
+//! names in the catalogue.
 
 use std::{borrow::Cow, fmt};
 

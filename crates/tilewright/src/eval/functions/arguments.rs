@@ -1,13 +1,15 @@
 //! Arguments of functions, and refusals.
 
-use crate::Error;
 use tilewright_core::{self as core, BasisLayout, IntTuple, Layout, LinearLayout, Slicer, Swizzle};
 
-use crate::eval::{
-    dims::Dims,
-    error,
-    items::Items,
-    value::{Form, TilerPart, Value},
+use crate::{
+    Error,
+    eval::{
+        dims::Dims,
+        items::Items,
+        lexer,
+        value::{Form, TilerPart, Value},
+    },
 };
 
 /// Evaluated argument with its span.
@@ -52,7 +54,7 @@ impl Refusal {
     /// Returns the refusal as an error of the call at `span`.
     pub(in crate::eval) fn at(self, name: &str, span: (usize, usize)) -> Error {
         match self {
-            Refusal::Core(error) => error::core(span, name, &error),
+            Refusal::Core(error) => lexer::core(span, name, &error),
             Refusal::Argument(error) => error,
             Refusal::Message(kind, message) => {
                 Error::new(kind, format!("{name}: {message}")).at(span)
@@ -76,7 +78,7 @@ impl Argument {
     pub(in crate::eval) fn layout(&self, caller: &str) -> Result<Layout, Error> {
         match &self.form {
             Form::Tuple(shape) => Layout::compact_col_major(shape)
-                .map_err(|error| error::core(self.span, caller, &error)),
+                .map_err(|error| lexer::core(self.span, caller, &error)),
             Form::Spec(named) if !named.layout().is_strided() => Err(Error::new("unsupported", format!(
                     "{caller}: the tiles of this SPEC merge dims or do not divide one another, which modes with strides cannot express"
                 )).at(self.span)),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{basis, error::shortened, value::Form};
+use super::{basis, lexer::shortened, value::Form};
 use crate::Error;
 
 pub(super) use algebra::composition;

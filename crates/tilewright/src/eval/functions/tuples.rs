@@ -5,9 +5,9 @@
 //!
 //! Orders of coordinates, as in CuTe's `int_tuple.hpp` (CUTLASS 4).
 //!
-//! `X_less` compares two tuples: `elem` all parts, `lex` from the first part on, `colex` from the last part on. The others are
-//! made of it: `X_gtr(a, b)` is `X_less(b, a)`, `X_leq(a, b)` is not `X_less(b, a)`, and `X_geq(a, b)` not `X_less(a, b)`.
-//! So `elem_leq((1,5), (2,3))` is true, although 5 is more than 3.
+//! `X_less` compares two tuples: `elem` all parts, `lex` from the first part on, `colex` from the last part on. The
+//! others are made of it: `X_gtr(a, b)` is `X_less(b, a)`, `X_leq(a, b)` is not `X_less(b, a)`, and `X_geq(a, b)` not
+//! `X_less(a, b)`. So `elem_leq((1,5), (2,3))` is true, although 5 is more than 3.
 
 use tilewright_core::{IntTuple, MAX_MODES};
 

@@ -21,8 +21,8 @@
 //! order    := ('LayoutLeft' | 'GenColMajor' | 'LayoutRight' | 'GenRowMajor') [ '{' '}' ]
 //! ```
 //!
-//! TLA's names are CuTe's in camel case: `MakeLayout`, `MakeShape`, `MakeStride`, `MakeCoord`, `MakeTile`, and `MakeLayoutTile`,
-//! which is `tile`. A `;` may end the text.
+//! TLA's names are CuTe's in camel case: `MakeLayout`, `MakeShape`, `MakeStride`, `MakeCoord`, `MakeTile`, and
+//! `MakeLayoutTile`, which is `tile`. A `;` may end the text.
 
 use super::{Error, Expr, Node, Parser, Word};
 
