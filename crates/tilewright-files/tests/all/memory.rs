@@ -94,7 +94,7 @@ fn what_is_held_of_many_tensors_is_counted() {
         true => drop(convert(&path, &folder_of, enough).unwrap()),
         false => {
             let input = open(&path, &Reading::default()).unwrap();
-            Conversion::prepare(&input, &folder_of, enough).unwrap();
+            let _ = Conversion::prepare(&input, &folder_of, enough).unwrap();
         }
     }
     let report = convert(&path, &out, to("row-major").memory(64 << 20)).unwrap();
