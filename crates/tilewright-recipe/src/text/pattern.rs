@@ -82,6 +82,10 @@ impl NamePattern {
             if at == one.len() {
                 return row[other.len()];
             }
+            // Most pairs differ early: no place in the other is reached any more.
+            if !next.contains(&true) {
+                return false;
+            }
             row = next;
         }
         false
