@@ -8,7 +8,7 @@
 //! | `nvrtc.rs` | the calls of the compiler |
 //! | `loaded.rs` | code in a context, and its launch |
 //! | `given.rs` | memory and streams that a caller gives |
-//! | `own.rs`, `memory.rs` | the calls for memory and streams that this process owns; the memory itself |
+//! | `own.rs` | the calls for memory and streams that this process owns; the memory itself |
 //! | `event.rs`, `graph.rs` | the calls for events; those for graphs |
 
 mod driver;
