@@ -120,7 +120,8 @@ impl Relayout {
         for (isa, register) in registers() {
             for locality in [Locality::Cache, Locality::Arriving, Locality::Memory] {
                 for &blocks in blocks {
-                    for _ in 0..2 {
+                    // At two positions of both sides, or at one.
+                    for _ in 0..tilewright_testing::cases(2, 1) {
                         let (src, dst) = places.next().unwrap();
                         ways.push(RunParameters { isa, register, locality, blocks, src, dst });
                     }
