@@ -65,7 +65,7 @@ struct Translation<'a> {
     regex: String,
     /// For each open brace: whether a name or a folder starts at it.
     open: Vec<bool>,
-    /// Whether a name or a folder starts here.
+    /// True where a name or a folder starts.
     start: bool,
 }
 

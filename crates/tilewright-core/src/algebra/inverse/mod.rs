@@ -1,4 +1,4 @@
-//! What a layout reaches: its inverses, the offsets that it leaves out, and the elements that two layouts keep in one order.
+//! Inverses of layouts, the offsets that a layout leaves out, and the elements that two layouts keep in one order.
 
 mod alignment;
 mod complement;
