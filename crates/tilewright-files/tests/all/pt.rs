@@ -159,6 +159,47 @@ fn what_is_no_view_of_a_storage_is_an_error_that_says_why() {
     assert!(error.to_string().contains("two tensors are called \"a.b\""), "{error}");
 }
 
+/// Values that a small pickle makes large: names, names of classes, dims, tensors.
+#[test]
+fn what_grows_beyond_its_pickle_is_refused() {
+    let with = |pickle: &[u8]| {
+        open_archive(&[stored("m/data.pkl", pickle), stored("m/data/0", &[7; 16])]).unwrap_err()
+    };
+    let long = text(&"n".repeat(500_000));
+    let named =
+        [b"\x80\x02}q\x00(", &long[..], b"q\x01K\x01", &b"h\x01K\x01".repeat(100_000), b"u."];
+    let list = [&b"\x80\x02]q\x00("[..], &b"h\x00".repeat(100_000), b"e."];
+    let class = [b"\x80\x04", &long[..], b"\x94", &b"h\x00h\x00\x93".repeat(10), b"."];
+    for (pickle, why) in [
+        (named.concat(), "a name of more than 4096 bytes"),
+        (list.concat(), "more than 1048576 values"),
+        (class.concat(), "the name of a class is not a short text"),
+    ] {
+        let error = with(&pickle).to_string();
+        assert!(error.contains(why) && error.len() < 500, "{error}");
+    }
+    let wide = tensor("FloatStorage", 0, &[1; 40], &[1; 40]);
+    let error = opened(&[("a", wide)]).unwrap_err();
+    assert!(error.to_string().contains("more than 16 arguments, or more than 32 dims"), "{error}");
+}
+
+#[test]
+fn tensors_alone_and_in_other_dicts_are_read_and_lazy_views_are_errors() {
+    let plain = tensor("FloatStorage", 0, &[2, 2], &[2, 1]);
+    let alone = [b"\x80\x02", &plain[..], b"."].concat();
+    let input = open_archive(&[stored("m/data.pkl", &alone), stored("m/data/0", &[7; 16])]);
+    assert_eq!(input.unwrap().tensors()[0].name(), "tensor");
+    let default = [&b"ccollections\ndefaultdict\n)R("[..], &text("b"), &plain, b"u"].concat();
+    let input = opened(&[("a", default), ("c", b"cmodels\nNet\n)R".to_vec())]).unwrap();
+    assert_eq!(input.tensors()[0].name(), "a.b");
+    assert!(input.warnings().any(|said| said.contains("\"c\", an object of class \"Net\"")));
+    let bit = [&b"}("[..], &text("conj"), b"\x88u"].concat();
+    let end = plain.len() - 2;
+    let lazy = [&plain[..end], &bit, b"tR"].concat();
+    let error = opened(&[("a", lazy)]).unwrap_err();
+    assert!(error.to_string().contains("save what resolve_conj() returns"), "{error}");
+}
+
 #[test]
 fn archives_that_torch_would_not_write_are_errors() {
     let pickle =

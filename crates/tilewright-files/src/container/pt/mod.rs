@@ -92,7 +92,8 @@ impl Container for Pt {
 
     fn check(&self, opened: &Opened, watch: &dyn Watch) -> Result<(), Error> {
         let Some(file) = opened.files.first() else { return Ok(()) };
-        self.entries.iter().try_for_each(|entry| entry.check_sum(&file.source, watch))
+        let mut stored = self.entries.iter().filter(|entry| !entry.is_deflated);
+        stored.try_for_each(|entry| entry.check_sum(&file.source, watch))
     }
 
     fn warnings(&self) -> Vec<String> {
@@ -238,7 +239,9 @@ fn open(opening: Opening<'_>) -> Result<Opened, Error> {
     let tensors = views.into_iter().map(|(name, view)| entries.tensor(name, &view, order));
     let tensors = tensors.collect::<Result<Vec<_>, _>>()?;
     if let Some(name) = names::twice(tensors.iter().map(|tensor| tensor.name.as_str())) {
-        return Err(entries.wrong(format!("two tensors are called {name:?}")));
+        let said =
+            format!("two tensors are called {name:?}: the keys on the way to them, joined by dots");
+        return Err(error::unsupported(entries.source.path(), said));
     }
     let warnings = [left_out(&others), strided(&tensors)].into_iter().flatten().collect();
     let container = Box::new(Pt { entries: archive.entries, warnings });
@@ -248,7 +251,7 @@ fn open(opening: Opening<'_>) -> Result<Opened, Error> {
 /// Returns a warning about values that are not tensors.
 fn left_out(others: &[String]) -> Option<String> {
     let (first, count) = (others.first()?, Counted(others.len() as u64, "value"));
-    Some(format!("{count} not in a tensor, such as {first:?}, belong to no result"))
+    Some(format!("{count} not in a tensor, such as {first}, belong to no result"))
 }
 
 /// Returns a warning about tensors whose elements a reader without layouts would take in another order.

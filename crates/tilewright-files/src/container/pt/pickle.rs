@@ -9,6 +9,9 @@ use std::collections::HashMap;
 /// The largest number of values, and of values that wait on the stack.
 const MOST: usize = 1 << 22;
 
+/// The longest name of a class that is read from a text, in bytes.
+const LONGEST_CLASS: usize = 1024;
+
 /// The number of a value.
 pub(super) type Id = usize;
 
@@ -49,7 +52,7 @@ impl Pickle {
                 return Ok(Pickle { values: machine.values, root });
             }
             machine.step(code).map_err(|why| format!("byte {at} of the pickle: {why}"))?;
-            if machine.values.len() > MOST || machine.stack.len() > MOST {
+            if machine.most() > MOST {
                 return Err(format!("the pickle has more than {MOST} values"));
             }
         }
@@ -63,6 +66,15 @@ impl Pickle {
     /// Returns a value.
     pub(super) fn get(&self, id: Id) -> &PickleValue {
         self.values.get(id).unwrap_or(&PickleValue::Other)
+    }
+
+    /// Returns the number of parts of a value, with itself.
+    pub(super) fn count(&self, id: Id) -> usize {
+        1 + match self.get(id) {
+            PickleValue::Dict(pairs) => pairs.len(),
+            PickleValue::List(items) | PickleValue::Tuple(items) => items.len(),
+            _ => 0,
+        }
     }
 
     /// Returns the items of a tuple; none for another value.
@@ -92,6 +104,8 @@ struct Machine<'a> {
     /// The lengths of the stack at its marks.
     marks: Vec<usize>,
     memo: HashMap<u64, Id>,
+    /// The number of items that lists, dicts and tuples have been given.
+    items: usize,
 }
 
 /// The error of a pickle that takes more values than it has put on the stack.
@@ -130,6 +144,12 @@ impl<'a> Machine<'a> {
             _ => return Err(format!("the code {code:#04x} is not read; torch writes protocol 2")),
         }
         Ok(())
+    }
+
+    /// Returns the length of the longest of what grows.
+    fn most(&self) -> usize {
+        let others = self.marks.len().max(self.memo.len()).max(self.items);
+        self.values.len().max(self.stack.len()).max(others)
     }
 
     fn byte(&mut self) -> Option<u8> {
@@ -243,6 +263,7 @@ impl<'a> Machine<'a> {
                 items
             }
         };
+        self.items += items.len();
         self.push(PickleValue::Tuple(items));
         Ok(())
     }
@@ -263,6 +284,7 @@ impl<'a> Machine<'a> {
             0x91 => self.push(PickleValue::Other),
             _ => {}
         }
+        self.items += items.len();
         let owner = self.top()?;
         match self.values.get_mut(owner) {
             Some(PickleValue::List(list)) => list.extend(items),
@@ -297,23 +319,26 @@ impl<'a> Machine<'a> {
         } else {
             let (name, module) = (self.pop()?, self.pop()?);
             match (self.values.get(module), self.values.get(name)) {
-                (Some(PickleValue::Text(module)), Some(PickleValue::Text(name))) => {
+                (Some(PickleValue::Text(module)), Some(PickleValue::Text(name)))
+                    if module.len().max(name.len()) <= LONGEST_CLASS =>
+                {
                     PickleValue::Global(module.clone(), name.clone())
                 }
-                _ => return Err("the name of a class is not a text".into()),
+                _ => return Err("the name of a class is not a short text".into()),
             }
         };
         self.push(global);
         Ok(())
     }
 
-    /// Makes a call, or the empty dict that a call of `OrderedDict` returns.
+    /// Makes a call, or the empty dict that a call of `OrderedDict` or `defaultdict` returns.
     fn call(&mut self, code: u8) -> Result<(), String> {
         if code == 0x92 {
             self.pop()?;
         }
         let (arguments, function) = (self.pop()?, self.pop()?);
-        let is_dict = matches!(self.values.get(function), Some(PickleValue::Global(module, name)) if module == "collections" && name == "OrderedDict");
+        let is_dict = matches!(self.values.get(function), Some(PickleValue::Global(module, name))
+            if module == "collections" && matches!(name.as_str(), "OrderedDict" | "defaultdict"));
         self.push(if is_dict {
             PickleValue::Dict(Vec::new())
         } else {

@@ -1,12 +1,24 @@
 //! Finds the tensors in a pickle of torch: views of storages, under names.
 
+use tilewright_core::MAX_MODES;
+
 use super::pickle::{Id, Pickle, PickleValue};
 
 /// The deepest nesting of dicts, lists and tuples that is searched.
 const DEEPEST: usize = 32;
 
 /// The largest number of values that are looked at: parts that occur several times count each time.
-const MOST: usize = 1 << 22;
+const MOST: usize = 1 << 20;
+
+/// The largest number of tensors, as parts that occur several times are several.
+const MOST_TENSORS: usize = 1 << 18;
+
+/// The longest name, and the largest sum of the lengths of all names, in bytes.
+const LONGEST_NAME: usize = 4096;
+const LONGEST_NAMES: usize = 1 << 27;
+
+/// The largest number of arguments of a call that makes a tensor; torch gives at most eight.
+const MOST_ARGUMENTS: usize = 16;
 
 /// The classes of storages and the types of their elements, as torch names them.
 const STORAGES: [(&str, &str); 12] = [
@@ -62,19 +74,22 @@ impl State {
     /// A tensor of a kind that is not a view of a storage (sparse, quantised), and a checkpoint without tensors.
     pub(super) fn of(pickle: &Pickle) -> Result<State, String> {
         let mut state = State::default();
-        let (mut waiting, mut seen) = (vec![(String::new(), pickle.root(), 0)], 0);
+        let (mut waiting, mut seen, mut letters) = (vec![(String::new(), pickle.root(), 0)], 0, 0);
         while let Some((name, id, depth)) = waiting.pop() {
-            seen += 1;
-            if seen > MOST {
-                return Err(format!("the checkpoint has more than {MOST} values"));
+            seen += pickle.count(id);
+            if seen > MOST || state.views.len() > MOST_TENSORS {
+                return Err(format!(
+                    "the checkpoint has more than {MOST} values, or more than {MOST_TENSORS} tensors"
+                ));
             }
-            let parts = parts(pickle, &name, id);
+            let parts = parts(pickle, &name, id, &mut letters)?;
             if let Some(view) =
                 view(pickle, id, 0).map_err(|said| format!("tensor {name:?}: {said}"))?
             {
-                state.views.push((name, view));
+                let alone = name.is_empty() && depth == 0;
+                state.views.push((if alone { "tensor".into() } else { name }, view));
             } else if parts.is_empty() && !is_container(pickle, id) {
-                state.others.push(name);
+                state.others.push(other(pickle, &name, id));
             } else if depth == DEEPEST {
                 return Err(format!("{name:?} is nested deeper than {DEEPEST} dicts and lists"));
             } else {
@@ -92,23 +107,53 @@ fn is_container(pickle: &Pickle, id: Id) -> bool {
     matches!(pickle.get(id), PickleValue::Dict(_) | PickleValue::List(_) | PickleValue::Tuple(_))
 }
 
-/// Returns the parts of a dict, list or tuple with their names.
-fn parts(pickle: &Pickle, name: &str, id: Id) -> Vec<(String, Id)> {
-    let inner = |key: String| if name.is_empty() { key } else { format!("{name}.{key}") };
+/// Returns how a message shows a value that is not a tensor: by its name, and an object by its class too.
+fn other(pickle: &Pickle, name: &str, id: Id) -> String {
+    match *pickle.get(id) {
+        PickleValue::Call(class, _) => {
+            let class = pickle.global(class).map_or("?", |(_, class)| class);
+            format!("{name:?}, an object of class {class:?}")
+        }
+        _ => format!("{name:?}"),
+    }
+}
+
+/// Returns the parts of a dict, list or tuple with their names, whose lengths are added to `letters`.
+fn parts(
+    pickle: &Pickle,
+    name: &str,
+    id: Id,
+    letters: &mut usize,
+) -> Result<Vec<(String, Id)>, String> {
+    let mut inner = |key: &str| {
+        let len = name.len() + key.len() + 1;
+        *letters += len;
+        match (name, len > LONGEST_NAME || *letters > LONGEST_NAMES) {
+            (_, true) => Err(format!(
+                "a name of more than {LONGEST_NAME} bytes, or names of more than {LONGEST_NAMES} in all"
+            )),
+            ("", _) => Ok(key.to_owned()),
+            _ => Ok(format!("{name}.{key}")),
+        }
+    };
     match pickle.get(id) {
         PickleValue::Dict(pairs) => {
-            let key = |id: Id| match pickle.get(id) {
-                PickleValue::Text(text) => text.clone(),
-                PickleValue::Int(number) => number.to_string(),
-                _ => "?".into(),
-            };
-            pairs.iter().map(|(name, value)| (inner(key(*name)), *value)).collect()
+            let named = pairs.iter().enumerate().map(|(at, (key, value))| {
+                let name = match pickle.get(*key) {
+                    PickleValue::Text(text) => inner(text),
+                    PickleValue::Int(number) => inner(&number.to_string()),
+                    _ => inner(&format!("?{at}")),
+                };
+                Ok((name?, *value))
+            });
+            named.collect()
         }
-        PickleValue::List(items) | PickleValue::Tuple(items) => (0..)
-            .zip(items)
-            .map(|(number, item): (usize, _)| (inner(number.to_string()), *item))
+        PickleValue::List(items) | PickleValue::Tuple(items) => items
+            .iter()
+            .enumerate()
+            .map(|(at, item)| Ok((inner(&at.to_string())?, *item)))
             .collect(),
-        _ => Vec::new(),
+        _ => Ok(Vec::new()),
     }
 }
 
@@ -127,13 +172,16 @@ fn view(pickle: &Pickle, id: Id, depth: usize) -> Result<Option<View>, String> {
         Some(("torch._utils", "_rebuild_tensor" | "_rebuild_tensor_v2" | "_rebuild_tensor_v3")) => {
             rebuilt(pickle, parts).map(Some)
         }
-        Some(("torch._tensor", "_rebuild_from_type_v2")) => match parts {
+        Some((
+            "torch._tensor" | "torch.tensor",
+            "_rebuild_from_type" | "_rebuild_from_type_v2",
+        )) => match parts {
             [function, _, arguments, ..] => called(pickle, *function, *arguments).map(Some),
             _ => Err("a subclass of a tensor without its arguments".into()),
         },
-        Some(("torch._utils", name)) if name.starts_with("_rebuild_") => {
-            Err(format!("made by {name}, which is not a view of a storage; make it dense in torch"))
-        }
+        Some(("torch._utils", name)) if name.starts_with("_rebuild_") => Err(format!(
+            "made by {name}, which is not a view of a storage; save what to_dense(), dequantize() or full_tensor() returns"
+        )),
         _ => Ok(None),
     }
 }
@@ -157,6 +205,11 @@ fn rebuilt(pickle: &Pickle, arguments: &[Id]) -> Result<View, String> {
     let [storage, offset, extents, strides, rest @ ..] = arguments else {
         return Err("its call has fewer than four arguments".into());
     };
+    let ranks = [extents, strides].map(|id| pickle.tuple(*id).len());
+    if arguments.len() > MOST_ARGUMENTS || ranks.iter().any(|rank| *rank > MAX_MODES) {
+        return Err(format!("more than {MOST_ARGUMENTS} arguments, or more than {MAX_MODES} dims"));
+    }
+    lazy(pickle, rest)?;
     let number = |id: &Id| match pickle.get(*id) {
         PickleValue::Int(number) => u64::try_from(*number).ok(),
         _ => None,
@@ -177,6 +230,22 @@ fn rebuilt(pickle: &Pickle, arguments: &[Id]) -> Result<View, String> {
     Ok(View { storage, dtype, offset, extents, strides })
 }
 
+/// Returns an error for a view whose elements torch computes when it reads them: of the conjugate or the negative of what is stored.
+fn lazy(pickle: &Pickle, arguments: &[Id]) -> Result<(), String> {
+    for id in arguments {
+        let PickleValue::Dict(pairs) = pickle.get(*id) else { continue };
+        for (key, _) in pairs.iter().take(MOST_ARGUMENTS) {
+            match pickle.get(*key) {
+                PickleValue::Text(bit) if bit == "conj" || bit == "neg" => {
+                    return Err(format!("a lazy view; save what resolve_{bit}() returns"));
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Returns the number of a storage and the type of its elements: `("storage", CLASS, NUMBER, DEVICE, LENGTH)`.
 fn stored(pickle: &Pickle, id: Id, own: Option<&str>) -> Result<(String, &'static str), String> {
     let PickleValue::Persistent(id) = *pickle.get(id) else {
@@ -188,6 +257,9 @@ fn stored(pickle: &Pickle, id: Id, own: Option<&str>) -> Result<(String, &'stati
     let (class, number) =
         (pickle.global(*class).map_or("?", |(_, name)| name), pickle.get(*number));
     let PickleValue::Text(number) = number else { return Err("its storage has no number".into()) };
+    if number.len() > 64 {
+        return Err("its storage has a number of more than 64 letters".into());
+    }
     let of_class = STORAGES.iter().find(|(name, _)| *name == class).map(|(_, dtype)| *dtype);
     let of_tensor = |own: &str| TYPES.iter().find(|name| **name == own).copied();
     let dtype = match (own, of_class) {
