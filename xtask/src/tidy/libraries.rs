@@ -1,4 +1,4 @@
-//! What a library may not do.
+//! Rules that every library keeps.
 //!
 //! - A7: only the program and xtask print; a library returns its answers to its caller.
 //! - A1: core is the same program for all users. Features are not allowed.

@@ -25,9 +25,14 @@ impl Pattern {
     /// as it is. `**/` at the start or after a slash matches any number of folders.
     #[doc(hidden)]
     pub fn new(text: &str) -> Result<Pattern, Error> {
-        check(text)?;
-        let wrong = |why: &str| error::usage(format!("the tensor pattern {text:?}: {why}"));
-        let regex = Translation::of(text).map_err(wrong)?;
+        let wrong = |why: &str| {
+            error::usage(format!("the tensor pattern {:?}: {why}", names::clipped(text)))
+        };
+        if text.len() > LONGEST {
+            let len = text.len();
+            return Err(wrong(&format!("it has {len} bytes; at most {LONGEST} are read")));
+        }
+        let regex = Translation::of(text).map_err(|why| wrong(&why))?;
         let matcher = Regex::new(&regex).map_err(|error| wrong(&error.to_string()))?;
         Ok(Pattern { text: text.into(), matcher })
     }
@@ -65,20 +70,25 @@ struct Translation<'a> {
     regex: String,
     /// For each open brace: whether a name or a folder starts at it.
     open: Vec<bool>,
+    /// The largest number of braces that were open.
+    deepest: usize,
     /// True where a name or a folder starts.
     start: bool,
 }
 
 impl<'a> Translation<'a> {
-    fn of(text: &'a str) -> Result<String, &'static str> {
-        let rest = text.chars().peekable();
-        let mut to =
-            Translation { rest, regex: String::from("(?s)^"), open: Vec::new(), start: true };
+    fn of(text: &'a str) -> Result<String, String> {
+        let (rest, regex) = (text.chars().peekable(), String::from("(?s)^"));
+        let mut to = Translation { rest, regex, open: Vec::new(), deepest: 0, start: true };
         while let Some(c) = to.rest.next() {
             let start = std::mem::replace(&mut to.start, c == '/');
             to.next(c, start)?;
         }
-        if to.open.is_empty() { Ok(to.regex + "$") } else { Err("a brace { is not closed") }
+        let deepest = to.deepest;
+        if deepest > DEEPEST {
+            return Err(format!("it nests {deepest} braces; at most {DEEPEST} are read"));
+        }
+        if to.open.is_empty() { Ok(to.regex + "$") } else { Err("a brace { is not closed".into()) }
     }
 
     fn next(&mut self, c: char, start: bool) -> Result<(), &'static str> {
@@ -87,12 +97,12 @@ impl<'a> Translation<'a> {
             '?' => self.regex.push('.'),
             '[' => self.class()?,
             '\\' => {
-                let quoted =
-                    self.rest.next().ok_or("the \\ at its end has no character after it")?;
+                let quoted = self.rest.next().ok_or("nothing follows the \\ at its end")?;
                 self.one(quoted);
             }
             '{' => {
                 self.open.push(start);
+                self.deepest = self.deepest.max(self.open.len());
                 self.start = start;
                 self.regex.push_str("(?:");
             }
@@ -160,31 +170,6 @@ impl<'a> Translation<'a> {
     }
 }
 
-/// Returns an error for a pattern that is too long, or nested too deep, to be compiled.
-fn check(text: &str) -> Result<(), Error> {
-    let (shown, len) = (names::clipped(text), text.len());
-    if len > LONGEST {
-        let said =
-            format!("the tensor pattern {shown:?} has {len} bytes; at most {LONGEST} are read");
-        return Err(error::usage(said));
-    }
-    let (mut depth, mut deepest) = (0usize, 0);
-    for byte in text.bytes() {
-        match byte {
-            b'{' => depth += 1,
-            b'}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        deepest = deepest.max(depth);
-    }
-    if deepest > DEEPEST {
-        return Err(error::usage(format!(
-            "the tensor pattern {shown:?} nests {deepest} braces; at most {DEEPEST} are read"
-        )));
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -203,6 +188,11 @@ mod tests {
     fn patterns_are_bounded() {
         let nested = |depth: usize| "{a,".repeat(depth) + &"}".repeat(depth);
         assert!(Pattern::new(&nested(DEEPEST)).unwrap().matches("a"));
+        // Braces that stand for themselves are not nested.
+        assert!(
+            Pattern::new(&r"\{".repeat(DEEPEST + 1)).unwrap().matches(&"{".repeat(DEEPEST + 1))
+        );
+        assert!(Pattern::new(&"[{]".repeat(DEEPEST + 1)).is_ok());
         for (text, part) in [
             (nested(DEEPEST + 1), "nests 17 braces; at most 16"),
             (nested(200), "nests 200 braces"),
@@ -266,7 +256,7 @@ mod tests {
             ("[b-a]", "a range in brackets ends before it starts"),
             ("{a", "a brace { is not closed"),
             ("a}", "a brace } was not opened"),
-            ("a\\", "the \\ at its end has no character after it"),
+            ("a\\", "nothing follows the \\ at its end"),
         ] {
             let error = Pattern::new(text).unwrap_err();
             assert!(error.is_usage());

@@ -131,7 +131,7 @@ impl<'a> Machine<'a> {
             b')' | b't' | 0x85 | 0x86 | 0x87 => self.tuple(code)?,
             b']' => self.push(PickleValue::List(Vec::new())),
             b'}' => self.push(PickleValue::Dict(Vec::new())),
-            // Sets have no order and hold no tensors.
+            // A set: its items are not looked at.
             0x8f => self.push(PickleValue::Other),
             b'a' | b'e' | b'l' | b's' | b'u' | b'd' | 0x90 | 0x91 => self.fill(code)?,
             b'q' | b'r' | b'h' | b'j' | 0x94 => self.remember(code)?,
