@@ -193,6 +193,17 @@ fn tensors_alone_and_in_other_dicts_are_read_and_lazy_views_are_errors() {
     let input = opened(&[("a", default), ("c", b"cmodels\nNet\n)R".to_vec())]).unwrap();
     assert_eq!(input.tensors()[0].name(), "a.b");
     assert!(input.warnings().any(|said| said.contains("\"c\", an object of class \"Net\"")));
+    let function = b"ctorch._utils\n_rebuild_tensor_v2\n";
+    let arguments = &plain[function.len()..plain.len() - 1];
+    let parts = [
+        &b"ctorch._tensor\n_rebuild_from_type_v2\n("[..],
+        function,
+        b"cmodels\nMine\n",
+        arguments,
+        b"NtR",
+    ];
+    let input = opened(&[("a", parts.concat())]).unwrap();
+    assert_eq!((input.tensors()[0].name(), bytes(&input, "a")), ("a", vec![7; 16]));
     let bit = [&b"}("[..], &text("conj"), b"\x88u"].concat();
     let end = plain.len() - 2;
     let lazy = [&plain[..end], &bit, b"tR"].concat();

@@ -117,7 +117,7 @@ fn by_header(source: &Source, header: &Header, reading: &Reading) -> Result<Elem
     plain.ordered(header.descr.order).map_err(wrong)
 }
 
-/// Checks that given dims are those of the header. An array of one dim is a buffer, whose dims only the caller knows.
+/// Checks that given dims are those of the header. An array of at most one dim is a buffer, whose dims only the caller knows.
 fn check_dims(reading: &Reading, own: &[u64]) -> Result<(), String> {
     match &reading.dims {
         Some(dims) if dims != own && own.len() > 1 => Err(format!(

@@ -159,43 +159,47 @@ fn parts(
 
 /// Returns the tensor that a call makes; `None` for another value.
 fn view(pickle: &Pickle, id: Id, depth: usize) -> Result<Option<View>, String> {
-    let PickleValue::Call(function, arguments) = *pickle.get(id) else { return Ok(None) };
-    if depth > DEEPEST {
-        return Err(format!("made by more than {DEEPEST} calls"));
-    }
-    let parts = pickle.tuple(arguments);
-    let inner = |id: Option<&Id>| id.map_or(Ok(None), |id| view(pickle, *id, depth + 1));
-    match pickle.global(function) {
-        Some(("torch._utils", "_rebuild_parameter" | "_rebuild_parameter_with_state")) => {
-            inner(parts.first())
-        }
-        Some(("torch._utils", "_rebuild_tensor" | "_rebuild_tensor_v2" | "_rebuild_tensor_v3")) => {
-            rebuilt(pickle, parts).map(Some)
-        }
-        Some((
-            "torch._tensor" | "torch.tensor",
-            "_rebuild_from_type" | "_rebuild_from_type_v2",
-        )) => match parts {
-            [function, _, arguments, ..] => called(pickle, *function, *arguments).map(Some),
-            _ => Err("a subclass of a tensor without its arguments".into()),
-        },
-        Some(("torch._utils", name)) if name.starts_with("_rebuild_") => Err(format!(
-            "made by {name}, which is not a view of a storage; save what to_dense(), dequantize() or full_tensor() returns"
-        )),
+    match *pickle.get(id) {
+        _ if depth > DEEPEST => Err(format!("made by more than {DEEPEST} calls")),
+        PickleValue::Call(function, arguments) => made(pickle, (function, arguments), depth),
         _ => Ok(None),
     }
 }
 
-/// Returns the tensor that a subclass makes with the function of tensors.
-fn called(pickle: &Pickle, function: Id, arguments: Id) -> Result<View, String> {
-    match pickle.global(function) {
-        Some(("torch._utils", "_rebuild_tensor_v2" | "_rebuild_tensor_v3")) => {
-            rebuilt(pickle, pickle.tuple(arguments))
+/// Returns the tensor that this function makes of these arguments; `None` if it makes something else.
+fn made(
+    pickle: &Pickle,
+    (function, arguments): (Id, Id),
+    depth: usize,
+) -> Result<Option<View>, String> {
+    let parts = pickle.tuple(arguments);
+    match (pickle.global(function), parts) {
+        (
+            Some(("torch._utils", "_rebuild_parameter" | "_rebuild_parameter_with_state")),
+            [tensor, ..],
+        ) => view(pickle, *tensor, depth + 1),
+        (
+            Some(("torch._utils", "_rebuild_tensor" | "_rebuild_tensor_v2" | "_rebuild_tensor_v3")),
+            _,
+        ) => rebuilt(pickle, parts).map(Some),
+        // A subclass names the function that makes the tensor, and its arguments.
+        (
+            Some((
+                "torch._tensor" | "torch.tensor",
+                "_rebuild_from_type" | "_rebuild_from_type_v2",
+            )),
+            [function, _, arguments, ..],
+        ) if depth < DEEPEST => made(pickle, (*function, *arguments), depth + 1)?
+            .map(Some)
+            .ok_or_else(|| "a subclass made by another function; save its plain tensor".into()),
+        (Some(("torch._utils" | "torch._tensor" | "torch.tensor", name)), _)
+            if name.starts_with("_rebuild_") =>
+        {
+            Err(format!(
+                "made by {name}, which is not a view of a storage; save what to_dense(), dequantize() or full_tensor() returns"
+            ))
         }
-        other => {
-            let name = other.map_or("?", |(_, name)| name);
-            Err(format!("a subclass made by {name}; save its plain tensor"))
-        }
+        _ => Ok(None),
     }
 }
 
