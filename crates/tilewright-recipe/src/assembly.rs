@@ -24,6 +24,8 @@ pub struct Assembly {
     pub equal: Vec<Equal>,
     /// The tensors of the source whose elements are rounded from f32 to bf16, by their places in the list.
     pub rounded: BTreeSet<usize>,
+    /// The tensors of the source that the result does not have, or only in part, by their places in the list.
+    pub dropped: BTreeSet<usize>,
     /// The configurations that the result may have: metadata of another file must not contradict them.
     pub result: Conditions,
     /// The sizes that were found, by the keys of the configuration that give them.

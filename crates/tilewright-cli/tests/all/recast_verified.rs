@@ -56,7 +56,10 @@ fn results_are_verified_by_the_recipe_that_they_record_and_a_changed_element_is_
             for pair in
                 [[out, against], [against, out]].into_iter().skip(at_family % step).step_by(step)
             {
-                done(at, &["same-data", pair[0], pair[1], "-q"]);
+                let output = tilewright(at, &["same-data", pair[0], pair[1], "-q"]);
+                let lines = said(&output);
+                let is_dropped = |line: &str| line.ends_with("drops it") || line == "same";
+                assert!(lines.trim().lines().all(is_dropped), "{family:?} {out}: {lines}");
             }
             let whole = fs::read(at.join(out)).unwrap();
             let names: Vec<(String, u64)> = {
@@ -164,4 +167,33 @@ fn a_result_of_another_source_or_recipe_does_not_verify() {
     done(at, &["same-data", text(&before), "z.safetensors"]);
     let some = ["verify", "o.gguf", "--against", "swapped.safetensors", "--tensor", "*attn*"];
     done(at, &some);
+}
+
+#[test]
+fn dropped_tensors_are_named_and_are_differences_of_the_data() {
+    let folder = tilewright_testing::folder();
+    let at = folder.path();
+    let mut bytes = br#"{"a":{"dtype":"U8","shape":[3],"data_offsets":[0,3]},"b":{"dtype":"U8","shape":[4],"data_offsets":[3,7]}}"#.to_vec();
+    let len = (bytes.len() as u64).to_le_bytes();
+    bytes = [&len[..], &bytes, &[1, 2, 3, 4, 5, 6, 7]].concat();
+    fs::write(at.join("in.safetensors"), bytes).unwrap();
+    for (name, recipe, says) in [
+        ("whole", "pass = ['*']\ndrop = ['b']", "b is only in the first: the recipe of the second drops it"),
+        (
+            "part",
+            "pass = ['a']\n[[map]]\nfrom = 'b : (x + y)'\nto = 'b : x'\nsizes = { x = 3 }\ndrop = ['y']",
+            "b is in part only in the first: the recipe of the second drops it",
+        ),
+    ] {
+        let (out, toml) = (format!("{name}.safetensors"), format!("{name}.toml"));
+        fs::write(at.join(&toml), recipe).unwrap();
+        done(at, &["convert", "in.safetensors", &out, "--recipe", &toml, "-q"]);
+        let text = done(at, &["verify", &out, "--against", "in.safetensors"]);
+        assert!(text.contains("recipe drops \"b\", or parts: not compared"), "{text}");
+        assert_eq!(refused(at, &["same-data", "in.safetensors", &out, "-q"], 1).trim(), says);
+        let turned = refused(at, &["same-data", &out, "in.safetensors", "-q"], 1);
+        assert!(turned.contains("only in the second: the recipe of the first"), "{turned}");
+        // The other tensor is the same, and the file is that of a conversion with the same tensors.
+        done(at, &["same-data", "in.safetensors", &out, "--tensor", "a", "-q"]);
+    }
 }

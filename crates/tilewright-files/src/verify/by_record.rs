@@ -32,7 +32,7 @@ const NAMED: usize = 8;
 /// ```
 /// use tilewright_files::{Checked, Verdict};
 /// let unrecorded = vec!["b".to_owned()];
-/// let checked = Checked { recorded: 3, tensors: 5, unrecorded, verdict: Verdict::Same { bytes: 4096 } };
+/// let checked = Checked { recorded: 3, tensors: 5, unrecorded, verdict: Verdict::Same { bytes: 4096, dropped: vec![] } };
 /// assert_eq!(checked.remark().unwrap(), r#"a layout is recorded for "b", and no fingerprint: not compared"#);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl Checked {
     ///
     /// ```
     /// use tilewright_files::{Checked, Verdict};
-    /// let verdict = Verdict::Same { bytes: 4096 };
+    /// let verdict = Verdict::Same { bytes: 4096, dropped: vec![] };
     /// let checked = Checked { recorded: 5, tensors: 5, unrecorded: vec![], verdict };
     /// assert_eq!(checked.remark(), None);
     /// ```
@@ -64,14 +64,18 @@ impl Checked {
 
 /// Lists the names of tensors without a record, as a part of a sentence.
 fn unrecorded(names: &[String]) -> Option<String> {
+    let shown = named(names)?;
+    Some(format!("a layout is recorded for {shown}, and no fingerprint"))
+}
+
+/// Lists names, at most eight of them; `None` if there are none.
+pub(crate) fn named(names: &[String]) -> Option<String> {
     let shown: Vec<String> = names.iter().take(NAMED).map(|name| format!("{name:?}")).collect();
     let more = match names.len().saturating_sub(NAMED) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let shown = shown.join(", ");
-    (!names.is_empty())
-        .then(|| format!("a layout is recorded for {shown}{more}, and no fingerprint"))
+    (!names.is_empty()).then(|| shown.join(", ") + &more)
 }
 
 /// Compares the data of a file with the fingerprints that a conversion recorded. A tensor without a record is not compared; if
@@ -215,7 +219,7 @@ fn compared(
         }
         bytes += tensor.len;
     }
-    Ok(Verdict::Same { bytes })
+    Ok(Verdict::Same { bytes, dropped: vec![] })
 }
 
 /// Compares a tensor's data with its records, if there are any. All its elements were compared before, so the watcher gets no

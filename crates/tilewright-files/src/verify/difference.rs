@@ -5,13 +5,15 @@ use std::fmt;
 
 use tilewright_fingerprint::Fingerprint;
 
+use crate::verify::by_record;
+
 /// The result of a verification.
 ///
 /// ```
 /// use tilewright_files::{Request, Verdict, verify};
 /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
 /// let verdict = verify(path, path, &Request::new(), &()).unwrap();
-/// assert!(matches!(verdict, Verdict::Same { bytes: 1.. }));
+/// assert!(matches!(verdict, Verdict::Same { bytes: 1.., .. }));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -19,9 +21,26 @@ pub enum Verdict {
     Same {
         /// The bytes of tensors compared, padding included.
         bytes: u64,
+        /// The tensors of the original that the recorded recipe drops, all or parts of them: nothing holds these elements.
+        dropped: Vec<String>,
     },
     /// The first difference.
     Differs(Difference),
+}
+
+impl Verdict {
+    /// Returns a message on elements of the original that nothing holds, as a sentence without a full stop.
+    ///
+    /// ```
+    /// use tilewright_files::Verdict;
+    /// let verdict = Verdict::Same { bytes: 64, dropped: vec!["inv_freq".into()] };
+    /// assert_eq!(verdict.remark().unwrap(), r#"the recorded recipe drops "inv_freq", or parts: not compared"#);
+    /// ```
+    pub fn remark(&self) -> Option<String> {
+        let Verdict::Same { dropped, .. } = self else { return None };
+        let shown = by_record::named(dropped)?;
+        Some(format!("the recorded recipe drops {shown}, or parts: not compared"))
+    }
 }
 
 /// The first difference between a result and its original.
@@ -169,6 +188,13 @@ pub enum Apart {
         /// True if the first side does not have it.
         first: bool,
     },
+    /// One side does not have it, or only parts of it, because the recipe that this side records drops the rest.
+    Dropped {
+        /// True if the first side does not have it.
+        first: bool,
+        /// True if all of it is dropped.
+        whole: bool,
+    },
     /// Element types differ, by their names.
     Dtype {
         /// Of the first.
@@ -232,6 +258,11 @@ impl fmt::Display for Apart {
         match self {
             Apart::Missing { first: true } => f.write_str("is only in the second"),
             Apart::Missing { first: false } => f.write_str("is only in the first"),
+            Apart::Dropped { first, whole } => {
+                let parts = if *whole { "" } else { " in part" };
+                let (has, lacks) = if *first { ("second", "first") } else { ("first", "second") };
+                write!(f, "is{parts} only in the {has}: the recipe of the {lacks} drops it")
+            }
             Apart::Dtype { a, b } => write!(f, "has another element type: {a} vs {b}"),
             Apart::Dims { a, b } => {
                 write!(f, "has other dims: [{}] vs [{}]", listed(a), listed(b))
@@ -263,7 +294,7 @@ impl Divergence {
     /// Returns whether the tensor is one of the second side, and whether only one side has it.
     pub(crate) fn side(&self) -> (bool, bool) {
         match self.apart {
-            Apart::Missing { first } => (first, true),
+            Apart::Missing { first } | Apart::Dropped { first, .. } => (first, true),
             Apart::Dtype { .. } | Apart::Dims { .. } | Apart::Element { .. } => (false, false),
         }
     }

@@ -67,7 +67,7 @@ use crate::{
 /// use tilewright_files::{Request, Verdict, verify};
 /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
 /// let verdict = verify(path, path, &Request::new(), &()).unwrap();
-/// assert!(matches!(verdict, Verdict::Same { bytes: 1.. }));
+/// assert!(matches!(verdict, Verdict::Same { bytes: 1.., .. }));
 ///
 /// let other = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
 /// let Verdict::Differs(found) = verify(other, path, &Request::new(), &()).unwrap() else { panic!() };
@@ -108,9 +108,9 @@ pub fn verify(
     let (fill, arrays) = (request.fill, &[][..]);
     let comparison = Comparison { out: &out, against: &against, arrays, fill, workers };
     let found = match comparison.of(&pairs)? {
-        Verdict::Same { bytes } => {
+        Verdict::Same { bytes, .. } => {
             match folder::difference(&place, &against, &|_| Ok(()), workers)? {
-                None => return Ok(Verdict::Same { bytes }),
+                None => return Ok(Verdict::Same { bytes, dropped: vec![] }),
                 Some(said) => Difference::said(said),
             }
         }
@@ -300,7 +300,7 @@ impl Comparison<'_> {
             }
             bytes += pair.out.len;
         }
-        Ok(Verdict::Same { bytes })
+        Ok(Verdict::Same { bytes, dropped: vec![] })
     }
 
     /// Returns the first element or padding of a tensor that differs.
@@ -381,7 +381,7 @@ pub(crate) fn written(
     let (against, arrays) = (conversion.input, conversion.arrays);
     let comparison = Comparison { out: &out, against, arrays, fill: None, workers };
     match comparison.of(&pairs)? {
-        Verdict::Same { bytes } => Ok(bytes),
+        Verdict::Same { bytes, .. } => Ok(bytes),
         Verdict::Differs(found) => Err(wrong(&found.to_string())),
     }
 }

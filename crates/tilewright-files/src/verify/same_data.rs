@@ -81,7 +81,7 @@ pub fn same_data(
 /// let path = |name| format!("{}/../../corpus/data/{name}.safetensors", env!("CARGO_MANIFEST_DIR"));
 /// let open = |name| Collection::open(path(name)).unwrap();
 /// let (one, other) = (open("tiny_cnn_f32"), open("tiny_llm_mixed"));
-/// assert!(matches!(verify_data(&one, &one, &()).unwrap(), Verdict::Same { bytes: 1.. }));
+/// assert!(matches!(verify_data(&one, &one, &()).unwrap(), Verdict::Same { bytes: 1.., .. }));
 /// let Verdict::Differs(found) = verify_data(&one, &other, &()).unwrap() else { panic!() };
 /// assert_eq!(found.to_string(), "tensor \"0.bias\": is only in the result");
 /// ```
@@ -90,10 +90,12 @@ pub fn verify_data(
     against: &Collection,
     watch: &dyn Watch,
 ) -> Result<Verdict, Error> {
-    let Some(Divergence { name, apart, .. }) =
-        same_data(out, against, &Key::default(), watch)?.into_iter().next()
-    else {
-        return Ok(Verdict::Same { bytes: out.bytes() });
+    let (dropped, found): (Vec<_>, Vec<_>) = same_data(out, against, &Key::default(), watch)?
+        .into_iter()
+        .partition(|one| matches!(one.apart, Apart::Dropped { first: true, .. }));
+    let Some(Divergence { name, apart, .. }) = found.into_iter().next() else {
+        let dropped = dropped.into_iter().map(|one| one.name).collect();
+        return Ok(Verdict::Same { bytes: out.bytes(), dropped });
     };
     let text = match apart {
         Apart::Missing { first: true } => "is missing in the result".to_owned(),
@@ -105,7 +107,7 @@ pub fn verify_data(
 }
 
 /// Returns the tensors that differ by the recipe that one side records, if the recipe makes that side from the other. They have
-/// the names of the side that records the recipe.
+/// the names of the side that records the recipe, except those that it drops.
 fn by_recipe(
     a: &Collection,
     b: &Collection,
@@ -121,9 +123,17 @@ fn by_recipe(
         watch.total(made.bytes());
         let budget = Budget::new(DEFAULT_MEMORY);
         let found = remade.differences(&meant, usize::MAX, Workers::new(watch, &budget, 0))?;
+        let found = found.into_iter().map(|found| divergence(found, second));
+        let dropped = remade.dropped().filter(|(name, _)| from.get(name).is_some());
+        let dropped = dropped.map(|(name, whole)| {
+            let apart = Apart::Dropped { first: !second, whole };
+            Divergence { name: name.into(), apart, alike: vec![] }
+        });
+        let mut found: Vec<Divergence> = found.chain(dropped).collect();
+        found.sort_by(|a, b| a.name.cmp(&b.name));
         a.check()?;
         b.check()?;
-        return Ok(Some(found.into_iter().map(|found| divergence(found, second)).collect()));
+        return Ok(Some(found));
     }
     Ok(None)
 }

@@ -19,7 +19,7 @@ fn pair(folder: &TempDir, fill: Fill) -> (std::path::PathBuf, std::path::PathBuf
 
 fn differs(out: &std::path::Path, against: &std::path::Path, memory: u64) -> Option<String> {
     match verify(out, against, &Request::new().memory(memory), &()).unwrap() {
-        Verdict::Same { bytes } => {
+        Verdict::Same { bytes, .. } => {
             assert_eq!(bytes, 64 * 2 + 4);
             None
         }

@@ -32,7 +32,11 @@ fn verify(
         return verify_shards(py, sharded, (&output, against.as_ref(), job), &watcher);
     }
     let done = py.detach(|| match against {
-        Some(against) => Ok((files::verify(&output, against, &request, &watcher)?, None)),
+        Some(against) => {
+            let verdict = files::verify(&output, against, &request, &watcher)?;
+            let remark = verdict.remark();
+            Ok((verdict, remark))
+        }
         None => {
             let checked = files::verify_recorded(&output, &request, &watcher)?;
             let remark = checked.remark();

@@ -1,10 +1,10 @@
 //! Tensors and parts of tensors that a recipe drops, and those that were dropped before: all are reported.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     recipe::Recipe,
-    rule::Rule,
+    rule::{Rule, expression::Axis},
     solve::{claims::Claims, equations::Solved},
     tensor::Tensor,
 };
@@ -26,6 +26,23 @@ pub(crate) fn tensors(claims: &Claims, tensors: &[Tensor]) -> Option<String> {
     let verb = if names.len() == 1 { "is" } else { "are" };
     let named = names.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
     (!names.is_empty()).then(|| format!("{named}{more} {verb} dropped: not in the result"))
+}
+
+/// Returns the places of the tensors with elements that are dropped, all or some of them.
+pub(crate) fn places(
+    recipe: &Recipe,
+    (claims, solved): (&Claims, &[Solved]),
+    tensors: &[Tensor],
+) -> BTreeSet<usize> {
+    let in_part = solved.iter().flat_map(|one| {
+        let rule = &recipe.rules[one.instance.rule];
+        let gone = |axis: &Axis| rule.drop.contains(&axis.to_string()) && one.sizes.get(axis.base()) != Some(&0);
+        let references = rule.from.references.iter().zip(&one.instance.found);
+        let cut = references.filter(move |(it, _)| it.axes().any(gone));
+        cut.flat_map(|(_, found)| found.values().copied())
+    });
+    let all = claims.dropped.iter().copied().chain(in_part);
+    all.filter(|place| tensors[*place].elements() != Some(0)).collect()
 }
 
 /// Returns a sentence for each part.

@@ -46,6 +46,8 @@ struct RuleResult {
     sizes: Sizes,
     /// The tensors of the source that are rounded.
     rounded: BTreeSet<usize>,
+    /// The tensors of the source that are not or only in part in the result.
+    dropped: BTreeSet<usize>,
     /// Sentences about what is lost.
     told: Vec<String>,
 }
@@ -116,7 +118,7 @@ impl Recipe {
         outside: Outside<'_>,
         mut faults: Faults,
     ) -> Result<Assembly, Errors> {
-        let RuleResult { solved, made, equal, sizes, rounded, told } =
+        let RuleResult { solved, made, equal, sizes, rounded, dropped, told } =
             self.stage(tensors, outside, &mut faults)?;
         let none = BTreeSet::new();
         let scope = outside.scope(&sizes, &none);
@@ -149,6 +151,7 @@ impl Recipe {
             made,
             equal,
             rounded,
+            dropped,
             result,
             solved,
             metadata,
@@ -210,11 +213,12 @@ impl Recipe {
         let (rounded, mut told) = rounded::of(self, &solved, tensors, faults);
         told.extend(dropped::tensors(&claims, tensors));
         told.extend(dropped::told(self, &solved));
+        let dropped = dropped::places(self, (&claims, &solved), tensors);
         let built = self.build(&solved, (tensors, &claims), outside, faults);
         let (made, equal) = built.finish();
         let broken = made.iter().filter_map(|made| blocks::broken(made, tensors));
         broken.for_each(|error| faults.push(error));
-        Ok(RuleResult { solved, made, equal, sizes, rounded, told })
+        Ok(RuleResult { solved, made, equal, sizes, rounded, dropped, told })
     }
 
     /// If the only faults are sizes that do not follow, asks for the sizes that a person gives instead of the axes.

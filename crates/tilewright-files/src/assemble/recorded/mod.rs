@@ -205,7 +205,11 @@ fn compared(
         |companions: &mut _| packaging::configure(against, companions, config).map(|_| ());
     Ok(Some(match folder::difference(place, against, &go_along, crew)? {
         Some(said) => Verdict::Differs(Difference::said(said)),
-        None => Verdict::Same { bytes: bytes() },
+        None => {
+            let dropped = remade.dropped().map(|(name, _)| name);
+            let dropped = dropped.filter(|name| request::is_meant(&patterns, name));
+            Verdict::Same { bytes: bytes(), dropped: dropped.map(str::to_owned).collect() }
+        }
     }))
 }
 
@@ -238,6 +242,20 @@ impl<'a> Remade<'a> {
     /// Returns the comparison of a result with the source and the assembly from which it was made.
     pub(crate) fn new(out: &'a Input, against: &'a Input, forth: &'a Assembly) -> Remade<'a> {
         Remade { out, against, forth: Cow::Borrowed(forth) }
+    }
+
+    /// Returns the tensors of the source that the recipe drops, by name; `false` where it keeps a part.
+    pub(crate) fn dropped(&self) -> impl Iterator<Item = (&'a str, bool)> {
+        let origins = self.forth.made.iter().flat_map(|made| &made.parts).map(|part| part.origin);
+        let used: HashSet<usize> = origins
+            .filter_map(|origin| match origin {
+                Origin::Source { tensor, .. } => Some(tensor),
+                Origin::Fill(_) => None,
+            })
+            .collect();
+        let tensors = self.against.tensors();
+        let name = move |place: &usize| Some((tensors.get(*place)?.name(), !used.contains(place)));
+        self.forth.dropped.iter().filter_map(name)
     }
 
     /// Returns the first difference in elements or padding.

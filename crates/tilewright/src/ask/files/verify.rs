@@ -27,7 +27,10 @@ pub struct Verified(pub Verdict);
 impl fmt::Display for Verified {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Verdict::Same { bytes: all } => write!(f, "same: {} compared", bytes(*all)),
+            Verdict::Same { bytes: all, .. } => {
+                write!(f, "same: {} compared", bytes(*all))?;
+                self.0.remark().map_or(Ok(()), |said| write!(f, "\n{}", printable(&said)))
+            }
             Verdict::Differs(found) => write!(f, "differ: {}", printable(&found.to_string())),
         }
     }
@@ -37,7 +40,7 @@ impl fmt::Display for Verified {
 ///
 /// ```
 /// use tilewright::{ask::{Answer, Recorded}, files::{Checked, Verdict}};
-/// let (verdict, unrecorded) = (Verdict::Same { bytes: 640 }, vec![]);
+/// let (verdict, unrecorded) = (Verdict::Same { bytes: 640, dropped: vec![] }, vec![]);
 /// let recorded = Recorded(Checked { recorded: 2, tensors: 3, unrecorded, verdict });
 /// assert_eq!(recorded.to_string(), "same: 2 of 3 tensors have the recorded data, 640 B read");
 /// assert_eq!(recorded.to_json()["recorded"], 2);
@@ -48,7 +51,7 @@ pub struct Recorded(pub Checked);
 impl fmt::Display for Recorded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Checked { recorded, tensors, verdict, .. } = &self.0;
-        let Verdict::Same { bytes: all } = verdict else {
+        let Verdict::Same { bytes: all, .. } = verdict else {
             return Verified(verdict.clone()).fmt(f);
         };
         let (of, all) = (counted(*tensors as u128, "tensor"), bytes(*all));
@@ -75,7 +78,9 @@ impl Answer for Recorded {
 impl Answer for Verified {
     fn to_json(&self) -> Value {
         let difference = match &self.0 {
-            Verdict::Same { bytes } => return json!({ "same": true, "bytes": bytes }),
+            Verdict::Same { bytes, dropped } => {
+                return json!({ "same": true, "bytes": bytes, "dropped": dropped });
+            }
             Verdict::Differs(difference) => difference,
         };
         let mut value = json!({
@@ -203,6 +208,10 @@ fn tensor(divergence: &Divergence) -> Value {
     match &divergence.apart {
         Apart::Missing { first } => {
             value["missing"] = json!(if *first { "first" } else { "second" })
+        }
+        Apart::Dropped { first, whole } => {
+            value["missing"] = json!(if *first { "first" } else { "second" });
+            value["dropped"] = json!(if *whole { "whole" } else { "part" });
         }
         Apart::Dtype { a, b } => value["dtypes"] = json!([a, b]),
         Apart::Dims { a, b } => value["dims"] = json!([a, b]),
