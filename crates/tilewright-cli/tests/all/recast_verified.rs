@@ -178,7 +178,11 @@ fn dropped_tensors_are_named_and_are_differences_of_the_data() {
     bytes = [&len[..], &bytes, &[1, 2, 3, 4, 5, 6, 7]].concat();
     fs::write(at.join("in.safetensors"), bytes).unwrap();
     for (name, recipe, says) in [
-        ("whole", "pass = ['*']\ndrop = ['b']", "b is only in the first: the recipe of the second drops it"),
+        (
+            "whole",
+            "pass = ['*']\ndrop = ['b']",
+            "b is only in the first: the recipe of the second drops it",
+        ),
         (
             "part",
             "pass = ['a']\n[[map]]\nfrom = 'b : (x + y)'\nto = 'b : x'\nsizes = { x = 3 }\ndrop = ['y']",

@@ -44,15 +44,19 @@ pub(crate) const FORMATS: &[&Format] = &[
     &pt::FORMAT,
     &npz::FORMAT,
     &sharded::FORMAT,
+    &pt::several::FORMAT,
     &raw::FORMAT,
 ];
+
+/// The name and format of a checkpoint in a folder whose own format is only read.
+pub(crate) const NEWER: (&str, &Format) = ("model.safetensors", &safetensors::FORMAT);
 
 /// Returns the format with this prefix before the path.
 pub(crate) fn by_prefix(path: &Path) -> Option<(&'static Format, PathBuf)> {
     FORMATS.iter().find_map(|format| Some((*format, behind(path, format.prefix?)?)))
 }
 
-/// Returns the format whose files have this ending.
+/// Returns the format whose files have this ending, the longest if there are several.
 pub(crate) fn by_ending(path: &Path) -> Option<&'static Format> {
     let name = path.file_name().unwrap_or_default().as_encoded_bytes();
     let ends = |end: &str| {
@@ -60,7 +64,8 @@ pub(crate) fn by_ending(path: &Path) -> Option<&'static Format> {
         let tail = at.and_then(|at| name.get(at..));
         tail.is_some_and(|tail| tail.eq_ignore_ascii_case(end.as_bytes()))
     };
-    FORMATS.iter().copied().find(|format| format.ending.is_some_and(ends))
+    let fit = FORMATS.iter().copied().filter(|format| format.ending.is_some_and(ends));
+    fit.max_by_key(|format| format.ending.map_or(0, str::len))
 }
 
 /// Returns the format that recognises the first bytes of a file.

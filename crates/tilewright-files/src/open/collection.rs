@@ -357,6 +357,9 @@ fn files(folder: &Path, listed: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     let indices: Vec<&PathBuf> = paths.iter().filter(|path| is_index(path)).collect();
     match indices[..] {
         [] if paths.is_empty() => {
+            if let Some(older) = foreign::older(folder) {
+                return Ok(vec![older]);
+            }
             foreign::check_folder(folder)?;
             let said = "it contains no file of tensors, and subfolders are not read";
             Err(error::unsupported(folder, said))

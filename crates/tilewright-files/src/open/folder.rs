@@ -1,7 +1,8 @@
 //! Folders that hold a checkpoint: which of the files is opened, and which others are copied in a conversion. Opening, conversion
 //! and verification of folders use it.
 //!
-//! The checkpoint is the folder's one index of shards, else its one file of tensors with names. Other files are copied unchanged
+//! The checkpoint is the folder's one index of shards, else its one file of tensors with names, else `pytorch_model.bin` or its
+//! index. Other files are copied unchanged
 //! if they are not weights and not longer than [`LONGEST`]: `config.json`, tokenizers, licences. Links to files are followed,
 //! since folders of the Hugging Face hub consist of them. Everything else (folders, weights of other formats, longer files) is
 //! not copied, and a warning names it.
@@ -103,15 +104,21 @@ fn checkpoint(folder: &Path) -> Result<PathBuf, Error> {
             },
         }
     }
+    if let Some(older) = foreign::older(folder) {
+        return Ok(older);
+    }
     foreign::check_folder(folder)?;
     let known: Vec<String> = indices
         .iter()
         .chain(&files)
         .filter_map(|format| format.ending)
+        .filter(|end| !WEIGHTS.contains(end))
         .map(|end| format!("*{end}"))
         .collect();
     let known = known.join(", ");
-    let said = format!("it is a directory that holds no checkpoint: no file {known}");
+    let said = format!(
+        "it is a directory that holds no checkpoint: no file {known}, and no pytorch_model.bin"
+    );
     Err(error::unrecognised(folder, said))
 }
 

@@ -1,6 +1,6 @@
 //! Recognises checkpoints of other libraries that this crate does not read, and names the call that reads them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::{Error, error};
 
@@ -14,6 +14,14 @@ const OF_TORCH: &str =
     "a checkpoint as torch stores it (*.distcp), whose list of tensors is a pickle";
 const RESHARD: &str = "tilewright.reshard(FOLDER, OUT).run() writes safetensors";
 const UNPACK: &str = "tilewright.orbax.unpack(FOLDER, OUT) writes them uncompressed";
+
+/// The names of the checkpoint that transformers wrote before safetensors: the index of several files, or one file.
+const BEFORE_SAFETENSORS: [&str; 2] = ["pytorch_model.bin.index.json", "pytorch_model.bin"];
+
+/// Returns the checkpoint of a folder that has no newer one.
+pub(crate) fn older(folder: &Path) -> Option<PathBuf> {
+    BEFORE_SAFETENSORS.iter().map(|name| folder.join(name)).find(|path| path.is_file())
+}
 
 /// Returns an error for the folder of a checkpoint that only Python opens, with the call.
 #[doc(hidden)]

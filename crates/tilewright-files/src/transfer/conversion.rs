@@ -14,7 +14,7 @@ use crate::{
     Action, Error, FileLists, Input, Job, Request,
     assemble::making::Making,
     commit::{destination, journal, lock, stage::Stage},
-    container::{Format, Section, Target},
+    container::{Format, NEWER, Section, Target},
     error,
     layout::{
         dtype,
@@ -113,10 +113,14 @@ impl<'a> Conversion<'a> {
         Conversion::decided(input, out, request, swept, checked_jobs)?.allowed()
     }
 
-    /// Prepares the conversion of a folder, whose checkpoint keeps its name.
+    /// Prepares the conversion of a folder, whose checkpoint keeps its name unless its format is only read.
     fn staged(input: &'a Input, stage: Stage, request: Request) -> Result<Conversion<'a>, Error> {
-        let path = stage.path.join(input.path.file_name().unwrap_or_default());
-        let out = Place { path, format: Some(input.container_format()) };
+        let (own, name) = (input.container_format(), input.path.file_name().unwrap_or_default());
+        let (name, format) = match input.opened.container.can_become(own) {
+            true => (name, own),
+            false => (NEWER.0.as_ref(), NEWER.1),
+        };
+        let out = Place { path: stage.path.join(name), format: Some(format) };
         let conversion = Conversion::decided(input, out, request, |_, _, _| Ok(()), checked_jobs)?;
         Ok(Conversion { stage: Some(stage), ..conversion }.settled())
     }

@@ -31,7 +31,7 @@ fn run(from: &Path, to: &Path, request: Request) -> Result<Vec<String>, Error> {
     Ok(conversion.warnings().collect())
 }
 
-fn inside(folder: &Path) -> Vec<String> {
+pub(crate) fn inside(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();
     let mut names: Vec<String> =
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -173,7 +173,7 @@ fn what_is_refused() {
     fs::create_dir(at("empty")).unwrap();
     fs::write(at("file"), "precious").unwrap();
     let error = open(at("empty"), &Reading::default()).unwrap_err();
-    let said = "no checkpoint: no file *.index.json, *.safetensors, *.gguf, *.pt, *.npz";
+    let said = "no checkpoint: no file *.index.json, *.safetensors, *.gguf, *.npz";
     assert!(error.is_io() && error.to_string().contains(said), "{error}");
     // A folder that is not empty is never replaced, and neither is a file.
     for (out, said) in [

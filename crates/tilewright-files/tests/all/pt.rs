@@ -3,10 +3,11 @@
 use std::fs;
 
 use tilewright_core::Dtype;
-use tilewright_files::{Error, Input, Reading, Verdict, open, verify};
+use tilewright_files::{Collection, Error, Input, Reading, Verdict, open, verify};
 
 use crate::{
     common::*,
+    folders::inside,
     npz::{archive, deflated, stored},
 };
 
@@ -112,19 +113,77 @@ fn tensor(class: &str, offset: i32, extents: &[i32], strides: &[i32]) -> Vec<u8>
     [&b"ctorch._utils\n_rebuild_tensor_v2\n"[..], &arguments, b"R"].concat()
 }
 
-/// Opens an archive with a dict of these values and a storage of 16 bytes.
-fn opened(pairs: &[(&str, Vec<u8>)]) -> Result<Input, Error> {
+/// Returns the bytes of an archive with a dict of these values and a storage of 16 bytes, each with the value `fill`.
+fn made(pairs: &[(&str, Vec<u8>)], fill: u8) -> Vec<u8> {
     let pairs: Vec<u8> =
         pairs.iter().flat_map(|(name, value)| [text(name), value.clone()].concat()).collect();
     let pickle = [b"\x80\x02}(", &pairs[..], b"u."].concat();
-    open_archive(&[stored("m/data.pkl", &pickle), stored("m/data/0", &[7; 16])])
+    archive(&[stored("m/data.pkl", &pickle), stored("m/data/0", &[fill; 16])])
+}
+
+fn opened(pairs: &[(&str, Vec<u8>)]) -> Result<Input, Error> {
+    open_bytes(&made(pairs, 7))
 }
 
 fn open_archive(entries: &[crate::npz::Entry]) -> Result<Input, Error> {
+    open_bytes(&archive(entries))
+}
+
+fn open_bytes(bytes: &[u8]) -> Result<Input, Error> {
     let folder = folder();
     let path = folder.path().join("a.pt");
-    fs::write(&path, archive(entries)).unwrap();
+    fs::write(&path, bytes).unwrap();
     open(&path, &Reading::default())
+}
+
+/// A folder as transformers wrote it: one file, or an index of several.
+#[test]
+fn a_folder_of_torch_is_opened_by_its_index_or_its_file() {
+    let folder = folder();
+    let at = |name: &str| folder.path().join("model").join(name);
+    fs::create_dir(folder.path().join("model")).unwrap();
+    let square = || tensor("FloatStorage", 0, &[2, 2], &[1, 2]);
+    fs::write(at("pytorch_model.bin"), made(&[("a", square())], 1)).unwrap();
+    let model = folder.path().join("model");
+    let input = open(&model, &Reading::default()).unwrap();
+    assert_eq!((input.format(), input.tensors()[0].name()), ("pt", "a"));
+
+    fs::write(at("1.bin"), made(&[("a", square())], 1)).unwrap();
+    fs::write(at("2.bin"), made(&[("b", square()), ("c", square())], 2)).unwrap();
+    let index = |map: &str| {
+        let text = format!(r#"{{"metadata":{{"total_size":48}},"weight_map":{{{map}}}}}"#);
+        fs::write(at("pytorch_model.bin.index.json"), text).unwrap();
+        open(&model, &Reading::default())
+    };
+    let input = index(r#""a":"1.bin","b":"2.bin","c":"2.bin""#).unwrap();
+    assert_eq!((input.format(), input.tensors().len()), ("sharded pt", 3));
+    assert_eq!((bytes(&input, "a"), bytes(&input, "c")), (vec![1; 16], vec![2; 16]));
+    assert!(input.warnings().any(|said| said.contains("not in row-major order")));
+    // The result is a folder with a newer file, and with the other files of the model.
+    fs::write(at("config.json"), "{}").unwrap();
+    let out = folder.path().join("out");
+    convert(&model, &out, to("row-major").verify(true)).unwrap();
+    assert_eq!(inside(&out), ["config.json", "model.safetensors"]);
+    let verdict = verify(&out, &model, &to("row-major"), &()).unwrap();
+    assert!(matches!(verdict, Verdict::Same { .. }), "{verdict:?}");
+    let out = out.join("model.safetensors");
+    let result = open(&out, &Reading::default()).unwrap();
+    assert_eq!((bytes(&result, "a"), bytes(&result, "b")), (vec![1; 16], vec![2; 16]));
+    let collection = Collection::open(&model).unwrap();
+    assert_eq!(collection.names().count(), 3);
+
+    for (map, why) in [
+        (r#""a":"1.bin","b":"2.bin""#, "holds tensor \"c\", which the index does not name"),
+        (r#""a":"2.bin","b":"2.bin","c":"2.bin""#, "which does not hold it"),
+        (r#""a":"../1.bin""#, "a shard must be a file name beside the index"),
+        (r#""a":"3.bin""#, "3.bin"),
+    ] {
+        let error = index(map).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+    }
+    // A newer checkpoint in the folder is read in its place.
+    fs::copy(&out, at("model.safetensors")).unwrap();
+    assert_eq!(open(&model, &Reading::default()).unwrap().format(), "safetensors");
 }
 
 #[test]

@@ -36,7 +36,9 @@ pub(crate) fn places(
 ) -> BTreeSet<usize> {
     let in_part = solved.iter().flat_map(|one| {
         let rule = &recipe.rules[one.instance.rule];
-        let gone = |axis: &Axis| rule.drop.contains(&axis.to_string()) && one.sizes.get(axis.base()) != Some(&0);
+        let gone = |axis: &Axis| {
+            rule.drop.contains(&axis.to_string()) && one.sizes.get(axis.base()) != Some(&0)
+        };
         let references = rule.from.references.iter().zip(&one.instance.found);
         let cut = references.filter(move |(it, _)| it.axes().any(gone));
         cut.flat_map(|(_, found)| found.values().copied())

@@ -7,6 +7,7 @@
 //! The pickle is read as data: nothing is imported or called, so a file cannot run code.
 
 mod pickle;
+pub(crate) mod several;
 mod state;
 
 use std::{collections::HashMap, path::Path};
@@ -91,13 +92,19 @@ impl Container for Pt {
     }
 
     fn check(&self, opened: &Opened, watch: &dyn Watch) -> Result<(), Error> {
-        let Some(file) = opened.files.first() else { return Ok(()) };
-        let mut stored = self.entries.iter().filter(|entry| !entry.is_deflated);
-        stored.try_for_each(|entry| entry.check_sum(&file.source, watch))
+        opened.files.first().map_or(Ok(()), |file| self.check_sums(&file.source, watch))
     }
 
     fn warnings(&self) -> Vec<String> {
         self.warnings.clone()
+    }
+}
+
+impl Pt {
+    /// Checks the archive's checksums.
+    fn check_sums(&self, source: &Source, watch: &dyn Watch) -> Result<(), Error> {
+        let mut stored = self.entries.iter().filter(|entry| !entry.is_deflated);
+        stored.try_for_each(|entry| entry.check_sum(source, watch))
     }
 }
 
@@ -172,7 +179,12 @@ impl<'a> Entries<'a> {
     }
 
     /// Returns a tensor: a view of the storage in an entry.
-    fn tensor(&self, name: String, view: &View, order: ByteOrder) -> Result<Tensor, Error> {
+    fn tensor(
+        &self,
+        name: String,
+        view: &View,
+        (file, order): (usize, ByteOrder),
+    ) -> Result<Tensor, Error> {
         let about = |said: String| self.wrong(format!("tensor {name:?}: {said}"));
         let entry = self.get(&format!("data/{}", view.storage))?;
         let dtype = Dtype::spelled(view.dtype)
@@ -194,7 +206,7 @@ impl<'a> Entries<'a> {
             file_dims: None,
             noted: None,
             refusal: None,
-            pieces: vec![Piece::whole(0, entry.at + first, len, &held)],
+            pieces: vec![Piece::whole(file, entry.at + first, len, &held)],
             name,
             held,
             len,
@@ -223,7 +235,12 @@ fn layout(view: &View, dtype: Dtype, bits: u32) -> Result<ElementLayout, String>
 }
 
 fn open(opening: Opening<'_>) -> Result<Opened, Error> {
-    let source = opening.source;
+    let (source, pt, tensors) = file(opening.source, 0)?;
+    Ok(Opened { container: Box::new(pt), index: None, files: vec![Member::alone(source)], tensors })
+}
+
+/// Opens the file of this number among the files of a checkpoint.
+fn file(source: Source, number: usize) -> Result<(Source, Pt, Vec<Tensor>), Error> {
     if source.head(BEFORE_ZIP.len() as u64)? == BEFORE_ZIP {
         return Err(error::unsupported(
             source.path(),
@@ -236,7 +253,8 @@ fn open(opening: Opening<'_>) -> Result<Opened, Error> {
     let pickle = Pickle::read(&entries.read("data.pkl")?).map_err(|said| entries.wrong(said))?;
     let State { views, others } =
         State::of(&pickle).map_err(|said| error::unsupported(source.path(), said))?;
-    let tensors = views.into_iter().map(|(name, view)| entries.tensor(name, &view, order));
+    let tensors =
+        views.into_iter().map(|(name, view)| entries.tensor(name, &view, (number, order)));
     let tensors = tensors.collect::<Result<Vec<_>, _>>()?;
     if let Some(name) = names::twice(tensors.iter().map(|tensor| tensor.name.as_str())) {
         let said =
@@ -244,8 +262,7 @@ fn open(opening: Opening<'_>) -> Result<Opened, Error> {
         return Err(error::unsupported(entries.source.path(), said));
     }
     let warnings = [left_out(&others), strided(&tensors)].into_iter().flatten().collect();
-    let container = Box::new(Pt { entries: archive.entries, warnings });
-    Ok(Opened { container, index: None, files: vec![Member::alone(source)], tensors })
+    Ok((source, Pt { entries: archive.entries, warnings }, tensors))
 }
 
 /// Returns a warning about values that are not tensors.

@@ -69,7 +69,7 @@ impl Container for Safetensors {
     }
 
     fn plan(&self, input: &Opened, path: &Path, jobs: &[Job]) -> Result<Vec<Target>, Error> {
-        Ok(vec![target(input, &self.metadata, 0, path, jobs)?])
+        Ok(vec![target(input, &self.metadata, None, path, jobs)?])
     }
 
     fn renewed(

@@ -50,18 +50,18 @@ impl<'a> PlannedTensor<'a> {
     }
 }
 
-/// Plans the file of this number, which holds the tensors of the input's file of that number.
+/// Plans a file that holds all tensors, or those of the input's file of this number.
 pub(in crate::container) fn target(
     input: &Opened,
     metadata: &Metadata,
-    file: usize,
+    file: Option<usize>,
     path: &Path,
     jobs: &[Job],
 ) -> Result<Target, Error> {
     let mut entries = Vec::new();
     for (number, job) in jobs.iter().enumerate() {
         let tensor = input.tensors.get(job.tensor);
-        if let Some(tensor) = tensor.filter(|tensor| tensor.file() == Some(file)) {
+        if let Some(tensor) = tensor.filter(|tensor| file.is_none() || tensor.file() == file) {
             entries.push(PlannedTensor::of(path, number, job, tensor)?);
         }
     }

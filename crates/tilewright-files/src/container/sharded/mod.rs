@@ -10,7 +10,7 @@ use std::{
 pub(crate) use index::Index;
 
 use super::{
-    format::{Beside, Container, Fact, Format, Opened, Opening},
+    format::{Beside, Container, Fact, Format, Member, Opened, Opening},
     safetensors::{self, Metadata},
     target::{Section, Target},
 };
@@ -59,7 +59,13 @@ impl Container for Sharded {
         let names = mark::usual_names(input.files.iter().map(|file| file.name.as_str()));
         let mut targets = Vec::new();
         for (number, (name, metadata)) in names.iter().zip(&self.metadata).enumerate() {
-            targets.push(safetensors::target(input, metadata, number, &folder.join(name), jobs)?);
+            targets.push(safetensors::target(
+                input,
+                metadata,
+                Some(number),
+                &folder.join(name),
+                jobs,
+            )?);
         }
         let own = input.files.iter().map(|file| file.name.as_str());
         let renamed = own.zip(names.iter().map(String::as_str)).collect();
@@ -118,25 +124,53 @@ impl Container for Sharded {
 }
 
 fn open(opening: Opening<'_>) -> Result<Opened, Error> {
-    let Opening { source, beside, .. } = opening;
-    let Some(beside) = beside else {
-        let said = "the index of a checkpoint names files beside it, but standard input is not in a folder; give the file's path";
-        return Err(error::usage(said));
-    };
-    let path = source.path().to_path_buf();
-    let index = Index::read(&source)?;
-    let (mut files, mut metadata, mut tensors) = (Vec::new(), Vec::new(), Vec::new());
-    for (number, name) in index.shards().into_iter().enumerate() {
-        let opened = Source::open(&beside(name))?;
-        let (member, said, own) = safetensors::file(opened, name.into(), number)?;
-        check_shard(&path, &index, name, &own)?;
-        files.push(member);
+    let mut metadata = Vec::new();
+    let listed = Listed::open(opening, &mut |source, name, number| {
+        let (member, said, own) = safetensors::file(source, name, number)?;
         metadata.push(said);
-        tensors.extend(own);
+        Ok((member, own))
+    })?;
+    let container = Box::new(Sharded { index: listed.index.clone(), metadata });
+    Ok(listed.opened(container))
+}
+
+/// The files that an index names, and their tensors.
+pub(crate) struct Listed {
+    index: Index,
+    source: Source,
+    files: Vec<Member>,
+    tensors: Vec<Tensor>,
+}
+
+/// Opens a shard of this name and number.
+type OpenShard<'a> = dyn FnMut(Source, String, usize) -> Result<(Member, Vec<Tensor>), Error> + 'a;
+
+impl Listed {
+    /// Opens an index, and the files that it names.
+    pub(crate) fn open(opening: Opening<'_>, shard: &mut OpenShard<'_>) -> Result<Listed, Error> {
+        let Opening { source, beside, .. } = opening;
+        let Some(beside) = beside else {
+            let said = "the index of a checkpoint names files beside it, but standard input is not in a folder; give the file's path";
+            return Err(error::usage(said));
+        };
+        let path = source.path().to_path_buf();
+        let index = Index::read(&source)?;
+        let (mut files, mut tensors) = (Vec::new(), Vec::new());
+        for (number, name) in index.shards().into_iter().enumerate() {
+            let (member, own) = shard(Source::open(&beside(name))?, name.into(), number)?;
+            check_shard(&path, &index, name, &own)?;
+            files.push(member);
+            tensors.extend(own);
+        }
+        check_index(&path, &index, &tensors)?;
+        Ok(Listed { index, source, files, tensors })
     }
-    check_index(&path, &index, &tensors)?;
-    let container = Box::new(Sharded { index, metadata });
-    Ok(Opened { container, index: Some(source), files, tensors })
+
+    /// Returns the input with its container.
+    pub(crate) fn opened(self, container: Box<dyn Container>) -> Opened {
+        let Listed { source, files, tensors, .. } = self;
+        Opened { container, index: Some(source), files, tensors }
+    }
 }
 
 /// Checks that the index maps every tensor of a shard to this shard.
