@@ -5,11 +5,13 @@
 //! order. It assumes nothing about the values, but the more of them differ, the sooner there is one answer. Numbered elements
 //! decide everything.
 
+mod changed;
 mod mirrored;
 mod search;
 
 use tilewright_core::TensorLayout;
 
+pub(crate) use changed::coordinate;
 use search::Search;
 
 /// The largest number of mirrored arrays that are searched. Few of them begin with the first element of the storage.
@@ -37,6 +39,15 @@ pub enum Inference {
         layouts: Vec<TensorLayout>,
         /// The reason why they cannot be told apart.
         why: String,
+    },
+    /// One layout fits all elements but one, whose value was changed.
+    AllButOne {
+        /// The layout.
+        layout: TensorLayout,
+        /// The number of the element, in row-major order.
+        element: u64,
+        /// The cell of the packed buffer that holds another value.
+        cell: u64,
     },
     /// No layout of this form fits.
     None {
@@ -124,6 +135,7 @@ pub fn infer(original: &[u8], dims: &[u64], packed: &[u8], width: usize) -> Infe
         Inference::None { why } => in_words(&elements, dims, &cells, packed, width)
             .map(Inference::Found)
             .or_else(|| mirrored(&elements, dims, &cells, packed, width))
+            .or_else(|| changed::answer(&elements, dims, &cells))
             .unwrap_or(Inference::None { why }),
         found => found,
     }

@@ -162,7 +162,10 @@ fn what_has_no_layout_or_several_is_told() {
     assert!(none(&wrong).starts_with("digits "));
     assert!(none(&bytes(&iota[..63])).contains("holds 63 elements, but the array has 64"));
     assert!(none(&[0; 255]).contains("not whole numbers"));
-    assert!(none(&vec![9; 256]).contains("first 0 of 64"));
+    assert!(
+        none(&vec![9; 256])
+            .contains("64 elements of the array are not in the packed buffer, the first")
+    );
     let mut rotated = iota.clone();
     rotated.rotate_left(3);
     assert!(none(&bytes(&rotated)).contains("element 0"));
@@ -173,6 +176,35 @@ fn what_has_no_layout_or_several_is_told() {
     assert!(matches!(infer(&[], &[0, 8], &[], 4), Inference::Ambiguous { .. }));
     assert!(matches!(infer(&[1, 2], &[3], &[1, 2], 1), Inference::None { .. }));
     assert!(matches!(infer(&[1, 2], &[u64::MAX, 3], &[1, 2], 1), Inference::None { .. }));
+}
+
+/// A changed element is named, with the layout of the others; several are counted.
+#[test]
+fn changed_elements_are_named_or_counted() {
+    for text in
+        ["f32[20,40] zN", "f32[3,37]{0,1:T(2,4)}", "f32[8,20,3,3] NC1HWC0", "f32[7,9] col-major"]
+    {
+        let named = Spec::parse(text).unwrap().resolve(None, None).unwrap();
+        let layout = named.layout();
+        let values: Vec<u32> = (1..=layout.size() as u32).collect();
+        let right = packed(&values, &offsets(layout), layout.capacity());
+        for element in [0, 1, layout.size() / 2, layout.size() - 1] {
+            let mut wrong = right.clone();
+            let at = layout.offset_of(element).unwrap() as usize;
+            wrong[4 * at + 3] = 0x80;
+            let answer = infer(&bytes(&values), layout.extents(), &wrong, 4);
+            let Inference::AllButOne { layout: found, element: index, cell } = answer else {
+                panic!("{text}: {answer:?}")
+            };
+            assert_eq!((index, cell as usize), (element, at), "{text}");
+            assert_eq!(found.same_function(layout), Ok(true), "{text}");
+            // The value of another element: this one is there twice, and the changed one is lost.
+            wrong[4 * at..4 * at + 4].copy_from_slice(&values[element as usize ^ 2].to_le_bytes());
+            let answer = infer(&bytes(&values), layout.extents(), &wrong, 4);
+            let Inference::None { why } = answer else { panic!("{text}: {answer:?}") };
+            assert!(why.starts_with("1 element of the array is not in the packed buffer"), "{why}");
+        }
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ use tilewright_notation::{Named, notation};
 
 use crate::{
     ask::{Answer, Recognition},
-    infer::{Inference, infer},
+    infer::{Inference, coordinate, infer},
 };
 
 /// Array before it is packed: its elements in row-major order.
@@ -94,9 +94,9 @@ impl Inferred {
             && let found @ Inference::Found(_) =
                 infer(&known.reversed(), known.dims, packed, known.width)
         {
-            return Inferred { reversed: true, ..said(known, found) };
+            return Inferred { reversed: true, ..said(known, packed, found) };
         }
-        said(known, answer)
+        said(known, packed, answer)
     }
 
     /// Returns the bytes of an element of padding as one number in hexadecimal, with the last byte first.
@@ -107,8 +107,7 @@ impl Inferred {
     /// assert_eq!(Inferred::of(&known, &[1, 2, 3, 255]).fill().as_deref(), Some("0xff"));
     /// ```
     pub fn fill(&self) -> Option<String> {
-        let bytes = self.padding.as_ref()?.iter().rev();
-        Some(bytes.fold("0x".to_owned(), |text, byte| text + &format!("{byte:02x}")))
+        self.padding.as_deref().map(number)
     }
 
     fn found(&self) -> Option<&Named> {
@@ -116,7 +115,7 @@ impl Inferred {
     }
 }
 
-fn said(known: &Known<'_>, answer: Inference) -> Inferred {
+fn said(known: &Known<'_>, packed: &[u8], answer: Inference) -> Inferred {
     let none = |answer, why| Inferred {
         answer,
         why,
@@ -136,9 +135,27 @@ fn said(known: &Known<'_>, answer: Inference) -> Inferred {
             layouts: layouts.into_iter().map(|layout| known.named(layout)).collect(),
             ..none("ambiguous", Some(why))
         },
+        Inference::AllButOne { layout, element, cell } => {
+            let value = |bytes: &[u8], at: u64| {
+                let from = at as usize * known.width;
+                bytes.get(from..from + known.width).map(number).unwrap_or_default()
+            };
+            let (was, is) = (value(known.bytes, element), value(packed, cell));
+            let at = coordinate(element, known.dims);
+            let pattern = pattern(&known.named(layout));
+            let why = format!(
+                "{pattern} fits all elements but {at}: it is {was} in the array, and {is} in the packed buffer, at offset {cell}"
+            );
+            none("none", Some(why))
+        }
         Inference::None { why } => none("none", Some(why)),
         Inference::Undecided { why } => none("undecided", Some(why)),
     }
+}
+
+/// Returns the bytes of an element as one number in hexadecimal, with the last byte first.
+fn number(bytes: &[u8]) -> String {
+    bytes.iter().rev().fold("0x".to_owned(), |text, byte| text + &format!("{byte:02x}"))
 }
 
 /// Returns the layout as a pattern. A layout that was found this way has one.
