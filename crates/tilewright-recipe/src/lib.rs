@@ -4,7 +4,6 @@
 mod assembly;
 mod config;
 mod error;
-mod guess;
 pub mod kind;
 mod recipe;
 mod rule;
@@ -14,14 +13,14 @@ mod tensor;
 mod text;
 mod value;
 
+pub use crate::config::value as config_value;
+pub use crate::shipped::{Guess, Guessed, guess};
 pub use assembly::{Assembly, Digit, Equal, Made, Origin, Part};
 pub use config::{ConfigChange, ConfigJson};
 pub use error::{Error, Errors};
-pub use guess::{Guess, Guessed, guess};
 pub use recipe::Recipe;
 pub use rule::expression::{Axis, Expression, Sizes};
 pub use shipped::{Shipped, shipped};
 pub use solve::RECIPE_KEY;
 pub use tensor::Tensor;
-pub use value::lookup::value as config_value;
 pub use value::models::{Condition, Conditions, Contradiction};

@@ -8,12 +8,11 @@ use crate::{
     config::ConfigJson,
     error::{Error, Errors},
     kind,
-    rule::{Rule, rename::Rename},
+    rule::{Rule, name::Rename},
     value::{
-        condition::Condition,
+        condition::{Condition, Note, Requirement},
         models::{Conditions, Contradiction},
         quantity::Quantity,
-        requirement::{Note, Requirement},
     },
 };
 

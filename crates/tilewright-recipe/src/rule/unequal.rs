@@ -11,10 +11,9 @@ use crate::{
     error::Error,
     kind,
     rule::{
-        Rule, SideTerms,
+        Reference, Rule, SideTerms,
         expression::{Axis, MOST_TERMS, Node, Sizes},
         name::{NamePiece, Offset},
-        reference::Reference,
     },
     tensor::Tensor,
     value::quantity::Quantity,

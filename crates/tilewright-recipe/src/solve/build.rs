@@ -1,4 +1,6 @@
 //! The tensors of a result, made of parts: a part for each term of an instance and each value of the axes in names.
+//!
+//! The element type of a tensor is that of its sources, or one that holds the same values exactly.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,16 +10,12 @@ use crate::{
     assembly::{Digit, Equal, Made, Origin, Part},
     error::{Error, InFile},
     kind,
-    rule::expression::Axis,
-    rule::reference::Reference,
-    rule::{Placed, TermPair},
+    rule::{Placed, Reference, Rule, TermPair, expression::Axis},
     solve::{
-        digits::merged,
-        element_type,
         equations::said,
-        work::{Seat, Values, Work, offset},
+        work::{Seat, Values, Work, merged, offset},
     },
-    tensor::elements,
+    tensor::{Tensor, elements},
 };
 
 /// The most parts of a result, tensors of it and comparisons among them.
@@ -128,7 +126,7 @@ impl Built {
             values.extend(copied.iter().map(|axis| (axis.clone(), 0)));
             let seat = work.seat(from, &values)?;
             let source = work.tensors[seat.tensor].dtype;
-            let dtype = element_type::of(work.rule, &work.tensors[seat.tensor], config)?;
+            let dtype = element_type(work.rule, &work.tensors[seat.tensor], config)?;
             dtypes.insert(to.reference, dtype);
             let part = Part {
                 origin: Origin::Source { tensor: seat.tensor, offset: seat.offset(&values) },
@@ -356,4 +354,55 @@ fn check_one_type(work: Work<'_>) -> Result<(), Error> {
         first.name, other.name
     );
     Err(work.rule.error(kind::DTYPE, says))
+}
+
+/// The element type element_type what a rule makes of a tensor.
+pub(crate) fn element_type(
+    rule: &Rule,
+    tensor: &Tensor,
+    config: Option<&serde_json::Value>,
+) -> Result<Dtype, Error> {
+    let source = tensor.dtype;
+    if let Some(from) = rule.from.dtype
+        && from != source
+    {
+        let says =
+            format!("{:?} is {}, but the rule says `{}`", tensor.name, source.name(), from.name());
+        return Err(rule.error(kind::DTYPE, says));
+    }
+    match (rule.from.dtype, rule.to.dtype) {
+        (None, None) => Ok(source),
+        (_, Some(to)) => match (source, to) {
+            (Dtype::F32 | Dtype::Bf16 | Dtype::F16, Dtype::F32) => Ok(to),
+            (source, to) if source == to || rule.from.dtype.is_some() => Ok(to),
+            (source, to) => {
+                let says = format!(
+                    "{:?} is {}, which cannot be widened exactly to {}; recipes move elements and never compute",
+                    tensor.name,
+                    source.name(),
+                    to.name()
+                );
+                Err(rule.error(kind::DTYPE, says))
+            }
+        },
+        (Some(_), None) => before(config).ok_or_else(|| {
+            let says = format!(
+                "the recipe narrows tensors that are {} here, but their original element type is unknown: state it as `dtype` in config.json, such as {{\"dtype\": \"bfloat16\"}}, or as `dtype` of the rules",
+                source.name()
+            );
+            Error::new(kind::UNSOLVED, says)
+        }),
+    }
+}
+
+/// The element type that the configuration names.
+fn before(config: Option<&serde_json::Value>) -> Option<Dtype> {
+    let config = config?;
+    let parts = [Some(config), config.get("text_config")];
+    let named = parts
+        .into_iter()
+        .flatten()
+        .find_map(|part| part.get("dtype").or_else(|| part.get("torch_dtype"))?.as_str());
+    let dtype = Dtype::spelled(named?.trim_start_matches("torch."))?;
+    matches!(dtype, Dtype::F32 | Dtype::Bf16 | Dtype::F16).then_some(dtype)
 }

@@ -1,7 +1,8 @@
 //! The sizes of the axes of an instance: every dim of every source is an equation, and every number in names.
 //!
-//! An equation with one unknown gives it; then the others know more. A size is a sum of products without minus, so it
-//! grows with each of its axes, and the unknown is found by halving.
+//! [`split`] divides the dims of a tensor into those that a reference names and the remaining ones. An equation with one
+//! unknown gives it; then the others know more. A size is a sum of products without minus, so it grows with each of its
+//! axes, and the unknown is found by halving.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,16 +10,15 @@ use crate::{
     error::{Error, Faults, InFile},
     kind,
     recipe::Recipe,
-    rule::Rule,
-    rule::expression::{Axis, Node, Sizes},
-    rule::reference::Reference,
+    rule::{
+        Reference, Rule,
+        expression::{Axis, Node, Sizes},
+    },
     solve::{
         claims::Instance,
         given::{self, Given, Outside},
-        split::{TensorSplit, list, rank, split},
     },
-    tensor::Tensor,
-    value::lack::Lack,
+    tensor::{Lack, Tensor},
 };
 
 /// An instance of a rule whose sizes are known.
@@ -404,4 +404,47 @@ pub(crate) fn said(instance: &Instance) -> String {
     let texts = instance.texts.iter().map(|(name, text)| format!("{name} = {text:?}"));
     let all: Vec<String> = keys.chain(texts).collect();
     if all.is_empty() { String::new() } else { format!(" for {}", all.join(", ")) }
+}
+
+/// The dims of a tensor that a reference names, each with the place of its expression, its number and its extent; and the
+/// extents of the remaining ones.
+pub(crate) struct TensorSplit<'t> {
+    pub(crate) dims: Vec<(usize, usize, u64)>,
+    pub(crate) rest: &'t [u64],
+}
+
+/// None if the rank is another one.
+pub(crate) fn split<'t>(reference: &Reference, tensor: &'t Tensor) -> Option<TensorSplit<'t>> {
+    let extents = &tensor.extents;
+    let numbered = extents.iter().copied().enumerate();
+    let Some(rest) = reference.rest() else {
+        let dims = numbered.map(|(dim, extent)| (dim, dim, extent)).collect();
+        return (extents.len() == reference.dims.len()).then_some(TensorSplit { dims, rest: &[] });
+    };
+    let behind = reference.dims.len() - 1 - rest;
+    let end = extents.len().checked_sub(behind).filter(|end| *end >= rest)?;
+    let first = numbered.clone().take(rest).map(|(dim, extent)| (dim, dim, extent));
+    let last = numbered.skip(end).map(|(dim, extent)| (dim - end + rest + 1, dim, extent));
+    Some(TensorSplit { dims: first.chain(last).collect(), rest: &extents[rest..end] })
+}
+
+/// The refusal of the rank.
+pub(crate) fn rank(reference: &Reference, tensor: &Tensor) -> Error {
+    let (rank, dims) = (tensor.extents.len(), reference.dims.len());
+    let dims = match reference.rest() {
+        Some(_) => format!("at least {}", dims - 1),
+        None => dims.to_string(),
+    };
+    let says = format!(
+        "{:?} has {rank} dims, {}, and `{}` says {dims}",
+        tensor.name,
+        list(&tensor.extents),
+        reference.text
+    );
+    reference.error(kind::RANK, says)
+}
+
+/// `[8,64]`.
+pub(crate) fn list(extents: &[u64]) -> String {
+    format!("[{}]", extents.iter().map(u64::to_string).collect::<Vec<_>>().join(","))
 }

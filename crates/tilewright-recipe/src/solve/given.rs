@@ -8,14 +8,12 @@ use crate::{
     error::{Error, Faults},
     kind,
     recipe::Recipe,
-    rule::Rule,
-    rule::expression::Sizes,
-    rule::reference::Reference,
-    tensor::Tensor,
-    value::condition::Condition,
-    value::dims::Dims,
-    value::lack::Lack,
-    value::quantity::{Quantity, QuantityValue, Scope},
+    rule::{Reference, Rule, expression::Sizes},
+    tensor::{Dims, Lack, Tensor},
+    value::{
+        condition::Condition,
+        quantity::{Quantity, QuantityValue, Scope},
+    },
 };
 
 /// The sizes that are known for a rule.

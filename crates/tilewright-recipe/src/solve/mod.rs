@@ -1,20 +1,11 @@
 //! A recipe for the tensors of a checkpoint: who takes what, the sizes of all axes, and every tensor as parts of others.
 
-mod blocks;
 mod build;
+mod checks;
 mod claims;
-mod digits;
-mod dropped;
-mod element_type;
 mod equations;
 mod given;
-mod layers;
 mod record;
-mod require;
-mod returns;
-mod rounded;
-mod split;
-mod uniform;
 mod work;
 
 use std::collections::BTreeSet;
@@ -32,8 +23,7 @@ use crate::{
     error::{Error, Errors, Faults},
     kind,
     recipe::Recipe,
-    rule::expression::Sizes,
-    rule::{Rule, TermPair, reference::Reference, rename, unequal},
+    rule::{Reference, Rule, TermPair, expression::Sizes, name, unequal},
     tensor::{LONGEST_NAME, Tensor, elements},
     value::quantity::Quantity,
 };
@@ -106,7 +96,7 @@ impl Recipe {
     /// The tensors by the names that the rules know.
     fn renamed(&self, tensors: &[Tensor], faults: &mut Faults) -> Vec<Tensor> {
         let names = tensors.iter().map(|tensor| tensor.name.as_str());
-        let names = rename::all(&self.renames, false, names, faults);
+        let names = name::rename_all(&self.renames, false, names, faults);
         let of = |(tensor, name): (&Tensor, String)| Tensor { name, ..tensor.clone() };
         tensors.iter().zip(names).map(of).collect()
     }
@@ -122,21 +112,21 @@ impl Recipe {
             self.stage(tensors, outside, &mut faults)?;
         let none = BTreeSet::new();
         let scope = outside.scope(&sizes, &none);
-        let mut notes = require::notes(self, scope, &mut faults);
+        let mut notes = checks::notes(self, scope, &mut faults);
         let lost = self.lost().map(|names| format!("{names} was dropped and cannot be restored"));
         notes.extend(lost);
         notes.extend(told);
         let names = || made.iter().map(|made| made.name.as_str());
         if faults.is_empty() {
-            require::check_result(self, scope, names(), &mut faults);
+            checks::check_result(self, scope, names(), &mut faults);
         }
         let mut faults = faults.or(()).map(|()| Faults::default())?;
-        let outer = rename::all(&self.renames, true, names(), &mut faults);
+        let outer = name::rename_all(&self.renames, true, names(), &mut faults);
         faults.or(())?;
         let back = record::back(self, &solved, (tensors, scope));
         if self.rules.iter().any(|rule| rule.rest) {
             let mut faults = Faults::default();
-            returns::check((self, &back), (tensors, &made), &mut faults);
+            record::check_return((self, &back), (tensors, &made), &mut faults);
             faults.or(())?;
         }
         let said =
@@ -190,33 +180,33 @@ impl Recipe {
         let all = given::of_recipe(self, (outside, &axes), faults);
         // Sizes of axes may follow from the shapes.
         let later = axes.iter().chain(self.sizes.keys()).cloned().collect();
-        require::check(self, (outside, outside.scope(&all.sizes, &later)), &mut unmet);
+        checks::check_requirements(self, (outside, outside.scope(&all.sizes, &later)), &mut unmet);
         unmet.or(())?;
         let of_rule = |rule| given::of_rule((self, &all), rule, (outside, &axes), faults);
         let given: Vec<Given> = self.rules.iter().map(of_rule).collect();
         let mut claims = claims::of(self, &given, tensors, faults);
-        let counts = layers::check(self, &claims.instances, faults);
+        let counts = claims::check_layers(self, &claims.instances, faults);
         let instances = std::mem::take(&mut claims.instances);
         let solve = |instance: claims::Instance| {
             let given = &given[instance.rule];
             equations::solve((self, given, outside), instance, tensors, faults)
         };
         let solved: Vec<Solved> = instances.into_iter().filter_map(solve).collect();
-        let mut sizes = require::agreed(&all.sizes, &solved);
+        let mut sizes = checks::agreed(&all.sizes, &solved);
         sizes.extend(counts);
         self.ask(&sizes, faults);
         let none = BTreeSet::new();
         let scope = outside.scope(&sizes, &none);
-        require::check(self, (outside, scope), faults);
+        checks::check_requirements(self, (outside, scope), faults);
         given::check(&self.sizes, (outside.sizes, scope), faults);
-        uniform::check(self, &solved, faults);
-        let (rounded, mut told) = rounded::of(self, &solved, tensors, faults);
-        told.extend(dropped::tensors(&claims, tensors));
-        told.extend(dropped::told(self, &solved));
-        let dropped = dropped::places(self, (&claims, &solved), tensors);
+        checks::check_uniform(self, &solved, faults);
+        let (rounded, mut told) = checks::rounded(self, &solved, tensors, faults);
+        told.extend(checks::dropped_tensors(&claims, tensors));
+        told.extend(checks::dropped_parts(self, &solved));
+        let dropped = checks::dropped_places(self, (&claims, &solved), tensors);
         let built = self.build(&solved, (tensors, &claims), outside, faults);
         let (made, equal) = built.finish();
-        let broken = made.iter().filter_map(|made| blocks::broken(made, tensors));
+        let broken = made.iter().filter_map(|made| checks::broken_blocks(made, tensors));
         broken.for_each(|error| faults.push(error));
         Ok(RuleResult { solved, made, equal, sizes, rounded, dropped, told })
     }

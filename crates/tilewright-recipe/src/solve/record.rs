@@ -2,6 +2,10 @@
 //!
 //! A size is written once for all rules where they agree, in a rule where its instances agree, and else in a rule for
 //! each instance, whose layers are numbers and not fields.
+//!
+//! The rules of a recipe name their tensors, so their two sides swap. A rule for the rest takes what others leave, and in the
+//! inverse others may take its results. [`check_return`] solves such a recipe back and refuses it unless each tensor of
+//! the result becomes its sources again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,17 +13,20 @@ use serde_json::Value;
 use tilewright_core::Dtype;
 
 use crate::{
+    assembly::{Made, Origin},
     config::ConfigJson,
+    error::{Error, Faults},
+    kind,
     recipe::Recipe,
-    rule::name::Offset,
-    rule::reference::Reference,
-    rule::{Rule, SideTerms, unequal::of_piece},
-    solve::equations::Solved,
+    rule::{Reference, Rule, SideTerms, expression::Sizes, name::Offset, unequal::of_piece},
+    solve::{
+        equations::Solved,
+        given::{self, Outside},
+    },
     tensor::Tensor,
     value::{
-        condition::Condition,
+        condition::{Condition, Requirement},
         quantity::{Quantity, Scope},
-        requirement::Requirement,
     },
 };
 
@@ -191,4 +198,53 @@ fn alone(rule: &Rule, solved: &Solved) -> Option<Rule> {
         varying: BTreeSet::new(),
         ..rule.clone()
     })
+}
+
+/// A tensor of the recipe's source, and one that is made of it.
+type Links = BTreeSet<(String, String)>;
+
+/// Tells tensors that the inverse would not give back.
+pub(crate) fn check_return(
+    (recipe, back): (&Recipe, &Recipe),
+    (tensors, made): (&[Tensor], &[Made]),
+    faults: &mut Faults,
+) {
+    let heads: Vec<Tensor> =
+        made.iter().map(|made| Tensor::new(&made.name, made.dtype, &*made.extents)).collect();
+    // A run of the inverse asks for permission to round, so this check allows it.
+    let back = &back.clone().rounding();
+    let (sizes, dims) = (Sizes::new(), given::dims(back, &heads));
+    let outside = Outside { config: None, dims: &dims, sizes: &sizes };
+    let mut wrong = Faults::default();
+    let again = match back.stage(&heads, outside, &mut wrong).and_then(|stage| wrong.or(stage.made))
+    {
+        Ok(again) => again,
+        Err(errors) => {
+            let says = format!("the inverse would not restore the input: {}", errors.first());
+            return faults.push(Error::new(kind::CLAIMED, says));
+        }
+    };
+    let forth = links(made, tensors, &recipe.tie);
+    let back: Links =
+        links(&again, &heads, &recipe.untie).into_iter().map(|(of, made)| (made, of)).collect();
+    if let Some((of, name)) = forth.symmetric_difference(&back).next() {
+        let says = format!(
+            "{of:?} becomes {name:?}, and the inverse would not restore it; add a rule or a `pass` for it"
+        );
+        faults.push(Error::new(kind::CLAIMED, says));
+    }
+}
+
+/// Which tensor is made of which, without second names.
+fn links(made: &[Made], tensors: &[Tensor], ties: &[[String; 2]]) -> Links {
+    let is_second = |name: &str| ties.iter().any(|[_, second]| second == name);
+    let of = |made: &Made| {
+        let name = made.name.clone();
+        let sources = made.parts.iter().filter_map(|part| match part.origin {
+            Origin::Source { tensor, .. } => Some(tensors[tensor].name.clone()),
+            Origin::Fill(_) => None,
+        });
+        sources.map(|source| (source, name.clone())).collect::<Vec<_>>()
+    };
+    made.iter().filter(|made| !is_second(&made.name)).flat_map(of).collect()
 }

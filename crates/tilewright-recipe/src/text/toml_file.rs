@@ -9,9 +9,9 @@ use toml::{
 };
 
 use crate::{
+    config,
     error::{Error, Faults, InFile, TextPlace},
     kind,
-    value::lookup,
 };
 
 /// The longest file, in bytes.
@@ -186,7 +186,7 @@ impl<'a> File<'a> {
     /// Refuses a key that is a path into a configuration and has an empty part.
     pub(crate) fn path(&mut self, key: &str, value: &TomlValue<'_>) {
         let place = self.place(value.span());
-        self.faults.take(lookup::check(key).map_err(|error| error.on(&place)));
+        self.faults.take(config::check(key).map_err(|error| error.on(&place)));
     }
 
     /// A list of pairs of texts.

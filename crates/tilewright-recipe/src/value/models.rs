@@ -10,10 +10,10 @@ use std::{collections::BTreeMap, fmt};
 use serde_json::Value;
 
 use crate::{
+    config::{self, short},
     error::Error,
     kind,
     text::toml_file::{self, File},
-    value::lookup::{self, short},
 };
 
 /// The most values that an error lists.
@@ -123,7 +123,7 @@ impl Conditions {
     /// ```
     pub fn contradictions(&self, config: &Value) -> Vec<Contradiction> {
         let one = |(key, wanted): (&str, &[Value])| {
-            let is = lookup::value(config, key)?;
+            let is = config::value(config, key)?;
             let met = wanted.contains(is)
                 || is.as_array().is_some_and(|all| all.iter().any(|one| wanted.contains(one)));
             (!met).then(|| Contradiction {
@@ -151,7 +151,7 @@ impl Conditions {
     /// The keys that a configuration has, and those that it does not have.
     pub(crate) fn split(&self, config: Option<&Value>) -> [Vec<Condition>; 2] {
         let has =
-            |one: &Condition| config.and_then(|config| lookup::value(config, &one.key)).is_some();
+            |one: &Condition| config.and_then(|config| config::value(config, &one.key)).is_some();
         let one = |(key, values): (&str, &[Value])| Condition {
             key: key.to_owned(),
             values: values.to_vec(),

@@ -13,6 +13,8 @@
 //! A KEY of digits is a place in a list. A WORD is another size; a choice waits for a size that may still become known, so that
 //! the order of computing sizes decides nothing. TEXT and GLOB are in quotes. Texts and truth values serve
 //! [conditions](crate::value::condition) and are not sizes.
+//!
+//! Operators of sizes. Law: a result is exact, or there is none.
 
 use std::{collections::BTreeSet, fmt};
 
@@ -20,13 +22,11 @@ use serde_json::Value as Json;
 use tilewright_scan::Scanner;
 
 use crate::{
+    config::{self, short},
     error::{Error, InFile, TextPlace},
     kind,
     rule::expression::Sizes,
-    value::dims::{Dims, Glob},
-    value::lack::Lack,
-    value::lookup::{self, short},
-    value::operator::Operator,
+    tensor::{Dims, Glob, Lack},
 };
 
 /// The deepest brackets, and the longest text in bytes.
@@ -338,7 +338,7 @@ fn inner(value: &QuantityValue, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 fn configured<'a>(config: Option<&'a Json>, path: &str) -> Result<&'a Json, Lack> {
     let config = config.ok_or_else(|| Lack::Absent("there is no configuration".into()))?;
     let none = || Lack::Absent(format!("the configuration lacks `{path}`"));
-    lookup::value(config, path).ok_or_else(none)
+    config::value(config, path).ok_or_else(none)
 }
 
 fn number(value: &Json, path: &str) -> Result<u64, Lack> {
@@ -458,6 +458,43 @@ fn key(scanner: &mut QuantityReading<'_>) -> Result<String, Error> {
         return Err(scanner.expected("a key of the configuration"));
     }
     Ok(key.to_owned())
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Operator {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+    Floor,
+    Ceil,
+}
+
+impl Operator {
+    pub(crate) const fn text(self) -> &'static str {
+        match self {
+            Operator::Add => "+",
+            Operator::Subtract => "-",
+            Operator::Multiply => "*",
+            Operator::Divide => "//",
+            Operator::Remainder => "%",
+            Operator::Floor => "floor",
+            Operator::Ceil => "ceil",
+        }
+    }
+
+    pub(crate) fn apply(self, (left, right): (u64, u64)) -> Option<u64> {
+        match self {
+            Operator::Add => left.checked_add(right),
+            Operator::Subtract => left.checked_sub(right),
+            Operator::Multiply => left.checked_mul(right),
+            Operator::Divide => left.checked_div(right).filter(|_| left % right == 0),
+            Operator::Remainder => left.checked_rem(right),
+            Operator::Floor => left.checked_div(right),
+            Operator::Ceil => (right != 0).then(|| left.div_ceil(right)),
+        }
+    }
 }
 
 #[cfg(test)]
