@@ -108,7 +108,11 @@ fn integers_are_read_as_the_type_that_they_hold_and_it_is_said() {
     let says = "its elements are f32 in the file, and are read as s32";
     assert!(code == Some(0) && text.contains(says), "{text}");
     let (code, text) = run(&["convert", "raw.npy", "r.npy", "--to", "zN", "--dtype", "bf16"]);
-    assert!(code == Some(0) && !text.contains("note:"), "{text}");
+    assert!(code == Some(0) && !text.contains("are read as"), "{text}");
+    assert!(text.contains("note: the layout is written to r.npy.tilewright.json"), "{text}");
+    let long = format!("{}.npy", "n".repeat(300));
+    let (code, text) = run(&["convert", "le.npy", &long, "--to", "zN", "--dry-run"]);
+    assert!(code == Some(2) && text.contains("write"), "{text}");
 }
 
 #[test]

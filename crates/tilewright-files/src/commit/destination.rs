@@ -121,10 +121,13 @@ pub(crate) fn check_folder(path: &Path) -> Result<(), Error> {
 /// replaced.
 pub(crate) fn check_free(path: &Path, force: bool) -> Result<(), Error> {
     check_way(path)?;
-    if fs::symlink_metadata(path).is_ok() && !force {
-        return Err(error::exists(path));
+    match fs::symlink_metadata(path) {
+        Ok(_) if !force => Err(error::exists(path)),
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
+            Err(error::io(path, "write", cause))
+        }
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// Checks that the path, and every link that it leads through, names a regular file or nothing.

@@ -14,7 +14,7 @@ use crate::{
     Action, Error, FileLists, Input, Job, Request,
     assemble::making::Making,
     commit::{destination, journal, lock, stage::Stage},
-    container::{Format, NEWER, Section, Target},
+    container::{self, Format, NEWER, Section, Target},
     error,
     layout::{
         dtype,
@@ -337,8 +337,16 @@ impl<'a> Conversion<'a> {
         let remark = (!trusted).then(|| quantisation::remark(self.input, &self.jobs, copied));
         let own = lost.into_iter().chain(left).chain(self.strays()).chain(self.retyped());
         let long = self.format.too_long(self.jobs.iter().map(Job::name));
-        let own = own.chain(stays).chain(remark.flatten()).chain(long);
+        let own = own.chain(stays).chain(remark.flatten()).chain(long).chain(self.beside());
         self.input.warnings().chain(own)
+    }
+
+    /// Returns a message on the file of the note, which readers of the result need. Bytes without a header need a description anyway.
+    fn beside(&self) -> Option<String> {
+        let is_needed = self.note.is_some() && !self.streamed && *self.format != container::RAW;
+        let name = note::path_of(&self.out);
+        let name = name.file_name()?.to_string_lossy();
+        is_needed.then(|| format!("the layout is written to {name}, to be kept next to the array"))
     }
 
     /// Returns warnings about padding or data that the input describes of a tensor whose layout it does not note, if the result
