@@ -13,54 +13,56 @@ mod foreign;
 mod moves;
 mod values;
 
-use std::ffi::OsString;
+/// Everything that the package uses from here; its Python files define what is public.
+#[pyo3::pymodule]
+mod _tilewright {
+    use std::ffi::OsString;
 
-use pyo3::prelude::*;
+    use pyo3::prelude::*;
 
-/// Registers everything that the package uses from here; its Python files define what is public.
-#[pymodule]
-fn _tilewright(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    errors::register(module)?;
-    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add_class::<values::PyLayout>()?;
-    module.add_class::<values::PyTensorLayout>()?;
-    module.add_class::<values::PyTabledLayout>()?;
-    module.add_class::<values::swizzle::PySwizzle>()?;
-    module.add_class::<answers::expression::PyValue>()?;
-    module.add_class::<answers::words::PyExplanation>()?;
-    module.add_class::<answers::words::PyComparison>()?;
-    module.add_class::<answers::words::PyInference>()?;
-    module.add_class::<answers::catalogue::PyFormat>()?;
-    module.add_class::<foreign::PyMemory>()?;
-    module.add_class::<foreign::PyDeviceArray>()?;
-    module.add_class::<moves::plan::PyPlan>()?;
-    module.add_class::<answers::drawing::PyDrawing>()?;
-    answers::expression::register_step(module)?;
-    answers::expression::register(module)?;
-    answers::words::register(module)?;
-    answers::kernels::register(module)?;
-    answers::catalogue::register(module)?;
-    answers::kernels::register_emit(module)?;
-    moves::relayout::register(module)?;
-    moves::copy::register(module)?;
-    files::convert::register(module)?;
-    files::recast::register(module)?;
-    files::fingerprint::register(module)?;
-    files::open::register(module)?;
-    files::save::register(module)?;
-    values::sharded::register(module)?;
-    files::reshard::register(module)?;
-    files::verify::register(module)?;
-    register_main(module)
-}
+    #[pymodule_export]
+    use crate::{
+        answers::{
+            drawing::PyDrawing,
+            expression::{PyValue, draw_step, evaluate, evaluate_text, functions, operation},
+            kernels::{PyBankConflicts, bank_conflicts, emit},
+            words::{
+                PyComparison, PyExplanation, PyFormat, PyInference, add_formats, distribution,
+                formats, infer, notations, same,
+            },
+        },
+        files::{
+            convert::{convert, guess_recipe, info, recast_files, solve_recipe},
+            fingerprint::{PyFingerprint, fingerprint_of, fingerprints, same_data, verify},
+            open::{PyCheckpoint, open_checkpoint},
+            reshard::{PyReshardPlan, reshard_plan},
+            save::save,
+        },
+        foreign::{PyDeviceArray, PyMemory},
+        moves::{
+            plan::PyPlan,
+            relayout::{
+                contiguous, copy_, copy_if_strided, empty_like, forked, plan_cache_clear,
+                plan_cache_info, relayout, relayout_form,
+            },
+        },
+        values::{
+            PyLayout, PyTabledLayout, PyTensorLayout,
+            layout::PySwizzle,
+            sharded::{PyShard, PySharded},
+        },
+    };
 
-pub(crate) fn register_main(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(main, module)?)
-}
+    /// Runs the program with these arguments, the first of which is its name, and returns its exit code.
+    #[pyfunction]
+    #[pyo3(signature = (arguments, /))]
+    fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+        py.detach(|| tilewright_cli::run(arguments))
+    }
 
-/// Runs the program with these arguments, the first of which is its name, and returns its exit code.
-#[pyfunction]
-#[pyo3(signature = (arguments, /))]
-fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
-    py.detach(|| tilewright_cli::run(arguments))
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        crate::errors::register(module)
+    }
 }

@@ -3,8 +3,6 @@
 
 pub(crate) mod layout;
 pub(crate) mod sharded;
-pub(crate) mod swizzle;
-pub(crate) mod tabled;
 pub(crate) mod tensor;
 
 use pyo3::{

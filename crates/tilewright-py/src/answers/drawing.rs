@@ -14,7 +14,7 @@ use tilewright::{
 };
 
 use crate::{
-    arguments::text::{html, quoted},
+    arguments::{html, quoted},
     errors::{Raised, refused},
 };
 

@@ -17,17 +17,10 @@ use tilewright::{
 
 use super::drawing::PyDrawing;
 use crate::{
-    arguments::{
-        integer::Integer,
-        text::{TextArgument, text},
-    },
+    arguments::{Integer, TextArgument, text},
     errors::{Raised, refused},
-    values::{PyLayout, PyTensorLayout, from_tuple, swizzle::PySwizzle},
+    values::{PyLayout, PyTensorLayout, from_tuple, layout::PySwizzle},
 };
-
-pub(crate) fn register_step(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(draw_step, module)?)
-}
 
 /// Draws an operation of two layouts, a composition, a division or a product: A, B and the result, with corresponding parts in
 /// one colour.
@@ -37,7 +30,11 @@ pub(crate) fn register_step(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// '<svg'
 #[pyfunction]
 #[pyo3(signature = (operation, a, b, /))]
-fn draw_step(operation: &str, a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<PyDrawing> {
+pub(crate) fn draw_step(
+    operation: &str,
+    a: &Bound<'_, PyAny>,
+    b: &Bound<'_, PyAny>,
+) -> PyResult<PyDrawing> {
     let known = operation == "composition"
         || operation.ends_with("_divide")
         || operation.ends_with("_product");
@@ -225,13 +222,6 @@ fn sizes<'py>(py: Python<'py>, dims: &[LinearDim]) -> PyResult<Bound<'py, PyDict
     Ok(sizes)
 }
 
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(evaluate, module)?)?;
-    module.add_function(wrap_pyfunction!(evaluate_text, module)?)?;
-    module.add_function(wrap_pyfunction!(functions, module)?)?;
-    module.add_function(wrap_pyfunction!(operation, module)?)
-}
-
 /// Returns the value of an expression, as a Python value if there is a type for it: the result of ``tilewright eval``.
 ///
 /// Raises an ``Error`` with ``span`` if the text does not parse, the arguments of an operation are wrong, or the result does not
@@ -244,7 +234,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// 12
 #[pyfunction]
 #[pyo3(signature = (text, /))]
-fn evaluate(py: Python<'_>, text: TextArgument) -> PyResult<Py<PyAny>> {
+pub(crate) fn evaluate(py: Python<'_>, text: TextArgument) -> PyResult<Py<PyAny>> {
     let text = text.of("text")?;
     let value = py.detach(|| eval::evaluate(&text)).raised()?;
     python(py, &value)
@@ -257,7 +247,7 @@ fn evaluate(py: Python<'_>, text: TextArgument) -> PyResult<Py<PyAny>> {
 /// '((2,2),3):((24,2),8)'
 #[pyfunction]
 #[pyo3(signature = (text, /))]
-fn evaluate_text(py: Python<'_>, text: TextArgument) -> PyResult<String> {
+pub(crate) fn evaluate_text(py: Python<'_>, text: TextArgument) -> PyResult<String> {
     let text = text.of("text")?;
     py.detach(|| eval::evaluate(&text)).raised().map(|value| value.to_string())
 }
@@ -268,7 +258,7 @@ fn evaluate_text(py: Python<'_>, text: TextArgument) -> PyResult<String> {
 /// >>> [arguments for name, arguments, meaning in functions() if name == "complement"]
 /// ['L[, n]']
 #[pyfunction]
-fn functions() -> Vec<(&'static str, &'static str, &'static str)> {
+pub(crate) fn functions() -> Vec<(&'static str, &'static str, &'static str)> {
     eval::functions()
         .map(|function| (function.name(), function.arguments(), function.doc()))
         .collect()
@@ -281,7 +271,7 @@ fn functions() -> Vec<(&'static str, &'static str, &'static str)> {
 /// 12
 #[pyfunction]
 #[pyo3(signature = (name, /, *arguments))]
-fn operation(
+pub(crate) fn operation(
     py: Python<'_>,
     name: TextArgument,
     arguments: &Bound<'_, PyTuple>,

@@ -12,18 +12,13 @@ use tilewright::{
 use super::drawing::PyDrawing;
 use crate::{
     arguments::{
+        Integer, Integers, TextArgument,
         ask::{dtype_of, resolve, spec_of},
-        integer::{Integer, Integers, given},
-        text::{TextArgument, html, text},
+        given, html, text,
     },
     errors::Raised,
     values::PyTensorLayout,
 };
-
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyBankConflicts>()?;
-    module.add_function(wrap_pyfunction!(bank_conflicts, module)?)
-}
 
 /// The bank conflicts of an array in shared memory; ``str()`` gives the page that ``tilewright banks`` prints.
 #[pyclass(name = "BankConflicts", module = "tilewright", frozen)]
@@ -92,7 +87,7 @@ impl PyBankConflicts {
 #[pyfunction]
 #[pyo3(signature = (layout, access, /, *, vector = None, banks = None, fix = false, dims = None, dtype = None), text_signature = "(layout, access, /, *, vector=None, banks='nvidia', fix=False, dims=None, dtype=None)")]
 #[allow(clippy::too_many_arguments, reason = "keywords of Python, each with a default")]
-fn bank_conflicts(
+pub(crate) fn bank_conflicts(
     layout: &Bound<'_, PyAny>,
     access: &Bound<'_, PyAny>,
     vector: Option<Integer<u64>>,
@@ -118,10 +113,6 @@ fn bank_conflicts(
     BankConflicts::of(&layout, &texts, vector, &banks, fix).raised().map(PyBankConflicts)
 }
 
-pub(crate) fn register_emit(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(emit, module)?)
-}
-
 /// Returns the offset function of a layout as code, or with ``inverse`` the coordinate at an offset: in ``c``, ``cuda``,
 /// ``rust``, ``python``, ``triton`` or ``mlir``. ``dims`` are numbers and names, such as ``("M", 64)``; names become arguments of
 /// the function, and ``assume`` states their divisors.
@@ -138,7 +129,7 @@ pub(crate) fn register_emit(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[pyfunction]
 #[pyo3(signature = (spec, /, to = "c", *, dims = None, dtype = None, inverse = false, assume = None, name = None, bits = 64))]
 #[allow(clippy::too_many_arguments)]
-fn emit(
+pub(crate) fn emit(
     spec: &Bound<'_, PyAny>,
     to: &str,
     dims: Option<&Bound<'_, PyAny>>,

@@ -1,6 +1,5 @@
 //! Answers to questions about layouts: texts, pictures, values of expressions, code.
 
-pub(crate) mod catalogue;
 pub(crate) mod drawing;
 pub(crate) mod expression;
 pub(crate) mod kernels;

@@ -1,31 +1,26 @@
-//! Answers as text: explanations, comparisons, and the layout between two buffers.
+//! Answers as text: explanations, comparisons, the layout between two buffers, and the lists of named formats and notations.
 
 use pyo3::{prelude::*, types::PyTuple};
 use tilewright::{
-    ArrayLayout, Comparison, Explanation, Named,
-    ask::{Answer as _, Inferred, Known, compare},
+    ArrayLayout, Comparison, Explanation, Named, Spec,
+    ask::{Answer as _, Example, Formats, Inferred, Known, compare},
     files::FileLists,
     input::both,
+    notation::{self, Format},
     picture::Limits,
 };
 
-use super::drawing::PyDrawing;
 use crate::{
+    answers::drawing::PyDrawing,
     arguments::{
+        Integers, TextArgument,
         ask::{dtype_of, spec_of},
-        integer::Integers,
-        text::html,
+        html,
     },
     errors::{Raised, refused},
     foreign::{Argument, Memory},
     values::PyTensorLayout,
 };
-
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(same, module)?)?;
-    module.add_function(wrap_pyfunction!(distribution, module)?)?;
-    module.add_function(wrap_pyfunction!(infer, module)?)
-}
 
 /// The meaning of a layout, in words and numbers; ``str()`` returns the page.
 ///
@@ -211,7 +206,7 @@ impl PyComparison {
 /// differ at (0,1): 1 vs 2
 #[pyfunction]
 #[pyo3(signature = (a, b, /, dims = None, dtype = None))]
-fn same(
+pub(crate) fn same(
     a: &Bound<'_, PyAny>,
     b: &Bound<'_, PyAny>,
     dims: Option<Integers>,
@@ -233,7 +228,7 @@ fn same(
 /// '{register=[1],lane=[2,4],warp=[0],block=[]} -> (dim0:8)'
 #[pyfunction]
 #[pyo3(signature = (spec, /, dims = None, dtype = None))]
-fn distribution(
+pub(crate) fn distribution(
     spec: &Bound<'_, PyAny>,
     dims: Option<Integers>,
     dtype: Option<&Bound<'_, PyAny>>,
@@ -328,7 +323,7 @@ impl PyInference {
 /// Layout('(2,3):(1,2)')
 #[pyfunction]
 #[pyo3(signature = (original, packed, /, dims = None))]
-fn infer(
+pub(crate) fn infer(
     py: Python<'_>,
     original: &Bound<'_, PyAny>,
     packed: &Bound<'_, PyAny>,
@@ -347,4 +342,124 @@ fn infer(
     let (dtype, bits) = (original.dtype(), original.facts.odd_bits());
     let known = Known { bytes: from, dims: &dims, width, dtype, bits };
     Ok(PyInference(py.detach(|| Inferred::of(&known, to))))
+}
+
+/// A named format of the catalogue.
+///
+/// >>> from tilewright import formats
+/// >>> zn = next(format for format in formats() if format.name == "zN")
+/// >>> zn.pattern
+/// '… (m1 m0:16) (n1 n0:C0) -> … n1 m1 m0 n0'
+#[pyclass(name = "Format", module = "tilewright", frozen)]
+pub(crate) struct PyFormat(&'static Format);
+
+#[pymethods]
+impl PyFormat {
+    /// Its canonical name.
+    #[getter]
+    fn name(&self) -> &'static str {
+        self.0.name
+    }
+
+    /// Other names, matched exactly.
+    #[getter]
+    fn aliases<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.0.aliases)
+    }
+
+    /// Its storage: the digits of each dim, then their order in storage, outermost first.
+    #[getter]
+    fn pattern(&self) -> &'static str {
+        self.0.pattern
+    }
+
+    /// The sizes that depend on the element type or are given: name, then pairs of a width in bits and a size in elements.
+    #[getter]
+    fn constants(&self) -> Vec<(&'static str, Vec<(u32, u64)>)> {
+        let units = |constant: &&notation::Constant| {
+            (constant.name, constant.units.iter().map(|unit| (unit.bits, unit.units)).collect())
+        };
+        self.0.constants.iter().map(units).collect()
+    }
+
+    /// The library that defines it, and the place of the definition.
+    #[getter]
+    fn source(&self) -> &'static str {
+        self.0.source
+    }
+
+    /// An array in this format, as an example.
+    #[getter]
+    fn example(&self) -> PyResult<PyTensorLayout> {
+        Spec::parse(self.0.example)
+            .and_then(|spec| spec.resolve(None, None))
+            .raised()
+            .map(PyTensorLayout)
+    }
+
+    fn __str__(&self) -> &'static str {
+        self.0.name
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Format {}: {}>", self.0.name, self.0.pattern)
+    }
+}
+
+/// Returns every named format, added ones last; with a word the format of that name or alias, else those that have
+/// the word in their names, libraries or purposes.
+///
+/// Raises ``ArgumentError`` if there is none, with similar names.
+///
+/// >>> from tilewright import formats
+/// >>> formats("zN")
+/// [<Format zN: … (m1 m0:16) (n1 n0:C0) -> … n1 m1 m0 n0>]
+/// >>> formats("FRACTAL_NZ")[0].name
+/// 'zN'
+/// >>> "COL4_4R2_8C" in [format.name for format in formats("cublas")]
+/// True
+#[pyfunction]
+#[pyo3(signature = (word = None, /))]
+pub(crate) fn formats(word: Option<TextArgument>) -> PyResult<Vec<PyFormat>> {
+    let word = TextArgument::given("word", word)?;
+    let Some(word) = word.as_deref() else {
+        return Ok(notation::catalogue().map(PyFormat).collect());
+    };
+    let named = |format: &&Format| format.name == word || format.aliases.contains(&word);
+    if let Some(format) = notation::catalogue().find(named) {
+        return Ok(vec![PyFormat(format)]);
+    }
+    let groups = Formats { word: word.to_owned() }.found();
+    let found: Vec<PyFormat> =
+        groups.into_iter().flat_map(|group| group.formats).map(PyFormat).collect();
+    match found.is_empty() || word.trim().is_empty() {
+        // The error lists similar names.
+        true => Example::of(word).raised().map(|example| vec![PyFormat(example.format)]),
+        false => Ok(found),
+    }
+}
+
+/// Returns every notation with a sentence that describes it.
+///
+/// >>> from tilewright import notations
+/// >>> [name for name, about in notations() if name in ("cute", "hlo", "onednn")]
+/// ['cute', 'hlo', 'onednn']
+#[pyfunction]
+pub(crate) fn notations() -> Vec<(&'static str, &'static str)> {
+    notation::notations().iter().map(|notation| (notation.name(), notation.about())).collect()
+}
+
+/// Adds the formats of a TOML text to the catalogue of this process, and returns their names. If one is wrong, none is added.
+///
+/// Raises ``ParseError`` with the line, ``LimitError`` beyond 1 MiB or 1000 formats.
+///
+/// >>> from tilewright import add_formats, parse
+/// >>> add_formats("[[format]]\nname = 'panels'\npattern = '(m1 m0:8) n -> m1 n m0'")
+/// ['panels']
+/// >>> parse("panels", dims=(16, 3)).layout
+/// Layout('((8,2),3):((1,24),8)')
+#[pyfunction]
+#[pyo3(signature = (toml, /))]
+pub(crate) fn add_formats(toml: TextArgument) -> PyResult<Vec<&'static str>> {
+    notation::add_formats(&toml.of("toml")?).raised()
 }

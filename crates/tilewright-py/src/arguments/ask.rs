@@ -11,10 +11,8 @@ use pyo3::{
 };
 use tilewright::{ArrayLayout, Dtype, Fill, Named, Spec, files::FileLists, notation};
 
-use super::{
-    integer::{Integer, Integers, given},
-    text::{TextArgument, text},
-};
+use crate::arguments::{Integer, Integers, given};
+use crate::arguments::{TextArgument, text};
 use crate::{
     errors::{Raised, about, parse},
     moves::result::ResultOrder,

@@ -1,4 +1,5 @@
-//! `convert`: work on whole files, with progress and Ctrl-C.
+//! Work on whole files, with progress and Ctrl-C: `convert`, and `recast`, which assembles the tensors of a file from those of
+//! another by a recipe.
 
 use std::{
     ffi::CString,
@@ -17,25 +18,26 @@ use pyo3::{
     types::{PyDict, PyMapping, PyString},
 };
 use tilewright::{
-    ask::Converted,
-    files::{self, Conversion, Job, Reading, Report, Request, Tensor, Watch, open_watched},
+    Dtype, Error,
+    ask::{Answer as _, Assembled, Converted, Guesses},
+    files::{
+        Assembling, Conversion, Job, Packaging, Reading, Report, Request, Row, Tensor, Watch,
+        inner::json, open_watched,
+    },
+    recast,
+    recipe::{self, Made, Origin, Part, Recipe, Sizes, guess},
 };
 
 use crate::{
     arguments::{
+        Bounded, Integer, Integers, TextArgument,
         ask::{dtype_of, fill_of, parsed_fill, spec_of},
-        integer::{Bounded, Integer, Integers},
-        text::{TextArgument, text},
+        text,
     },
     errors::{Raised, refused},
     moves::driver,
-    values::tabled::layout_of,
+    values::tensor::layout_of,
 };
-
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(convert, module)?)?;
-    module.add_function(wrap_pyfunction!(info, module)?)
-}
 
 /// Returns the request of a job: a dictionary of the keywords of `convert` and `verify`.
 pub(crate) fn request(job: &Bound<'_, PyDict>) -> PyResult<Request> {
@@ -148,7 +150,7 @@ pub(crate) fn flag(job: &Bound<'_, PyDict>, name: &str) -> PyResult<bool> {
 /// Runs `convert`, and returns a report as a dictionary.
 #[pyfunction]
 #[pyo3(signature = (input, output, job, progress = None, /))]
-fn convert<'py>(
+pub(crate) fn convert<'py>(
     py: Python<'py>,
     input: PathBuf,
     output: PathBuf,
@@ -179,7 +181,7 @@ fn convert<'py>(
 }
 
 /// Adds the results of a finished run to its report.
-pub(crate) fn say_done(report: &Bound<'_, PyDict>, done: &Report) -> PyResult<()> {
+fn say_done(report: &Bound<'_, PyDict>, done: &Report) -> PyResult<()> {
     report.set_item("bytes_written", done.bytes_written())?;
     report.set_item("verified", done.verified())?;
     report.set_item("peak_memory", done.peak_memory())
@@ -220,7 +222,7 @@ fn described<'py>(py: Python<'py>, job: &Job) -> PyResult<Bound<'py, PyDict>> {
 /// Returns the tensors of a file, and warnings about it.
 #[pyfunction]
 #[pyo3(signature = (path, job, /))]
-fn info<'py>(
+pub(crate) fn info<'py>(
     py: Python<'py>,
     path: PathBuf,
     job: &Bound<'py, PyDict>,
@@ -303,7 +305,7 @@ impl Watcher {
     }
 
     /// Returns the result, or the exception that Python raised meanwhile.
-    pub(crate) fn outcome<T>(&self, result: Result<T, files::Error>) -> PyResult<T> {
+    pub(crate) fn outcome<T>(&self, result: Result<T, Error>) -> PyResult<T> {
         match (result, self.taken()) {
             (Err(error), Some(raised)) if error.is_cancelled() => Err(raised),
             (Ok(_), Some(raised)) => Err(raised),
@@ -331,4 +333,138 @@ impl Watch for Watcher {
         }
         self.raised.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
+}
+
+/// Returns the shipped recipes that fit a checkpoint, as JSON.
+#[pyfunction]
+#[pyo3(signature = (path, /))]
+pub(crate) fn guess_recipe(py: Python<'_>, path: PathBuf) -> PyResult<String> {
+    let watcher = Watcher::new(None)?;
+    let opened = py.detach(|| open_watched(&path, &Reading::default(), &watcher));
+    let opened = watcher.outcome(opened)?;
+    let config = opened.config().raised()?;
+    Ok(Guesses(guess(&opened.recipe_tensors(), config.as_ref())).to_json().to_string())
+}
+
+/// A tensor without data: its name, element type and dims.
+type Head = (String, String, Vec<u64>);
+
+/// A part of a tensor: its source and the element there, or none and the bits of the fill; its first element; and digits, each
+/// with its extent and its strides in the source and in the tensor.
+type MadePiece = (Option<usize>, u64, u64, Vec<(u64, u64, u64)>);
+
+/// Tensors that a recipe makes, each with its parts, and the recipe back.
+type Solved = (Vec<(Head, Vec<MadePiece>)>, String);
+
+/// Solves a recipe without any data. Returns the heads of the tensors that it makes, their parts, and the recipe back. Rules
+/// may round.
+#[pyfunction]
+#[pyo3(signature = (recipe, tensors, config = None, /))]
+pub(crate) fn solve_recipe(
+    py: Python<'_>,
+    recipe: &str,
+    tensors: Vec<Head>,
+    config: Option<&str>,
+) -> PyResult<Solved> {
+    let recipe = Recipe::parse(recipe).raised()?.rounding();
+    let one = |(name, dtype, dims): Head| {
+        let known = Dtype::spelled(&dtype);
+        let unknown =
+            || Error::usage(format!("{name:?} has the element type {dtype:?}")).in_field("dtype");
+        Ok::<_, Error>(recipe::Tensor::new(name.clone(), known.ok_or_else(unknown)?, dims))
+    };
+    let tensors = tensors.into_iter().map(one).collect::<Result<Vec<_>, _>>().raised()?;
+    let config = config.map(json).transpose();
+    let config =
+        config.map_err(|error| Error::usage(error.to_string()).in_field("config")).raised()?;
+    let solved = py.detach(|| recipe.solve(&tensors, config.as_ref(), &Sizes::new())).raised()?;
+    let back = solved.metadata.into_iter().map(|(_, back)| back).collect();
+    let piece = |part: Part| {
+        let (source, at) = match part.origin {
+            Origin::Source { tensor, offset } => (Some(tensor), offset),
+            Origin::Fill(bits) => (None, bits),
+        };
+        let digits = part.digits.iter().map(|it| (it.extent, it.source, it.made)).collect();
+        (source, at, part.offset, digits)
+    };
+    let head = |made: Made| {
+        let parts = made.parts.into_iter().map(piece).collect();
+        ((made.name, made.dtype.name().to_owned(), made.extents), parts)
+    };
+    Ok((solved.made.into_iter().map(head).collect(), back))
+}
+
+/// Runs `recast`, and returns a report as a dictionary.
+#[pyfunction]
+#[pyo3(name = "recast", signature = (input, output, job, progress = None, /))]
+pub(crate) fn recast_files<'py>(
+    py: Python<'py>,
+    input: PathBuf,
+    output: PathBuf,
+    job: &Bound<'py, PyDict>,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let asked = request(job)?;
+    let (dry_run, sizes) = (flag(job, "dry_run")?, sizes(job)?);
+    let largest: Option<u64> = integer(job, "max_shard_size")?;
+    let from = given(job, "metadata")?.map(|from| from.extract::<PathBuf>()).transpose()?;
+    let watcher = Watcher::new(progress.as_ref())?;
+    let open = |path: &PathBuf| open_watched(path, &Reading::default(), &watcher);
+    let opened = watcher.outcome(py.detach(|| open(&input)))?;
+    let metadata = from.map(|from| watcher.outcome(py.detach(|| open(&from)))).transpose()?;
+    let recipe = match given(job, "recipe")? {
+        None => recast::recorded(&opened).raised()?,
+        Some(name) => named(&text("recipe", &name)?, flag(job, "inverse")?)?,
+    };
+    let recipe = if flag(job, "any_config")? { recipe.for_any_config() } else { recipe };
+    let allow = given(job, "allow")?.map(|names| names.extract::<Vec<String>>()).transpose()?;
+    let recipe = recast::allowing(recipe, &allow.unwrap_or_default()).raised()?;
+    let assembly = recast::solved(&recipe, &opened, &sizes).raised()?;
+    let trusted = flag(job, "trust_metadata")?;
+    let packaging = Packaging { metadata: metadata.as_ref(), largest, trusted };
+    let prepared =
+        py.detach(|| Assembling::prepare(&opened, &assembly, &output, asked, &packaging));
+    let prepared = prepared.raised()?;
+    let report = PyDict::new(py);
+    let said = prepared.cautions().map(str::to_owned).chain(prepared.warnings());
+    report.set_item("warnings", warned(py, &input, said)?)?;
+    let rows = prepared.rows().iter().map(|row| recast_row(py, row));
+    report.set_item("tensors", rows.collect::<PyResult<Vec<_>>>()?)?;
+    report.set_item("files", prepared.companions().collect::<Vec<_>>())?;
+    report.set_item("dry_run", dry_run)?;
+    if !dry_run {
+        let done = watcher.outcome(py.detach(|| prepared.run(&watcher)))?;
+        say_done(&report, &done)?;
+    }
+    let said = Assembled { job: &prepared, report: None };
+    report.set_item("bytes_out", said.bytes())?;
+    Ok(report)
+}
+
+/// Returns a recipe by its name, or its inverse.
+fn named(name: &str, inverse: bool) -> PyResult<Recipe> {
+    let recipe = recast::recipe(name).raised()?;
+    Ok(if inverse { recipe.inverse() } else { recipe })
+}
+
+/// Returns sizes by the names of their axes.
+fn sizes(job: &Bound<'_, PyDict>) -> PyResult<Sizes> {
+    let Some(sizes) = given(job, "sizes")? else { return Ok(Sizes::new()) };
+    let items = sizes.call_method0("items")?;
+    let pair = |item: PyResult<Bound<'_, PyAny>>| {
+        let (axis, size) = item?.extract::<(TextArgument, Integer<u64>)>()?;
+        Ok((axis.of("sizes")?, size.of("sizes")?))
+    };
+    items.try_iter()?.map(pair).collect()
+}
+
+/// Returns the description of one tensor of the result.
+fn recast_row<'py>(py: Python<'py>, row: &Row) -> PyResult<Bound<'py, PyDict>> {
+    let said = PyDict::new(py);
+    said.set_item("name", &row.name)?;
+    said.set_item("to", &row.spec)?;
+    said.set_item("sources", &row.sources)?;
+    said.set_item("bytes_out", row.bytes)?;
+    said.set_item("how", row.how)?;
+    Ok(said)
 }

@@ -1,4 +1,5 @@
-//! Fingerprints of data, which no layout changes: of arrays in memory, and of files.
+//! Comparisons of data. Fingerprints of arrays and files, which no layout changes, and `verify`: a file against its original or
+//! its records, and arrays in shards against whole ones.
 
 use std::path::PathBuf;
 
@@ -11,26 +12,19 @@ use tilewright::{
     relayout::Elements,
 };
 
-use super::{
-    convert::{Watcher, request, warned},
-    reshard,
-};
 use crate::{
-    arguments::{ask::Ask, integer::Integers, text::TextArgument},
+    arguments::{Integers, TextArgument, ask::Ask},
     errors::{about, refused},
+    files::{
+        convert::{Watcher, given, request, warned},
+        reshard,
+    },
     foreign::Memory,
     moves::{
         plan,
         prepare::{self, Narrow, extend},
     },
 };
-
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyFingerprint>()?;
-    module.add_function(wrap_pyfunction!(fingerprint_of, module)?)?;
-    module.add_function(wrap_pyfunction!(fingerprints, module)?)?;
-    module.add_function(wrap_pyfunction!(same_data, module)?)
-}
 
 /// The fingerprint of an array's data: equal in every layout, byte order, padding, file and number of shards.
 ///
@@ -82,7 +76,7 @@ impl PyFingerprint {
 /// Returns the fingerprint of an array.
 #[pyfunction]
 #[pyo3(name = "fingerprint", signature = (array, layout, dims, dtype, origin, key, /))]
-fn fingerprint_of(
+pub(crate) fn fingerprint_of(
     array: &Bound<'_, PyAny>,
     layout: Option<&Bound<'_, PyAny>>,
     dims: Option<Integers>,
@@ -126,7 +120,7 @@ fn fingerprint_of(
 /// Returns the fingerprints of a file or a folder as JSON.
 #[pyfunction]
 #[pyo3(signature = (path, tensors, key, reading, /))]
-fn fingerprints(
+pub(crate) fn fingerprints(
     py: Python<'_>,
     path: PathBuf,
     tensors: Vec<String>,
@@ -150,7 +144,7 @@ fn fingerprints(
 /// Returns the differences between two files or folders as JSON, and as text.
 #[pyfunction]
 #[pyo3(signature = (a, b, tensors, key, reading, /))]
-fn same_data(
+pub(crate) fn same_data(
     py: Python<'_>,
     a: PathBuf,
     b: PathBuf,
@@ -196,4 +190,74 @@ fn key_of(key: Option<TextArgument>) -> PyResult<Key> {
 
 fn raised(error: &fingerprint::Error) -> PyErr {
     refused(error.kind(), error.to_string())
+}
+
+/// Compares a finished file with its original, or with the fingerprints that it records; returns the difference as text, or None.
+#[pyfunction]
+#[pyo3(signature = (output, against, job, progress = None, /))]
+pub(crate) fn verify(
+    py: Python<'_>,
+    output: PathBuf,
+    against: Option<PathBuf>,
+    job: &Bound<'_, PyDict>,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<Option<String>> {
+    let sharded = reshard::opened(py, [Some(&output), against.as_ref()], job)?;
+    let request = request(job)?;
+    let watcher = Watcher::new(progress.as_ref())?;
+    if sharded.iter().any(Option::is_some) {
+        return verify_shards(py, sharded, (&output, against.as_ref(), job), &watcher);
+    }
+    let done = py.detach(|| match against {
+        Some(against) => {
+            let verdict = files::verify(&output, against, &request, &watcher)?;
+            let remark = verdict.remark();
+            Ok((verdict, remark))
+        }
+        None => {
+            let checked = files::verify_recorded(&output, &request, &watcher)?;
+            let remark = checked.remark();
+            Ok((checked.verdict, remark))
+        }
+    });
+    let (verdict, remark) = watcher.outcome(done)?;
+    warned(py, &output, remark.into_iter())?;
+    Ok(difference(verdict))
+}
+
+fn difference(verdict: files::Verdict) -> Option<String> {
+    match verdict {
+        files::Verdict::Same { .. } => None,
+        files::Verdict::Differs(difference) => Some(difference.to_string()),
+    }
+}
+
+/// Compares the arrays of a result with those of its original, at least one of them in shards.
+fn verify_shards(
+    py: Python<'_>,
+    [output, original]: [Option<Collection>; 2],
+    (out, against, job): (&PathBuf, Option<&PathBuf>, &Bound<'_, PyDict>),
+    watcher: &Watcher,
+) -> PyResult<Option<String>> {
+    for name in ["to", "rules", "tensors", "from_", "dims", "dtype", "store", "fill"] {
+        if given(job, name)?.is_some() {
+            let said = format!("{name}= does not apply to shards, whose arrays are compared");
+            return Err(refused("arguments", said));
+        }
+    }
+    let Some(against) = against else {
+        let said = "fingerprints of shards are not compared with recorded ones; against= names the checkpoint";
+        return Err(refused("arguments", said));
+    };
+    let done = py.detach(|| {
+        let output = output.map_or_else(|| Collection::open(out), Ok)?;
+        let original = original.map_or_else(|| Collection::open(against), Ok)?;
+        let said = [&output, &original].map(|all| all.warnings().collect::<Vec<_>>());
+        Ok((files::verify_data(&output, &original, watcher)?, said))
+    });
+    let (verdict, said) = watcher.outcome(done)?;
+    for (path, said) in [out, against].into_iter().zip(said) {
+        warned(py, path, said.into_iter())?;
+    }
+    Ok(difference(verdict))
 }

@@ -16,7 +16,7 @@ use tilewright::{
 
 use super::{convert::Watcher, pieces::TensorBox};
 use crate::{
-    arguments::text::quoted,
+    arguments::quoted,
     errors::{Raised, refused},
     foreign::{
         Device, Memory, PyDeviceArray, as_jax, cupy_empty, numpy_empty, numpy_named, own_empty,

@@ -5,7 +5,5 @@ pub(crate) mod fingerprint;
 pub(crate) mod load;
 pub(crate) mod open;
 pub(crate) mod pieces;
-pub(crate) mod recast;
 pub(crate) mod reshard;
 pub(crate) mod save;
-pub(crate) mod verify;

@@ -25,27 +25,18 @@ use super::{
     load::{Load, LoadTarget},
 };
 use crate::{
-    arguments::{
-        ask::spec_of,
-        integer::{Integer, Integers, given},
-        text::{TextArgument, html, quoted, text, tuple},
-    },
+    arguments::{Integer, Integers, TextArgument, ask::spec_of, given, html, quoted, text, tuple},
     errors::{Raised, refused},
     foreign::{Argument, Facts, Memory, numpy_empty, torch_empty},
     moves::{
         driver,
         result::{ResultForm, ResultOrder},
     },
-    values::tabled::layout_of,
+    values::tensor::layout_of,
 };
 
 /// The number of rows of a table in a notebook.
 const ROWS: usize = 20;
-
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyCheckpoint>()?;
-    module.add_function(wrap_pyfunction!(open_checkpoint, module)?)
-}
 
 /// An open file, and the numbers of its tensors by name.
 struct OpenFile {
@@ -66,7 +57,7 @@ pub(crate) struct PyCheckpoint {
 /// Opens a file of weights.
 #[pyfunction]
 #[pyo3(signature = (path, job, /))]
-fn open_checkpoint(
+pub(crate) fn open_checkpoint(
     py: Python<'_>,
     path: PathBuf,
     job: &Bound<'_, PyDict>,

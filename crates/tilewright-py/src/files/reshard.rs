@@ -18,18 +18,9 @@ use tilewright::{
 
 use super::convert::{Watcher, given, warned};
 use crate::{
-    arguments::{
-        ask::spec_of,
-        integer::{Integer, Integers},
-        text::{TextArgument, html, quoted, text},
-    },
+    arguments::{Integer, Integers, TextArgument, ask::spec_of, html, quoted, text},
     errors::{argument, refused},
 };
-
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyReshardPlan>()?;
-    module.add_function(wrap_pyfunction!(reshard_plan, module)?)
-}
 
 /// Converts an error of resharding to an exception.
 pub(crate) fn raised<T>(result: Result<T, Error>) -> PyResult<T> {
@@ -327,7 +318,7 @@ impl PyReshardPlan {
 /// Returns the plan of a request: a dictionary of the keywords of `reshard`, with meshes and shardings as texts.
 #[pyfunction]
 #[pyo3(signature = (input, output, job, /))]
-fn reshard_plan(
+pub(crate) fn reshard_plan(
     py: Python<'_>,
     input: PathBuf,
     output: PathBuf,

@@ -18,24 +18,16 @@ use super::{
     open::PyCheckpoint,
 };
 use crate::{
-    arguments::{
-        ask::Ask,
-        integer::Integers,
-        text::{TextArgument, quoted},
-    },
+    arguments::{Integers, TextArgument, ask::Ask, quoted},
     errors::{Raised, about, refused},
     foreign::{Family, Memory},
     moves::{plan, prepare},
 };
 
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(save, module)?)
-}
-
 /// Writes arrays to a file; `reading` has the keywords for the layouts of their storages.
 #[pyfunction]
 #[pyo3(signature = (tensors, path, job, reading, metadata = None, progress = None, /))]
-fn save(
+pub(crate) fn save(
     tensors: &Bound<'_, PyAny>,
     path: PathBuf,
     job: &Bound<'_, PyDict>,

@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use pyo3::{intern, prelude::*, types::PyTuple};
 use tilewright::cuda::{Mark, Stream};
 
-use super::{Family, raw::dlpack::KINDS};
+use super::Family;
 use crate::errors::refused;
+use crate::foreign::raw::KINDS;
 
 /// A CUDA device, and the stream of it on which a library uses its arrays now; `None` if unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,13 +5,13 @@
 //! | `numpy.rs` | NumPy's, and objects that NumPy accepts without a copy: buffers, `__array_interface__` |
 //! | `torch.rs` | torch's tensors, through their methods |
 //! | `device.rs` | none: devices of arrays on CUDA, the stream on which their library uses them now, and the work that is queued on them |
-//! | `own.rs` | this package's own on a device, for libraries that cannot make one, and their capsules |
-//! | `dlpack.rs` | all others, including jax's, through a DLPack capsule |
-//! | `storage.rs` | none: checks that an array can be used as a storage, with dense elements in order |
+//! | `dlpack.rs` | all others, including jax's, through a DLPack capsule; this package's own on a device, and their capsules |
 //! | `raw/` | none: the structs of these libraries, read without an interpreter |
 //!
 //! Each file returns a [`Memory`]: the place of the elements and the owner that keeps them alive. This folder is the
-//! only part of the package that reads memory which Rust did not allocate.
+//! only part of the package that reads memory which Rust did not allocate. This file makes layouts of arrays from their facts
+//! (`Memory` in Python), and checks arrays that are used as a storage: their elements are dense, in C order or, if the caller
+//! says so, in Fortran order.
 //!
 //! An owner is held from before the facts are read until after the bytes are: a buffer's export, a DLPack tensor, or a
 //! NumPy array with a weak reference, because of which NumPy refuses to resize it. Some changes cannot be prevented by
@@ -21,24 +21,27 @@
 pub(crate) mod device;
 mod dlpack;
 mod numpy;
-mod own;
 mod raw;
-mod storage;
 mod torch;
 
-use pyo3::prelude::*;
-use tilewright::{Dtype, TensorLayout, cuda::DeviceBytes};
+pub(crate) use crate::foreign::device::{Device, Use, cupy_empty, within_cupy};
+pub(crate) use crate::foreign::dlpack::{PyDeviceArray, as_jax, empty as own_empty, order};
+pub(crate) use crate::foreign::numpy::{empty as numpy_empty, named as numpy_named};
+pub(crate) use crate::foreign::raw::Facts;
+pub(crate) use crate::foreign::torch::empty as torch_empty;
 
-use crate::errors::{about, refused};
-use raw::{ByteRange, RawArray, Refusal};
+use pyo3::{PyResult, prelude::*, types::PyTuple};
+use tilewright::{
+    Dtype, Layout, TensorLayout,
+    cuda::DeviceBytes,
+    layouts::{MAX_MODES, Mode},
+};
 
-pub(crate) use device::{Device, Use, cupy_empty, within_cupy};
-pub(crate) use dlpack::order;
-pub(crate) use numpy::{empty as numpy_empty, named as numpy_named};
-pub(crate) use own::{PyDeviceArray, as_jax, empty as own_empty};
-pub(crate) use raw::Facts;
-pub(crate) use storage::{Argument, PyMemory};
-pub(crate) use torch::empty as torch_empty;
+use crate::{
+    arguments::tuple,
+    errors::{Raised, about, refused},
+    foreign::raw::{BEYOND, ByteRange, RawArray, Refusal},
+};
 
 /// The library of an array, which determines the library of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -300,5 +303,207 @@ impl Memory {
     /// Returns whether two arrays have a byte in common.
     pub(crate) fn overlaps(&self, other: &Memory) -> bool {
         self.bytes.overlaps(&other.bytes)
+    }
+}
+
+/// The argument of an array, for messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Argument {
+    /// It is read, and has this name.
+    Source(&'static str),
+    /// It is written.
+    Out,
+}
+
+impl Argument {
+    fn name(self) -> &'static str {
+        match self {
+            Argument::Source(name) => name,
+            Argument::Out => "out",
+        }
+    }
+
+    /// Returns the error for an array in Fortran order whose shape is a palindrome.
+    fn undecided(self, shape: &str, copied: &str) -> String {
+        let name = self.name();
+        let (lists, instead) = match self {
+            Argument::Source(_) => (
+                "may list the extents of a storage innermost first, or be a transposed one",
+                format!("pass {name}.T for the first, {copied} for the second"),
+            ),
+            Argument::Out => (
+                "may list the extents of the result innermost first, or be its transpose",
+                "give order='F' for the first, an output in C's order for the second".to_owned(),
+            ),
+        };
+        format!("{name}= of shape {shape} in Fortran's order {lists}; {instead}")
+    }
+}
+
+impl Memory {
+    /// Returns the length in bytes of a storage of these extents, outermost first. The array lists them in this order or, in
+    /// Fortran order, reversed. If its shape is a palindrome, only `told` distinguishes that from the transpose of a storage.
+    pub(crate) fn storage_length(
+        &self,
+        place: Argument,
+        shape: &[u64],
+        told: bool,
+    ) -> PyResult<usize> {
+        let own = &self.facts.shape;
+        let turned = own.iter().rev().eq(shape) && self.facts.is_col_major();
+        if !turned || self.facts.is_row_major() {
+            return self.is_row_major(place).map(|()| self.span());
+        }
+        match told || *own != shape {
+            true => Ok(self.span()),
+            false => {
+                Err(refused("copy", place.undecided(&tuple(own), &self.contiguous(place.name()))))
+            }
+        }
+    }
+
+    /// Returns the bytes of an array whose elements are dense, the last dim fastest.
+    pub(crate) fn row_major_bytes(&self, place: Argument) -> PyResult<&[u8]> {
+        self.is_row_major(place).and_then(|()| self.bytes())
+    }
+
+    /// Refuses an array whose elements are not dense with the last dim fastest.
+    fn is_row_major(&self, place: Argument) -> PyResult<()> {
+        if self.facts.is_row_major() {
+            return Ok(());
+        }
+        let (shape, strides) = (tuple(&self.facts.shape), tuple(&self.facts.strides));
+        let instead = match place {
+            Argument::Out => "give an output that is".to_owned(),
+            Argument::Source(name) => {
+                format!("it is not copied silently; pass {}", self.contiguous(name))
+            }
+        };
+        let name = place.name();
+        Err(refused(
+            "copy",
+            format!(
+                "{name}= is an array of shape {shape} and strides {strides} bytes, which is not contiguous; {instead}"
+            ),
+        ))
+    }
+
+    /// Returns the Python expression that makes a contiguous copy.
+    fn contiguous(&self, name: &str) -> String {
+        match self.family {
+            Family::Torch => format!("{name}.contiguous()"),
+            Family::Cupy => format!("cupy.ascontiguousarray({name})"),
+            Family::Numpy | Family::Jax | Family::Other => {
+                format!("numpy.ascontiguousarray({name})")
+            }
+        }
+    }
+}
+
+impl Facts {
+    /// Returns the facts of an array with other strides, in elements.
+    pub(crate) fn with_strides(mut self, strides: &[u64]) -> PyResult<Facts> {
+        if strides.len() != self.shape.len() {
+            let (shape, strides) = (tuple(&self.shape), tuple(strides));
+            let says = format!("strides={strides} of an array of shape {shape}");
+            return Err(refused("mismatch", says));
+        }
+        let bytes = |stride: &u64| {
+            i64::try_from(*stride).unwrap_or(i64::MAX).saturating_mul(self.itemsize as i64)
+        };
+        self.strides = strides.iter().map(bytes).collect();
+        self.settle();
+        Ok(self)
+    }
+
+    /// Returns the layout over exactly these bytes: dims are the array's, offset 0 is the lowest element.
+    pub(crate) fn layout(&self) -> PyResult<TensorLayout> {
+        let (origin, span) = self.reach().ok_or_else(|| refused("array", BEYOND))?;
+        let size = self.itemsize as i64;
+        if self.strides.iter().any(|stride| stride % size != 0) {
+            let (strides, item) = (tuple(&self.strides), self.itemsize);
+            let says = format!("strides of {strides} bytes are not whole elements of {item} bytes");
+            return Err(refused("copy", format!("{says}; copy the array first")));
+        }
+        if self.shape.len() > MAX_MODES {
+            let dims = self.shape.len();
+            let says = format!("an array of {dims} dims; a layout has at most {MAX_MODES}");
+            return Err(refused(
+                "limit",
+                format!("{says}, so leave out dims of extent 1 or merge some"),
+            ));
+        }
+        let modes = self.shape.iter().zip(&self.strides);
+        let modes =
+            modes.map(|(extent, stride)| Mode::new(*extent, stride / size)).collect::<Vec<_>>();
+        let flat = Layout::flat(&modes).and_then(|flat| flat.with_offset(origin as i64 / size));
+        let capacity = (span / self.itemsize) as u64;
+        TensorLayout::new(&self.shape, &flat.raised()?, capacity).raised()
+    }
+}
+
+/// An array as the library sees it: its address, its shape, its strides. Nothing is copied; the array is kept alive, and NumPy
+/// refuses to resize it meanwhile.
+///
+/// Raises ``ArrayError`` if there is no memory to share, ``DeviceError`` if it is not this machine's memory.
+///
+/// >>> import numpy
+/// >>> from tilewright import Memory
+/// >>> array = numpy.zeros((2, 3), numpy.float32)
+/// >>> memory = Memory(array)
+/// >>> memory.address == array.ctypes.data, memory.nbytes, memory.dtype
+/// (True, 24, 'f32')
+#[pyclass(name = "Memory", module = "tilewright", frozen)]
+pub(crate) struct PyMemory(Memory);
+
+#[pymethods]
+impl PyMemory {
+    #[new]
+    #[pyo3(signature = (array, /))]
+    fn new(array: &Bound<'_, PyAny>) -> PyResult<PyMemory> {
+        Memory::of(array).map(PyMemory)
+    }
+
+    /// The address of the lowest element.
+    #[getter]
+    fn address(&self) -> usize {
+        self.0.bytes.address()
+    }
+
+    /// The number of bytes from the lowest element to the end of the highest.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.0.bytes.len()
+    }
+
+    /// The extents.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &self.0.facts.shape)
+    }
+
+    /// The strides in bytes; 0 for a dim of at most one coordinate.
+    #[getter]
+    fn strides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &self.0.facts.strides)
+    }
+
+    /// The element type by XLA's name; None for one that layouts cannot name.
+    #[getter]
+    fn dtype(&self) -> Option<&'static str> {
+        self.0.facts.dtype.map(|dtype| dtype.name())
+    }
+
+    /// True if the library that owns it permits writing.
+    #[getter]
+    fn writable(&self) -> bool {
+        self.0.writable
+    }
+
+    fn __repr__(&self) -> String {
+        let Facts { shape, strides, itemsize, dtype, .. } = &self.0.facts;
+        let (at, shape, strides) = (self.0.bytes.address(), tuple(shape), tuple(strides));
+        let dtype = dtype.map_or_else(|| format!("{itemsize} bytes"), |dtype| dtype.name().into());
+        format!("<Memory at {at:#x}: {dtype}, shape {shape}, strides {strides} bytes>")
     }
 }

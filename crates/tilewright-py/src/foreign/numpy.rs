@@ -11,11 +11,9 @@ use pyo3::{
 };
 use tilewright::{Dtype, notation};
 
-use super::{
-    Description, Family, Owner,
-    raw::{RawArray, numpy::ArrayInterface},
-};
+use super::{Description, Family, Owner, raw::RawArray};
 use crate::errors::{broken, refused};
+use crate::foreign::raw::ArrayInterface;
 
 /// The longest chain of views that is followed; NumPy makes chains of two.
 const MOST_VIEWS: usize = 64;

@@ -1,6 +1,5 @@
 //! Moves of arrays in memory and on devices, the plans behind them and the arrays that they return.
 
-pub(crate) mod copy;
 pub(crate) mod driver;
 pub(crate) mod plan;
 pub(crate) mod prepare;

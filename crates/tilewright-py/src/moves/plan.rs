@@ -13,13 +13,13 @@ use super::{
 use crate::{
     answers::drawing::PyDrawing,
     arguments::{
+        Integer, Integers, TextArgument,
         ask::{Ask, Wanted},
-        integer::{Integer, Integers, given},
-        text::{TextArgument, html, tuple},
+        given, html, tuple,
     },
     errors::{Raised, refused},
     foreign::{Argument, Facts, Memory},
-    values::tabled::layout_of,
+    values::tensor::layout_of,
 };
 
 /// Moves of fewer bytes run in the calling thread, which keeps the GIL.

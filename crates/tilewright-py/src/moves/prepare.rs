@@ -27,7 +27,7 @@ use super::{
 use crate::{
     arguments::{
         ask::{Ask, Wanted, parsed_fill},
-        text::tuple,
+        tuple,
     },
     errors::{Raised, refused},
     foreign::{Facts, Memory},

@@ -11,7 +11,7 @@ use pyo3::{
 use tilewright::{Dtype, Named};
 
 use crate::{
-    arguments::text::{TextArgument, quoted},
+    arguments::{TextArgument, quoted},
     errors::refused,
     foreign::{Facts, Family, Memory},
 };

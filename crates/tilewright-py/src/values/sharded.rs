@@ -16,22 +16,13 @@ use tilewright::{
 };
 
 use crate::{
-    arguments::{
-        ask::dtype_of,
-        integer::{Integer, Integers},
-        text::{TextArgument, html, quoted, tuple},
-    },
+    arguments::{Integer, Integers, TextArgument, ask::dtype_of, html, quoted, tuple},
     errors::{Raised, refused},
     values::PyTensorLayout,
 };
 
 /// The largest number of lines of a table in a notebook.
 const ROWS: usize = 64;
-
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PySharded>()?;
-    module.add_class::<PyShard>()
-}
 
 /// An array cut over a mesh of devices: the elements of each device, and the layout of each shard in memory.
 ///

@@ -9,11 +9,8 @@
 mod raw;
 
 use raw::{
-    BEYOND, ByteRange, Facts, RawArray, Refusal,
-    dlpack::{
-        DataType, DlpackDevice, DlpackTensor, IS_COPIED, Managed, READ_ONLY, Unversioned, Versioned,
-    },
-    numpy::{ArrayInterface, NOT_SWAPPED, WRITEABLE},
+    ArrayInterface, BEYOND, ByteRange, DataType, DlpackDevice, DlpackTensor, Facts, IS_COPIED,
+    Managed, NOT_SWAPPED, READ_ONLY, RawArray, Refusal, Unversioned, Versioned, WRITEABLE,
 };
 use std::{cell::Cell, ffi::c_void, ptr::null};
 

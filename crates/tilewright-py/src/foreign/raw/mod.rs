@@ -1,19 +1,15 @@
-//! The structs in which other libraries describe an array, read without an interpreter.
+//! The structs in which other libraries describe an array, read without an interpreter: the tensors of DLPack's capsules, and
+//! the struct behind NumPy's `__array_struct__`.
 //!
-//! | file | content |
-//! |---|---|
-//! | `dlpack.rs` | the tensors of DLPack's capsules |
-//! | `numpy.rs` | the struct behind NumPy's `__array_struct__` |
-//!
-//! This file has the facts of an array, its shape, strides and element type, and the range of bytes that contains its
-//! elements.
+//! They become the facts of an array, its shape, strides and element type, and the range of bytes that contains its elements.
 //!
 //! Law: whatever the numbers in a struct are, only the struct and its lists are read, and the bytes are the smallest
-//! range that contains every element. This folder does not need Python, so `tests/all/foreign.rs` compiles it into a
+//! range that contains every element. This file does not need Python, so `tests/all/foreign.rs` compiles it into a
 //! separate program, which Miri interprets.
+//!
+//! Sources: DLPack 1.1, `include/dlpack/dlpack.h`; NumPy, "The array interface protocol", `PyArrayInterface`.
 
-pub(crate) mod dlpack;
-pub(crate) mod numpy;
+use std::ffi::{c_char, c_int, c_void};
 
 use tilewright::Dtype;
 
@@ -201,5 +197,291 @@ impl Facts {
     pub(crate) fn odd_bits(&self) -> Option<u32> {
         let usual = self.dtype.and_then(|dtype| dtype.storage_bits());
         (usual != Some(self.bits())).then(|| self.bits())
+    }
+}
+
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct DlpackDevice {
+    pub(crate) kind: i32,
+    pub(crate) id: i32,
+}
+
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct DataType {
+    pub(crate) code: u8,
+    pub(crate) bits: u8,
+    pub(crate) lanes: u16,
+}
+
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct DlpackTensor {
+    pub(crate) data: *const c_void,
+    pub(crate) device: DlpackDevice,
+    pub(crate) ndim: i32,
+    pub(crate) dtype: DataType,
+    pub(crate) shape: *const i64,
+    pub(crate) strides: *const i64,
+    pub(crate) byte_offset: u64,
+}
+
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct Unversioned {
+    pub(crate) tensor: DlpackTensor,
+    pub(crate) context: *mut c_void,
+    pub(crate) deleter: Option<unsafe extern "C" fn(*mut Unversioned)>,
+}
+
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct Versioned {
+    pub(crate) major: u32,
+    pub(crate) minor: u32,
+    pub(crate) context: *mut c_void,
+    pub(crate) deleter: Option<unsafe extern "C" fn(*mut Versioned)>,
+    pub(crate) flags: u64,
+    pub(crate) tensor: DlpackTensor,
+}
+
+/// The kinds of devices, `DLDeviceType`.
+pub(crate) const KINDS: [(i32, &str); 15] = [
+    (1, "CPU"),
+    (2, "CUDA"),
+    (3, "CUDA's memory of the host"),
+    (4, "OpenCL"),
+    (7, "Vulkan"),
+    (8, "Metal"),
+    (9, "VPI"),
+    (10, "AMD's ROCm"),
+    (11, "ROCm's memory of the host"),
+    (12, "an extension"),
+    (13, "CUDA's managed memory"),
+    (14, "oneAPI"),
+    (15, "WebGPU"),
+    (16, "Hexagon"),
+    (17, "MAIA"),
+];
+
+pub(crate) const READ_ONLY: u64 = 1;
+pub(crate) const IS_COPIED: u64 = 2;
+const MOST_DIMS: i32 = 64;
+
+/// A tensor that was taken out of its capsule.
+#[derive(Debug)]
+pub(crate) enum Managed {
+    Unversioned(*mut Unversioned),
+    Versioned(*mut Versioned),
+}
+
+impl Managed {
+    /// Returns the tensor at the pointer of a capsule, versioned or of the older kind.
+    ///
+    /// # Safety
+    /// `raw` points to a [`Versioned`] if `is_versioned`, else to an [`Unversioned`]. It and everything it points to live until
+    /// [`Managed::delete`] is called; the fields after the flags have this form only if `major` is 1.
+    pub(crate) unsafe fn new(raw: *mut c_void, is_versioned: bool) -> Managed {
+        match is_versioned {
+            true => Managed::Versioned(raw.cast()),
+            false => Managed::Unversioned(raw.cast()),
+        }
+    }
+
+    /// Returns the tensor's description of its array.
+    pub(crate) fn array(&self) -> Result<RawArray, Refusal> {
+        let (tensor, writable) = match *self {
+            // SAFETY: `# Safety` of `new`: `raw` points at an `Unversioned`, which lives while `self` is borrowed. It cannot
+            // say whether it may be written, so it may not.
+            Managed::Unversioned(raw) => (unsafe { &(*raw).tensor }, false),
+            Managed::Versioned(raw) => {
+                // SAFETY: `# Safety` of `new`: `raw` points at a `Versioned`; `major` and `flags` are among the fields that
+                // are the same in all versions.
+                let (major, flags) = unsafe { ((*raw).major, (*raw).flags) };
+                let writable = is_writable(major, flags)?;
+                // SAFETY: the same; `is_writable` checked that `major` is 1, so the tensor is as described here.
+                (unsafe { &(*raw).tensor }, writable)
+            }
+        };
+        // SAFETY: `# Safety` of `new`: the lists of the tensor live while `self` is borrowed.
+        let facts = unsafe { tensor.facts() }?;
+        Ok(RawArray { data: tensor.first()?, facts, writable })
+    }
+
+    /// Returns the kind of the tensor's device, and its number. It is called after [`Managed::array`], which refuses other
+    /// versions.
+    pub(crate) fn device(&self) -> (i32, i32) {
+        let device = match *self {
+            // SAFETY: `# Safety` of `new`: `raw` points at an `Unversioned`, which lives while `self` is borrowed.
+            Managed::Unversioned(raw) => unsafe { &(*raw).tensor.device },
+            // SAFETY: the same of a `Versioned`, whose fields are as here: `array` checked its version.
+            Managed::Versioned(raw) => unsafe { &(*raw).tensor.device },
+        };
+        (device.kind, device.id)
+    }
+
+    /// Returns the tensor to its library.
+    ///
+    /// # Safety
+    /// It is called once, and [`Managed::array`] is not called afterwards.
+    pub(crate) unsafe fn delete(&mut self) {
+        match *self {
+            Managed::Unversioned(raw) => {
+                // SAFETY: `# Safety` of `new`: `raw` points at an `Unversioned`, which nobody has freed yet.
+                if let Some(delete) = unsafe { (*raw).deleter } {
+                    // SAFETY: `delete` is the deleter of `raw` itself; by `# Safety` of `delete` it is called once.
+                    unsafe { delete(raw) }
+                }
+            }
+            Managed::Versioned(raw) => {
+                // SAFETY: the same of a `Versioned`. `deleter` is one of the fields that every version has.
+                if let Some(delete) = unsafe { (*raw).deleter } {
+                    // SAFETY: `delete` is the deleter of `raw` itself; by `# Safety` of `delete` it is called once.
+                    unsafe { delete(raw) }
+                }
+            }
+        }
+    }
+}
+
+/// Returns whether a versioned tensor may be written.
+fn is_writable(major: u32, flags: u64) -> Result<bool, Refusal> {
+    if major != 1 {
+        return Err(Refusal::new(
+            "array",
+            format!("DLPack version {major}; only version 1 is supported"),
+        ));
+    }
+    if flags & IS_COPIED != 0 {
+        let says = "its library copies the array to share it; make an array of it first";
+        return Err(Refusal::new("copy", says));
+    }
+    Ok(flags & READ_ONLY == 0)
+}
+
+impl DlpackTensor {
+    /// Returns the address of element 0; null if the tensor has no memory, whatever its offset is.
+    fn first(&self) -> Result<*const u8, Refusal> {
+        let data = self.data.cast::<u8>();
+        if data.is_null() {
+            return Ok(data);
+        }
+        let ahead = usize::try_from(self.byte_offset).ok();
+        let ahead = ahead.filter(|ahead| data.addr().checked_add(*ahead).is_some());
+        let ahead = ahead.ok_or_else(|| {
+            let says =
+                format!("a byte_offset of {} exceeds this machine's addresses", self.byte_offset);
+            Refusal::new("array", says)
+        })?;
+        Ok(data.wrapping_add(ahead))
+    }
+
+    /// Returns shape, strides and element type.
+    ///
+    /// # Safety
+    /// `shape` and `strides` are null or have `ndim` integers each.
+    unsafe fn facts(&self) -> Result<Facts, Refusal> {
+        let DataType { code, bits, lanes } = self.dtype;
+        if lanes != 1 || bits == 0 || bits % 8 != 0 {
+            let says = format!(
+                "elements of {lanes} times {bits} bits; only single numbers of whole bytes can be shared"
+            );
+            return Err(Refusal::new("dtype", says));
+        }
+        if !(0..=MOST_DIMS).contains(&self.ndim) || (self.ndim > 0 && self.shape.is_null()) {
+            let says = format!("a DLPack tensor of {} dims", self.ndim);
+            return Err(Refusal::new("array", says));
+        }
+        let list = |first: *const i64| match self.ndim {
+            0 => &[][..],
+            // SAFETY: `# Safety` of `facts`: `first` has `ndim` integers, for it is not null: `shape` was checked above,
+            // `strides` is checked before this closure is called with it; `ndim` is in `0..=MOST_DIMS`.
+            count => unsafe { std::slice::from_raw_parts(first, count as usize) },
+        };
+        let shape: Vec<u64> =
+            list(self.shape).iter().map(|extent| (*extent).max(0) as u64).collect();
+        let itemsize = usize::from(bits / 8);
+        let strides =
+            if self.strides.is_null() { dense(&shape) } else { list(self.strides).to_vec() };
+        let strides = strides.into_iter().map(|one| one.saturating_mul(itemsize as i64)).collect();
+        let dtype = Dtype::of_dlpack_code(code.into(), bits.into());
+        Ok(Facts { shape, strides, itemsize, dtype, swapped: false })
+    }
+}
+
+/// Returns the default strides in elements.
+fn dense(shape: &[u64]) -> Vec<i64> {
+    let mut within = 1i64;
+    let stride = |extent: &u64| {
+        let stride = within;
+        within = within.saturating_mul(i64::try_from((*extent).max(1)).unwrap_or(i64::MAX));
+        stride
+    };
+    let mut strides: Vec<i64> = shape.iter().rev().map(stride).collect();
+    strides.reverse();
+    strides
+}
+
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct ArrayInterface {
+    pub(crate) two: c_int,
+    pub(crate) nd: c_int,
+    pub(crate) typekind: c_char,
+    pub(crate) itemsize: c_int,
+    pub(crate) flags: c_int,
+    pub(crate) shape: *const isize,
+    pub(crate) strides: *const isize,
+    pub(crate) data: *const c_void,
+    pub(crate) descr: *mut c_void,
+}
+
+pub(crate) const NOT_SWAPPED: c_int = 0x200;
+pub(crate) const WRITEABLE: c_int = 0x400;
+/// The largest number of dims of an array, in any version of NumPy.
+const MOST_NUMPY_DIMS: c_int = 64;
+
+impl ArrayInterface {
+    /// Returns whether elements have fields. NumPy drops the flags of such elements.
+    pub(crate) fn has_fields(&self) -> bool {
+        !self.descr.is_null()
+    }
+
+    /// Returns the struct's description of its array, with the element type of its code; `None` if the struct is not as
+    /// documented.
+    ///
+    /// # Safety
+    /// `shape` and `strides` are null or have `nd` integers each.
+    pub(crate) unsafe fn array(&self) -> Option<RawArray> {
+        if self.two != 2 || !(0..=MOST_NUMPY_DIMS).contains(&self.nd) {
+            return None;
+        }
+        // SAFETY: `# Safety` of `array`; `nd` is in `0..=MOST_NUMPY_DIMS`, as checked above.
+        let (shape, strides) =
+            unsafe { (list(self.shape, self.nd)?, list(self.strides, self.nd)?) };
+        let itemsize = usize::try_from(self.itemsize).unwrap_or(0);
+        let facts = Facts {
+            shape: shape.iter().map(|extent| extent.unsigned_abs() as u64).collect(),
+            strides: strides.iter().map(|stride| *stride as i64).collect(),
+            itemsize,
+            dtype: Dtype::of_array_code(char::from(self.typekind as u8), itemsize as u64),
+            swapped: !self.has_fields() && self.flags & NOT_SWAPPED == 0,
+        };
+        let writable = self.flags & WRITEABLE != 0;
+        Some(RawArray { data: self.data.cast(), facts, writable })
+    }
+}
+
+/// Returns the integers of a list in the struct; `None` if the list is missing and must not be.
+///
+/// # Safety
+/// `first` is null or has `count` integers, and `count` is not negative.
+unsafe fn list<'a>(first: *const isize, count: c_int) -> Option<&'a [isize]> {
+    match (count, first.is_null()) {
+        (0, _) => Some(&[]),
+        (_, true) => None,
+        // SAFETY: `# Safety` of `list`, and `first` is not null; the caller copies the integers at once.
+        (_, false) => Some(unsafe { std::slice::from_raw_parts(first, count as usize) }),
     }
 }
