@@ -55,30 +55,37 @@
 #![cfg_attr(not(feature = "files"), doc = "[`Printed`]: crate#features")]
 #![cfg_attr(not(feature = "files"), doc = "[`SameData`]: crate#features")]
 
-mod answer;
+use std::fmt;
+
+use serde_json::{Value, json};
+
+use crate::Error;
+
 #[cfg(feature = "banks")]
 mod banks;
 mod catalogue;
 mod eval;
 pub mod explain;
-mod fields;
 mod files;
 mod layouts;
 #[cfg(feature = "xla")]
 mod module;
 mod question;
-pub mod same;
 mod shards;
-mod shards_explanation;
 pub mod words;
 
-pub use answer::Answer;
+#[cfg(feature = "relayout")]
+pub use crate::ask::layouts::index::Moved;
+#[cfg(feature = "draw")]
+pub use crate::ask::layouts::show::Drawn;
+pub use crate::ask::question::Fields;
+pub use crate::ask::shards::{ShardBytes, ShardsExplanation};
+pub use crate::comparison::{Comparison, compare};
 #[cfg(feature = "banks")]
 pub use banks::BankConflicts;
 pub use catalogue::{Example, Formats, Functions, Notations};
 pub use eval::Line;
 pub use explain::{Explanation, TabledExplanation};
-pub use fields::Fields;
 #[cfg(feature = "files")]
 pub use files::{
     convert::{Assembled, Converted},
@@ -86,10 +93,6 @@ pub use files::{
     recipe::{Guesses, RecipeFit, RecipeShown, Recipes},
     verify::{Printed, Recorded, SameData, Verified},
 };
-#[cfg(feature = "draw")]
-pub use layouts::draw::Drawn;
-#[cfg(feature = "relayout")]
-pub use layouts::moved::Moved;
 pub use layouts::{
     index::{Contents, MOST_NAMED, Offset, Sharing},
     infer::{Inferred, Known},
@@ -100,6 +103,59 @@ pub use layouts::{
 #[cfg(feature = "xla")]
 pub use module::{LISTED, ModuleInfo};
 pub use question::Question;
-pub use same::{Comparison, compare};
 pub use shards::{Shards, ShardsLine, ShardsTranslation};
-pub use shards_explanation::{ShardBytes, ShardsExplanation};
+
+/// Answer of a question: text for people, JSON for machines.
+///
+/// An answer of one line prints without a line end; an answer of several lines prints all line ends.
+///
+/// ```
+/// use tilewright::{Spec, ask::{Answer, compare}};
+/// let named = |text| Spec::parse(text).unwrap().resolve(None, None).unwrap();
+/// let answer = compare(&named("f32[2,3]{0,1}"), &named("(2,3):(1,2)"))?;
+/// assert!(!answer.is_no() && answer.to_json()["same"] == true);
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+pub trait Answer: fmt::Display {
+    /// Returns the fields that `docs/reference/json.md` lists.
+    fn to_json(&self) -> Value;
+
+    /// Returns the text in lines of at most `width` characters, which notes what it leaves out. The default is the same text at
+    /// every width.
+    fn within(&self, _width: usize) -> String {
+        self.to_string()
+    }
+
+    /// Returns whether the answer is no: layouts differ, nothing was found.
+    fn is_no(&self) -> bool {
+        false
+    }
+
+    /// Sentences beside the answer that are worth reading.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Sentences that a reader of the answer must not miss, such as what was not checked.
+    fn cautions(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// The answer of a question that is refused: `{"error": {"kind", "message", "field", "span"}}`.
+///
+/// ```
+/// use tilewright::{Error, Spec, ask::Answer};
+/// let error = Spec::parse("zM").unwrap_err().to_json();
+/// assert_eq!((&error["error"]["kind"], &error["error"]["span"]), (&"parse".into(), &[0, 2].into()));
+/// ```
+impl Answer for Error {
+    fn to_json(&self) -> Value {
+        json!({ "error": {
+            "kind": self.kind(),
+            "message": self.to_string(),
+            "field": self.field(),
+            "span": self.span(),
+        }})
+    }
+}

@@ -5,7 +5,6 @@ use tilewright_notation::{Named, Spec};
 
 use super::{
     basis,
-    dims::Dims,
     functions::{self, Argument, Call},
     items::Items,
     lexer,
@@ -13,6 +12,7 @@ use super::{
     value::{Form, Strides, TilerPart, Value},
 };
 use crate::Error;
+use crate::eval::items::Dims;
 
 /// Evaluates `shape:stride`: a layout, or a map to coordinates if the strides name bases.
 fn strided(shape: &Expr<'_>, stride: &Expr<'_>, span: (usize, usize)) -> Result<Form, Error> {

@@ -7,7 +7,8 @@ use std::fmt;
 use tilewright_core::{BasisLayout, IntTuple, Layout, LayoutTile, LinearLayout, Swizzle};
 use tilewright_notation::{self as notation, Named, Spec};
 
-use super::{dims::Dims, items::Items};
+use super::items::Items;
+use crate::eval::items::Dims;
 
 pub(super) use super::items::TilerPart;
 

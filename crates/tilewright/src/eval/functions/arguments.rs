@@ -5,8 +5,7 @@ use tilewright_core::{self as core, BasisLayout, IntTuple, Layout, LinearLayout,
 use crate::{
     Error,
     eval::{
-        dims::Dims,
-        items::Items,
+        items::{Dims, Items},
         lexer,
         value::{Form, TilerPart, Value},
     },

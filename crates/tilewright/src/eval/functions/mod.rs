@@ -22,7 +22,6 @@ mod compare;
 mod coordinates;
 mod linear;
 mod observe;
-mod product;
 mod structure;
 mod tuples;
 
@@ -147,8 +146,8 @@ pub fn functions() -> impl Iterator<Item = &'static Function> {
         observe::FUNCTIONS,
         structure::FUNCTIONS,
         algebra::FUNCTIONS,
-        product::DIVISIONS,
-        product::FUNCTIONS,
+        algebra::DIVISIONS,
+        algebra::PRODUCTS,
         build::FUNCTIONS,
         coordinates::FUNCTIONS,
         build::CASTS,
