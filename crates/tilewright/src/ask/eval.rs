@@ -1,15 +1,14 @@
-//! Answers of values that other modules compute: of expressions, alone or as one line of many, and of comparisons.
+//! Answers of expressions, alone or as one line of many.
 
 use std::fmt;
 
 use serde_json::{Value as Json, json};
-use tilewright_core::{Difference, Fill, TensorLayout};
+use tilewright_core::{Fill, TensorLayout};
 use tilewright_notation::Named;
 
+use super::Answer;
 use crate::{
     Error,
-    ask::Answer,
-    comparison::Comparison,
     eval::{Value, evaluate},
 };
 
@@ -165,30 +164,5 @@ impl Answer for Line {
 
     fn is_no(&self) -> bool {
         matches!(self, Line::Refused { .. })
-    }
-}
-
-impl Answer for Comparison {
-    fn to_json(&self) -> Json {
-        match self {
-            Comparison::Same { notes } => json!({ "same": true, "notes": notes }),
-            Comparison::Differ(Difference { coord, left, right }) => {
-                json!({ "same": false, "coord": coord.as_slice(), "left": left, "right": right })
-            }
-            Comparison::Extents { left, right } => {
-                json!({ "same": false, "extents": [left.as_slice(), right.as_slice()] })
-            }
-        }
-    }
-
-    fn is_no(&self) -> bool {
-        !matches!(self, Comparison::Same { .. })
-    }
-
-    fn notes(&self) -> Vec<String> {
-        match self {
-            Comparison::Same { notes } => notes.clone(),
-            Comparison::Differ(_) | Comparison::Extents { .. } => Vec::new(),
-        }
     }
 }

@@ -71,16 +71,10 @@ mod layouts;
 #[cfg(feature = "xla")]
 mod module;
 mod question;
+pub mod same;
 mod shards;
 pub mod words;
 
-#[cfg(feature = "relayout")]
-pub use crate::ask::layouts::index::Moved;
-#[cfg(feature = "draw")]
-pub use crate::ask::layouts::show::Drawn;
-pub use crate::ask::question::Fields;
-pub use crate::ask::shards::{ShardBytes, ShardsExplanation};
-pub use crate::comparison::{Comparison, compare};
 #[cfg(feature = "banks")]
 pub use banks::BankConflicts;
 pub use catalogue::{Example, Formats, Functions, Notations};
@@ -93,6 +87,10 @@ pub use files::{
     recipe::{Guesses, RecipeFit, RecipeShown, Recipes},
     verify::{Printed, Recorded, SameData, Verified},
 };
+#[cfg(feature = "draw")]
+pub use layouts::draw::Drawn;
+#[cfg(feature = "relayout")]
+pub use layouts::moved::Moved;
 pub use layouts::{
     index::{Contents, MOST_NAMED, Offset, Sharing},
     infer::{Inferred, Known},
@@ -102,7 +100,10 @@ pub use layouts::{
 };
 #[cfg(feature = "xla")]
 pub use module::{LISTED, ModuleInfo};
+pub use question::Fields;
 pub use question::Question;
+pub use same::{Comparison, compare};
+pub use shards::{ShardBytes, ShardsExplanation};
 pub use shards::{Shards, ShardsLine, ShardsTranslation};
 
 /// Answer of a question: text for people, JSON for machines.
