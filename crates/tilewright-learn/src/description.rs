@@ -1,0 +1,339 @@
+//! [`Description`]: a map as terms. It expands to the numbers that it was made from.
+
+use crate::{
+    COMPUTED, CONSTANT, Digit, Error, Origin, Part, Sources, Term, ZERO,
+    family::{Families, split},
+    term,
+};
+
+/// Where each element of a result comes from, as terms.
+///
+/// ```
+/// use tilewright_learn::{Sources, ZERO, describe};
+/// let sources = Sources::numbered([("w".into(), vec![2, 3])])?;
+/// // Rows of three, each padded to four.
+/// let learned = describe(&[1, 2, 3, ZERO, 4, 5, 6, ZERO], &sources)?;
+/// assert_eq!(learned.terms().len(), 1);
+/// assert_eq!(learned.expand()?, [1, 2, 3, ZERO, 4, 5, 6, ZERO]);
+/// # Ok::<(), tilewright_learn::Error>(())
+/// ```
+#[must_use]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Description {
+    size: u64,
+    sources: Sources,
+    families: Families,
+    terms: Vec<Term>,
+    rest: Origin,
+}
+
+/// How often the elements of one source are held.
+///
+/// ```
+/// use tilewright_learn::{Held, Sources, describe};
+/// let sources = Sources::numbered([("w".into(), vec![3])])?;
+/// let held = describe(&[1, 1, 2], &sources)?.held()?;
+/// assert_eq!(held[0], Held { least: 0, most: 2, missing: 1, first_missing: Some(2) });
+/// # Ok::<(), tilewright_learn::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    /// The smallest number of places of an element.
+    pub least: u32,
+    /// The largest number of places of an element.
+    pub most: u32,
+    /// The number of elements that the result does not hold.
+    pub missing: u64,
+    /// The first element that the result does not hold, by its row-major index.
+    pub first_missing: Option<u64>,
+}
+
+impl Description {
+    pub(crate) fn new(
+        size: u64,
+        sources: Sources,
+        families: Families,
+        terms: Vec<Term>,
+        rest: Origin,
+    ) -> Description {
+        Description { size, sources, families, terms, rest }
+    }
+
+    /// Returns the terms. Places that no term has are as [`Description::rest`] says.
+    ///
+    /// ```
+    /// use tilewright_learn::{Sources, describe};
+    /// assert!(describe(&[], &Sources::new(vec![])?)?.terms().is_empty());
+    /// # Ok::<(), tilewright_learn::Error>(())
+    /// ```
+    pub fn terms(&self) -> &[Term] {
+        &self.terms
+    }
+
+    /// Returns what the elements are that no term has.
+    ///
+    /// ```
+    /// use tilewright_learn::{CONSTANT, Origin, Sources, describe};
+    /// assert_eq!(describe(&[CONSTANT], &Sources::new(vec![])?)?.rest(), Origin::Constant);
+    /// # Ok::<(), tilewright_learn::Error>(())
+    /// ```
+    pub fn rest(&self) -> Origin {
+        self.rest
+    }
+
+    /// Returns the number of elements of the result, padding included.
+    ///
+    /// ```
+    /// use tilewright_learn::{Sources, ZERO, describe};
+    /// assert_eq!(describe(&[ZERO; 3], &Sources::new(vec![])?)?.size(), 3);
+    /// # Ok::<(), tilewright_learn::Error>(())
+    /// ```
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Returns the sources.
+    ///
+    /// ```
+    /// use tilewright_learn::{Sources, describe};
+    /// assert_eq!(describe(&[], &Sources::new(vec![])?)?.sources().end(), 0);
+    /// # Ok::<(), tilewright_learn::Error>(())
+    /// ```
+    pub fn sources(&self) -> &Sources {
+        &self.sources
+    }
+
+    /// Returns how many integers all terms are.
+    ///
+    /// ```
+    /// use tilewright_learn::{Sources, describe};
+    /// let sources = Sources::numbered([("w".into(), vec![1 << 10])])?;
+    /// let ids: Vec<i64> = (1..=1 << 10).collect();
+    /// assert_eq!(describe(&ids, &sources)?.integers(), 6);
+    /// # Ok::<(), tilewright_learn::Error>(())
+    /// ```
+    pub fn integers(&self) -> u64 {
+        self.terms.iter().map(Term::integers).sum()
+    }
+
+    /// Calls `each` with boxes that make up all terms: what moves, compares and fills.
+    ///
+    /// # Errors
+    /// [illegal](Error::is_illegal) if a term leaves its source.
+    ///
+    /// ```
+    /// use tilewright_learn::{Sources, describe};
+    /// let learned = describe(&[2, 1], &Sources::numbered([("w".into(), vec![2])])?)?;
+    /// let mut moved = 0;
+    /// learned.parts(&mut |part| moved += part.digits.iter().map(|digit| digit.extent).product::<u64>())?;
+    /// assert_eq!(moved, 2);
+    /// # Ok::<(), tilewright_learn::Error>(())
+    /// ```
+    pub fn parts(&self, each: &mut dyn FnMut(Part<'_>)) -> Result<(), Error> {
+        self.terms.iter().try_for_each(|term| term::parts(term, &self.families, each))
+    }
+
+    /// Returns the number of each element of the result, in storage order: what was described.
+    ///
+    /// # Errors
+    /// Those of [`Description::parts`].
+    ///
+    /// ```
+    /// use tilewright_learn::{COMPUTED, Sources, describe};
+    /// let sources = Sources::numbered([("w".into(), vec![2])])?;
+    /// assert_eq!(describe(&[2, COMPUTED, 1], &sources)?.expand()?, [2, COMPUTED, 1]);
+    /// # Ok::<(), tilewright_learn::Error>(())
+    /// ```
+    pub fn expand(&self) -> Result<Vec<i64>, Error> {
+        let mut ids = vec![number(self.rest, 0, &self.sources); self.size as usize];
+        let mut outside = 0;
+        self.parts(&mut |part| {
+            let (from, step) = self.numbers(&part);
+            walk(part.digits, part.offset * step, part.at, &mut |source, place, stride, run| {
+                for k in 0..run as i64 {
+                    let (id, at) = (from + source + k * stride.0 * step, place + k * stride.1);
+                    match usize::try_from(at).ok().and_then(|at| ids.get_mut(at)) {
+                        Some(place) => *place = id,
+                        None => outside += 1,
+                    }
+                }
+            });
+        })?;
+        match outside {
+            0 => Ok(ids),
+            _ => Err(Error::illegal(format!("{outside} elements are outside the result"))),
+        }
+    }
+
+    /// Returns the number at element 0 of the part's source, and how much it grows with an element.
+    fn numbers(&self, part: &Part<'_>) -> (i64, i64) {
+        let step = i64::from(matches!(part.origin, Origin::Source(_)));
+        (number(part.origin, 0, &self.sources), step)
+    }
+
+    /// Returns the description, after it was compared with the numbers.
+    pub(crate) fn verified(self, ids: &[i64]) -> Result<Description, Error> {
+        let (mut seen, mut alike, mut covered) = (vec![0u64; ids.len().div_ceil(64)], true, 0u64);
+        self.parts(&mut |part| {
+            let (from, step) = self.numbers(&part);
+            walk(part.digits, part.offset * step, part.at, &mut |source, place, stride, run| {
+                alike &= (0..run as i64).all(|k| {
+                    let at = (place + k * stride.1) as usize;
+                    let same = ids.get(at) == Some(&(from + source + k * stride.0 * step));
+                    if same {
+                        let bit = 1 << (at % 64);
+                        covered += u64::from(seen[at / 64] & bit == 0);
+                        seen[at / 64] |= bit;
+                    }
+                    same
+                });
+            });
+        })?;
+        let rest = number(self.rest, 0, &self.sources);
+        let others = ids.iter().filter(|id| **id == rest).count() as u64;
+        match alike && covered + others == self.size {
+            true => Ok(self),
+            false => Err(Error::new("internal", "a description differs from its map; please report it")),
+        }
+    }
+
+    /// Returns how often the elements of each source are held.
+    ///
+    /// # Errors
+    /// Those of [`Description::parts`].
+    ///
+    /// ```
+    /// use tilewright_learn::{Sources, describe};
+    /// let sources = Sources::numbered([("a".into(), vec![2]), ("b".into(), vec![2])])?;
+    /// let held = describe(&[1, 2], &sources)?.held()?;
+    /// assert_eq!((held[0].missing, held[1].missing), (0, 2));
+    /// # Ok::<(), tilewright_learn::Error>(())
+    /// ```
+    pub fn held(&self) -> Result<Vec<Held>, Error> {
+        let mut count = Count::new(&self.sources);
+        self.count(&mut count)?;
+        Ok(count.held())
+    }
+
+    /// Adds the places of this result to a count over several results of the same sources.
+    ///
+    /// # Errors
+    /// Those of [`Description::parts`].
+    pub(crate) fn count(&self, count: &mut Count) -> Result<(), Error> {
+        self.parts(&mut |part| {
+            if let Origin::Source(place) = part.origin {
+                let counts = &mut count.0[place];
+                walk(part.digits, part.offset, part.at, &mut |source, _, stride, run| {
+                    for k in 0..run as i64 {
+                        let element = (source + k * stride.0) as usize;
+                        counts[element] = counts[element].saturating_add(1);
+                    }
+                });
+            }
+        })
+    }
+}
+
+/// How often each element of each source is held by several results.
+pub(crate) struct Count(Vec<Vec<u32>>);
+
+impl Count {
+    pub(crate) fn new(sources: &Sources) -> Count {
+        Count(sources.list().iter().map(|source| vec![0; source.size() as usize]).collect())
+    }
+
+    pub(crate) fn held(&self) -> Vec<Held> {
+        let held = |counts: &Vec<u32>| Held {
+            least: counts.iter().copied().min().unwrap_or(0),
+            most: counts.iter().copied().max().unwrap_or(0),
+            missing: counts.iter().filter(|count| **count == 0).count() as u64,
+            first_missing: counts.iter().position(|count| *count == 0).map(|at| at as u64),
+        };
+        self.0.iter().map(held).collect()
+    }
+}
+
+/// Returns the number of an element of an origin.
+fn number(origin: Origin, element: i64, sources: &Sources) -> i64 {
+    match origin {
+        Origin::Source(place) => sources.list()[place].first + element,
+        Origin::Zero => ZERO,
+        Origin::Constant => CONSTANT,
+        Origin::Computed => COMPUTED,
+    }
+}
+
+/// Calls `each` with runs of a box: source, place, their steps, and the length.
+pub(crate) fn walk(
+    digits: &[Digit],
+    source: i64,
+    place: i64,
+    each: &mut dyn FnMut(i64, i64, (i64, i64), u64),
+) {
+    let mut digits = digits.to_vec();
+    digits.sort_by_key(|digit| digit.result.abs());
+    let Some((inner, outer)) = digits.split_first() else {
+        return each(source, place, (0, 0), 1);
+    };
+    let mut at = vec![0; outer.len()];
+    let (mut source, mut place) = (source, place);
+    loop {
+        each(source, place, (inner.source, inner.result), inner.extent);
+        let mut k = 0;
+        while k < outer.len() {
+            at[k] += 1;
+            source += outer[k].source;
+            place += outer[k].result;
+            if at[k] < outer[k].extent {
+                break;
+            }
+            source -= outer[k].source * outer[k].extent as i64;
+            place -= outer[k].result * outer[k].extent as i64;
+            at[k] = 0;
+            k += 1;
+        }
+        if k == outer.len() {
+            return;
+        }
+    }
+}
+
+impl Description {
+    /// Returns the families of the sources.
+    pub(crate) fn families(&self) -> &Families {
+        &self.families
+    }
+
+    /// Returns the name of what a term comes from; the numbers of a family's names are axes.
+    ///
+    /// ```
+    /// use tilewright_learn::{Sources, describe};
+    /// let sources = Sources::numbered([("e.0.w".into(), vec![2]), ("e.1.w".into(), vec![2])])?;
+    /// let learned = describe(&[1, 2, 4, 5], &sources)?;
+    /// assert_eq!(learned.name(&learned.terms()[0]), "e.{}.w");
+    /// # Ok::<(), tilewright_learn::Error>(())
+    /// ```
+    pub fn name(&self, term: &Term) -> String {
+        match term.origin {
+            Origin::Zero => "zero".into(),
+            Origin::Constant => "constant".into(),
+            Origin::Computed => "computed".into(),
+            Origin::Source(place) => self.name_of(place, term),
+        }
+    }
+
+    /// Returns the name of a source or of its family.
+    fn name_of(&self, place: usize, term: &Term) -> String {
+        let family = &self.families.list[self.families.of[place].0];
+        let mut members = std::collections::BTreeSet::new();
+        let added = term::parts(term, &self.families, &mut |part| {
+            if let Origin::Source(member) = part.origin {
+                members.insert(member);
+            }
+        });
+        match (added, members.first(), members.len()) {
+            (Ok(()), Some(member), 1) => self.sources.list()[*member].name.clone(),
+            (_, _, _) => split(&self.sources.list()[family.members[0]].name).0,
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Mixed-radix digits of a sequence of points, each an address in the source and a place in the result.
+//!
+//! [`grow`] finds the longest box at a place of a sequence; its law: the digits give back the points. [`line`] describes a whole
+//! sequence, also one that begins or ends inside a block, or returns `None`.
+
+use std::collections::BTreeMap;
+
+use crate::{Axis, Digit};
+
+/// A point: an address in the source and a place in the result.
+pub(crate) type Point = (i64, i64);
+
+/// Points of one family, by their places in the result.
+pub(crate) struct Points {
+    pub(crate) source: Vec<i64>,
+    pub(crate) result: Places,
+}
+
+/// Places in the result.
+pub(crate) enum Places {
+    /// All places from this one on.
+    From(i64),
+    List(Vec<i64>),
+}
+
+impl Points {
+    pub(crate) fn len(&self) -> usize {
+        self.source.len()
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, j: usize) -> Point {
+        match &self.result {
+            Places::From(first) => (self.source[j], first + j as i64),
+            Places::List(list) => (self.source[j], list[j]),
+        }
+    }
+
+    pub(crate) fn of(points: &[Point]) -> Points {
+        let (source, result) = points.iter().copied().unzip();
+        Points { source, result: Places::List(result) }
+    }
+
+    /// Returns how many points from `start` on are `step` before the point `block` later.
+    fn repeats(&self, start: usize, block: usize, step: Point) -> usize {
+        let run = |list: &[i64], step: i64| {
+            let (now, later) = (&list[start..list.len() - block], &list[start + block..]);
+            // Whole groups are compared without branches.
+            let groups = now.chunks_exact(64).zip(later.chunks_exact(64));
+            let alike = |(a, b): &(&[i64], &[i64])| {
+                a.iter().zip(*b).fold(0, |all, (a, b)| all | (b.wrapping_sub(*a) ^ step)) == 0
+            };
+            let whole = 64 * groups.take_while(alike).count();
+            let rest = now[whole..].iter().zip(&later[whole..]);
+            whole + rest.take_while(|(a, b)| b.wrapping_sub(**a) == step).count()
+        };
+        let sources = run(&self.source, step.0);
+        match &self.result {
+            Places::From(_) => sources,
+            Places::List(list) => run(list, step.1).min(sources),
+        }
+    }
+}
+
+/// A box of points that follow one another: the last block of the last digit may be cut.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Grown {
+    pub(crate) count: usize,
+    pub(crate) digits: Vec<Digit>,
+}
+
+/// Returns the longest box of the points from `start` on.
+pub(crate) fn grow(points: &Points, start: usize) -> Grown {
+    let (mut block, mut digits) = (1, Vec::new());
+    let left = points.len() - start;
+    while block < left {
+        let (a, b) = (points.get(start), points.get(start + block));
+        let step = (b.0 - a.0, b.1 - a.1);
+        let alike = points.repeats(start, block, step);
+        let ends = alike == left - block;
+        let extent = if ends { left.div_ceil(block) } else { 1 + alike / block };
+        if extent == 1 {
+            break;
+        }
+        digits.push(Digit { extent: extent as u64, source: step.0, result: step.1 });
+        if ends {
+            return Grown { count: left, digits };
+        }
+        block *= extent;
+    }
+    Grown { count: block, digits }
+}
+
+/// One axis, and the point at its index 0, which need not be one of the sequence.
+#[derive(Clone, Debug)]
+pub(crate) struct Line {
+    pub(crate) first: u64,
+    pub(crate) digits: Vec<Digit>,
+    pub(crate) zero: Point,
+}
+
+impl Line {
+    /// Returns the axis for a sequence of this length.
+    pub(crate) fn axis(&self, count: usize) -> Axis {
+        Axis::Digits { first: self.first, count: count as u64, digits: self.digits.clone() }
+    }
+}
+
+/// The most digits of a line. Each has an extent of 2 at least.
+const MOST_DIGITS: usize = 48;
+
+/// Describes a whole sequence by digits, with the fewest digits of the few ways that are tried; `None` if none fits.
+pub(crate) fn line(points: &[Point]) -> Option<Line> {
+    let grown = grow(&Points::of(points), 0);
+    if grown.count == points.len() {
+        return Some(Line { first: 0, digits: grown.digits, zero: *points.first()? });
+    }
+    phased(points, MOST_DIGITS)
+}
+
+/// Describes a sequence that begins inside a block.
+fn phased(points: &[Point], budget: usize) -> Option<Line> {
+    let zero = *points.first()?;
+    if points.len() == 1 {
+        return Some(Line { first: 0, digits: Vec::new(), zero });
+    }
+    if budget == 0 {
+        return None;
+    }
+    common_steps(points).into_iter().find_map(|step| in_runs(points, step, budget))
+}
+
+/// Returns the most frequent differences of neighbours.
+fn common_steps(points: &[Point]) -> Vec<Point> {
+    let mut counts = BTreeMap::<Point, usize>::new();
+    for pair in points.windows(2).take(4096) {
+        *counts.entry((pair[1].0 - pair[0].0, pair[1].1 - pair[0].1)).or_default() += 1;
+    }
+    let mut counts: Vec<(usize, Point)> = counts.into_iter().map(|(step, n)| (n, step)).collect();
+    counts.sort_by_key(|(n, _)| std::cmp::Reverse(*n));
+    counts.into_iter().take(2).map(|(_, step)| step).collect()
+}
+
+/// Describes a sequence of runs with this step: equal ones, and a first and a last one that may be cut.
+fn in_runs(points: &[Point], step: Point, budget: usize) -> Option<Line> {
+    let breaks = |k: &usize| {
+        let (a, b) = (points[*k - 1], points[*k]);
+        (b.0 - a.0, b.1 - a.1) != step
+    };
+    let starts: Vec<usize> = std::iter::once(0).chain((1..points.len()).filter(breaks)).collect();
+    let ends = starts.iter().skip(1).copied().chain([points.len()]);
+    let lengths: Vec<usize> = starts.iter().zip(ends).map(|(start, end)| end - start).collect();
+    let block = *lengths.iter().max()?;
+    let inner = lengths.get(1..lengths.len().saturating_sub(1)).unwrap_or(&[]);
+    if block == 1 || inner.iter().any(|length| *length != block) {
+        return None;
+    }
+    let digit = Digit { extent: block as u64, source: step.0, result: step.1 };
+    if lengths.len() == 1 {
+        return Some(Line { first: 0, digits: vec![digit], zero: points[0] });
+    }
+    let phase = (block - lengths[0]) as i64;
+    let mut blocks: Vec<Point> = starts.iter().map(|start| points[*start]).collect();
+    blocks[0] = (blocks[0].0 - phase * step.0, blocks[0].1 - phase * step.1);
+    let outer = match grow(&Points::of(&blocks), 0) {
+        grown if grown.count == blocks.len() => {
+            Line { first: 0, digits: grown.digits, zero: blocks[0] }
+        }
+        _ => phased(&blocks, budget - 1)?,
+    };
+    let digits = [digit].into_iter().chain(outer.digits).collect();
+    Some(Line { first: phase as u64 + block as u64 * outer.first, digits, zero: outer.zero })
+}

@@ -1,0 +1,6 @@
+//! The laws of codes, decoded maps and descriptions.
+
+mod compositions;
+mod decoding;
+mod laws;
+mod random;
