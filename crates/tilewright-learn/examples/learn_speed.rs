@@ -41,7 +41,7 @@ fn map(form: &str, rows: i64, columns: i64) -> Vec<i64> {
         "rows" => (0..size).map(|p| at(p % rows, p / rows)).collect(),
         "experts" => (0..64).flat_map(|e| (0..size / 64).map(move |p| 1 + e * (size / 64 + 1) + p)).collect(),
         _ => {
-            let blocks = if form == "ragged" { rows.div_ceil(64) } else { rows / 64 };
+            let blocks = if form == "ragged" { (rows + 63) / 64 } else { rows / 64 };
             let of = |p: i64| {
                 let (k0, n0, k, n) = (p % 2, p / 2 % 64, p / 128 % (columns / 2), p / 64 / columns);
                 if n * 64 + n0 < rows { at(n * 64 + n0, 2 * k + k0) } else { ZERO }

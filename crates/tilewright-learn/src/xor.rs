@@ -39,11 +39,23 @@ struct Bit {
     onto: Vec<usize>,
 }
 
-/// One axis: its low bits, its phase, and the rank of its first whole block.
+/// One axis: its low bits, the index of its rank 0, and the rank from which bits are changed.
 struct Low {
     bits: u32,
     phase: u64,
-    start: usize,
+    base: usize,
+}
+
+impl Low {
+    /// Returns the low bits of the index at a rank.
+    fn bits_at(&self, rank: usize) -> u64 {
+        (rank as u64 + self.phase) & ((1 << self.bits) - 1)
+    }
+
+    /// Returns the rank at which one more bit of the index differs.
+    fn changed(&self, rank: usize, level: u32) -> Option<usize> {
+        (((rank as u64 + self.phase) ^ (1 << level)).checked_sub(self.phase)).map(|rank| rank as usize)
+    }
 }
 
 /// The low bits of all axes.
@@ -60,14 +72,16 @@ impl<'a> Bits<'a> {
     fn new(plane: &'a Plane, most: u32, phases: &[u64]) -> Option<Bits<'a>> {
         let low: Vec<Low> =
             (0..plane.rank()).map(|k| low(plane.sets[k].len(), most, phases[k])).collect();
-        let base: Vec<usize> = low.iter().map(|low| low.start).collect();
+        let base: Vec<usize> = low.iter().map(|low| low.base).collect();
         let zero = plane.place(&base);
         let mut found = Bits { plane, low, base, zero, bits: Vec::new() };
         for axis in 0..plane.rank() {
             for level in 0..found.low[axis].bits {
-                let result = found.at(&[(axis, level)]);
-                let set = &plane.sets[axis];
-                let source = set[found.base[axis] + (1 << level)] - set[found.base[axis]];
+                let result = found.at(&[(axis, level)])?;
+                let (low, set) = (&found.low[axis], &plane.sets[axis]);
+                let step = set[low.changed(low.base, level)?] - set[low.base];
+                let down = low.bits_at(low.base) >> level & 1 == 1;
+                let source = if down { -step } else { step };
                 found.bits.push(Bit { axis, level, source, result, onto: Vec::new() });
             }
         }
@@ -75,13 +89,16 @@ impl<'a> Bits<'a> {
         found.bits.iter().any(|bit| !bit.onto.is_empty()).then_some(found)
     }
 
-    /// Returns the place with these bits set, less the place with none.
-    fn at(&self, bits: &[(usize, u32)]) -> i64 {
+    /// Returns the place with these bits changed, less the place of the base; `None` outside the plane.
+    fn at(&self, bits: &[(usize, u32)]) -> Option<i64> {
         let mut ranks = self.base.clone();
         for (axis, level) in bits {
-            ranks[*axis] += 1 << level;
+            ranks[*axis] = self.low[*axis].changed(ranks[*axis], *level)?;
+            if ranks[*axis] >= self.plane.sets[*axis].len() {
+                return None;
+            }
         }
-        self.plane.place(&ranks) - self.zero
+        Some(self.plane.place(&ranks) - self.zero)
     }
 
     /// Finds the pairs of bits of which one is XORed onto the other.
@@ -90,7 +107,8 @@ impl<'a> Bits<'a> {
         for j in 0..self.bits.len() {
             for i in 0..j {
                 let [a, b] = [i, j].map(|k| (self.bits[k].axis, self.bits[k].level));
-                let shared = steps[i] + steps[j] - self.at(&[a, b]);
+                let Some(both) = self.at(&[a, b]) else { continue };
+                let shared = steps[i] + steps[j] - both;
                 match shared {
                     0 => {}
                     _ if shared == 2 * steps[j] => self.bits[i].onto.push(j),
@@ -105,11 +123,12 @@ impl<'a> Bits<'a> {
         }
     }
 
-    /// Returns the bits that are set in the place if an index of an axis has these low bits.
+    /// Returns the bits of the place that differ from those of the base if an index of an axis has these low bits.
     fn key(&self, axis: usize, low: u64) -> u64 {
+        let differ = low ^ self.low[axis].bits_at(self.base[axis]);
         let mut key = 0;
         for (number, bit) in self.bits.iter().enumerate() {
-            if bit.axis == axis && low >> bit.level & 1 == 1 {
+            if bit.axis == axis && differ >> bit.level & 1 == 1 {
                 key ^= 1 << number;
                 bit.onto.iter().for_each(|onto| key ^= 1 << onto);
             }
@@ -129,23 +148,28 @@ impl<'a> Bits<'a> {
         self.bits.iter().filter(set).map(|bit| bit.source).sum()
     }
 
-    /// Returns the points of the blocks of an axis, less the base.
+    /// Returns the points of the blocks of an axis at the low bits of the base, less the base.
     fn blocks(&self, axis: usize) -> Vec<Point> {
         let (low, set) = (&self.low[axis], &self.plane.sets[axis]);
         let count = (set.len() as u64 + low.phase).div_ceil(1 << low.bits);
         let point = |block: u64| {
             let rank = (block << low.bits).saturating_sub(low.phase) as usize;
-            let rest = (rank as u64 + low.phase) & ((1 << low.bits) - 1);
+            let rest = low.bits_at(rank);
             let mut ranks = self.base.clone();
             ranks[axis] = rank;
             let place = self.plane.place(&ranks) - self.zero - self.steps(self.key(axis, rest));
-            (set[rank] - set[self.base[axis]] - self.source(axis, rest), place)
+            (set[rank] - set[low.base] - self.from_base(axis, rest), place)
         };
-        (0..count).map(point).collect()
+        (low.phase >> low.bits..count).map(point).collect()
+    }
+
+    /// Returns the steps in the source from the low bits of the base to these low bits.
+    fn from_base(&self, axis: usize, low: u64) -> i64 {
+        self.source(axis, low) - self.source(axis, self.low[axis].bits_at(self.base[axis]))
     }
 
     /// Returns the term, if every place agrees with it.
-    fn term(&self, origin: Origin) -> Option<Term> {
+    fn term(mut self, origin: Origin) -> Option<Term> {
         if self.bits.len() > 63 {
             return None;
         }
@@ -154,15 +178,39 @@ impl<'a> Bits<'a> {
             return None;
         }
         let lines: Vec<Line> = blocks.iter().map(|points| line(points)).collect::<Option<_>>()?;
-        let starts = self.base.iter().zip(&self.plane.sets);
-        let offset = starts.map(|(rank, set)| set[*rank]).sum::<i64>();
-        let mut term = Term { origin, offset, at: self.zero, axes: Vec::new(), xor: Vec::new() };
-        let runs = self.runs();
-        let mut numbers = vec![0; runs.len()];
-        let mut number = 0;
+        let mut term = Term { origin, offset: 0, at: self.zero, axes: Vec::new(), xor: Vec::new() };
         for (axis, line) in lines.iter().enumerate() {
-            term.offset += line.zero.0;
+            term.offset += self.plane.sets[axis][self.base[axis]] + self.from_base(axis, 0) + line.zero.0;
             term.at += line.zero.1;
+        }
+        term.at += self.rebase();
+        let runs = self.runs();
+        let numbers = self.axes(&lines, &runs, &mut term);
+        for (run, range) in runs.iter().enumerate() {
+            for onto in &self.bits[range.0].onto {
+                let target = runs.iter().position(|other| other.0 == *onto)?;
+                term.xor.push((numbers[run], numbers[target]));
+            }
+        }
+        Some(term)
+    }
+
+    /// Makes the steps those from low bits of 0, and returns the place there, less the base.
+    fn rebase(&mut self) -> i64 {
+        let key = (0..self.low.len()).fold(0, |key, axis| key ^ self.key(axis, 0));
+        let moved = self.steps(key);
+        for (number, bit) in self.bits.iter_mut().enumerate() {
+            if key >> number & 1 == 1 {
+                bit.result = -bit.result;
+            }
+        }
+        moved
+    }
+
+    /// Adds the axes to a term, and returns the number of the digit of each run.
+    fn axes(&self, lines: &[Line], runs: &[(usize, usize)], term: &mut Term) -> Vec<usize> {
+        let (mut numbers, mut number) = (vec![0; runs.len()], 0);
+        for (axis, line) in lines.iter().enumerate() {
             let mut digits = Vec::new();
             for (run, range) in runs.iter().enumerate() {
                 if self.bits[range.0].axis == axis {
@@ -171,24 +219,17 @@ impl<'a> Bits<'a> {
                 }
             }
             digits.extend(&line.digits);
-            let free = |bit: usize| !self.is_xored(bit);
             let last = runs.iter().rfind(|range| self.bits[range.0].axis == axis);
-            if last.is_some_and(|range| free(range.0)) {
+            if last.is_some_and(|range| !self.is_xored(range.0)) {
                 join(&mut digits, line.digits.len());
             }
             number += digits.len();
             let low = &self.low[axis];
-            let first = low.phase + (line.first << low.bits);
+            let first = low.phase % (1 << low.bits) + (line.first << low.bits);
             let count = self.plane.sets[axis].len() as u64;
             term.axes.push(Axis::Digits { first, count, digits });
         }
-        for (run, range) in runs.iter().enumerate() {
-            for onto in &self.bits[range.0].onto {
-                let target = runs.iter().position(|other| other.0 == *onto)?;
-                term.xor.push((numbers[run], numbers[target]));
-            }
-        }
-        Some(term)
+        numbers
     }
 
     /// Returns the digit of a run of bits.
@@ -240,12 +281,11 @@ impl<'a> Bits<'a> {
     /// Returns whether every place is what the bits and blocks say.
     fn agrees(&self, blocks: &[Vec<Point>]) -> bool {
         let index = |axis: usize, rank: usize| {
-            let low = &self.low[axis];
-            let index = rank as u64 + low.phase;
-            let rest = index & ((1 << low.bits) - 1);
-            let block = blocks[axis][(index >> low.bits) as usize];
-            let set = &self.plane.sets[axis];
-            let source = set[rank] - set[self.base[axis]] - self.source(axis, rest);
+            let (low, set) = (&self.low[axis], &self.plane.sets[axis]);
+            let rest = low.bits_at(rank);
+            let first = low.phase >> low.bits;
+            let block = blocks[axis][((rank as u64 + low.phase >> low.bits) - first) as usize];
+            let source = set[rank] - set[low.base] - self.from_base(axis, rest);
             (block.1, self.key(axis, rest), source == block.0)
         };
         let table: Vec<Vec<(i64, u64, bool)>> = (0..self.low.len())
@@ -280,16 +320,19 @@ impl<'a> Bits<'a> {
     }
 }
 
-/// Chooses the low bits of an axis: as many as a whole block has that begins at the phase.
+/// Chooses the low bits of an axis: as many as can each be changed from one rank.
 fn low(count: usize, most: u32, phase: u64) -> Low {
-    let mut bits = most.min(count.max(1).ilog2());
+    let last = phase + count as u64 - 1;
+    let mut low = Low { bits: most.min(64 - (last ^ phase).leading_zeros()), phase, base: 0 };
     loop {
-        let phase = phase & ((1 << bits) - 1);
-        let start = ((1u64 << bits) - phase) as usize & ((1 << bits) - 1);
-        if start + (1 << bits) <= count {
-            return Low { bits, phase, start };
+        let all = |rank: &usize| {
+            (0..low.bits).all(|level| low.changed(*rank, level).is_some_and(|other| other < count))
+        };
+        if let Some(base) = (0..count.min(2 << low.bits)).find(all) {
+            low.base = base;
+            return low;
         }
-        bits -= 1;
+        low.bits -= 1;
     }
 }
 
