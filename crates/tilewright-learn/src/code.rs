@@ -52,7 +52,8 @@ impl Code {
             (_, 8) => whole(128, 1),
             (DtypeKind::Signed | DtypeKind::Unsigned, 16 | 32 | 64) => whole(128, 1),
             (DtypeKind::Float, 16 | 32 | 64) => {
-                let one = dtype.one().and_then(|one| u64::try_from(one).ok()).ok_or_else(refused)?;
+                let one =
+                    dtype.one().and_then(|one| u64::try_from(one).ok()).ok_or_else(refused)?;
                 whole(one, Self::step(dtype, bits))
             }
             (DtypeKind::Complex, 64) => whole(0x3F80_0000_3F80_0000, 0x0001_0000_0001_0000),

@@ -209,7 +209,9 @@ impl<'a> Decoder<'a> {
         let Decoder { space, load, ids, first, .. } = self;
         if load != space.loads() {
             let loads = space.loads();
-            return Err(Error::mismatch(format!("{load} of {loads} loads were read; read all of them")));
+            return Err(Error::mismatch(format!(
+                "{load} of {loads} loads were read; read all of them"
+            )));
         }
         let mut constants = Constants::default();
         let mut owned = space.sources().cursor();

@@ -193,7 +193,9 @@ impl Description {
         let others = ids.iter().filter(|id| **id == rest).count() as u64;
         match alike && covered + others == self.size {
             true => Ok(self),
-            false => Err(Error::new("internal", "a description differs from its map; please report it")),
+            false => {
+                Err(Error::new("internal", "a description differs from its map; please report it"))
+            }
         }
     }
 

@@ -100,7 +100,8 @@ impl Plane {
         };
         let mut ranks = vec![0; outer.len()];
         for row in self.places.chunks_exact(last.len()) {
-            let base = self.places[0] + ranks.iter().zip(outer).map(|(r, axis)| axis[*r].1).sum::<i64>();
+            let base =
+                self.places[0] + ranks.iter().zip(outer).map(|(r, axis)| axis[*r].1).sum::<i64>();
             if row.iter().zip(last).any(|(place, point)| *place != base + point.1) {
                 return false;
             }
@@ -121,8 +122,7 @@ impl Plane {
             return None;
         }
         let (offset, at) = self.corner();
-        let mut terms =
-            vec![Term { origin, offset, at, axes: Vec::new(), xor: Vec::new() }];
+        let mut terms = vec![Term { origin, offset, at, axes: Vec::new(), xor: Vec::new() }];
         for k in 0..self.rank() {
             let pieces = described(&self.axis(k));
             terms = terms.into_iter().flat_map(|term| times(term, &pieces)).collect();

@@ -137,9 +137,7 @@ impl Sources {
     /// assert_eq!(Sources::numbered([("w".into(), vec![2, 3])])?.list()[0].first, 1);
     /// # Ok::<(), tilewright_learn::Error>(())
     /// ```
-    pub fn numbered(
-        list: impl IntoIterator<Item = (String, Vec<u64>)>,
-    ) -> Result<Sources, Error> {
+    pub fn numbered(list: impl IntoIterator<Item = (String, Vec<u64>)>) -> Result<Sources, Error> {
         let (mut first, mut all) = (1i64, Vec::new());
         for (name, extents) in list {
             let source = Source { name, extents, first };

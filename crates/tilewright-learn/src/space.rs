@@ -146,7 +146,11 @@ impl Space {
             Error::out_of_range(format!("source {source} of {}", self.sources.list().len()))
         })?;
         if code.radix() < self.radix() {
-            return Err(Error::illegal(format!("{dtype} codes {} digits, not {}", code.radix(), self.radix())));
+            return Err(Error::illegal(format!(
+                "{dtype} codes {} digits, not {}",
+                code.radix(),
+                self.radix()
+            )));
         }
         let patterns = (source.first..source.end()).map(|id| code.pattern(self.digit(id, load)));
         Ok(bytes(patterns, code.bits(), source.size() as usize))

@@ -223,7 +223,12 @@ impl Term {
     }
 
     /// Calls `each` for every choice of a piece of each axis.
-    fn product(&self, axes: &[Vec<Piece>], so_far: Piece, each: &mut dyn FnMut(i64, i64, &[Digit])) {
+    fn product(
+        &self,
+        axes: &[Vec<Piece>],
+        so_far: Piece,
+        each: &mut dyn FnMut(i64, i64, &[Digit]),
+    ) {
         let Some((axis, rest)) = axes.split_first() else {
             return self.without_xor(&so_far, each);
         };
@@ -272,7 +277,8 @@ impl Term {
         values: &[u64],
         each: &mut dyn FnMut(i64, i64, &[Digit]),
     ) {
-        let value = |number: usize| listed.iter().position(|r| r.number == number).map(|k| values[k]);
+        let value =
+            |number: usize| listed.iter().position(|r| r.number == number).map(|k| values[k]);
         let onto = |number: usize| {
             let pairs = self.xor.iter().filter(|pair| pair.1 == number);
             pairs.filter_map(|pair| value(pair.0)).fold(0, |all, one| all ^ one)
@@ -339,7 +345,12 @@ impl Cut<'_> {
         let block: u64 = self.digits[..level - 1].iter().map(|digit| digit.extent).product();
         let (first, last) = (from.div_ceil(block), to / block);
         if first > last {
-            return self.cover(level - 1, from % block, to - last * block, self.with(&above, level, last, 1));
+            return self.cover(
+                level - 1,
+                from % block,
+                to - last * block,
+                self.with(&above, level, last, 1),
+            );
         }
         if from < first * block {
             let above = self.with(&above, level, first - 1, 1);

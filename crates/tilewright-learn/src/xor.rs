@@ -54,7 +54,8 @@ impl Low {
 
     /// Returns the rank at which one more bit of the index differs.
     fn changed(&self, rank: usize, level: u32) -> Option<usize> {
-        (((rank as u64 + self.phase) ^ (1 << level)).checked_sub(self.phase)).map(|rank| rank as usize)
+        (((rank as u64 + self.phase) ^ (1 << level)).checked_sub(self.phase))
+            .map(|rank| rank as usize)
     }
 }
 
@@ -180,7 +181,8 @@ impl<'a> Bits<'a> {
         let lines: Vec<Line> = blocks.iter().map(|points| line(points)).collect::<Option<_>>()?;
         let mut term = Term { origin, offset: 0, at: self.zero, axes: Vec::new(), xor: Vec::new() };
         for (axis, line) in lines.iter().enumerate() {
-            term.offset += self.plane.sets[axis][self.base[axis]] + self.from_base(axis, 0) + line.zero.0;
+            term.offset +=
+                self.plane.sets[axis][self.base[axis]] + self.from_base(axis, 0) + line.zero.0;
             term.at += line.zero.1;
         }
         term.at += self.rebase();
@@ -227,7 +229,9 @@ impl<'a> Bits<'a> {
             let low = &self.low[axis];
             let first = low.phase % (1 << low.bits) + (line.first << low.bits);
             let count = self.plane.sets[axis].len() as u64;
-            term.axes.push(Axis::Digits { first, count, digits });
+            if count > 1 {
+                term.axes.push(Axis::Digits { first, count, digits });
+            }
         }
         numbers
     }

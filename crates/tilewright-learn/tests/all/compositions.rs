@@ -15,7 +15,11 @@ fn compositions_are_exact_and_short() {
         let terms = learned.terms().iter().filter(moved).count();
         if terms > made.parts {
             long += 1;
-            shown.push(format!("{seed}: {terms} terms, {} integers: {:?}", learned.integers(), made.steps));
+            shown.push(format!(
+                "{seed}: {terms} terms, {} integers: {:?}",
+                learned.integers(),
+                made.steps
+            ));
         }
     }
     println!("{}", shown.join("\n"));

@@ -17,8 +17,7 @@ fn decoded(loader: &dyn Fn(&[f32]) -> Vec<f32>) -> Decoded {
     let mut decoder = Decoder::new(&space, Dtype::F32, N).unwrap();
     for load in 0..space.loads() {
         let bytes = space.coded(0, load, Dtype::F32).unwrap();
-        let values: Vec<f32> =
-            bytes.as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)).collect();
+        let values: Vec<f32> = bytes.as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)).collect();
         let made: Vec<u8> = loader(&values).iter().flat_map(|v| v.to_le_bytes()).collect();
         decoder.add(&made).unwrap();
     }
@@ -28,7 +27,8 @@ fn decoded(loader: &dyn Fn(&[f32]) -> Vec<f32>) -> Decoded {
 #[test]
 fn a_move_is_decoded_in_every_type() {
     for dtype in Dtype::all().filter(|dtype| tilewright_learn::Code::of(*dtype).is_ok()) {
-        let sources = Sources::numbered([("a".into(), vec![30, 7]), ("b".into(), vec![5])]).unwrap();
+        let sources =
+            Sources::numbered([("a".into(), vec![30, 7]), ("b".into(), vec![5])]).unwrap();
         let space = Space::of(sources, &[dtype]).unwrap();
         for (place, source) in space.sources().list().iter().enumerate() {
             let mut decoder = Decoder::new(&space, dtype, source.size() as usize).unwrap();

@@ -55,7 +55,8 @@ fn permutations(list: &mut Vec<i64>, at: usize, each: &mut dyn FnMut(&[i64])) {
 fn numbers_in_names_are_axes() {
     let names = (0..12).map(|e| (format!("experts.{e}.w"), vec![4, 6]));
     let sources = Sources::numbered(names).unwrap();
-    let ids: Vec<i64> = sources.list().iter().flat_map(|source| source.first..source.end()).collect();
+    let ids: Vec<i64> =
+        sources.list().iter().flat_map(|source| source.first..source.end()).collect();
     let learned = describe(&ids, &sources).unwrap();
     assert_eq!((learned.terms().len(), learned.integers()), (1, 9));
     assert_eq!(learned.name(&learned.terms()[0]), "experts.{}.w");
@@ -72,7 +73,8 @@ fn numbers_outside_all_sources_are_refused() {
 fn a_permutation_of_rows_is_a_table() {
     let sources = Sources::numbered([("w".into(), vec![16, 64])]).unwrap();
     let rows = [3, 0, 7, 1, 12, 15, 2, 9, 4, 14, 5, 8, 6, 13, 10, 11];
-    let ids: Vec<i64> = rows.iter().flat_map(|row| (0..64).map(move |c| 1 + row * 64 + c)).collect();
+    let ids: Vec<i64> =
+        rows.iter().flat_map(|row| (0..64).map(move |c| 1 + row * 64 + c)).collect();
     let learned = describe(&ids, &sources).unwrap();
     assert_eq!(learned.terms().len(), 1);
     assert!(learned.integers() <= 3 + 18 + 3);

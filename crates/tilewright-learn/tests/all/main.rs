@@ -3,4 +3,6 @@
 mod compositions;
 mod decoding;
 mod laws;
+mod mutants;
+mod patterns;
 mod random;

@@ -146,7 +146,8 @@ pub(crate) struct Composed {
 /// Composes up to `steps` random moves of up to three sources.
 pub(crate) fn compose(random: &mut Random, most: usize) -> Composed {
     let rank = 1 + random.below(3);
-    let extents: Vec<usize> = (0..rank).map(|_| [2, 3, 4, 6, 8, 12, 16, 20][random.below(8)]).collect();
+    let extents: Vec<usize> =
+        (0..rank).map(|_| [2, 3, 4, 6, 8, 12, 16, 20][random.below(8)]).collect();
     let count = [1, 1, 2, 3][random.below(4)];
     let names = ["gate", "up", "down"];
     let wide: Vec<u64> = extents.iter().map(|e| *e as u64).collect();
