@@ -82,9 +82,20 @@ impl Constants {
     /// assert_eq!(constants.runs().len(), 1);
     /// ```
     pub fn push(&mut self, bits: u64) {
+        self.extend(bits, 1);
+    }
+
+    /// Adds the bits of some constant elements in a row.
+    ///
+    /// ```
+    /// let mut constants = tilewright_learn::Constants::default();
+    /// constants.extend(0x3F80, 1000);
+    /// assert_eq!(constants.runs(), [(0x3F80, 1000)]);
+    /// ```
+    pub fn extend(&mut self, bits: u64, more: u64) {
         match self.0.last_mut() {
-            Some((last, count)) if *last == bits => *count += 1,
-            _ => self.0.push((bits, 1)),
+            Some((last, count)) if *last == bits => *count = count.saturating_add(more),
+            _ => self.0.push((bits, more)),
         }
     }
 

@@ -1,7 +1,7 @@
 //! [`Description`]: a map as terms. It expands to the numbers that it was made from.
 
 use crate::{
-    COMPUTED, CONSTANT, Digit, Error, Origin, Part, Sources, Term, ZERO,
+    Axis, COMPUTED, CONSTANT, Digit, Error, Origin, Part, Sources, Term, ZERO,
     family::{Families, split},
     term,
 };
@@ -338,4 +338,88 @@ impl Description {
             (_, _, _) => split(&self.sources.list()[family.members[0]].name).0,
         }
     }
+}
+
+/// The largest step, extent or size of a description that was read.
+const LARGEST: i128 = 1 << 56;
+
+impl Description {
+    /// Makes a description from its terms, such as those of a file.
+    ///
+    /// # Errors
+    /// [illegal](Error::is_illegal) for a term that leaves its source or the result, for an XOR of digits that are not powers of
+    /// two, and for terms with more elements than the result has.
+    ///
+    /// ```
+    /// use tilewright_learn::{Description, Origin, Sources, Term};
+    /// let sources = Sources::numbered([("w".into(), vec![4])])?;
+    /// let one = Term { origin: Origin::Source(0), offset: 3, at: 1, axes: vec![], xor: vec![] };
+    /// let made = Description::of(2, sources.clone(), vec![one.clone()], Origin::Zero)?;
+    /// assert_eq!(made.expand()?, [-1, 4]);
+    /// assert!(Description::of(1, sources, vec![one], Origin::Zero).unwrap_err().is_illegal());
+    /// # Ok::<(), tilewright_learn::Error>(())
+    /// ```
+    pub fn of(
+        size: u64,
+        sources: Sources,
+        terms: Vec<Term>,
+        rest: Origin,
+    ) -> Result<Description, Error> {
+        let mut elements = 0i128;
+        for (number, term) in terms.iter().enumerate() {
+            let count = legal(term, &sources).ok_or_else(|| {
+                Error::illegal(format!("term {number} has impossible digits or no source"))
+            })?;
+            elements += count;
+        }
+        if elements > i128::from(size) || i128::from(size) > LARGEST {
+            let said = format!("terms of {elements} elements for a result of {size}");
+            return Err(Error::illegal(said));
+        }
+        let families = Families::new(&sources);
+        let made = Description::new(size, sources, families, terms, rest);
+        let mut outside = 0u64;
+        made.parts(&mut |part| {
+            let reach = |digit: &Digit| (digit.extent as i64 - 1) * digit.result;
+            let low: i64 = part.digits.iter().map(reach).filter(|reach| *reach < 0).sum();
+            let high: i64 = part.digits.iter().map(reach).filter(|reach| *reach > 0).sum();
+            outside += u64::from(part.at + low < 0 || part.at + high >= size as i64);
+        })?;
+        match outside {
+            0 => Ok(made),
+            _ => Err(Error::illegal(format!("{outside} boxes of terms leave the result"))),
+        }
+    }
+}
+
+/// Returns the number of elements of a term, if its numbers are in range.
+fn legal(term: &Term, sources: &Sources) -> Option<i128> {
+    let in_range = |number: i128| number.abs() <= LARGEST;
+    let (mut elements, mut reach, mut extents) = (1i128, 0i128, Vec::new());
+    for axis in &term.axes {
+        match axis {
+            Axis::Table { source, result } => {
+                let all = source.iter().chain(result);
+                reach += all.map(|step| i128::from(*step).abs()).max()?;
+                (source.len() == result.len()).then_some(())?;
+            }
+            Axis::Digits { first, count, digits } => {
+                let end = i128::from(*first) + i128::from(*count);
+                let mut block = 1i128;
+                for digit in digits {
+                    let most = i128::from(digit.source).abs().max(i128::from(digit.result).abs());
+                    reach += most.checked_mul(end)?;
+                    block = block.checked_mul(i128::from(digit.extent)).filter(|b| *b > 0 && in_range(*b))?;
+                    extents.push(digit.extent);
+                }
+                (in_range(end) && (!digits.is_empty() || end <= 1)).then_some(())?;
+            }
+        }
+        elements = elements.checked_mul(i128::from(axis.count())).filter(|n| *n > 0 && in_range(*n))?;
+    }
+    let is_digit = |number: usize| extents.get(number).is_some_and(|e| e.is_power_of_two());
+    let xors = term.xor.iter().all(|(from, onto)| from != onto && is_digit(*from) && is_digit(*onto));
+    let source = !matches!(term.origin, Origin::Source(place) if place >= sources.list().len());
+    let offsets = i128::from(term.offset).abs() + i128::from(term.at).abs() + reach;
+    (xors && source && in_range(offsets) && term.axes.len() <= 64).then_some(elements)
 }

@@ -47,6 +47,7 @@
 //! | [`device`], [`cuda`] | moves of data as kernels for devices; CUDA's driver and compiler at run time | `device` |
 //! | [`files`] | safetensors, GGUF, npy, npz, pt and raw, with bounded memory | `files` |
 //! | [`reshard`] | rewriting checkpoints from shards to other shards | `files` |
+//! | [`learn`] | loaders learned from coded checkpoints: where each element of their results comes from | `learn` |
 //! | [`recipe`], [`recast`] | the tensors of one checkpoint as the tensors of another; rewriting files by recipes | `files` |
 //! | [`fingerprint`] | fingerprints of data that no layout changes | `files` |
 //! | [`draw`] | pictures: SVG, HTML, TikZ, terminals | `draw` |
@@ -87,6 +88,7 @@
 #![cfg_attr(not(feature = "files"), doc = "[`recipe`]: #features")]
 #![cfg_attr(not(feature = "files"), doc = "[`recast`]: #features")]
 #![cfg_attr(not(feature = "files"), doc = "[`fingerprint`]: #features")]
+#![cfg_attr(not(feature = "learn"), doc = "[`learn`]: #features")]
 #![cfg_attr(not(feature = "draw"), doc = "[`draw`]: #features")]
 #![cfg_attr(not(feature = "xla"), doc = "[`module`]: #features")]
 #![cfg_attr(not(feature = "serde"), doc = "[`text`]: #features")]
@@ -112,6 +114,8 @@ mod in_shards;
 pub mod infer;
 #[cfg(feature = "questions")]
 pub mod input;
+#[cfg(feature = "learn")]
+pub mod learn;
 #[cfg(feature = "xla")]
 pub mod module;
 pub mod picture;

@@ -1,0 +1,44 @@
+//! Loaders learned from coded checkpoints: where each element of their results comes from.
+//!
+//! The values are those of the crate `tilewright-learn`. Here they get what needs notations and texts: the array layout of a
+//! result with its name, the report that people read, and plans in files.
+//!
+//! ```
+//! use tilewright::learn::{Sources, array_layout, describe};
+//! let sources = Sources::numbered([("w".into(), vec![2, 3])])?;
+//! let learned = describe(&[1, 4, 2, 5, 3, 6], &sources)?;
+//! let layout = array_layout(&learned, None).unwrap();
+//! assert_eq!(layout.stored().layout().layout().to_string(), "(2,3):(1,2)");
+//! # Ok::<(), tilewright::Error>(())
+//! ```
+
+mod plan;
+mod report;
+
+use tilewright_core::{Dtype, Fill};
+use tilewright_notation::{ArrayLayout, Named};
+
+pub use plan::{from_json, to_json, to_toml};
+pub use report::Report;
+pub use tilewright_learn::*;
+
+/// Returns the array layout of a result that holds one source, with the source's extents; `None` if there is none of shape and
+/// strides. [`notation::recognise`](crate::notation::recognise) has its names.
+///
+/// ```
+/// use tilewright::learn::{Sources, array_layout, describe};
+/// use tilewright::notation::recognise;
+/// let sources = Sources::numbered([("w".into(), vec![2, 3])])?;
+/// let learned = describe(&[1, 4, 2, 5, 3, 6], &sources)?;
+/// let layout = array_layout(&learned, None).unwrap();
+/// assert!(recognise(layout.stored()).iter().any(|found| found.name == "col-major"));
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+pub fn array_layout(description: &Description, dtype: Option<Dtype>) -> Option<ArrayLayout> {
+    let layout = description.layout()?;
+    let fill = match layout.padding() {
+        0 => Fill::Unspecified,
+        _ => Fill::Zero,
+    };
+    Some(ArrayLayout::of(&Named::new("", layout, dtype, None, fill)))
+}

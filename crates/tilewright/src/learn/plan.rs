@@ -1,0 +1,267 @@
+//! Plans: what was learned, as text. JSON is read back; TOML is for people.
+
+use serde_json::{Map, Value, json};
+use tilewright_learn::{
+    Axis, Constants, Description, Digit, Error, Learned, Learnt, Origin, Source, Sources, Tensor,
+    Term, Unexplained,
+};
+
+use crate::Dtype;
+
+/// The version of the form of plans.
+const VERSION: u64 = 1;
+
+/// Returns what was learned as JSON.
+///
+/// ```
+/// use tilewright::learn::{Learned, from_json, to_json};
+/// let nothing = Learned { sources: vec![], results: vec![] };
+/// assert_eq!(from_json(&to_json(&nothing))?, nothing);
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+pub fn to_json(learned: &Learned) -> Value {
+    let source = |(place, tensor): (usize, &Tensor)| {
+        let first = learned.results.first().map(|one| one.description.sources().list()[place].first);
+        let mut value = of_tensor(tensor);
+        value.insert("first".into(), json!(first.unwrap_or(0)));
+        Value::Object(value)
+    };
+    let sources: Vec<Value> = learned.sources.iter().enumerate().map(source).collect();
+    let results: Vec<Value> = learned.results.iter().map(of_result).collect();
+    json!({ "tilewright_plan": VERSION, "source": sources, "result": results })
+}
+
+fn of_tensor(tensor: &Tensor) -> Map<String, Value> {
+    let mut value = Map::new();
+    value.insert("name".into(), json!(tensor.name));
+    value.insert("dtype".into(), json!(tensor.dtype.name()));
+    value.insert("extents".into(), json!(tensor.extents));
+    value
+}
+
+fn of_result(learnt: &Learnt) -> Value {
+    let mut value = of_tensor(&learnt.tensor);
+    let description = &learnt.description;
+    value.insert("unit".into(), json!(learnt.unit.name()));
+    value.insert("size".into(), json!(description.size()));
+    value.insert("rest".into(), json!(word(description.rest())));
+    if !learnt.constants.runs().is_empty() {
+        value.insert("constants".into(), json!(learnt.constants.runs()));
+    }
+    if let Some(unexplained) = &learnt.unexplained {
+        let Unexplained { place, count, seen } = unexplained;
+        let said = json!({ "place": place, "count": count, "seen": seen });
+        value.insert("unexplained".into(), said);
+    }
+    let terms = description.terms().iter().map(|term| of_term(description, term));
+    value.insert("terms".into(), terms.collect());
+    Value::Object(value)
+}
+
+fn of_term(description: &Description, term: &Term) -> Value {
+    let mut value = Map::new();
+    value.insert("pattern".into(), json!(description.pattern(term)));
+    match term.origin {
+        Origin::Source(place) => {
+            let name = &description.sources().list()[place].name;
+            value.insert("source".into(), json!(name));
+        }
+        origin => {
+            value.insert("other".into(), json!(word(origin)));
+        }
+    }
+    value.insert("offset".into(), json!(term.offset));
+    value.insert("at".into(), json!(term.at));
+    value.insert("axes".into(), term.axes.iter().map(of_axis).collect());
+    if !term.xor.is_empty() {
+        value.insert("xor".into(), json!(term.xor));
+    }
+    Value::Object(value)
+}
+
+fn of_axis(axis: &Axis) -> Value {
+    match axis {
+        Axis::Table { source, result } => json!({ "source": source, "result": result }),
+        Axis::Digits { first, count, digits } => {
+            let digits: Vec<Value> = digits.iter().map(|d| json!([d.extent, d.source, d.result])).collect();
+            json!({ "first": first, "count": count, "digits": digits })
+        }
+    }
+}
+
+/// Returns the word for an origin that is not a source.
+fn word(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Zero => "zero",
+        Origin::Constant => "constant",
+        Origin::Computed => "computed",
+        Origin::Source(_) => "source",
+    }
+}
+
+/// Returns what was learned as TOML.
+///
+/// ```
+/// use tilewright::learn::{Learned, to_toml};
+/// assert_eq!(to_toml(&Learned { sources: vec![], results: vec![] }), "tilewright_plan = 1\n");
+/// ```
+pub fn to_toml(learned: &Learned) -> String {
+    let json = to_json(learned);
+    let mut text = format!("tilewright_plan = {VERSION}\n");
+    for kind in ["source", "result"] {
+        for table in json[kind].as_array().into_iter().flatten() {
+            text += &format!("\n[[{kind}]]\n");
+            for (key, value) in table.as_object().into_iter().flatten() {
+                text += &match (key.as_str(), value) {
+                    ("terms", Value::Array(terms)) => {
+                        let lines = terms.iter().map(|term| format!("    {},\n", inline(term)));
+                        format!("terms = [\n{}]\n", lines.collect::<String>())
+                    }
+                    (_, _) => format!("{key} = {}\n", inline(value)),
+                };
+            }
+        }
+    }
+    text
+}
+
+/// Returns a value on one line of TOML.
+fn inline(value: &Value) -> String {
+    let joined = |parts: Vec<String>| parts.join(", ");
+    match value {
+        Value::Array(all) => format!("[{}]", joined(all.iter().map(inline).collect())),
+        Value::Object(map) => {
+            let entry = |(key, value): (&String, &Value)| format!("{key} = {}", inline(value));
+            format!("{{ {} }}", joined(map.iter().map(entry).collect()))
+        }
+        // JSON's texts and numbers are TOML's.
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.to_string(),
+    }
+}
+
+/// Reads a plan in JSON.
+///
+/// # Errors
+/// [corrupt](Error::is_corrupt) for a value that is missing or has another type; [illegal](Error::is_illegal) for terms that leave
+/// their sources or results.
+///
+/// ```
+/// use serde_json::json;
+/// let error = tilewright::learn::from_json(&json!({ "tilewright_plan": 2 })).unwrap_err();
+/// assert_eq!(error.to_string(), "a plan of version 2; this program reads version 1");
+/// ```
+pub fn from_json(value: &Value) -> Result<Learned, Error> {
+    match value["tilewright_plan"].as_u64() {
+        Some(VERSION) => {}
+        Some(other) => {
+            let said = format!("a plan of version {other}; this program reads version {VERSION}");
+            return Err(Error::unsupported(said));
+        }
+        None => return Err(corrupt("tilewright_plan")),
+    }
+    let mut tensors = Vec::new();
+    let mut numbered = Vec::new();
+    for source in array(value, "source")? {
+        let tensor = tensor(source)?;
+        let first = source["first"].as_i64().ok_or_else(|| corrupt("first"))?;
+        numbered.push(Source { name: tensor.name.clone(), extents: tensor.extents.clone(), first });
+        tensors.push(tensor);
+    }
+    let sources = match array(value, "result")?.is_empty() {
+        true => Sources::new(Vec::new())?,
+        false => Sources::new(numbered)?,
+    };
+    let results = array(value, "result")?.iter().map(|result| learnt(result, &sources));
+    Ok(Learned { results: results.collect::<Result<_, Error>>()?, sources: tensors })
+}
+
+fn corrupt(key: &str) -> Error {
+    Error::new("corrupt", format!("the plan has no legal value of {key}"))
+}
+
+fn array<'a>(value: &'a Value, key: &str) -> Result<&'a Vec<Value>, Error> {
+    value[key].as_array().ok_or_else(|| corrupt(key))
+}
+
+/// Returns the numbers of a list.
+fn numbers<T>(value: &Value, key: &str, of: fn(&Value) -> Option<T>) -> Result<Vec<T>, Error> {
+    value.as_array().and_then(|all| all.iter().map(of).collect()).ok_or_else(|| corrupt(key))
+}
+
+fn tensor(value: &Value) -> Result<Tensor, Error> {
+    let text = |key: &str| value[key].as_str().ok_or_else(|| corrupt(key));
+    let dtype = Dtype::named(text("dtype")?).ok_or_else(|| corrupt("dtype"))?;
+    let extents = numbers(&value["extents"], "extents", Value::as_u64)?;
+    Ok(Tensor { name: text("name")?.to_owned(), dtype, extents })
+}
+
+fn learnt(value: &Value, sources: &Sources) -> Result<Learnt, Error> {
+    let unit = value["unit"].as_str().and_then(Dtype::named).ok_or_else(|| corrupt("unit"))?;
+    let size = value["size"].as_u64().ok_or_else(|| corrupt("size"))?;
+    let terms = array(value, "terms")?.iter().map(|one| term(one, sources));
+    let rest = origin(&value["rest"]).ok_or_else(|| corrupt("rest"))?;
+    let description =
+        Description::of(size, sources.clone(), terms.collect::<Result<_, Error>>()?, rest)?;
+    let mut constants = Constants::default();
+    for run in value["constants"].as_array().into_iter().flatten() {
+        let run = numbers(run, "constants", Value::as_u64)?;
+        let [bits, count] = run[..] else { return Err(corrupt("constants")) };
+        if count > size {
+            return Err(corrupt("constants"));
+        }
+        constants.extend(bits, count);
+    }
+    let unexplained = match &value["unexplained"] {
+        Value::Null => None,
+        said => Some(Unexplained {
+            place: said["place"].as_u64().ok_or_else(|| corrupt("place"))?,
+            count: said["count"].as_u64().ok_or_else(|| corrupt("count"))?,
+            seen: numbers(&said["seen"], "seen", Value::as_u64)?,
+        }),
+    };
+    Ok(Learnt { tensor: tensor(value)?, unit, description, constants, unexplained })
+}
+
+fn origin(value: &Value) -> Option<Origin> {
+    let all = [Origin::Zero, Origin::Constant, Origin::Computed];
+    all.into_iter().find(|origin| value.as_str() == Some(word(*origin)))
+}
+
+fn term(value: &Value, sources: &Sources) -> Result<Term, Error> {
+    let number = |key: &str| value[key].as_i64().ok_or_else(|| corrupt(key));
+    let place = |name: &str| sources.list().iter().position(|source| source.name == name);
+    let from = match value["source"].as_str() {
+        Some(name) => place(name).map(Origin::Source),
+        None => origin(&value["other"]),
+    };
+    let pair = |value: &Value| {
+        let pair = numbers(value, "xor", Value::as_u64)?;
+        match pair[..] {
+            [from, onto] => Ok((from as usize, onto as usize)),
+            _ => Err(corrupt("xor")),
+        }
+    };
+    Ok(Term {
+        origin: from.ok_or_else(|| corrupt("source"))?,
+        offset: number("offset")?,
+        at: number("at")?,
+        axes: array(value, "axes")?.iter().map(axis).collect::<Result<_, Error>>()?,
+        xor: value["xor"].as_array().into_iter().flatten().map(pair).collect::<Result<_, Error>>()?,
+    })
+}
+
+fn axis(value: &Value) -> Result<Axis, Error> {
+    let Some(digits) = value["digits"].as_array() else {
+        let list = |key: &str| numbers(&value[key], key, Value::as_i64);
+        return Ok(Axis::Table { source: list("source")?, result: list("result")? });
+    };
+    let digit = |value: &Value| {
+        let all = numbers(value, "digits", Value::as_i64)?;
+        let [extent, source, result] = all[..] else { return Err(corrupt("digits")) };
+        let extent = u64::try_from(extent).map_err(|_| corrupt("digits"))?;
+        Ok(Digit { extent, source, result })
+    };
+    let number = |key: &str| value[key].as_u64().ok_or_else(|| corrupt(key));
+    let digits = digits.iter().map(digit).collect::<Result<_, Error>>()?;
+    Ok(Axis::Digits { first: number("first")?, count: number("count")?, digits })
+}

@@ -1,0 +1,151 @@
+//! [`Report`]: what was learned, for people.
+
+use std::fmt;
+
+use tilewright_learn::{Error, Held, Learned, Learnt, Origin, Unexplained};
+
+use super::array_layout;
+
+/// What was learned: each result with its terms, how often the elements of the sources are held, and what is at fault.
+///
+/// ```
+/// use tilewright::learn::{Learned, Report};
+/// let report = Report::of(&Learned { sources: vec![], results: vec![] }, &[])?;
+/// assert!(report.is_complete());
+/// assert_eq!(report.to_string(), "0 results of 0 sources: 0 terms, 0 integers\n");
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Report<'a> {
+    learned: &'a Learned,
+    held: Vec<Held>,
+    lost: Vec<String>,
+}
+
+impl<'a> Report<'a> {
+    /// Makes the report. Sources that match a name of `drop`, in which `*` is any text, may be lost.
+    ///
+    /// # Errors
+    /// Those of [`Learned::held`].
+    ///
+    /// ```
+    /// use tilewright::{Dtype, learn::{Learned, Report, Tensor}};
+    /// let lost = Tensor { name: "w".into(), dtype: Dtype::Bf16, extents: vec![2] };
+    /// let learned = Learned { sources: vec![lost], results: vec![] };
+    /// assert!(!Report::of(&learned, &[])?.is_complete());
+    /// assert!(Report::of(&learned, &["w".into()])?.is_complete());
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn of(learned: &'a Learned, drop: &[String]) -> Result<Report<'a>, Error> {
+        let lost = learned.lost(drop)?.into_keys().collect();
+        Ok(Report { learned, held: learned.held()?, lost })
+    }
+
+    /// Returns whether every result element is explained, and every source element is held or dropped.
+    ///
+    /// ```
+    /// use tilewright::learn::{Learned, Report};
+    /// assert!(Report::of(&Learned { sources: vec![], results: vec![] }, &[])?.is_complete());
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn is_complete(&self) -> bool {
+        self.faults().is_empty()
+    }
+
+    /// Returns what is at fault: elements that are not explained, and source elements that nothing holds.
+    ///
+    /// ```
+    /// use tilewright::{Dtype, learn::{Learned, Report, Tensor}};
+    /// let lost = Tensor { name: "w".into(), dtype: Dtype::Bf16, extents: vec![2, 3] };
+    /// let learned = Learned { sources: vec![lost], results: vec![] };
+    /// let faults = Report::of(&learned, &[])?.faults();
+    /// assert_eq!(faults, ["w: 6 of 6 elements are held by no result, the first at [0, 0]"]);
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn faults(&self) -> Vec<String> {
+        let mut faults: Vec<String> = self.learned.results.iter().filter_map(fault).collect();
+        for (tensor, held) in self.learned.sources.iter().zip(&self.held) {
+            if self.lost.contains(&tensor.name) {
+                let all: u64 = tensor.extents.iter().product();
+                let first = coordinate(held.first_missing.unwrap_or(0), &tensor.extents);
+                faults.push(format!(
+                    "{}: {} of {all} elements are held by no result, the first at {first:?}",
+                    tensor.name, held.missing
+                ));
+            }
+        }
+        faults
+    }
+}
+
+/// Returns the coordinate of an element by its row-major index.
+fn coordinate(index: u64, extents: &[u64]) -> Vec<u64> {
+    let mut rest = index;
+    let digit = |extent: &u64| {
+        let x = rest % extent.max(&1);
+        rest /= extent.max(&1);
+        x
+    };
+    let mut coordinate: Vec<u64> = extents.iter().rev().map(digit).collect();
+    coordinate.reverse();
+    coordinate
+}
+
+/// Returns what is at fault in a result.
+fn fault(learnt: &Learnt) -> Option<String> {
+    let Unexplained { place, count, seen } = learnt.unexplained.as_ref()?;
+    let size = learnt.description.size();
+    let of_tensor = size == learnt.tensor.extents.iter().product::<u64>();
+    let at = match of_tensor {
+        true => format!("{:?}", coordinate(*place, &learnt.tensor.extents)),
+        false => format!("{} {place}", learnt.unit.name()),
+    };
+    let seen: Vec<String> = seen.iter().map(|bits| format!("{bits:#x}")).collect();
+    Some(format!(
+        "{}: {count} of {size} elements are not explained, the first at {at}; its bits in each load: {}",
+        learnt.tensor.name,
+        seen.join(" ")
+    ))
+}
+
+impl fmt::Display for Report<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (mut terms, mut integers) = (0, 0);
+        for learnt in &self.learned.results {
+            terms += learnt.description.terms().len();
+            integers += learnt.description.integers();
+            result(f, learnt)?;
+        }
+        let copies = self.learned.sources.iter().zip(&self.held).filter(|(_, held)| held.most > 1);
+        for (tensor, held) in copies {
+            let times = if held.least == held.most { String::new() } else { format!("{} to ", held.least) };
+            writeln!(f, "held {times}{} times: {}", held.most, tensor.name)?;
+        }
+        for fault in self.faults() {
+            writeln!(f, "{fault}")?;
+        }
+        let (results, sources) = (self.learned.results.len(), self.learned.sources.len());
+        writeln!(f, "{results} results of {sources} sources: {terms} terms, {integers} integers")
+    }
+}
+
+/// Writes a result: its name, then a line for each term.
+fn result(f: &mut fmt::Formatter<'_>, learnt: &Learnt) -> fmt::Result {
+    let (tensor, description) = (&learnt.tensor, &learnt.description);
+    let extents: Vec<String> = tensor.extents.iter().map(u64::to_string).collect();
+    write!(f, "{} {}[{}]", tensor.name, tensor.dtype, extents.join(","))?;
+    if let Some(layout) = array_layout(description, Some(learnt.unit)) {
+        let names = tilewright_notation::recognise(layout.stored());
+        if let Some(found) = names.first() {
+            write!(f, " {}", found.name)?;
+        }
+    }
+    writeln!(f)?;
+    for term in description.terms() {
+        writeln!(f, "    {} @ {}", description.pattern(term), term.at)?;
+    }
+    if description.rest() == Origin::Constant {
+        writeln!(f, "    constant elsewhere")?;
+    }
+    Ok(())
+}
