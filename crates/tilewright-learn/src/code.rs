@@ -7,7 +7,7 @@ use crate::Error;
 /// The bit patterns by which elements of one type code digits: digit d is the pattern `plus + d · unit`.
 ///
 /// Floats of 16 bits and more code d as the value 1 + d/128, which is exact in bf16, f16, f32 and f64 and never 0. Types of
-/// 8 bits and integers use 128 + d, and types of 4 bits use d itself, with digits below 16.
+/// 8 bits and integers use 128 + d. Types of 4 and of 2 bits use d itself, with digits below 16 and 4.
 ///
 /// ```
 /// use tilewright_core::Dtype;
@@ -31,8 +31,8 @@ impl Code {
     /// Returns the code of an element type.
     ///
     /// # Errors
-    /// [unsupported](Error::is_unsupported) for types that cannot hold 16 different values with bits of their own: truth
-    /// values, types below 4 bits, and blocks.
+    /// [unsupported](Error::is_unsupported) for truth values, types of 1 bit, and blocks, whose elements have no
+    /// bits of their own.
     ///
     /// ```
     /// use tilewright_core::Dtype;
@@ -48,7 +48,7 @@ impl Code {
         let whole = |plus, unit| Ok(Code { bits, plus, unit, radix: 128 });
         match (dtype.kind(), bits) {
             (DtypeKind::Bool | DtypeKind::Block, _) => Err(refused()),
-            (_, 4) => Ok(Code { bits, plus: 0, unit: 1, radix: 16 }),
+            (_, 2 | 4) => Ok(Code { bits, plus: 0, unit: 1, radix: 1 << bits }),
             (_, 8) => whole(128, 1),
             (DtypeKind::Signed | DtypeKind::Unsigned, 16 | 32 | 64) => whole(128, 1),
             (DtypeKind::Float, 16 | 32 | 64) => {

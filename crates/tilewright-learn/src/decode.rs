@@ -165,7 +165,7 @@ impl<'a> Decoder<'a> {
             return Err(Error::mismatch(format!("load {} of {}", self.load, self.space.loads())));
         }
         match self.code.bits() {
-            4 => self.take(bytes.iter().flat_map(|byte| [byte & 15, byte >> 4]).map(u64::from)),
+            bits @ (2 | 4) => self.take(crate::space::parts(bytes, bits)),
             8 => self.take(bytes.iter().map(|byte| u64::from(*byte))),
             16 => self.take(words::<2>(bytes)),
             32 => self.take(words::<4>(bytes)),

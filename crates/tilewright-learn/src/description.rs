@@ -324,19 +324,32 @@ impl Description {
         }
     }
 
-    /// Returns the name of a source or of its family.
+    /// Returns the name of a source, or of the sources of a family: numbers that differ are `{}`.
     fn name_of(&self, place: usize, term: &Term) -> String {
-        let family = &self.families.list[self.families.of[place].0];
         let mut members = std::collections::BTreeSet::new();
-        let added = term::parts(term, &self.families, &mut |part| {
+        let walked = term::parts(term, &self.families, &mut |part| {
             if let Origin::Source(member) = part.origin {
                 members.insert(member);
             }
         });
-        match (added, members.first(), members.len()) {
-            (Ok(()), Some(member), 1) => self.sources.list()[*member].name.clone(),
-            (_, _, _) => split(&self.sources.list()[family.members[0]].name).0,
+        if let (1, Some(member)) = (members.len(), members.first()) {
+            return self.sources.list()[*member].name.clone();
         }
+        let all = || members.iter().map(|member| split(&self.sources.list()[*member].name));
+        let Some((template, first)) = all().next().filter(|_| walked.is_ok()) else {
+            return self.sources.list()[place].name.clone();
+        };
+        let differs = |k: usize| all().any(|(_, numbers)| numbers.get(k) != first.get(k));
+        let mut name = String::new();
+        for (k, text) in template.split("{}").enumerate() {
+            match k.checked_sub(1) {
+                Some(k) if differs(k) => name += "{}",
+                Some(k) => name += &first[k].to_string(),
+                None => {}
+            }
+            name += text;
+        }
+        name
     }
 }
 
@@ -409,16 +422,20 @@ fn legal(term: &Term, sources: &Sources) -> Option<i128> {
                 for digit in digits {
                     let most = i128::from(digit.source).abs().max(i128::from(digit.result).abs());
                     reach += most.checked_mul(end)?;
-                    block = block.checked_mul(i128::from(digit.extent)).filter(|b| *b > 0 && in_range(*b))?;
+                    block = block
+                        .checked_mul(i128::from(digit.extent))
+                        .filter(|b| *b > 0 && in_range(*b))?;
                     extents.push(digit.extent);
                 }
                 (in_range(end) && (!digits.is_empty() || end <= 1)).then_some(())?;
             }
         }
-        elements = elements.checked_mul(i128::from(axis.count())).filter(|n| *n > 0 && in_range(*n))?;
+        elements =
+            elements.checked_mul(i128::from(axis.count())).filter(|n| *n > 0 && in_range(*n))?;
     }
     let is_digit = |number: usize| extents.get(number).is_some_and(|e| e.is_power_of_two());
-    let xors = term.xor.iter().all(|(from, onto)| from != onto && is_digit(*from) && is_digit(*onto));
+    let xors =
+        term.xor.iter().all(|(from, onto)| from != onto && is_digit(*from) && is_digit(*onto));
     let source = !matches!(term.origin, Origin::Source(place) if place >= sources.list().len());
     let offsets = i128::from(term.offset).abs() + i128::from(term.at).abs() + reach;
     (xors && source && in_range(offsets) && term.axes.len() <= 64).then_some(elements)

@@ -7,7 +7,7 @@ use tilewright_core::Dtype;
 use crate::{
     COMPUTED, Code, Constants, Decoded, Decoder, Description, Error, Held, Origin, Space, describe,
     description::{Count, walk},
-    space::bytes,
+    space::{bytes, parts},
 };
 
 /// The name, element type and extents of an array.
@@ -246,7 +246,7 @@ fn seen(
 /// Returns bytes as units of some bits.
 fn units(bytes: &[u8], bits: u32) -> Vec<u64> {
     match bits {
-        4 => bytes.iter().flat_map(|byte| [byte & 15, byte >> 4]).map(u64::from).collect(),
+        2 | 4 => parts(bytes, bits).collect(),
         _ => bytes
             .chunks_exact(bits as usize / 8)
             .map(|word| word.iter().rev().fold(0, |all, byte| all << 8 | u64::from(*byte)))

@@ -24,7 +24,7 @@ pub struct Space {
 }
 
 impl Space {
-    /// Makes a space with digits below `radix`, 128 or 16.
+    /// Makes a space with digits below `radix`: 128, 16 or 4.
     ///
     /// # Errors
     /// [illegal](Error::is_illegal) for another radix.
@@ -40,7 +40,8 @@ impl Space {
         let shift = match radix {
             128 => 7,
             16 => 4,
-            _ => return Err(Error::illegal(format!("a radix of {radix}; it is 128 or 16"))),
+            4 => 2,
+            _ => return Err(Error::illegal(format!("a radix of {radix}; it is 128, 16 or 4"))),
         };
         let bits = 64 - (sources.end().max(2) as u64 - 1).leading_zeros();
         Ok(Space { sources, shift, digits: bits.div_ceil(shift) })
@@ -126,8 +127,8 @@ impl Space {
         if digit == first { (digit + 1) & (self.radix() - 1) } else { digit }
     }
 
-    /// Returns the bytes of a source in a load, row-major, little-endian; two elements a byte for types of 4 bits, the first
-    /// in the low half.
+    /// Returns the bytes of a source in a load, row-major, little-endian. Types of 4 and of 2 bits fill bytes from the low
+    /// bits.
     ///
     /// # Errors
     /// Those of [`Code::of`]; [illegal](Error::is_illegal) for a type with fewer digits than the space has;
@@ -160,11 +161,12 @@ impl Space {
 /// Returns elements as little-endian bytes.
 pub(crate) fn bytes(patterns: impl Iterator<Item = u64>, bits: u32, count: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity((count * bits as usize).div_ceil(8));
-    if bits == 4 {
+    if bits < 8 {
+        let per = 8 / bits as usize;
         for (place, pattern) in patterns.enumerate() {
-            match (place % 2, bytes.last_mut()) {
-                (1, Some(last)) => *last |= (pattern as u8) << 4,
-                _ => bytes.push(pattern as u8),
+            match (place % per, bytes.last_mut()) {
+                (k @ 1.., Some(last)) => *last |= (pattern as u8) << (k as u32 * bits),
+                (_, _) => bytes.push(pattern as u8),
             }
         }
         return bytes;
@@ -173,4 +175,12 @@ pub(crate) fn bytes(patterns: impl Iterator<Item = u64>, bits: u32, count: usize
         bytes.extend_from_slice(&pattern.to_le_bytes()[..bits as usize / 8]);
     }
     bytes
+}
+
+/// Iterates over the elements of 2 or 4 bits in bytes, from the low bits.
+pub(crate) fn parts(bytes: &[u8], bits: u32) -> impl Iterator<Item = u64> {
+    let part = move |byte: u8, shift| u64::from(byte >> shift) & ((1 << bits) - 1);
+    bytes
+        .iter()
+        .flat_map(move |byte| (0..8).step_by(bits as usize).map(move |shift| part(*byte, shift)))
 }

@@ -10,6 +10,7 @@ mod errors;
 mod files;
 #[allow(unsafe_code)]
 mod foreign;
+mod learn;
 mod moves;
 mod values;
 
@@ -63,6 +64,7 @@ mod _tilewright {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        crate::learn::register(module)?;
         crate::errors::register(module)
     }
 }

@@ -27,6 +27,7 @@ True
 | arrays in a file, in the layouts that are asked for | ``save`` |
 | an array cut over a mesh of devices: who holds what | ``sharded``, ``Sharded`` |
 | a checkpoint in other shards, in one process or many | ``reshard``, ``tilewright.ray``, ``tilewright.dask`` |
+| what a loader does with each element of a checkpoint; maps as terms | ``learn``, ``Learned``, ``describe_map`` |
 | the catalogue | ``formats``, ``notations``, ``add_formats`` |
 | checkpoints of transformers: recipes, audits, loading, and the published layout back | ``tilewright.transformers`` |
 | the same in compiled torch programs; torch's own copies made faster | ``tilewright.torch`` |
@@ -54,6 +55,7 @@ from tilewright._errors import OverflowError as OverflowError  # noqa: A004
 from tilewright._errors import PermissionError as PermissionError  # noqa: A004
 from tilewright._fingerprints import Fingerprint, Fingerprints, SameData, fingerprint, fingerprints, same_data
 from tilewright._files import Contents, Report, TensorReport, convert, info, verify
+from tilewright._learn import Learned, learn
 from tilewright._open import open as open  # noqa: A004
 from tilewright._open import save
 from tilewright._recast import RecastReport, RecastTensor, convert_recipe, guess_recipe
@@ -69,6 +71,8 @@ from tilewright._tilewright import (
     Format,
     Inference,
     Layout,
+    MapDescription,
+    MapTerm,
     Memory,
     Plan,
     Swizzle,
@@ -78,6 +82,7 @@ from tilewright._tilewright import (
     __version__,
     add_formats,
     bank_conflicts,
+    describe_map,
     distribution,
     emit,
     draw_step,
@@ -104,6 +109,9 @@ __all__ = [
     "Format",
     "Inference",
     "Layout",
+    "Learned",
+    "MapDescription",
+    "MapTerm",
     "Memory",
     "Plan",
     "PlanCacheInfo",
@@ -126,6 +134,7 @@ __all__ = [
     "contiguous",
     "convert",
     "copy_",
+    "describe_map",
     "distribution",
     "emit",
     "draw_step",
@@ -139,6 +148,7 @@ __all__ = [
     "functions",
     "infer",
     "info",
+    "learn",
     "notations",
     "parse",
     "plan_cache_clear",

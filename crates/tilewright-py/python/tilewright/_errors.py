@@ -17,6 +17,7 @@ __all__ = [
     "FileError",
     "IllegalError",
     "InternalError",
+    "LearnError",
     "LimitError",
     "MismatchError",
     "NeedsDimsError",
@@ -96,6 +97,13 @@ class IllegalError(Error):
 
 class InternalError(Error, RuntimeError):
     """A mistake of the package or of a library it uses: a panic in the native module becomes this. Please report it."""
+
+
+class LearnError(Error):
+    """A loader was not learned. ``kind`` says why: ``loader`` for one that raises, changes its inputs or returns views;
+    ``random``; ``unexplained`` for elements that are computed or inputs that no result holds; ``values`` where fresh data differ;
+    ``lost`` for results that do not give the inputs back.
+    """
 
 
 class UndecidedError(Error):

@@ -13,12 +13,16 @@
 //! ```
 
 mod plan;
+#[cfg(feature = "files")]
+mod probe;
 mod report;
 
 use tilewright_core::{Dtype, Fill};
 use tilewright_notation::{ArrayLayout, Named};
 
 pub use plan::{from_json, to_json, to_toml};
+#[cfg(feature = "files")]
+pub use probe::Probe;
 pub use report::Report;
 pub use tilewright_learn::*;
 

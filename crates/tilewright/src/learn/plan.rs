@@ -21,7 +21,8 @@ const VERSION: u64 = 1;
 /// ```
 pub fn to_json(learned: &Learned) -> Value {
     let source = |(place, tensor): (usize, &Tensor)| {
-        let first = learned.results.first().map(|one| one.description.sources().list()[place].first);
+        let first =
+            learned.results.first().map(|one| one.description.sources().list()[place].first);
         let mut value = of_tensor(tensor);
         value.insert("first".into(), json!(first.unwrap_or(0)));
         Value::Object(value)
@@ -83,7 +84,8 @@ fn of_axis(axis: &Axis) -> Value {
     match axis {
         Axis::Table { source, result } => json!({ "source": source, "result": result }),
         Axis::Digits { first, count, digits } => {
-            let digits: Vec<Value> = digits.iter().map(|d| json!([d.extent, d.source, d.result])).collect();
+            let digits: Vec<Value> =
+                digits.iter().map(|d| json!([d.extent, d.source, d.result])).collect();
             json!({ "first": first, "count": count, "digits": digits })
         }
     }
@@ -246,7 +248,12 @@ fn term(value: &Value, sources: &Sources) -> Result<Term, Error> {
         offset: number("offset")?,
         at: number("at")?,
         axes: array(value, "axes")?.iter().map(axis).collect::<Result<_, Error>>()?,
-        xor: value["xor"].as_array().into_iter().flatten().map(pair).collect::<Result<_, Error>>()?,
+        xor: value["xor"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(pair)
+            .collect::<Result<_, Error>>()?,
     })
 }
 

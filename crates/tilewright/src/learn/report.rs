@@ -118,7 +118,8 @@ impl fmt::Display for Report<'_> {
         }
         let copies = self.learned.sources.iter().zip(&self.held).filter(|(_, held)| held.most > 1);
         for (tensor, held) in copies {
-            let times = if held.least == held.most { String::new() } else { format!("{} to ", held.least) };
+            let times =
+                if held.least == held.most { String::new() } else { format!("{} to ", held.least) };
             writeln!(f, "held {times}{} times: {}", held.most, tensor.name)?;
         }
         for fault in self.faults() {

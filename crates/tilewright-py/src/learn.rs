@@ -1,0 +1,470 @@
+//! Loaders learned from coded arrays, and descriptions of maps. `python/tilewright/_learn.py` calls the loaders.
+
+use std::collections::HashMap;
+
+use pyo3::{
+    prelude::*,
+    types::{PyAny, PyBytes, PyDict, PyString},
+};
+use tilewright::{
+    Dtype,
+    learn::{
+        self, Axis, Description, Learned, Origin, Report, Source, Sources, Space, Tensor, Term,
+        array_layout,
+    },
+};
+
+use crate::{
+    arguments::{Integers, TextArgument, ask::dtype_of},
+    errors::{Raised, about, refused},
+    foreign::{Argument, Memory, numpy_empty},
+    values::PyTensorLayout,
+};
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyMapDescription>()?;
+    module.add_class::<PyMapTerm>()?;
+    module.add_class::<PyLearnSpace>()?;
+    module.add_class::<PyLearnedMaps>()?;
+    module.add_function(wrap_pyfunction!(describe_map, module)?)
+}
+
+/// One part of a map: elements of a result that come from one source, or from a family of sources, by one rule.
+///
+/// >>> import numpy as np
+/// >>> from tilewright import describe_map
+/// >>> term = describe_map(np.array([1, 4, 2, 5, 3, 6]), [("w", (2, 3), 1)]).terms[0]
+/// >>> print(term)
+/// w : n k -> k n
+/// >>> term.axes
+/// [(0, 2, [(2, 3, 1)]), (0, 3, [(3, 1, 2)])]
+#[pyclass(name = "MapTerm", module = "tilewright", frozen)]
+pub(crate) struct PyMapTerm {
+    term: Term,
+    name: String,
+    pattern: String,
+}
+
+/// An axis of a term: its first index, their number, and its digits, the least significant first: extent, step in the source, step
+/// in the result. A table has two lists in place of the digits.
+type AxisOf = (u64, u64, Vec<(u64, i64, i64)>);
+
+#[pymethods]
+impl PyMapTerm {
+    /// The name of the source; ``{}`` stands for numbers that are axes. ``zero``, ``constant`` or ``computed`` for elements
+    /// that come from no source.
+    #[getter]
+    fn source(&self) -> &str {
+        &self.name
+    }
+
+    /// The term as a pattern.
+    #[getter]
+    fn pattern(&self) -> &str {
+        &self.pattern
+    }
+
+    /// The element of the source at digits of 0.
+    #[getter]
+    fn offset(&self) -> i64 {
+        self.term.offset
+    }
+
+    /// The place in the result at digits of 0.
+    #[getter]
+    fn at(&self) -> i64 {
+        self.term.at
+    }
+
+    /// The axes: first index, count, and digits of extent, step in the source, step in the result. A table has a digit with an
+    /// extent of 1 for each entry.
+    #[getter]
+    fn axes(&self) -> Vec<AxisOf> {
+        let one = |axis: &Axis| match axis {
+            Axis::Digits { first, count, digits } => {
+                (*first, *count, digits.iter().map(|d| (d.extent, d.source, d.result)).collect())
+            }
+            Axis::Table { source, result } => {
+                let steps = source.iter().zip(result).map(|(s, r)| (1, *s, *r));
+                (0, result.len() as u64, steps.collect())
+            }
+        };
+        self.term.axes.iter().map(one).collect()
+    }
+
+    /// Pairs of digits: the first is XORed onto the second.
+    #[getter]
+    fn xor(&self) -> Vec<(usize, usize)> {
+        self.term.xor.clone()
+    }
+
+    /// The number of elements.
+    #[getter]
+    fn elements(&self) -> u64 {
+        self.term.elements()
+    }
+
+    /// How many integers describe the term.
+    #[getter]
+    fn integers(&self) -> u64 {
+        self.term.integers()
+    }
+
+    fn __str__(&self) -> &str {
+        &self.pattern
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<MapTerm: {} @ {}>", self.pattern, self.term.at)
+    }
+}
+
+/// An exact description of where each element of a result comes from; ``print`` it for one line a term.
+///
+/// >>> import numpy as np
+/// >>> from tilewright import describe_map
+/// >>> described = describe_map(np.array([1, 2, 3, -1, 4, 5, 6, -1]), [("w", (2, 3), 1)])
+/// >>> described.integers, described.expand().tolist()
+/// (9, [1, 2, 3, -1, 4, 5, 6, -1])
+#[pyclass(name = "MapDescription", module = "tilewright", frozen)]
+pub(crate) struct PyMapDescription {
+    description: Description,
+    shape: Vec<u64>,
+    dtype: Option<Dtype>,
+}
+
+#[pymethods]
+impl PyMapDescription {
+    /// The terms, one a source or a family of sources where the map is regular.
+    #[getter]
+    fn terms(&self) -> Vec<PyMapTerm> {
+        let one = |term: &Term| PyMapTerm {
+            term: term.clone(),
+            name: self.description.name(term),
+            pattern: self.description.pattern(term),
+        };
+        self.description.terms().iter().map(one).collect()
+    }
+
+    /// How many integers all terms are.
+    #[getter]
+    fn integers(&self) -> u64 {
+        self.description.integers()
+    }
+
+    /// The number of elements of the result, padding included.
+    #[getter]
+    fn size(&self) -> u64 {
+        self.description.size()
+    }
+
+    /// What the elements are that no term has: ``zero``, ``constant`` or ``computed``.
+    #[getter]
+    fn rest(&self) -> &'static str {
+        match self.description.rest() {
+            Origin::Zero => "zero",
+            Origin::Constant => "constant",
+            Origin::Computed | Origin::Source(_) => "computed",
+        }
+    }
+
+    /// The layout, if the result holds one whole source and padding.
+    #[getter]
+    fn layout(&self) -> Option<PyTensorLayout> {
+        let layout = array_layout(&self.description, self.dtype)?;
+        Some(PyTensorLayout(layout.stored().clone()))
+    }
+
+    /// How often the elements of each source are held: the least, the most, and the number of those that are not.
+    #[getter]
+    fn held<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let held = py.detach(|| self.description.held()).raised()?;
+        held_of(py, self.description.sources().list().iter().map(|s| s.name.as_str()), &held)
+    }
+
+    /// Returns the number of each element of the result, as an int64 array: what was described.
+    fn expand<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let ids = py.detach(|| self.description.expand()).raised()?;
+        let made = numpy_empty(py, &self.shape, PyString::new(py, "int64").as_any())?;
+        if !ids.is_empty() {
+            let mut memory = Memory::of(&made)?;
+            for (bytes, id) in memory.bytes_mut()?.chunks_exact_mut(8).zip(ids) {
+                bytes.copy_from_slice(&id.to_ne_bytes());
+            }
+        }
+        Ok(made)
+    }
+
+    fn __str__(&self) -> String {
+        self.description.to_string().trim_end().to_owned()
+    }
+
+    fn __repr__(&self) -> String {
+        let (terms, integers) = (self.description.terms().len(), self.description.integers());
+        format!("<MapDescription: {terms} terms, {integers} integers>")
+    }
+}
+
+/// Returns a dict of least, most, and missing elements by name.
+fn held_of<'py, 'a>(
+    py: Python<'py>,
+    names: impl Iterator<Item = &'a str>,
+    held: &[learn::Held],
+) -> PyResult<Bound<'py, PyDict>> {
+    let all = PyDict::new(py);
+    for (name, held) in names.zip(held) {
+        all.set_item(name, (held.least, held.most, held.missing))?;
+    }
+    Ok(all)
+}
+
+/// One source of a map: name, shape, first id.
+type SourceOf = (TextArgument, Integers, i64);
+
+/// Returns the numbers of an int64 array, in row-major order.
+fn ids_of(argument: &str, ids: &Bound<'_, PyAny>) -> PyResult<(Vec<i64>, Vec<u64>)> {
+    let memory = Memory::given(argument, ids)?;
+    if memory.dtype() != Some(Dtype::S64) {
+        let found = memory.dtype().map_or("other elements".into(), |dtype| dtype.to_string());
+        return Err(refused(
+            "dtype",
+            format!("{argument}= takes an array of int64, not of {found}"),
+        ));
+    }
+    let shape = memory.shape().to_vec();
+    if shape.contains(&0) {
+        return Ok((Vec::new(), shape));
+    }
+    let bytes = memory.row_major_bytes(Argument::Source("ids"))?;
+    Ok((bytes.as_chunks().0.iter().map(|word| i64::from_ne_bytes(*word)).collect(), shape))
+}
+
+/// Describes a map that was obtained elsewhere. ``ids`` is an int64 array in the storage order of a result. The id of a source
+/// element is the source's ``first_id`` plus the element's row-major number; -1 is zero, -2 a constant, -3 computed. ``sources`` is a
+/// list of ``(name, shape, first_id)``.
+///
+/// The description expands to ``ids`` exactly; this is verified before it is returned. Numbers in names are axes, so experts in one
+/// array are one term.
+///
+/// ``through`` is the ids of an intermediate array that holds the same elements, such as a parameter before it is packed. The result
+/// is described as a layout of that array, whose name is ``parameter``.
+///
+/// Raises ``OutOfRangeError`` for an id that no source has, ``IllegalError`` for sources that share ids.
+///
+/// >>> import numpy as np
+/// >>> from tilewright import describe_map
+/// >>> rows = np.arange(1, 129 * 96 - 95).reshape(128, 96)
+/// >>> packed = rows.reshape(2, 64, 48, 2).transpose(0, 2, 1, 3)
+/// >>> described = describe_map(np.ascontiguousarray(packed), [("w", (128, 96), 1)])
+/// >>> print(described)
+/// w : (n n0:64) (k k0:2) -> n k n0 k0 @ 0
+/// >>> described.integers, bool((described.expand() == packed).all())
+/// (15, True)
+#[pyfunction]
+#[pyo3(signature = (ids, sources, /, *, through = None))]
+fn describe_map(
+    py: Python<'_>,
+    ids: &Bound<'_, PyAny>,
+    sources: Vec<SourceOf>,
+    through: Option<&Bound<'_, PyAny>>,
+) -> PyResult<PyMapDescription> {
+    let (ids, shape) = ids_of("ids", ids)?;
+    let list = sources.into_iter().map(|(name, extents, first)| {
+        let name = name.of("sources")?;
+        let extents = Integers::given("sources", Some(extents))?.unwrap_or_default();
+        Ok(Source { name, extents, first })
+    });
+    let sources = Sources::new(list.collect::<PyResult<_>>()?).raised()?;
+    let description = match through {
+        None => py.detach(|| learn::describe(&ids, &sources)),
+        Some(through) => {
+            let (before, extents) = ids_of("through", through)?;
+            py.detach(|| staged(&ids, &before, extents))
+        }
+    };
+    Ok(PyMapDescription { description: description.raised()?, shape, dtype: None })
+}
+
+/// Describes a result as a layout of an intermediate array.
+fn staged(
+    ids: &[i64],
+    before: &[i64],
+    extents: Vec<u64>,
+) -> Result<Description, tilewright::Error> {
+    let mut places = HashMap::new();
+    for (place, id) in before.iter().enumerate().filter(|(_, id)| **id >= 0) {
+        places.entry(*id).or_insert(place as i64);
+    }
+    let mut staged = Vec::with_capacity(ids.len());
+    for (at, id) in ids.iter().enumerate() {
+        staged.push(match places.get(id) {
+            Some(place) => *place,
+            None if *id < 0 => *id,
+            None => {
+                let said = format!("element {at} of the result has the id {id}, which the intermediate array does not hold");
+                return Err(tilewright::Error::out_of_range(said));
+            }
+        });
+    }
+    let parameter = Source { name: "parameter".into(), extents, first: 0 };
+    learn::describe(&staged, &Sources::new(vec![parameter])?)
+}
+
+/// The coded values of sources, for ``tilewright.learn``.
+#[pyclass(name = "_LearnSpace", module = "tilewright", frozen)]
+pub(crate) struct PyLearnSpace {
+    space: Space,
+    tensors: Vec<Tensor>,
+}
+
+/// One source of a loader: name, shape, element type.
+type TensorOf<'py> = (TextArgument, Integers, Bound<'py, PyAny>);
+
+fn tensor_of(argument: &str, (name, extents, dtype): TensorOf<'_>) -> PyResult<Tensor> {
+    let name = name.of(argument)?;
+    let extents = Integers::given(argument, Some(extents))?.unwrap_or_default();
+    let dtype = dtype_of(&dtype).map_err(|error| about(&name, error))?;
+    Ok(Tensor { name, dtype, extents })
+}
+
+#[pymethods]
+impl PyLearnSpace {
+    #[new]
+    #[pyo3(signature = (sources, /))]
+    fn new(sources: Vec<TensorOf<'_>>) -> PyResult<PyLearnSpace> {
+        let tensors: Vec<Tensor> =
+            sources.into_iter().map(|one| tensor_of("inputs", one)).collect::<PyResult<_>>()?;
+        let named = tensors.iter().map(|tensor| (tensor.name.clone(), tensor.extents.clone()));
+        let dtypes: Vec<Dtype> = tensors.iter().map(|tensor| tensor.dtype).collect();
+        let space = Sources::numbered(named).and_then(|sources| Space::of(sources, &dtypes));
+        Ok(PyLearnSpace { space: space.raised()?, tensors })
+    }
+
+    /// The number of loads.
+    #[getter]
+    fn loads(&self) -> u32 {
+        self.space.loads()
+    }
+
+    /// Returns the bytes of a source in a load.
+    fn coded<'py>(
+        &self,
+        py: Python<'py>,
+        source: usize,
+        load: u32,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let Some(tensor) = self.tensors.get(source) else {
+            return Err(refused("out-of-range", format!("source {source}")));
+        };
+        let bytes = py.detach(|| self.space.coded(source, load, tensor.dtype)).raised()?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Learns results: name, shape, element type, and the bytes of each load.
+    fn learn(
+        &self,
+        py: Python<'_>,
+        results: Vec<(TensorOf<'_>, Vec<Vec<u8>>)>,
+    ) -> PyResult<PyLearnedMaps> {
+        let dtypes: Vec<Dtype> = self.tensors.iter().map(|tensor| tensor.dtype).collect();
+        let mut learnt = Vec::new();
+        for (tensor, loads) in results {
+            let tensor = tensor_of("result", tensor)?;
+            let read = &mut |load: u32| {
+                let bytes = loads.get(load as usize).cloned();
+                bytes.ok_or_else(|| tilewright::Error::mismatch(format!("load {load} is missing")))
+            };
+            learnt.push(
+                py.detach(|| learn::learn_result(&self.space, &dtypes, tensor, read)).raised()?,
+            );
+        }
+        Ok(PyLearnedMaps(Learned { sources: self.tensors.clone(), results: learnt }))
+    }
+}
+
+/// The maps of a loader, for ``tilewright.Learned``. Arrays are bytes.
+#[pyclass(name = "_LearnedMaps", module = "tilewright", frozen)]
+pub(crate) struct PyLearnedMaps(Learned);
+
+#[pymethods]
+impl PyLearnedMaps {
+    /// The description of each result, by its name.
+    #[getter]
+    fn maps<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let all = PyDict::new(py);
+        for learnt in &self.0.results {
+            let (description, dtype) = (learnt.description.clone(), Some(learnt.unit));
+            let shape = vec![description.size()];
+            all.set_item(&learnt.tensor.name, PyMapDescription { description, shape, dtype })?;
+        }
+        Ok(all)
+    }
+
+    /// Returns random bytes for each source.
+    fn fresh<'py>(&self, py: Python<'py>, seed: u64) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        let all = py.detach(|| self.0.fresh(seed)).raised()?;
+        Ok(all.iter().map(|bytes| PyBytes::new(py, bytes)).collect())
+    }
+
+    /// Returns the bytes of each result.
+    fn apply<'py>(
+        &self,
+        py: Python<'py>,
+        sources: Vec<Vec<u8>>,
+    ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        let all = py.detach(|| self.0.apply(&sources)).raised()?;
+        Ok(all.iter().map(|bytes| PyBytes::new(py, bytes)).collect())
+    }
+
+    /// Returns the bytes of each source, or None, and the numbers of lost elements.
+    #[allow(clippy::type_complexity)]
+    fn invert<'py>(
+        &self,
+        py: Python<'py>,
+        results: Vec<Vec<u8>>,
+    ) -> PyResult<(Vec<Option<Bound<'py, PyBytes>>>, Vec<u64>)> {
+        let inverted = py.detach(|| self.0.invert(&results)).raised()?;
+        let bytes = |bytes: &Option<Vec<u8>>| bytes.as_ref().map(|bytes| PyBytes::new(py, bytes));
+        Ok((inverted.sources.iter().map(bytes).collect(), inverted.lost))
+    }
+
+    /// Returns the first difference: the result's name, unit, wanted and found bits, and how many units differ.
+    #[allow(clippy::type_complexity)]
+    fn compare(
+        &self,
+        py: Python<'_>,
+        sources: Vec<Vec<u8>>,
+        results: Vec<Vec<u8>>,
+    ) -> PyResult<Option<(String, u64, u64, u64, u64)>> {
+        let found = py.detach(|| self.0.compare(&sources, &results)).raised()?;
+        Ok(found.map(|found| {
+            let name = self.0.results[found.result].tensor.name.clone();
+            (name, found.place, found.want, found.found, found.differing)
+        }))
+    }
+
+    /// How often the elements of each source are held by all results: the least, the most, and the number of those that are not.
+    #[getter]
+    fn held<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let held = py.detach(|| self.0.held()).raised()?;
+        held_of(py, self.0.sources.iter().map(|tensor| tensor.name.as_str()), &held)
+    }
+
+    /// Returns what is at fault, but for lost sources whose names match.
+    fn faults(&self, py: Python<'_>, drop: Vec<String>) -> PyResult<Vec<String>> {
+        Ok(py.detach(|| Report::of(&self.0, &drop).map(|report| report.faults())).raised()?)
+    }
+
+    /// Returns the report.
+    fn report(&self, py: Python<'_>, drop: Vec<String>) -> PyResult<String> {
+        Ok(py.detach(|| Report::of(&self.0, &drop).map(|report| report.to_string())).raised()?)
+    }
+
+    /// Returns the plan as JSON or as TOML.
+    fn plan(&self, toml: bool) -> String {
+        match toml {
+            true => learn::to_toml(&self.0),
+            false => learn::to_json(&self.0).to_string(),
+        }
+    }
+}

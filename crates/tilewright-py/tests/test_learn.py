@@ -1,0 +1,223 @@
+"""Loaders learned from coded arrays, and descriptions of maps."""
+
+import importlib
+import os
+
+import numpy as np
+import pytest
+import tilewright as tw
+
+
+def packed(w: np.ndarray) -> np.ndarray:
+    """oneDNN's blocks: (n n0:64) (k k0:2) -> n k n0 k0, rows padded to 64 and columns to 32."""
+    rows, columns = w.shape
+    padded = np.zeros((-(-rows // 64) * 64, -(-columns // 32) * 32), w.dtype)
+    padded[:rows, :columns] = w
+    blocks = padded.reshape(-1, 64, padded.shape[1] // 2, 2)
+    return np.ascontiguousarray(blocks.transpose(0, 2, 1, 3))
+
+
+def described(ids: np.ndarray, sources: list) -> tw.MapDescription:
+    found = tw.describe_map(ids, sources)
+    assert found.expand().dtype == np.int64 and (found.expand() == ids).all()
+    return found
+
+
+def test_packed_layouts_have_their_pattern() -> None:
+    ids = np.arange(1, 193 * 96 - 95, dtype=np.int64).reshape(192, 96)
+    found = described(packed(ids).ravel(), [("w", (192, 96), 1)])
+    assert [str(term) for term in found.terms] == ["w : (n n0:64) (k k0:2) -> n k n0 k0"]
+    assert found.integers <= 15 and found.layout.dims == (192, 96)
+    assert found.layout.same("(n n0:64) (k k0:2) -> n k n0 k0")
+
+
+def test_padding_is_of_the_term() -> None:
+    ids = np.arange(1, 8001, dtype=np.int64).reshape(100, 80)
+    image = packed(ids).ravel()
+    found = described(np.where(image == 0, -1, image), [("w", (100, 80), 1)])
+    assert [term.pattern for term in found.terms] == ["w : (n n0:64) (k k0:2) -> n k:48 n0 k0"]
+
+
+def test_experts_are_one_term() -> None:
+    names = [(f"layers.0.experts.{e}.{part}", (6, 8), 1 + 49 * (2 * e + k)) for e in range(12) for k, part in enumerate(["gate", "up"])]
+    ids = np.concatenate([np.arange(first, first + 48) for _, _, first in names]).astype(np.int64)
+    # In the order of texts, as checkpoints have them: 0, 1, 10, 11, 2.
+    found = described(ids.reshape(12, 12, 8), sorted(names))
+    assert [str(term) for term in found.terms] == [
+        "layers.0.experts.{x}.gate : n k -> x n:12 k",
+        "layers.0.experts.{x}.up : n k -> x n:12 k",
+    ]
+    assert found.integers <= 40
+    assert found.held["layers.0.experts.11.up"] == (1, 1, 0)
+
+
+def test_other_elements_are_kept() -> None:
+    ids = np.array([1, -1, -2, -3, 2, -1], np.int64)
+    found = described(ids, [("w", (2,), 1)])
+    assert {term.source for term in found.terms} <= {"w", "constant", "computed", "zero"}
+    assert found.rest == "zero"
+
+
+def test_a_swizzle_is_one_term() -> None:
+    rows, columns = np.divmod(np.arange(64 * 64), 64)
+    ids = 1 + rows * 64 + (columns ^ (rows % 8 * 8))
+    found = described(ids, [("w", (64, 64), 1)])
+    assert len(found.terms) == 1 and found.terms[0].xor
+
+
+def test_maps_through_a_parameter_are_layouts_of_it() -> None:
+    sources = [("gate", (96, 32), 1), ("up", (96, 32), 3074)]
+    parameter = np.concatenate([np.arange(first, first + 96 * 32).reshape(96, 32) for _, _, first in sources])
+    found = tw.describe_map(packed(parameter), sources, through=parameter)
+    assert [str(term) for term in found.terms] == ["parameter : (n n0:64) (k k0:2) -> n k n0 k0"]
+    with pytest.raises(tw.OutOfRangeError, match="does not hold"):
+        tw.describe_map(packed(parameter), sources, through=parameter[:100])
+
+
+def test_maps_that_are_not_maps_are_refused() -> None:
+    with pytest.raises(tw.OutOfRangeError, match="no source has the number 7"):
+        tw.describe_map(np.array([7], np.int64), [("w", (2,), 1)])
+    with pytest.raises(tw.IllegalError, match="share the number 2"):
+        tw.describe_map(np.array([1], np.int64), [("a", (2,), 1), ("b", (2,), 2)])
+    with pytest.raises(tw.IllegalError, match="occurs twice"):
+        tw.describe_map(np.array([1], np.int64), [("a", (2,), 1), ("a", (2,), 5)])
+    with pytest.raises(tw.DtypeError, match="int64"):
+        tw.describe_map(np.array([1], np.int32), [("a", (2,), 1)])
+    with pytest.raises(tw.OutOfRangeError):
+        tw.describe_map(np.array([-4], np.int64), [("a", (2,), 1)])
+
+
+WEIGHTS = {"gate": np.zeros((48, 32), np.float16), "up": np.zeros((48, 32), np.float16), "norm": np.zeros(32, np.float32)}
+
+
+def load(tensors: dict) -> dict:
+    fused = np.concatenate([tensors["gate"], tensors["up"]])
+    return {"w13": packed(fused), "norm": tensors["norm"].copy(), "ones": np.ones(4, np.float16)}
+
+
+def test_a_loader_is_learned_and_runs_in_both_directions() -> None:
+    learned = tw.learn(load, WEIGHTS)
+    assert learned.problems == () and learned.integers < 100
+    rng = np.random.default_rng(5)
+    fresh = {name: rng.standard_normal(like.shape).astype(like.dtype) for name, like in WEIGHTS.items()}
+    made = learned.apply(fresh)
+    assert all((made[name] == array).all() for name, array in load(fresh).items())
+    back = learned.invert(load(fresh))
+    assert all((back[name] == array).all() for name, array in fresh.items())
+    learned.check(3)
+    assert learned.held["gate"] == (1, 1, 0)
+    assert "w13 f16[2,16,64,2]" in str(learned)
+    assert learned.plan().startswith("tilewright_plan = 1")
+    assert '"tilewright_plan":1' in learned.plan("json")
+
+
+def test_lists_and_single_arrays() -> None:
+    learned = tw.learn(lambda a, b: (np.concatenate([a, b]),), [np.zeros(3, np.int8), np.zeros(4, np.int8)])
+    assert learned.apply([np.arange(3, dtype=np.int8), np.arange(4, dtype=np.int8)])[0].tolist() == [0, 1, 2, 0, 1, 2, 3]
+    one = tw.learn(lambda w: w.T.copy(), np.zeros((3, 4), np.float32))
+    assert one.layouts["result"].same("(3,4):(1,3)")
+    assert one.apply(np.arange(12, dtype=np.float32).reshape(3, 4))[1].tolist() == [1, 5, 9]
+
+
+@pytest.mark.parametrize("width", [4, 2])
+@pytest.mark.parametrize("order", [1, -1])
+def test_packed_words(width: int, order: int) -> None:
+    per = 32 // width
+
+    def pack(q: np.ndarray) -> np.ndarray:
+        shifts = (np.arange(per, dtype=np.uint32) * width)[::order]
+        return (q.reshape(-1, per).astype(np.uint32) << shifts).sum(1, dtype=np.uint32).view(np.int32)
+
+    learned = tw.learn(pack, np.zeros((16, 64), np.int32), bits=width)
+    assert len(learned.terms["result"]) == 1
+    fresh = np.random.default_rng(1).integers(0, 1 << width, (16, 64)).astype(np.int32)
+    assert (learned.apply(fresh) == pack(fresh)).all()
+    assert (learned.invert(pack(fresh)) == fresh).all()
+
+
+CHANGES = {
+    "add": lambda w: w + 1,
+    "scale": lambda w: w * np.float32(0.5),
+    "exp": lambda w: -np.exp(w),
+    "average": lambda w: (w + np.roll(w, 1)) / 2,
+    "sort": np.sort,
+    "clamp": lambda w: np.clip(w, -10, 10),
+    "cast": lambda w: w.astype(np.float16).astype(np.float32),
+    "absmax": lambda w: w / np.abs(w).max(),
+    "abs": np.abs,
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+@pytest.mark.parametrize("percent", [1, 30, 100])
+def test_changed_values_are_never_a_move(name: str, percent: int) -> None:
+    chosen = slice(0, 10 * percent)
+
+    def change(w: np.ndarray) -> np.ndarray:
+        made = w.copy()
+        with np.errstate(all="ignore"):
+            made[chosen] = CHANGES[name](w[chosen])
+        return made
+
+    with pytest.raises(tw.LearnError) as raised:
+        tw.learn(change, np.zeros(1000, np.float32))
+    assert raised.value.kind in ("unexplained", "values")
+
+
+def test_bad_loaders_are_named() -> None:
+    w = np.zeros((4, 4), np.float32)
+
+    def refused(f, text: str, kind: str = "loader", inputs=w, **more) -> None:
+        with pytest.raises(tw.LearnError, match=text) as raised:
+            tw.learn(f, inputs, **more)
+        assert raised.value.kind == kind
+
+    def changes(x):
+        x[0, 0] = 7
+        return x.copy()
+
+    def value(x):
+        assert x[0, 0] == 0, "a weight of another model"
+        return x.copy()
+
+    random = np.random.default_rng(0)
+    refused(lambda x: 1 / 0, "raised ZeroDivisionError in load 0")
+    refused(value, "raised AssertionError in load 0: a weight of another model")
+    refused(lambda x: x.T, "result is a view of the input")
+    refused(lambda x: x, "result is a view of the input")
+    refused(changes, "changes its input")
+    refused(lambda x: random.random((4, 4)).astype(np.float32), "two runs on equal inputs differ", "random")
+    refused(lambda x: [1, 2], "result0 of the results is of int")
+    refused(lambda x: x.reshape(-1)[: 1 + int(x.sum()) % 7].copy(), "other names, shapes")
+    refused(lambda x: x[:3].copy(), r"4 of 16 elements are held by no result, the first at \[3, 0\]", "unexplained")
+    refused(lambda x: {}, "there are no inputs", inputs={})
+    assert tw.learn(lambda x: x[:3].copy(), w, drop=["input"]).problems == ()
+    partial = tw.learn(lambda x: x[:3] * 1, w, partial=True)
+    assert len(partial.problems) == 1 and len(partial.terms["result"]) == 1
+
+
+def test_copies_that_differ_and_lost_inputs() -> None:
+    learned = tw.learn(lambda t: {"a": np.concatenate([t["x"], t["x"]]), "b": t["y"].copy()}, {"x": np.zeros(3, np.int16), "y": np.zeros(2, np.int16)})
+    with pytest.raises(tw.MismatchError, match=r"two places hold element \[1\] of x and differ"):
+        learned.invert({"a": np.array([1, 2, 3, 1, 9, 3], np.int16), "b": np.zeros(2, np.int16)})
+    with pytest.raises(tw.LearnError, match="these inputs are lost: y"):
+        learned.invert({"a": np.zeros(6, np.int16)})
+    with pytest.raises(tw.MismatchError, match="the inputs lack y"):
+        learned.apply({"x": np.zeros(3, np.int16)})
+
+
+def test_torch() -> None:
+    if "TILEWRIGHT_WITHOUT_TORCH" in os.environ:
+        pytest.skip("without torch")
+    torch = pytest.importorskip("torch")
+    learned = tw.learn(lambda t: {"w": torch.cat([t["a"], t["b"]]).t().contiguous()}, {"a": torch.zeros(3, 4, dtype=torch.bfloat16), "b": torch.zeros(2, 4, dtype=torch.bfloat16)})
+    fresh = {"a": torch.randn(3, 4).bfloat16(), "b": torch.randn(2, 4).bfloat16()}
+    assert torch.equal(learned.apply(fresh)["w"], torch.cat([fresh["a"], fresh["b"]]).t())
+    assert torch.equal(learned.invert(learned.apply(fresh))["b"], fresh["b"])
+
+
+def test_examples() -> None:
+    import doctest
+
+    failed, tried = doctest.testmod(importlib.import_module("tilewright._learn"), optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    assert failed == 0 and tried > 0

@@ -1,0 +1,398 @@
+//! [`Probe`]: checkpoints with coded values for a loader that is not a function, and the dumps of what it made of them.
+//!
+//! A probe is a folder. `load0` to `loadN` hold the coded checkpoints, and `fresh` one with random bits. The loader loads each, and
+//! its arrays are written to a folder with the same names, one file for each rank. [`Probe::learn`] reads them.
+
+use std::{
+    collections::HashSet,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use serde_json::{Value, json};
+use tilewright_core::{Fill, TensorLayout};
+use tilewright_files::{Input, Reading, Request, Writer, inner::Companions, open};
+use tilewright_learn::{Difference, Error, Learned, Sources, Space, Tensor, learn_result};
+use tilewright_notation::Named;
+
+use crate::Dtype;
+
+/// The file that describes a probe.
+const FILE: &str = "probe.json";
+/// The folder of the checkpoint with random bits.
+const FRESH: &str = "fresh";
+/// The most bytes of a tensor, and of `probe.json`.
+const MOST: u64 = 1 << 40;
+/// The share of unexplained elements above which the dumps are those of other loads, in per cent.
+const MIXED: u64 = 90;
+
+/// The sources of coded checkpoints.
+///
+/// ```
+/// use tilewright::{files::{Reading, open}, learn::Probe};
+/// let model = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+/// let folder = tempfile::tempdir().unwrap();
+/// let probe = Probe::of(&open(model, &Reading::default())?, 1)?;
+/// probe.write(&folder.path().join("probe"), None)?;
+/// assert_eq!(Probe::open(&folder.path().join("probe"))?, probe);
+/// // A loader that copies: its dumps are the checkpoints.
+/// let learned = probe.learn(&folder.path().join("probe"))?;
+/// assert_eq!((learned.results.len(), learned.sources.len()), (probe.tensors.len(), probe.tensors.len()));
+/// assert_eq!(probe.check(&learned, &folder.path().join("probe"))?, None);
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+#[must_use]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Probe {
+    /// The tensors of the checkpoints.
+    pub tensors: Vec<Tensor>,
+    /// The number that the random bits follow from.
+    pub seed: u64,
+}
+
+impl Probe {
+    /// Makes the probe for the tensors of a checkpoint, of which only names, types and extents are read.
+    ///
+    /// # Errors
+    /// [unsupported](Error::is_unsupported) for a tensor whose type cannot be coded, such as a block of GGUF.
+    ///
+    /// ```
+    /// use tilewright::{files::{Reading, open}, learn::Probe};
+    /// let model = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// assert!(!Probe::of(&open(model, &Reading::default())?, 1)?.tensors.is_empty());
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn of(input: &Input, seed: u64) -> Result<Probe, Error> {
+        let one = |tensor: &tilewright_files::Tensor| Tensor {
+            name: tensor.name().to_owned(),
+            dtype: tensor.dtype(),
+            extents: tensor.dims().to_vec(),
+        };
+        let probe = Probe { tensors: input.tensors().iter().map(one).collect(), seed };
+        for tensor in &probe.tensors {
+            tilewright_learn::Code::of(tensor.dtype)
+                .map_err(|error| Error::unsupported(format!("tensor {}: {error}", tensor.name)))?;
+        }
+        Ok(probe)
+    }
+
+    /// Returns the space of the sources.
+    ///
+    /// # Errors
+    /// Those of [`Space::of`].
+    ///
+    /// ```
+    /// use tilewright::learn::Probe;
+    /// assert_eq!(Probe { tensors: vec![], seed: 1 }.space()?.loads(), 2);
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn space(&self) -> Result<Space, Error> {
+        let named = self.tensors.iter().map(|tensor| (tensor.name.clone(), tensor.extents.clone()));
+        let dtypes: Vec<Dtype> = self.tensors.iter().map(|tensor| tensor.dtype).collect();
+        Space::of(Sources::numbered(named)?, &dtypes)
+    }
+
+    /// Returns the names of the loads: `load0`, `load1` and so on, and `fresh`.
+    ///
+    /// ```
+    /// use tilewright::learn::Probe;
+    /// assert_eq!(Probe { tensors: vec![], seed: 1 }.loads()?, ["load0", "load1", "fresh"]);
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn loads(&self) -> Result<Vec<String>, Error> {
+        let coded = (0..self.space()?.loads()).map(|load| format!("load{load}"));
+        Ok(coded.chain([FRESH.to_owned()]).collect())
+    }
+
+    /// Writes the checkpoints to a new folder. Files beside the checkpoint in `model`, such as `config.json` and the tokenizer, are
+    /// copied to each.
+    ///
+    /// # Errors
+    /// Those of writing; [exists](Error::is_exists) if the folder exists.
+    ///
+    /// ```
+    /// use tilewright::learn::Probe;
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let error = Probe { tensors: vec![], seed: 1 }.write(folder.path(), None).unwrap_err();
+    /// assert!(error.is_exists());
+    /// ```
+    pub fn write(&self, folder: &Path, model: Option<(&Path, &Input)>) -> Result<(), Error> {
+        if folder.exists() {
+            return Err(Error::new(
+                "exists",
+                format!("{} exists; name a new folder", folder.display()),
+            ));
+        }
+        let space = self.space()?;
+        for load in 0..space.loads() {
+            let coded = self.tensors.iter().enumerate();
+            let coded = coded.map(|(place, tensor)| space.coded(place, load, tensor.dtype));
+            self.checkpoint(
+                &folder.join(format!("load{load}")),
+                coded.collect::<Result<_, Error>>()?,
+                model,
+            )?;
+        }
+        let fresh =
+            Learned { sources: self.tensors.clone(), results: Vec::new() }.fresh(self.seed)?;
+        self.checkpoint(&folder.join(FRESH), fresh, model)?;
+        let tensors = self.tensors.iter().map(|tensor| {
+            json!({ "name": tensor.name, "dtype": tensor.dtype.name(), "extents": tensor.extents })
+        });
+        let value = json!({ "tilewright_probe": 1, "seed": self.seed, "source": tensors.collect::<Vec<Value>>() });
+        Ok(fs::write(folder.join(FILE), format!("{value:#}\n"))?)
+    }
+
+    /// Writes one checkpoint.
+    fn checkpoint(
+        &self,
+        folder: &Path,
+        bytes: Vec<Vec<u8>>,
+        model: Option<(&Path, &Input)>,
+    ) -> Result<(), Error> {
+        fs::create_dir_all(folder)?;
+        let mut writer = Writer::new(Request::new()).metadata("format", "pt");
+        for (tensor, bytes) in self.tensors.iter().zip(&bytes) {
+            let rows = TensorLayout::row_major(&tensor.extents)?;
+            let named = Named::new("", rows, Some(tensor.dtype), None, Fill::Unspecified);
+            writer = writer.array(&tensor.name, &named, bytes)?;
+        }
+        writer.write(folder.join("model.safetensors"), &())?;
+        if let Some((beside, input)) = model {
+            let own: HashSet<&Path> = input.files().collect();
+            Companions::beside(beside, &own)?.copy_to(folder, &())?;
+        }
+        Ok(())
+    }
+
+    /// Reads `probe.json` of a folder.
+    ///
+    /// # Errors
+    /// Those of reading; [corrupt](Error::is_corrupt) if the file is not a probe's.
+    ///
+    /// ```
+    /// use tilewright::learn::Probe;
+    /// assert!(Probe::open(std::path::Path::new("nowhere")).is_err());
+    /// ```
+    pub fn open(folder: &Path) -> Result<Probe, Error> {
+        let path = folder.join(FILE);
+        let corrupt = |what: &str| Error::new("corrupt", format!("{}: {what}", path.display()));
+        let text = fs::read_to_string(&path)
+            .map_err(|error| Error::from(error).about(&path.display().to_string()))?;
+        let value: Value =
+            serde_json::from_str(&text).map_err(|error| corrupt(&error.to_string()))?;
+        let seed = value["seed"].as_u64().ok_or_else(|| corrupt("no seed"))?;
+        let tensor = |value: &Value| {
+            let extents = value["extents"].as_array()?.iter().map(Value::as_u64);
+            Some(Tensor {
+                name: value["name"].as_str()?.to_owned(),
+                dtype: value["dtype"].as_str().and_then(Dtype::named)?,
+                extents: extents.collect::<Option<_>>()?,
+            })
+        };
+        let sources = value["source"].as_array().ok_or_else(|| corrupt("no sources"))?;
+        let tensors = sources.iter().map(tensor).collect::<Option<_>>();
+        Ok(Probe {
+            tensors: tensors.ok_or_else(|| corrupt("a source that is not a tensor"))?,
+            seed,
+        })
+    }
+
+    /// Learns the loader from its dumps: a folder with a folder for each load, which has one file of tensors for each rank. Ranks
+    /// are ordered by the numbers in the names of their files. A result that all ranks have in one size is one result with the
+    /// rank as its first axis.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) if a load or a rank is missing, if loads have other tensors, or if nearly nothing is
+    /// explained, as for dumps of other loads.
+    ///
+    /// ```
+    /// use tilewright::learn::Probe;
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let error = Probe { tensors: vec![], seed: 1 }.learn(folder.path()).unwrap_err();
+    /// assert!(error.to_string().contains("load0"));
+    /// ```
+    pub fn learn(&self, dumps: &Path) -> Result<Learned, Error> {
+        let (space, names) = (self.space()?, self.loads()?);
+        let loads = names
+            .iter()
+            .map(|name| Dump::open(&dumps.join(name)))
+            .collect::<Result<Vec<Dump>, Error>>()?;
+        let (first, others) = loads.split_first().ok_or_else(|| Error::mismatch("no loads"))?;
+        for (other, name) in others.iter().zip(&names[1..]) {
+            first.same(other, &names[0], name)?;
+        }
+        let dtypes: Vec<Dtype> = self.tensors.iter().map(|tensor| tensor.dtype).collect();
+        let mut results = Vec::new();
+        for result in first.results() {
+            let read = &mut |load: u32| loads[load as usize].bytes(&result);
+            results.push(learn_result(&space, &dtypes, result.tensor(), read)?);
+        }
+        let learned = Learned { sources: self.tensors.clone(), results };
+        mixed(&learned).map_or(Ok(learned), Err)
+    }
+
+    /// Returns the first difference between the dump of the random checkpoint and what was learned.
+    ///
+    /// # Errors
+    /// Those of reading; [mismatch](Error::is_mismatch) if tensors of the dump have other sizes.
+    ///
+    /// ```
+    /// use tilewright::learn::{Learned, Probe};
+    /// let nothing = Learned { sources: vec![], results: vec![] };
+    /// assert!(Probe { tensors: vec![], seed: 1 }.check(&nothing, std::path::Path::new("nowhere")).is_err());
+    /// ```
+    pub fn check(&self, learned: &Learned, dumps: &Path) -> Result<Option<Difference>, Error> {
+        let dump = Dump::open(&dumps.join(FRESH))?;
+        let results = dump
+            .results()
+            .iter()
+            .map(|result| dump.bytes(result))
+            .collect::<Result<Vec<_>, Error>>()?;
+        learned.compare(&learned.fresh(self.seed)?, &results)
+    }
+}
+
+/// Returns the error for dumps that are not those of the loads.
+fn mixed(learned: &Learned) -> Option<Error> {
+    let held = learned.results.iter().filter(|learnt| learnt.description.size() > 0);
+    let (mut all, mut not) = (0, 0);
+    for learnt in held {
+        all += learnt.description.size();
+        not += learnt.unexplained.as_ref().map_or(0, |unexplained| unexplained.count);
+    }
+    (not * 100 > all * MIXED).then(|| {
+        Error::mismatch(format!(
+            "{not} of {all} elements are not explained; the dumps are of another probe, or their loads are mixed"
+        ))
+    })
+}
+
+/// The files of all ranks of one load.
+struct Dump {
+    ranks: Vec<Input>,
+}
+
+/// One result: a tensor of one rank, or of all.
+struct DumpResult {
+    name: String,
+    dtype: Dtype,
+    extents: Vec<u64>,
+    rank: Option<usize>,
+    ranks: usize,
+}
+
+impl DumpResult {
+    /// Returns the tensor with the rank in its name, or as its first axis.
+    fn tensor(&self) -> Tensor {
+        let (name, extents) = match (self.ranks, self.rank) {
+            (1, _) => (self.name.clone(), self.extents.clone()),
+            (_, Some(rank)) => (format!("rank{rank}/{}", self.name), self.extents.clone()),
+            (ranks, None) => {
+                let extents = [ranks as u64].into_iter().chain(self.extents.iter().copied());
+                (format!("rank{{T}}/{}", self.name), extents.collect())
+            }
+        };
+        Tensor { name, dtype: self.dtype, extents }
+    }
+}
+
+impl Dump {
+    /// Opens the files of a folder, ordered by the numbers in their names.
+    fn open(folder: &Path) -> Result<Dump, Error> {
+        let entries = fs::read_dir(folder).map_err(|error| {
+            Error::mismatch(format!(
+                "the dump of {} is missing ({error}); each load of the probe needs a folder of its name",
+                folder.display()
+            ))
+        })?;
+        let mut paths: Vec<PathBuf> =
+            entries.map(|entry| Ok(entry?.path())).collect::<Result<_, Error>>()?;
+        paths.retain(|path| {
+            path.extension().is_some_and(|ending| ending == "safetensors" || ending == "npz")
+        });
+        paths.sort_by_key(|path| (numbers(path), path.clone()));
+        if paths.is_empty() {
+            return Err(Error::mismatch(format!(
+                "{} has no .safetensors and no .npz; dump one file for each rank",
+                folder.display()
+            )));
+        }
+        let ranks = paths.iter().map(|path| open(path, &Reading::default()));
+        Ok(Dump { ranks: ranks.collect::<Result<_, Error>>()? })
+    }
+
+    /// Checks that another load has the same ranks with the same tensors.
+    fn same(&self, other: &Dump, name: &str, of: &str) -> Result<(), Error> {
+        let (a, b) = (self.ranks.len(), other.ranks.len());
+        if a != b {
+            let said = format!(
+                "{name} has {a} files and {of} has {b}; each load needs a file for each rank"
+            );
+            return Err(Error::mismatch(said));
+        }
+        for (rank, (a, b)) in self.ranks.iter().zip(&other.ranks).enumerate() {
+            for tensor in a.tensors() {
+                let found = b.tensor(tensor.name());
+                let same = |found: &tilewright_files::Tensor| {
+                    found.dtype() == tensor.dtype() && found.dims() == tensor.dims()
+                };
+                if !found.is_some_and(same) || a.tensors().len() != b.tensors().len() {
+                    return Err(Error::mismatch(format!(
+                        "rank {rank}: {} has {} and {of} has not; all loads give the same tensors",
+                        name,
+                        tensor.name()
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the results: tensors that all ranks have in one size together, the others one by one.
+    fn results(&self) -> Vec<DumpResult> {
+        let (mut results, ranks) = (Vec::new(), self.ranks.len());
+        for (rank, input) in self.ranks.iter().enumerate() {
+            for tensor in input.tensors() {
+                let is_same = |input: &Input| {
+                    input.tensor(tensor.name()).is_some_and(|other| {
+                        other.dims() == tensor.dims() && other.dtype() == tensor.dtype()
+                    })
+                };
+                let of_all = self.ranks.iter().all(is_same);
+                if of_all && rank > 0 {
+                    continue;
+                }
+                results.push(DumpResult {
+                    name: tensor.name().to_owned(),
+                    dtype: tensor.dtype(),
+                    extents: tensor.dims().to_vec(),
+                    rank: (!of_all).then_some(rank),
+                    ranks,
+                });
+            }
+        }
+        results
+    }
+
+    /// Returns the bytes of a result, those of all ranks in a row.
+    fn bytes(&self, result: &DumpResult) -> Result<Vec<u8>, Error> {
+        let mut bytes = Vec::new();
+        for (rank, input) in self.ranks.iter().enumerate() {
+            if result.rank.is_none_or(|only| only == rank) {
+                let tensor = input
+                    .tensor(&result.name)
+                    .ok_or_else(|| Error::mismatch(format!("rank {rank} lacks {}", result.name)))?;
+                bytes.extend(input.bytes(tensor, MOST)?);
+            }
+        }
+        Ok(bytes)
+    }
+}
+
+/// Returns the numbers in the name of a file.
+fn numbers(path: &Path) -> Vec<u64> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let parts = name.split(|c: char| !c.is_ascii_digit()).filter(|part| !part.is_empty());
+    parts.map(|part| part.parse().unwrap_or(u64::MAX)).collect()
+}
