@@ -4,6 +4,7 @@ mod bench;
 mod files;
 mod general;
 mod layouts;
+mod learn;
 mod reshard;
 
 use std::path::PathBuf;
@@ -21,6 +22,7 @@ pub(crate) use files::{
 };
 pub(crate) use general::{command, general_first, misplaced};
 pub(crate) use layouts::{Banks, Colour, Emit, Show};
+pub(crate) use learn::{Learn, LearnMake, LearnRead, LearnStep};
 pub(crate) use reshard::{How, Reshard, RunArgs, Shards, Simulate, SourceArgs, StepArgs};
 
 /// Convert weight files between memory layouts; show, explain and compare layouts in any notation.
@@ -257,6 +259,9 @@ Examples:
   tilewright infer --original raw:a.bin --dims 100,100 --dtype bf16 --packed b
   tilewright infer --original weights.npy --packed weights.bin --json")]
     Infer(Infer),
+    /// Find out what an engine does with each element of a checkpoint
+    #[command(after_help = learn::HELP)]
+    Learn(Learn),
     /// Measure relayout on this machine, beside memcpy
     #[command(after_help = bench::HELP)]
     Bench(Bench),

@@ -12,6 +12,8 @@ pub(crate) struct Dim {
     pub(crate) from: u64,
     /// The number of indices.
     pub(crate) count: u64,
+    /// What is added to an index, less the first one, before it is written in digits: the part begins inside a block.
+    pub(crate) phase: u64,
     /// The digits, the least significant first; `source` counts indices of the dim. The last one may be cut.
     pub(crate) digits: Vec<Digit>,
 }
@@ -24,23 +26,63 @@ pub(crate) fn dims(term: &Term, families: &Families) -> Option<Vec<Dim>> {
     };
     let family = &families.list[families.of[place].0];
     let (extents, strides) = shape(family);
-    let mut from = term.offset;
-    let mut dims = Vec::new();
-    for stride in &strides {
-        let first = u64::try_from(from.div_euclid(*stride)).ok()?;
-        dims.push(Dim { from: first, count: 1, digits: Vec::new() });
-        from = from.rem_euclid(*stride);
-    }
     if !term.xor.is_empty() {
         return None;
     }
+    let mut from = term.offset;
     for axis in &term.axes {
-        let Axis::Digits { first: 0, count, digits } = axis else {
+        let Axis::Digits { first, digits, .. } = axis else {
             return None;
         };
-        add(&mut dims, *count, digits, &extents, &strides)?;
+        from += place(*first, digits);
+    }
+    let mut dims = Vec::new();
+    for stride in &strides {
+        let first = u64::try_from(from.div_euclid(*stride)).ok()?;
+        dims.push(Dim { from: first, count: 1, phase: 0, digits: Vec::new() });
+        from = from.rem_euclid(*stride);
+    }
+    for axis in &term.axes {
+        if let Axis::Digits { first, count, digits } = axis {
+            match first {
+                0 => add(&mut dims, *count, digits, &extents, &strides)?,
+                _ => add_phased(&mut dims, (*first, *count), digits, &strides)?,
+            }
+        }
     }
     dims.iter().zip(&extents).all(|(dim, e)| dim.from + dim.count <= *e).then_some(dims)
+}
+
+/// Returns what an index adds in the source.
+fn place(index: u64, digits: &[Digit]) -> i64 {
+    let (mut rest, mut place) = (index, 0);
+    for (k, digit) in digits.iter().enumerate() {
+        let value = if k + 1 == digits.len() { rest } else { rest % digit.extent };
+        rest /= digit.extent.max(1);
+        place += value as i64 * digit.source;
+    }
+    place
+}
+
+/// Adds an axis that begins inside a block: all its digits are of one dim that has no others.
+fn add_phased(
+    dims: &mut [Dim],
+    (first, count): (u64, u64),
+    digits: &[Digit],
+    strides: &[i64],
+) -> Option<()> {
+    let least = digits.first()?.source;
+    let dim = (0..strides.len()).find(|k| strides[*k] == least && dims[*k].digits.is_empty())?;
+    let mut step = 1;
+    for digit in digits {
+        if digit.source != least * step as i64 {
+            return None;
+        }
+        dims[dim].digits.push(Digit { source: step as i64, ..*digit });
+        step *= digit.extent;
+    }
+    (dims[dim].phase, dims[dim].count) = (first, count);
+    Some(())
 }
 
 /// Returns the extents and strides of a family.

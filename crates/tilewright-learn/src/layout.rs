@@ -27,7 +27,7 @@ impl Description {
         let extents = &self.sources().list()[place].extents;
         let dims = dims::dims(term, self.families())?;
         let (members, dims) = dims.split_first()?;
-        let whole = dims.iter().zip(extents).all(|(dim, extent)| dim.count == *extent);
+        let whole = dims.iter().zip(extents).all(|(dim, e)| dim.count == *e && dim.phase == 0);
         let padded = term.elements() == self.size() || self.rest() == Origin::Zero;
         if !whole || !padded || members.count != 1 {
             return None;

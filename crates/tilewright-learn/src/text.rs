@@ -23,8 +23,8 @@ struct Named {
 
 impl Description {
     /// Returns the pattern of a term: the digits of each dim of the source, then the order in which they are stored, outermost
-    /// first. `x:48` in the order is room for 48 where there are fewer. A part of a source has its ranges. What no pattern
-    /// expresses is written as digits: extent, step in the source, step in the result.
+    /// first. `[k:48]` after it is room for 48 where there are fewer. A part of a source has its ranges, and `(n n0:64)+16` begins at
+    /// place 16 of a block. What no pattern expresses is written as digits: extent, step in the source, step in the result.
     ///
     /// ```
     /// use tilewright_learn::{Sources, describe};
@@ -56,7 +56,8 @@ impl Description {
         let (mut texts, mut all) = (Vec::new(), Vec::new());
         for (dim, name) in rest.iter().zip(names) {
             let digits = levels(name, &dim.digits);
-            texts.push(side(&digits, dim.digits.is_empty()));
+            let phase = if dim.phase == 0 { String::new() } else { format!("+{}", dim.phase) };
+            texts.push(side(&digits, dim.digits.is_empty()) + &phase);
             all.extend(digits);
         }
         all.extend(levels("x", &members.digits));
@@ -100,7 +101,7 @@ fn side(digits: &[Named], empty: bool) -> String {
 fn stored(digits: &[Named]) -> Option<String> {
     let mut order: Vec<&Named> = digits.iter().collect();
     order.sort_by_key(|named| named.digit.result);
-    let (mut texts, mut step) = (Vec::new(), 1);
+    let (mut texts, mut rooms, mut step) = (Vec::new(), Vec::new(), 1);
     if let Some(first) = order.first().filter(|first| first.digit.result != 1) {
         step = first.digit.result;
         texts.push(format!("_:{step}"));
@@ -115,15 +116,16 @@ fn stored(digits: &[Named]) -> Option<String> {
             Some(_) => return None,
             None => extent,
         };
+        texts.push(named.name.clone());
         match room.cmp(&extent) {
             std::cmp::Ordering::Less => return None,
-            std::cmp::Ordering::Equal => texts.push(named.name.clone()),
-            std::cmp::Ordering::Greater => texts.push(format!("{}:{room}", named.name)),
+            std::cmp::Ordering::Equal => {}
+            std::cmp::Ordering::Greater => rooms.push(format!(" [{}:{room}]", named.name)),
         }
         step *= room;
     }
     texts.reverse();
-    Some(texts.join(" "))
+    Some(texts.join(" ") + &rooms.concat())
 }
 
 /// Returns the digits of a term as numbers.

@@ -35,7 +35,7 @@ def test_padding_is_of_the_term() -> None:
     ids = np.arange(1, 8001, dtype=np.int64).reshape(100, 80)
     image = packed(ids).ravel()
     found = described(np.where(image == 0, -1, image), [("w", (100, 80), 1)])
-    assert [term.pattern for term in found.terms] == ["w : (n n0:64) (k k0:2) -> n k:48 n0 k0"]
+    assert [term.pattern for term in found.terms] == ["w : (n n0:64) (k k0:2) -> n k n0 k0 [k:48]"]
 
 
 def test_experts_are_one_term() -> None:
@@ -44,8 +44,8 @@ def test_experts_are_one_term() -> None:
     # In the order of texts, as checkpoints have them: 0, 1, 10, 11, 2.
     found = described(ids.reshape(12, 12, 8), sorted(names))
     assert [str(term) for term in found.terms] == [
-        "layers.0.experts.{x}.gate : n k -> x n:12 k",
-        "layers.0.experts.{x}.up : n k -> x n:12 k",
+        "layers.0.experts.{x}.gate : n k -> x n k [n:12]",
+        "layers.0.experts.{x}.up : n k -> x n k [n:12]",
     ]
     assert found.integers <= 40
     assert found.held["layers.0.experts.11.up"] == (1, 1, 0)

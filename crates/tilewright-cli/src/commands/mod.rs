@@ -5,6 +5,7 @@ mod bench;
 mod convert;
 mod files;
 mod kernels;
+mod learn;
 mod question;
 mod reshard;
 mod shards;
@@ -49,6 +50,7 @@ pub(crate) fn run(cli: &Cli, out: &mut Output) -> Result<ExitCode, Failure> {
         Command::Formats(args) => question::formats(args, out),
         Command::Recognise(args) => question::recognise(args, out),
         Command::Infer(args) => files::infer(args, out),
+        Command::Learn(args) => learn::run(&args.step, out),
         Command::Bench(args) => bench::run(args, out),
         Command::Completions { shell } => completions(*shell, out),
     }

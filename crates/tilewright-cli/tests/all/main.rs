@@ -10,6 +10,7 @@ mod eval;
 mod files;
 mod fingerprint;
 mod infer;
+mod learn;
 mod messages;
 mod module;
 mod own_formats;

@@ -31,10 +31,10 @@ fn onednn_weights_have_their_pattern() {
     assert_eq!(whole.layout().unwrap().layout().to_string(), "((64,3),(2,48)):((2,6144),(1,128))");
     // 100 rows in blocks of 64, and 80 columns in room for 96.
     let ragged = packed(100, 80, 96);
-    assert_eq!(pattern(&ragged), "w : (n n0:64) (k k0:2) -> n k:48 n0 k0");
+    assert_eq!(pattern(&ragged), "w : (n n0:64) (k k0:2) -> n k n0 k0 [k:48]");
     assert_eq!(ragged.layout().unwrap().extents(), [100, 80]);
     // 4 rows in one block.
-    assert_eq!(pattern(&packed(4, 96, 96)), "w : n (k k0:2) -> k n:64 k0");
+    assert_eq!(pattern(&packed(4, 96, 96)), "w : n (k k0:2) -> k n k0 [n:64]");
 }
 
 #[test]
@@ -70,4 +70,24 @@ fn stacked_experts_have_an_axis_for_their_number() {
 fn swizzles_are_written_as_digits() {
     let learned = placed(8, 8, 64, |row, column| row * 8 + (column ^ row));
     assert_eq!(learned.to_string(), "w : 0 -> 0 (8:8:8) (8:1:1) 0^1 @ 0\n");
+}
+
+#[test]
+fn parts_that_begin_inside_a_block_have_their_phase() {
+    // Gate and up of 80 rows each, one after the other, in blocks of 64.
+    let named = ["gate", "up"].map(|name| (name.into(), vec![80, 32]));
+    let sources = Sources::numbered(named).unwrap();
+    let mut ids = vec![ZERO; 192 * 32];
+    for row in 0..160 {
+        for column in 0..32 {
+            let place = row / 64 * 64 * 32 + column / 2 * 128 + row % 64 * 2 + column % 2;
+            ids[place as usize] = 1 + row * 32 + column + row / 80;
+        }
+    }
+    let learned = describe(&ids, &sources).unwrap();
+    let patterns: Vec<String> = learned.terms().iter().map(|term| learned.pattern(term)).collect();
+    assert_eq!(
+        patterns,
+        ["gate : (n n0:64) (k k0:2) -> n k n0 k0", "up : (n n0:64)+16 (k k0:2) -> n k n0 k0"]
+    );
 }

@@ -155,8 +155,8 @@ def learn(
     >>> learned = learn(load, weights)
     >>> print(learned)
     gate_up f16[4,12]
-        gate : n k -> k n:12 @ 0
-        up : n k -> k n:12 @ 6
+        gate : n k -> k n [n:12] @ 0
+        up : n k -> k n [n:12] @ 6
     1 results of 2 sources: 2 terms, 18 integers
     >>> fresh = {name: np.random.rand(6, 4).astype(np.float16) for name in weights}
     >>> bool((learned.apply(fresh)["gate_up"] == load(fresh)["gate_up"]).all())
@@ -169,7 +169,7 @@ def learn(
     >>> learn(lambda w: w + 1, np.zeros(3, np.float32))
     Traceback (most recent call last):
         ...
-    tilewright.LearnError: result: 3 of 3 elements are not explained, the first at [0]; its bits in each load: 0x40008000 0x40640000
+    tilewright.LearnError: result: 3 of 3 elements are not explained, the first at [0]; its values in each load: 2.0078125, 2.328125
     """
     loader = _Loader(f, inputs, bits)
     space = _tilewright._LearnSpace(loader.sources)

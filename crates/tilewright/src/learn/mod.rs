@@ -23,7 +23,7 @@ use tilewright_notation::{ArrayLayout, Named};
 pub use plan::{from_json, to_json, to_toml};
 #[cfg(feature = "files")]
 pub use probe::Probe;
-pub use report::Report;
+pub use report::{Report, differs};
 pub use tilewright_learn::*;
 
 /// Returns the array layout of a result that holds one source, with the source's extents; `None` if there is none of shape and

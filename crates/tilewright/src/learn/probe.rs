@@ -70,7 +70,7 @@ impl Probe {
         };
         let probe = Probe { tensors: input.tensors().iter().map(one).collect(), seed };
         for tensor in &probe.tensors {
-            tilewright_learn::Code::of(tensor.dtype)
+            let _ = tilewright_learn::Code::of(tensor.dtype)
                 .map_err(|error| Error::unsupported(format!("tensor {}: {error}", tensor.name)))?;
         }
         Ok(probe)

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use tilewright_learn::{Error, Held, Learned, Learnt, Origin, Unexplained};
+use tilewright_learn::{Difference, Error, Held, Learned, Learnt, Origin, Unexplained};
 
 use super::array_layout;
+use crate::Dtype;
 
 /// What was learned: each result with its terms, how often the elements of the sources are held, and what is at fault.
 ///
@@ -78,6 +79,37 @@ impl<'a> Report<'a> {
     }
 }
 
+/// Returns a sentence about the first element of fresh data that differs from what was learned.
+///
+/// ```
+/// use tilewright::{Dtype, learn::*};
+/// let space = Space::new(Sources::numbered([("w".into(), vec![2])])?, 128)?;
+/// let w = Tensor { name: "w".into(), dtype: Dtype::U8, extents: vec![2] };
+/// let copied = learn_result(&space, &[Dtype::U8], w.clone(), &mut |load| space.coded(0, load, Dtype::U8))?;
+/// let learned = Learned { sources: vec![w], results: vec![copied] };
+/// let found = learned.compare(&[vec![1, 2]], &[vec![1, 3]])?.unwrap();
+/// let said = "w: 1 elements of fresh data differ, the first at [1]: 0x3, and a move gives 0x2";
+/// assert_eq!(differs(&learned, &found), said);
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+pub fn differs(learned: &Learned, found: &Difference) -> String {
+    let learnt = &learned.results[found.result];
+    let [have, want] = [found.found, found.want].map(|bits| value(learnt.unit, bits));
+    let (name, count) = (&learnt.tensor.name, found.differing);
+    let at = place(learnt, found.place);
+    format!(
+        "{name}: {count} elements of fresh data differ, the first at {at}: {have}, and a move gives {want}"
+    )
+}
+
+/// Returns the coordinate of a unit of a result, or its number if units are not the elements.
+fn place(learnt: &Learnt, place: u64) -> String {
+    match learnt.description.size() == learnt.tensor.extents.iter().product::<u64>() {
+        true => format!("{:?}", coordinate(place, &learnt.tensor.extents)),
+        false => format!("{} {place}", learnt.unit.name()),
+    }
+}
+
 /// Returns the coordinate of an element by its row-major index.
 fn coordinate(index: u64, extents: &[u64]) -> Vec<u64> {
     let mut rest = index;
@@ -95,17 +127,23 @@ fn coordinate(index: u64, extents: &[u64]) -> Vec<u64> {
 fn fault(learnt: &Learnt) -> Option<String> {
     let Unexplained { place, count, seen } = learnt.unexplained.as_ref()?;
     let size = learnt.description.size();
-    let of_tensor = size == learnt.tensor.extents.iter().product::<u64>();
-    let at = match of_tensor {
-        true => format!("{:?}", coordinate(*place, &learnt.tensor.extents)),
-        false => format!("{} {place}", learnt.unit.name()),
-    };
-    let seen: Vec<String> = seen.iter().map(|bits| format!("{bits:#x}")).collect();
+    let at = self::place(learnt, *place);
+    let seen: Vec<String> = seen.iter().map(|bits| value(learnt.unit, *bits)).collect();
     Some(format!(
-        "{}: {count} of {size} elements are not explained, the first at {at}; its bits in each load: {}",
+        "{}: {count} of {size} elements are not explained, the first at {at}; its values in each load: {}",
         learnt.tensor.name,
-        seen.join(" ")
+        seen.join(", ")
     ))
+}
+
+/// Returns the value of an element: a number for the usual floats, else its bits.
+fn value(dtype: Dtype, bits: u64) -> String {
+    match dtype {
+        Dtype::F32 => f32::from_bits(bits as u32).to_string(),
+        Dtype::Bf16 => f32::from_bits((bits as u32) << 16).to_string(),
+        Dtype::F64 => f64::from_bits(bits).to_string(),
+        _ => format!("{bits:#x}"),
+    }
 }
 
 impl fmt::Display for Report<'_> {

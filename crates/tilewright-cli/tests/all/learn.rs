@@ -1,0 +1,171 @@
+//! `learn make` and `learn read`, with loaders that are functions of this file.
+
+use std::{fs, path::Path, process::Command};
+
+use tilewright::{
+    TensorLayout,
+    files::{Reading, Request, Writer, open},
+    notation::Spec,
+};
+
+/// Returns the exit code, standard output and standard error.
+fn code(args: &[&str]) -> (i32, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_tilewright")).args(args).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+/// A tensor in memory: name, extents, bytes of bf16.
+type Named = (String, Vec<u64>, Vec<u8>);
+
+fn write(path: &Path, tensors: &[Named]) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let mut writer = Writer::new(Request::new());
+    for (name, extents, bytes) in tensors {
+        let text: Vec<String> = extents.iter().map(u64::to_string).collect();
+        let spec = Spec::parse(&format!("bf16[{}] row-major", text.join(","))).unwrap();
+        writer = writer.array(name, &spec.resolve(None, None).unwrap(), bytes).unwrap();
+    }
+    writer.write(path, &()).unwrap();
+}
+
+fn read(path: &Path) -> Vec<Named> {
+    let input = open(path, &Reading::default()).unwrap();
+    let one = |tensor: &tilewright::files::Tensor| {
+        let bytes = input.bytes(tensor, 1 << 20).unwrap();
+        (tensor.name().to_owned(), tensor.dims().to_vec(), bytes)
+    };
+    input.tensors().iter().map(one).collect()
+}
+
+/// Writes a checkpoint: gate and up of 8×4, a norm of 4.
+fn model(folder: &Path) {
+    let zeros = |name: &str, extents: &[u64]| {
+        let size = TensorLayout::row_major(extents).unwrap().size() as usize;
+        (name.to_owned(), extents.to_vec(), vec![0; 2 * size])
+    };
+    let tensors = [zeros("gate", &[8, 4]), zeros("up", &[8, 4]), zeros("norm", &[4])];
+    write(&folder.join("model/model.safetensors"), &tensors);
+    fs::write(folder.join("model/config.json"), "{}").unwrap();
+}
+
+/// Loads every checkpoint of a probe at two ranks: each has half of gate, half of up, and the norm.
+fn loads(folder: &Path, change: impl Fn(usize, &mut Vec<Named>)) {
+    for entry in fs::read_dir(folder.join("probe")).unwrap() {
+        let load = entry.unwrap();
+        if !load.path().is_dir() {
+            continue;
+        }
+        assert!(load.path().join("config.json").exists());
+        let tensors = read(&load.path().join("model.safetensors"));
+        let of = |name: &str| &tensors.iter().find(|tensor| tensor.0 == name).unwrap().2;
+        for rank in 0..2 {
+            let half = rank * 32..(rank + 1) * 32;
+            let fused = [&of("gate")[half.clone()], &of("up")[half]].concat();
+            let mut made = vec![
+                ("gate_up".to_owned(), vec![8, 4], fused),
+                ("norm".to_owned(), vec![4], of("norm").clone()),
+            ];
+            change(rank, &mut made);
+            let dump = folder.join("dumps").join(load.file_name());
+            write(&dump.join(format!("rank{rank}.safetensors")), &made);
+        }
+    }
+}
+
+fn made(folder: &Path) {
+    model(folder);
+    let [model, probe] = ["model", "probe"].map(|name| folder.join(name).display().to_string());
+    let (status, text, error) = code(&["learn", "make", &model, &probe]);
+    assert!(
+        status == 0 && text.ends_with("probe: 3 tensors, 3 loads: load0, load1, fresh\n"),
+        "{text}{error}"
+    );
+}
+
+fn learned(folder: &Path, more: &[&str]) -> (i32, String, String) {
+    let [probe, dumps] = ["probe", "dumps"].map(|name| folder.join(name).display().to_string());
+    code(&[&["learn", "read", &probe, &dumps], more].concat())
+}
+
+#[test]
+fn ranks_are_an_axis() {
+    let folder = tempfile::tempdir().unwrap();
+    made(folder.path());
+    loads(folder.path(), |_, _| {});
+    let plan = folder.path().join("plan.toml").display().to_string();
+    let (status, text, _) = learned(folder.path(), &["-o", &plan]);
+    assert_eq!(status, 0, "{text}");
+    let lines = "rank{T}/gate_up bf16[2,8,4]\n    gate : (n n0:4) k -> n n0 k [n0:8] @ 0\n";
+    assert!(text.contains(lines), "{text}");
+    assert!(
+        text.contains("held 2 times: norm\n") && text.ends_with("fresh data agree\n"),
+        "{text}"
+    );
+    assert!(fs::read_to_string(&plan).unwrap().contains("rank{T}/gate_up"));
+}
+
+#[test]
+fn what_is_not_explained_or_not_held_is_exit_1() {
+    let folder = tempfile::tempdir().unwrap();
+    made(folder.path());
+    // Rank 1 scales one element, and no rank keeps the norm.
+    loads(folder.path(), |rank, made| {
+        made.pop();
+        if rank == 1 {
+            made[0].2[21] ^= 1;
+        }
+    });
+    let plan = folder.path().join("plan.json").display().to_string();
+    let (status, text, _) = learned(folder.path(), &["-o", &plan]);
+    assert_eq!(status, 1);
+    assert!(text.contains("rank{T}/gate_up: 1 of 64 elements are not explained, the first at [1, 2, 2]; its values"), "{text}");
+    assert!(
+        text.contains("norm: 4 of 4 elements are held by no result, the first at [0]\n"),
+        "{text}"
+    );
+    assert!(!Path::new(&plan).exists());
+    let (status, _, _) = learned(folder.path(), &["-o", &plan, "--drop", "norm", "--partial"]);
+    assert_eq!((status, Path::new(&plan).exists()), (1, true));
+    let (_, json, _) = learned(folder.path(), &["--json"]);
+    assert!(json.contains("\"complete\":false"));
+}
+
+#[test]
+fn dumps_that_do_not_fit_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    made(folder.path());
+    loads(folder.path(), |_, _| {});
+    let dumps = folder.path().join("dumps");
+    let file = |name: &str| dumps.join(name);
+    // Two loads exchanged.
+    let swap = |a: &str, b: &str| {
+        fs::rename(file(a), file("x")).unwrap();
+        fs::rename(file(b), file(a)).unwrap();
+        fs::rename(file("x"), file(b)).unwrap();
+    };
+    swap("load0", "load1");
+    let (status, _, error) = learned(folder.path(), &[]);
+    assert!(
+        status == 2 && error.contains("the dumps are of another probe, or their loads are mixed"),
+        "{error}"
+    );
+    swap("load0", "load1");
+    // A stale rank.
+    fs::copy(file("load0/rank1.safetensors"), file("fresh/rank1.safetensors")).unwrap();
+    let (status, text, _) = learned(folder.path(), &[]);
+    assert!(
+        status == 1 && text.contains("elements of fresh data differ, the first at [1, 0, 0]"),
+        "{text}"
+    );
+    // A missing rank, and a missing load.
+    fs::remove_file(file("load1/rank1.safetensors")).unwrap();
+    let (status, _, error) = learned(folder.path(), &[]);
+    assert!(status == 2 && error.contains("load0 has 2 files and load1 has 1"), "{error}");
+    fs::remove_dir_all(file("load1")).unwrap();
+    let (status, _, error) = learned(folder.path(), &[]);
+    assert!(
+        status == 2 && error.contains("each load of the probe needs a folder of its name"),
+        "{error}"
+    );
+}
