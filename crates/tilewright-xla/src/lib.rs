@@ -66,20 +66,19 @@ mod layout;
 pub mod layout_util;
 mod lower;
 pub mod packing;
-mod padded_shape;
 mod padding;
 pub mod permutation;
 mod primitive_type;
 #[cfg(feature = "proto")]
 pub mod proto;
 mod raise;
-mod semantic;
 mod shape;
 pub mod shape_util;
 mod text;
 mod tile;
 mod validate;
 
+pub use crate::padding::PaddedShape;
 pub use crate::{
     padding::PaddingValue,
     shape::{Parameter, ProgramShape, ShapeIndex},
@@ -88,7 +87,6 @@ pub use crate::{
 pub use hlo::{Buffer, Buffers, HloComputation, HloInstruction, HloModule, Tiling, Unsized};
 pub use layout::{ArrayShape, Dim, Layout, Split};
 pub use layout_util::Ignore;
-pub use padded_shape::PaddedShape;
 pub use padding::{Padded, fill_text, parse_fill};
 pub use primitive_type::PrimitiveType;
 pub use shape::{Shape, ShapeKind};

@@ -2,10 +2,8 @@
 
 use tilewright_core::Error as Refusal;
 
-use super::{
-    Error, LayoutProto, ShapeProto, SplitConfigProto, TileProto, inside, messages::MINIMUM,
-    of_field,
-};
+use super::{Error, LayoutProto, ShapeProto, SplitConfigProto, TileProto, inside, of_field};
+use crate::proto::MINIMUM;
 use crate::{
     ArrayShape, Layout, Padded, PaddedShape, PaddingValue, PrimitiveType, Shape, Split, Tile,
     TileDim, shape::too_many_dims,

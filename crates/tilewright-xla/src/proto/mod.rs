@@ -30,19 +30,25 @@
 //! assert_eq!(layout.to_string(), "{0,1}");
 //! assert_eq!(padded.unwrap().to_string(), "pad(3,5)fill(0)");
 //! ```
+//!
+//! The messages, field by field, with the numbers of `xla_data.proto`, and errors with the field at fault.
+//!
+//! The [name](Error::name) of an error is the field, such as `tuple_shapes[1].layout.tiles[0].dimensions[2]`. Its
+//! [cause](Error::cause) is the refusal by core. An error of the kind `parse` is one of bytes that are not a proto: cut
+//! short, of other types, or more than 100 messages deep.
 
 mod layout;
-mod messages;
 mod shape;
 mod text;
 
+pub(crate) use layout::each;
+
+use std::fmt;
+
 use prost::Message as _;
+use tilewright_core::Error as Refusal;
 
 use crate::{Error, Layout, ProgramShape, Shape};
-
-pub(crate) use layout::each;
-pub use messages::{LayoutProto, ProgramShapeProto, ShapeProto, SplitConfigProto, TileProto};
-pub(crate) use messages::{decode, inside, of_field};
 
 impl Shape {
     /// Reads the bytes of a `ShapeProto`.
@@ -142,4 +148,198 @@ impl ProgramShape {
     pub fn to_proto_bytes(&self) -> Result<Vec<u8>, Error> {
         Ok(self.to_proto()?.encode_to_vec())
     }
+}
+
+/// The value of `*` in a tile, and of an unbounded dim.
+const MINIMUM: i64 = i64::MIN;
+
+/// `xla.TileProto`.
+///
+/// ```
+/// use tilewright_xla::proto::{LayoutProto, TileProto};
+/// let tiles = vec![TileProto { dimensions: vec![8, i64::MIN, 128] }];
+/// let proto = LayoutProto { minor_to_major: vec![2, 1, 0], tiles, ..LayoutProto::default() };
+/// assert_eq!(proto.to_layout().unwrap().to_string(), "{2,1,0:T(8,*,128)}");
+/// ```
+#[must_use]
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct TileProto {
+    /// The extents, major to minor; −2⁶³ is `*`.
+    #[prost(int64, repeated, tag = "1")]
+    pub dimensions: Vec<i64>,
+}
+
+/// `xla.SplitConfigProto`.
+///
+/// ```
+/// use tilewright_xla::proto::{LayoutProto, SplitConfigProto};
+/// let split_configs = vec![SplitConfigProto { dimension: 0, split_indices: vec![4] }];
+/// let proto = LayoutProto { minor_to_major: vec![1, 0], split_configs, ..LayoutProto::default() };
+/// assert_eq!(proto.to_layout().unwrap().to_string(), "{1,0:SC(0:4)}");
+/// ```
+#[must_use]
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct SplitConfigProto {
+    /// The physical dim, counted from the most major.
+    #[prost(int64, tag = "1")]
+    pub dimension: i64,
+    /// The indices at which a new piece begins.
+    #[prost(int64, repeated, tag = "2")]
+    pub split_indices: Vec<i64>,
+}
+
+/// `xla.LayoutProto`, with the fields that were removed in 2018.
+///
+/// ```
+/// use tilewright_xla::{Layout, proto::LayoutProto};
+/// let proto = LayoutProto { minor_to_major: vec![0, 1], memory_space: 5, ..LayoutProto::default() };
+/// assert_eq!(proto.to_layout().unwrap(), Layout::parse("{0,1:S(5)}").unwrap());
+/// let twice = LayoutProto { minor_to_major: vec![0, 0], ..LayoutProto::default() };
+/// assert_eq!(twice.to_layout().unwrap_err().name().unwrap(), "minor_to_major");
+/// ```
+#[must_use]
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct LayoutProto {
+    /// The dims, fastest-varying first.
+    #[prost(int64, repeated, tag = "1")]
+    pub minor_to_major: Vec<i64>,
+    /// Removed: the width in memory of each logical dim.
+    #[prost(int64, repeated, tag = "2")]
+    pub padded_dimensions: Vec<i64>,
+    /// Removed: the value of the padding, `PaddingValue`.
+    #[prost(int32, tag = "3")]
+    pub padding_value: i32,
+    /// Removed: `Format`; 1 is dense, 2 sparse.
+    #[prost(int32, tag = "4")]
+    pub format: i32,
+    /// Removed: for sparse arrays.
+    #[prost(int64, tag = "5")]
+    pub max_sparse_elements: i64,
+    /// The tiles, the outermost first.
+    #[prost(message, repeated, tag = "6")]
+    pub tiles: Vec<TileProto>,
+    /// The bits of one stored element; 0 for the type's default.
+    #[prost(int64, tag = "7")]
+    pub element_size_in_bits: i64,
+    /// The memory space.
+    #[prost(int64, tag = "8")]
+    pub memory_space: i64,
+    /// For sparse arrays, ignored: `DimLevelType`.
+    #[prost(int32, repeated, tag = "9")]
+    pub dim_level_types: Vec<i32>,
+    /// For sparse arrays: their shape in memory.
+    #[prost(message, optional, boxed, tag = "10")]
+    pub physical_shape: Option<Box<ShapeProto>>,
+    /// The type of indices, `PrimitiveType`; 0 for none.
+    #[prost(int32, tag = "11")]
+    pub index_primitive_type: i32,
+    /// The type of pointers, `PrimitiveType`; 0 for none.
+    #[prost(int32, tag = "12")]
+    pub pointer_primitive_type: i32,
+    /// For sparse arrays, ignored.
+    #[prost(bool, repeated, tag = "13")]
+    pub dim_unique: Vec<bool>,
+    /// For sparse arrays, ignored.
+    #[prost(bool, repeated, tag = "14")]
+    pub dim_ordered: Vec<bool>,
+    /// The bytes before the data that hold the actual sizes of dynamic dims.
+    #[prost(int64, tag = "15")]
+    pub dynamic_shape_metadata_prefix_bytes: i64,
+    /// The number of elements of which the storage is a multiple; 0 means 1.
+    #[prost(int64, tag = "16")]
+    pub tail_padding_alignment_in_elements: i64,
+    /// The splits of physical dims over memories.
+    #[prost(message, repeated, tag = "17")]
+    pub split_configs: Vec<SplitConfigProto>,
+}
+
+/// `xla.ShapeProto`.
+///
+/// ```
+/// use tilewright_xla::{PrimitiveType, proto::ShapeProto};
+/// let proto = ShapeProto {
+///     element_type: PrimitiveType::F32.number(),
+///     dimensions: vec![2, i64::MIN],
+///     is_dynamic_dimension: vec![false, true],
+///     ..ShapeProto::default()
+/// };
+/// assert_eq!(proto.to_shape().unwrap().to_string(), "f32[2,?]");
+/// ```
+#[must_use]
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct ShapeProto {
+    /// `PrimitiveType`: the element type of an array, or the kind of any other shape.
+    #[prost(int32, tag = "2")]
+    pub element_type: i32,
+    /// The extents of an array; the bound of a dynamic dim, −2⁶³ for an unbounded one.
+    #[prost(int64, repeated, tag = "3")]
+    pub dimensions: Vec<i64>,
+    /// The members of a tuple, or the one array of a buffer.
+    #[prost(message, repeated, tag = "4")]
+    pub tuple_shapes: Vec<ShapeProto>,
+    /// The layout of an array.
+    #[prost(message, optional, boxed, tag = "5")]
+    pub layout: Option<Box<LayoutProto>>,
+    /// The dynamic flag of each dim; empty if no dim is dynamic.
+    #[prost(bool, repeated, tag = "6")]
+    pub is_dynamic_dimension: Vec<bool>,
+}
+
+/// `xla.ProgramShapeProto`.
+///
+/// ```
+/// use tilewright_xla::{ProgramShape, proto::ProgramShapeProto};
+/// let program = ProgramShape::parse("(x: f32[2]) -> token[]").unwrap();
+/// let proto: ProgramShapeProto = program.to_proto().unwrap();
+/// assert_eq!((proto.parameters.len(), proto.parameter_names), (1, vec!["x".to_owned()]));
+/// ```
+#[must_use]
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct ProgramShapeProto {
+    /// The parameters' shapes.
+    #[prost(message, repeated, tag = "1")]
+    pub parameters: Vec<ShapeProto>,
+    /// The result's shape.
+    #[prost(message, optional, tag = "2")]
+    pub result: Option<ShapeProto>,
+    /// The parameters' names.
+    #[prost(string, repeated, tag = "3")]
+    pub parameter_names: Vec<String>,
+}
+
+/// Returns the error of a field whose value is refused; an empty name is the whole message.
+pub(crate) fn of_field(field: impl Into<String>, cause: Refusal) -> Error {
+    let (field, error) = (field.into(), Error::from(cause));
+    if field.is_empty() { error } else { error.about(&field).named(field) }
+}
+
+/// Returns the error of a message that is the field `outer` of another.
+pub(crate) fn inside(error: Error, outer: impl fmt::Display) -> Error {
+    match error.name() {
+        None => error.about(&outer.to_string()).named(outer.to_string()),
+        Some(inner) => {
+            let name = format!("{outer}.{inner}");
+            error.prefixed(&format!("{outer}.")).named(name)
+        }
+    }
+}
+
+/// The largest number of characters shown from either end of a decoder's message, which lists every level.
+const MAX_SAYS: usize = 80;
+
+/// Reads a message.
+pub(crate) fn decode<M: prost::Message + Default>(bytes: &[u8]) -> Result<M, Error> {
+    M::decode(bytes).map_err(|error| {
+        let says = shortened(&error.to_string());
+        Error::new("parse", format!("the bytes are not a valid proto: {says}"))
+    })
+}
+
+/// Returns the text without its middle, if it is long.
+fn shortened(text: &str) -> String {
+    let last = text.chars().count().saturating_sub(MAX_SAYS);
+    if last <= MAX_SAYS {
+        return text.to_owned();
+    }
+    text.chars().take(MAX_SAYS).chain(['…']).chain(text.chars().skip(last)).collect()
 }

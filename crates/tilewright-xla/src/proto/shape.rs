@@ -7,9 +7,9 @@ use tilewright_core::Error as Refusal;
 use super::{
     Error, LayoutProto, ProgramShapeProto, ShapeProto, inside,
     layout::{each, too_large},
-    messages::MINIMUM,
     of_field,
 };
+use crate::proto::MINIMUM;
 use crate::{
     ArrayShape, Dim, Layout, Padded, Parameter, PrimitiveType, ProgramShape, Shape, ShapeIndex,
     ShapeKind,

@@ -20,8 +20,9 @@
 
 use tilewright_core::{Error, Layout as Strided, Mode, TensorLayout};
 
-use super::{dimension_numbers, predicates::extent};
-use crate::{ArrayShape, Dim, Layout, Tile, TileDim, layout_util::order, permutation::index};
+use super::dimension_numbers;
+use crate::shape_util::extent;
+use crate::{ArrayShape, Dim, Layout, Tile, TileDim, layout_util, permutation::index};
 
 /// The position of a new dim in storage.
 #[derive(Clone, Copy)]
@@ -166,7 +167,7 @@ fn insert_into_layout(
     order.insert(place.min(order.len()), at);
     let tiles = inserted(layout.tiles(), place, extent, inside)?;
     let longer = layout.replaced(&order)?.with_tiles(&tiles);
-    Ok(order::carry(layout, &longer, &|dim| Some(renamed(dim))))
+    Ok(layout_util::carry(layout, &longer, &|dim| Some(renamed(dim))))
 }
 
 impl ArrayShape {
@@ -278,7 +279,7 @@ fn edited(shape: &ArrayShape, gone: &[usize]) -> Result<Option<ArrayShape>, Erro
     };
     let order: Vec<u64> = order.iter().filter_map(|&dim| number(dim)).collect();
     let plain = layout.replaced(&order)?.with_tiles(&tiles);
-    less.layout = Some(order::carry(layout, &plain, &number));
+    less.layout = Some(layout_util::carry(layout, &plain, &number));
     Ok(Some(less))
 }
 
@@ -316,7 +317,7 @@ fn raised(shape: &ArrayShape, dim: usize) -> Result<ArrayShape, Error> {
         .with_tail_padding_alignment(found.tail_padding_alignment())?;
     let (dims, numbers) = renamed(shape, &[dim]);
     let number = |dim: u64| numbers.get(index(dim)).copied().flatten();
-    let layout = Some(order::carry(&layout, &plain, &number));
+    let layout = Some(layout_util::carry(&layout, &plain, &number));
     Ok(ArrayShape { element_type: shape.element_type, dims, layout })
 }
 

@@ -73,7 +73,7 @@ impl ArrayShape {
                 "an array has at most 2^63 - 1 bytes",
             ));
         }
-        let bound = |dim: &Dim| super::predicates::extent(*dim).unwrap_or(i64::MAX as u64);
+        let bound = |dim: &Dim| crate::shape_util::extent(*dim).unwrap_or(i64::MAX as u64);
         layout.validate(&dims.iter().map(bound).collect::<Vec<_>>())?;
         Ok(shape.with_natural_element_size_left_out())
     }

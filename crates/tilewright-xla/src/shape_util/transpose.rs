@@ -13,7 +13,7 @@
 
 use tilewright_core::Error;
 
-use super::predicates::extent;
+use crate::shape_util::extent;
 use crate::{
     ArrayShape, Shape,
     permutation::{self, index},

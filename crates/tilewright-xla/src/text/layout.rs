@@ -11,10 +11,8 @@
 
 use tilewright_core::{Error, ParseError};
 
-use super::{
-    cursor::{Cursor, Span},
-    prefix, whole,
-};
+use super::{prefix, whole};
+use crate::text::{Cursor, Span};
 use crate::{
     ArrayShape, Dim, Layout, Parameter, PrimitiveType, ProgramShape, Shape, Split, Tile, TileDim,
     layout::misplaced,
