@@ -154,7 +154,7 @@ mod tests {
         let data = |byte: u8| {
             let place = (&[0][..], &[4][..]);
             let of = (tilewright_core::Dtype::U8, 8);
-            Some(crate::run::sums::of_box(place, of, &[byte; 4]).unwrap())
+            Some(crate::run::moves::of_box(place, of, &[byte; 4]).unwrap())
         };
         let first = Promise { task: 3, sum: 7, data: data(1) };
         for (second, is_one) in [

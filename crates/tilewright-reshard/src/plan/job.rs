@@ -1,4 +1,10 @@
 //! [`Job`]: a request with its sources opened, split into tasks.
+//!
+//! Before it plans, a job compares the heads of fused tensors that rules state with those of the `config.json` next to the input.
+//! A rule with other heads may fit the rows of a tensor, and then cuts through heads.
+//!
+//! A job over a checkpoint that does not exist has tensors by their names and extents, and the rules of both sides. The program's
+//! `simulate` and benchmarks use it.
 
 use std::{
     collections::HashMap,
@@ -8,20 +14,27 @@ use std::{
     sync::Arc,
 };
 
+use serde_json::Value;
+use tilewright_core::Remedy;
+use tilewright_files::inner::json;
+use tilewright_sharded::{Cut, Heads};
+
 use crate::{
     Error, Form, Request,
     plan::{
-        array::ReshardedArray,
+        Outline,
+        array::{LocalArrays, ReshardedArray, shared},
         cut::{Boxes, CutSide},
-        outline::Outline,
         target::{self, Output},
     },
-    request::SAFETENSORS,
+    request::{
+        SAFETENSORS,
+        model::{self, CONFIG, Elements, Tensor},
+    },
     source::{
         self, FirstFile,
         checkpoint::Checkpoint,
-        heads,
-        identity::{hash, identities, opened},
+        identity::{Identity, hash, identities, opened},
     },
 };
 
@@ -118,7 +131,7 @@ impl Job {
         }
         request.settle();
         let source = source::open(&request, &first)?;
-        heads::check(&request, &source.arrays)?;
+        check(&request, &source.arrays)?;
         Job::of_source(request, source)
     }
 
@@ -371,10 +384,139 @@ fn real(path: &Path) -> PathBuf {
     }
 }
 
+/// Makes the array of a described tensor.
+fn array(tensor: &Tensor) -> Result<ReshardedArray, Error> {
+    let elements = Elements::of(&tensor.dtype)
+        .map_err(|error| error.about(&format!("tensor {:?}", tensor.name)))?;
+    let own = elements.dtype.safetensors_name().unwrap_or(&tensor.dtype);
+    let laid = elements.laid(own, &tensor.extents)?;
+    Ok(ReshardedArray::of(
+        tensor.name.as_str().into(),
+        &laid,
+        tensor.extents.clone(),
+        Arc::default(),
+    ))
+}
+
+impl Job {
+    /// Makes the job of a request whose input does not exist, but would hold these tensors by the request's rules. It
+    /// answers every question, but cannot be run.
+    ///
+    /// # Errors
+    /// As [`Job::prepare`], without those of files.
+    ///
+    /// ```
+    /// use tilewright_reshard::{Job, Request, Rules, Tensor};
+    /// let tensor = Tensor::new("w", "BF16", &[4096, 8192]);
+    /// let rules = |mesh, rule| Rules::new(mesh).unwrap().rule("*", rule).unwrap();
+    /// let request = Request::new("in", "out").from(rules("dp=4", "[Shard(0)]")).to(rules("tp=8", "[Shard(1)]"));
+    /// let job = Job::imagine(request, &[tensor]).unwrap();
+    /// let calls = job.calls(0..job.tasks()).unwrap();
+    /// // One task reads four files in one piece each, and writes eight files with whole local rows.
+    /// assert_eq!((calls.reads, calls.writes, calls.read_bytes), (4, 8, 64 << 20));
+    /// ```
+    pub fn imagine(request: Request, tensors: &[Tensor]) -> Result<Job, Error> {
+        let arrays = tensors.iter().map(array).collect::<Result<Vec<_>, Error>>()?;
+        let source = Request { to: request.from.clone(), ..Request::new("", "") };
+        let source = match &source.to {
+            Some(_) => source.form(Form::Ranks),
+            // Files of whole tensors have about this length, as on the Hugging Face hub.
+            None => source.shard_size(5 << 30),
+        };
+        let held = target::output(&source, &arrays, &std::collections::BTreeMap::new(), None)?;
+        let mut alike = HashMap::new();
+        let settled = |array: ReshardedArray| {
+            let key = Arc::as_ptr(&array.held);
+            let settle = || {
+                let held = LocalArrays::clone(&array.held);
+                Ok(Arc::new(held.settle(&array.name, &array.extents, &|_| String::new())?))
+            };
+            let held = shared(&mut alike, key, settle)?;
+            Ok(ReshardedArray { held, ..array })
+        };
+        // The pieces stay alive while their addresses are keys.
+        let kept = held.arrays.clone();
+        let arrays = held.arrays.into_iter().map(settled).collect::<Result<_, Error>>()?;
+        drop(kept);
+        let file = |file: target::File| Identity {
+            path: PathBuf::from(file.name),
+            bytes: file.bytes,
+            changed: 0,
+            header: String::new(),
+        };
+        let files = held.files.into_iter().map(file).collect();
+        let mut checkpoint =
+            Checkpoint { files, arrays, places: held.places, ..Checkpoint::default() };
+        checkpoint.trust(&request);
+        Job::assemble(request, checkpoint)
+    }
+}
+
+/// The key of the number of query heads.
+const QUERIES: &str = "num_attention_heads";
+
+/// Returns an error if a rule of the request states other heads than the configuration, unless the request trusts its
+/// own extents.
+pub(crate) fn check(request: &Request, arrays: &[ReshardedArray]) -> Result<(), Error> {
+    if request.trusts_extents {
+        return Ok(());
+    }
+    // A text that is not JSON states nothing.
+    let Ok(config) = json(&model::config(&request.input)?) else {
+        return Ok(());
+    };
+    for rules in [&request.from, &request.to].into_iter().flatten() {
+        for array in rules.firsts(arrays)? {
+            // Errors of a rule are reported when the shards are made.
+            let sharded = rules.sharded(&array.name, array.shape(), Some(array.dtype));
+            let Ok(sharded) = sharded else { continue };
+            for split in sharded.splits() {
+                let Cut::Heads(heads) = &split.cut else { continue };
+                let Some(said) = contradiction(heads, &config) else { continue };
+                let (name, rule) = (&array.name, rules.said(&array.name)?);
+                let said = format!("tensor {name:?}, rule {rule}: {said}");
+                return Err(Error::new("extents", said).with(&[Remedy::Heads]));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns the contradiction between these heads and a configuration. Sections of the configuration are compared too,
+/// and one that agrees is enough: a model with several parts has different heads in each.
+fn contradiction(heads: &Heads, config: &Value) -> Option<String> {
+    let sections = config.as_object().into_iter().flat_map(|root| root.values());
+    let all = std::iter::once(config).chain(sections);
+    let mut all = all.filter(|part| part.get(QUERIES).is_some()).map(|part| against(heads, part));
+    let first = all.next()?;
+    (!first.is_empty() && all.all(|other| !other.is_empty())).then(|| first.join("; "))
+}
+
+/// Returns the numbers of one section that differ from those of the heads.
+fn against(heads: &Heads, section: &Value) -> Vec<String> {
+    let number = |key: &str| section.get(key).and_then(Value::as_u64);
+    let queries = number(QUERIES);
+    // In some families, a model without this number has one key for each query.
+    let groups = || queries.filter(|_| model::is_known(section));
+    let rows = || number("hidden_size")?.checked_div(queries?);
+    let derived = format!("hidden_size / {QUERIES}");
+    let head_dim = if number("head_dim").is_some() { "head_dim" } else { &derived };
+    let all = [
+        ("h", heads.queries, QUERIES, queries),
+        ("g", heads.groups, "num_key_value_heads", number("num_key_value_heads").or_else(groups)),
+        ("d", heads.rows, head_dim, number("head_dim").or_else(rows)),
+    ];
+    let against = all.into_iter().filter_map(|(own, is, key, said)| {
+        let said = said.filter(|said| *said != is)?;
+        Some(format!("{own} is {is}, and by {CONFIG} {key} is {said}"))
+    });
+    against.collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Request, Rules, Tensor};
+    use crate::{Rules, Tensor};
 
     /// Returns the tasks and parts of a matrix of 64 MiB, and the bytes of the largest part.
     fn parts(mesh: &str, rule: &str, layout: Option<&str>) -> (u64, usize, u64) {

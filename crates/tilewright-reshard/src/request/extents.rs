@@ -20,10 +20,10 @@ use tilewright_core::Remedy;
 use crate::{
     Error, Model, Request,
     request::{
-        known_extents::{EXTENTS, Named},
         model::{self, CONFIG},
         rules::{Matcher, check},
     },
+    source::beside::{EXTENTS, Named},
 };
 
 /// The extents that are stated for tensors.
@@ -58,7 +58,7 @@ impl Stated<'_> {
         self.noted = noted;
         let text = model::config(checkpoint)?;
         if let Some(known) = Model::known(&text) {
-            let named = |tensor: crate::request::tensor::Tensor| (tensor.name, tensor.extents);
+            let named = |tensor: model::Tensor| (tensor.name, tensor.extents);
             self.config = known.tensors.into_iter().map(named).collect();
             self.needed = known.needed;
             self.is_complete = known.is_complete;

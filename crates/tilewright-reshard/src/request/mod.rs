@@ -2,20 +2,15 @@
 
 pub(crate) mod address;
 pub(crate) mod extents;
-pub(crate) mod known_extents;
 pub(crate) mod model;
 pub(crate) mod rules;
-pub(crate) mod tensor;
 
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use tilewright_files::has_ending;
 
-use crate::{
-    Error, Rules,
-    request::{known_extents::Named, rules::pattern},
-};
+use crate::{Error, Rules, request::rules::pattern, source::beside::Named};
 
 /// The default limit of memory: 256 MiB.
 pub const DEFAULT_MEMORY: u64 = 256 << 20;
@@ -260,7 +255,7 @@ impl Request {
     /// assert_eq!(error.to_string(), "tensor \"w\": expected a list of extents such as [50257, 64]");
     /// ```
     pub fn extents_text(mut self, text: &str) -> Result<Request, Error> {
-        self.listed.extend(known_extents::read(text)?);
+        self.listed.extend(crate::source::beside::read(text)?);
         Ok(self)
     }
 

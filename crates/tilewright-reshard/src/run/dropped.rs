@@ -11,10 +11,8 @@ use crate::{
     Error, Job,
     plan::array::{LocalArrays, Meet, ReshardedArray, size},
     run::{
-        failure,
-        moves::{BoxBuffer, about},
-        replicas::parts,
-        table::FileTable,
+        FileTable, failure,
+        moves::{BoxBuffer, about, parts},
     },
 };
 

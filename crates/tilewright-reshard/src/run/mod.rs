@@ -1,16 +1,15 @@
 //! Runs tasks in batches: after each batch it syncs the files, then appends a line to the journal. Threads of one process
-//! share tasks; each has its own buffers and journal, as a process has.
+//! share tasks and a table of files, which are opened when they are needed; each has its own buffers and journal, as a process has.
 
 pub(crate) mod dropped;
 pub(crate) mod moves;
-pub(crate) mod replicas;
-pub(crate) mod sums;
-pub(crate) mod table;
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
+    fs::{File, OpenOptions},
+    path::{Path, PathBuf},
     sync::{
-        Mutex, PoisonError,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -24,11 +23,8 @@ use crate::{
     commit::journal::{Journal, Promise},
     error,
     plan::array::{ReshardedArray, is_replica, size},
-    run::{
-        moves::{BoxBuffer, MoveError},
-        replicas::Replica,
-        table::FileTable,
-    },
+    run::moves::{BoxBuffer, MoveError, Replica},
+    source::lists::shown,
 };
 
 /// A line of the journal covers tasks of about this many times the memory, at most [`MOST`] bytes.
@@ -175,7 +171,7 @@ impl Job {
     }
 
     /// Runs tasks in several threads of a process that holds the claim.
-    pub(crate) fn work_threads(
+    fn work_threads(
         &self,
         tasks: &[u64],
         threads: usize,
@@ -356,7 +352,7 @@ impl<'j> Worker<'j> {
             sum.update(self.room.bytes());
             if let Some(data) = &mut data {
                 let place = (&*part.start, &*part.extents);
-                let own = sums::of_box(place, (to.dtype, to.bits), self.room.bytes());
+                let own = moves::of_box(place, (to.dtype, to.bits), self.room.bytes());
                 *data += own.map_err(|error| error.about(&format!("tensor {:?}", task.tensor)))?;
             }
         }
@@ -458,17 +454,59 @@ fn rooms(job: &Job, budget: &Budget) -> Result<(BoxBuffer, Replica), Error> {
 }
 
 /// Returns the error of a move that reads or writes a file.
-pub(crate) fn failure(
-    failed: MoveError,
-    doing: &str,
-    path: &std::path::Path,
-    tensor: &str,
-) -> Error {
+fn failure(failed: MoveError, doing: &str, path: &Path, tensor: &str) -> Error {
     match failed {
         MoveError::Place(cause) => error::io(path, doing, &cause),
         other @ (MoveError::Program(_) | MoveError::Memory(_) | MoveError::Outside { .. }) => {
             moves::about(other, tensor)
         }
+    }
+}
+
+/// The most files of a table that are open at a time.
+const OPEN: usize = 256;
+
+/// The files of one side, by their numbers. Reads and writes are positional, so threads share a file.
+pub(crate) struct FileTable {
+    paths: Vec<PathBuf>,
+    open: Mutex<BTreeMap<usize, Arc<File>>>,
+    written: bool,
+}
+
+impl FileTable {
+    pub(crate) fn new(paths: Vec<PathBuf>, written: bool) -> FileTable {
+        FileTable { paths, open: Mutex::default(), written }
+    }
+
+    /// Returns the name of a file, without its folder.
+    pub(crate) fn name(&self, number: usize) -> String {
+        self.paths.get(number).map_or_else(String::new, |path| shown(path))
+    }
+
+    /// Returns a file, and opens it if necessary. If too many are open, the table drops another one, which closes after
+    /// its last use.
+    pub(crate) fn open(&self, number: usize) -> Result<(Arc<File>, &Path), Error> {
+        let path = self.paths.get(number).ok_or_else(|| Error::new("io", "no such file"))?;
+        let mut open = self.open.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(file) = open.get(&number) {
+            return Ok((file.clone(), path));
+        }
+        if open.len() >= OPEN {
+            open.pop_first();
+        }
+        let file = OpenOptions::new().read(true).write(self.written).open(path);
+        let file = Arc::new(file.map_err(|cause| error::io(path, "open", &cause))?);
+        open.insert(number, file.clone());
+        Ok((file, path))
+    }
+
+    /// Syncs these files to the disk. This includes writes through other handles, even closed ones.
+    pub(crate) fn sync(&self, numbers: &mut BTreeSet<usize>) -> Result<(), Error> {
+        for number in std::mem::take(numbers) {
+            let (file, path) = self.open(number)?;
+            disk::sync_data(&file).map_err(|cause| error::io(path, "sync", &cause))?;
+        }
+        Ok(())
     }
 }
 
@@ -547,5 +585,28 @@ mod tests {
         });
         let expected: Vec<u64> = (1..=1600).map(|n| 3 * n).collect();
         assert_eq!(*seen.0.lock().unwrap(), expected);
+    }
+
+    /// Three hundred files are written in turns, and 256 of them are open.
+    #[test]
+    fn few_files_are_open() {
+        let folder = tilewright_testing::folder();
+        let paths: Vec<PathBuf> = (0..300).map(|n| folder.path().join(n.to_string())).collect();
+        paths.iter().for_each(|path| std::fs::write(path, [0; 2]).unwrap());
+        let (table, mut written) = (FileTable::new(paths.clone(), true), BTreeSet::new());
+        for turn in 0..2u8 {
+            for number in 0..paths.len() {
+                let (file, _) = table.open(number).unwrap();
+                tilewright_transfer::write_at(&file, &[number as u8], turn.into()).unwrap();
+                written.insert(number);
+                assert!(table.open.lock().unwrap().len() <= OPEN);
+            }
+        }
+        table.sync(&mut written).unwrap();
+        assert!(written.is_empty());
+        for (number, path) in paths.iter().enumerate() {
+            assert_eq!(std::fs::read(path).unwrap(), [number as u8; 2]);
+        }
+        assert!(table.open(300).is_err() && table.name(7) == "7");
     }
 }

@@ -17,7 +17,7 @@ use crate::{
         array::{LocalArrays, LocalOffsets, ReshardedArray, StoredArray},
         job::check_apart,
     },
-    request::tensor::Elements,
+    request::model::Elements,
     source::{beside::Beside, checkpoint::Checkpoint, identity::Identity},
 };
 

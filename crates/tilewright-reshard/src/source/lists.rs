@@ -17,9 +17,8 @@ use tilewright_transfer::{Pieces, cores, together};
 use crate::{
     Error,
     plan::array::{Laid, Unit},
-    request::known_extents::{EXTENTS, Named, noted},
     source::{
-        beside::{Metadata, metadata},
+        beside::{EXTENTS, Metadata, Named, metadata, noted},
         identity::{Identity, identities, opened},
     },
 };

@@ -22,8 +22,9 @@ use tilewright_sharded::{Mesh, Piece, Sharded};
 use crate::{
     Error, Rules,
     plan::array::{LocalArrays, ReshardedArray, StoredArray, shared},
-    request::{extents::Stated, known_extents::ArrayNumbers, rules::Placed},
+    request::{extents::Stated, rules::Placed},
     source::{
+        beside::ArrayNumbers,
         checkpoint::{Checkpoint, listed, same, settled},
         lists::{ListedTensor, Lists, PLACES, shown},
         numbers,
