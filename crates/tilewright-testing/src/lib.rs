@@ -5,6 +5,10 @@
 
 #![forbid(unsafe_code)]
 
+mod objects;
+
+pub use objects::{Came, Objects, Planted};
+
 /// The variable by which `cargo xtask oracles laws` requests every case.
 const ALL: &str = "TILEWRIGHT_LAWS";
 

@@ -138,7 +138,7 @@ impl Assembling<'_> {
         let left = memory - own;
         let threads = Workers::new(&(), &Budget::new(left), threads).members(u64::MAX);
         // A file or stream that is written in order has its own workers.
-        let threads = threads.max(Shares::of(left).workers);
+        let threads = threads.max(Shares::of_source(left, self.source.is_remote()).workers);
         (Rooms::new(Budget::new(own), threads), left)
     }
 

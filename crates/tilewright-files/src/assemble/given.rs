@@ -12,6 +12,7 @@ use crate::{
     Error, Input,
     commit::temporary,
     error,
+    open::remote,
     open::json::json,
     open::source::{Source, is_standard},
 };
@@ -109,11 +110,7 @@ impl Input {
 /// ```
 pub fn file_in(folder: &Path, name: &str) -> Result<Option<(PathBuf, Vec<u8>)>, Error> {
     let path = folder.join(name);
-    match fs::metadata(&path) {
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
-        _ => {}
-    }
-    let source = Source::open(&path)?;
+    let Some(source) = found(&path)? else { return Ok(None) };
     let len = source.len();
     if len > LONGEST {
         let said = format!("a configuration of {len} bytes; at most {LONGEST} are read");
@@ -121,4 +118,18 @@ pub fn file_in(folder: &Path, name: &str) -> Result<Option<(PathBuf, Vec<u8>)>, 
     }
     let bytes = source.head(len)?;
     Ok(Some((path, bytes)))
+}
+
+/// Opens a file, if it exists.
+fn found(path: &Path) -> Result<Option<Source>, Error> {
+    if !remote::is_url(path) {
+        return match fs::metadata(path) {
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
+            _ => Source::open(path).map(Some),
+        };
+    }
+    match Source::open(path) {
+        Err(error) if error.io_kind() == Some(io::ErrorKind::NotFound) => Ok(None),
+        opened => opened.map(Some),
+    }
 }

@@ -275,9 +275,11 @@ impl<'b> Maker<'b> {
         (file, to): (&File, u64),
     ) -> Result<io::Result<()>, Error> {
         let mut done = 0;
-        if let Some((source, at)) = making.source.in_file(from) {
+        if let Some((source, at)) = making.source.in_file(from)
+            && let Some(held) = source.file()
+        {
             while done < len {
-                match disk::copy(source.file(), at + done, (file, to + done), len - done) {
+                match disk::copy(held, at + done, (file, to + done), len - done) {
                     Ok(0) => break,
                     Ok(copied) => done += copied.min(len - done),
                     Err(cause) => return Ok(Err(cause)),

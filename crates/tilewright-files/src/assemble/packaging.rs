@@ -15,7 +15,7 @@ use crate::{
         names,
         note::{self, Texts},
     },
-    open::{folder::Companions, place::Place, source::Source, tensor::Piece},
+    open::{folder::Companions, place::Place, tensor::Piece},
     transfer::conversion,
 };
 
@@ -337,14 +337,9 @@ fn file_names(own: &[String], count: usize) -> Vec<String> {
 /// Returns the files of a result; each gets the permissions of a file of the input.
 fn members(input: &Input, names: Vec<String>) -> Result<Vec<Member>, Error> {
     let own = &input.opened.files;
-    let again = |source: &Source| {
-        let given =
-            || source.file().try_clone().map_err(|cause| error::io(source.path(), "open", cause));
-        Source::open(source.path()).or_else(|_| Source::given(given()?))
-    };
     let member = |(number, name): (usize, String)| {
         let model = own.get(number % own.len().max(1));
-        Some(model.map(|file| Ok(Member { name, source: again(&file.source)? })).transpose())
+        Some(model.map(|file| Ok(Member { name, source: file.source.again()? })).transpose())
     };
     let all = names.into_iter().enumerate().filter_map(member);
     all.filter_map(Result::transpose).collect()

@@ -24,6 +24,11 @@ impl Stamp {
         Stamp { number: number(facts), len: facts.len(), changed: changed(facts) }
     }
 
+    /// Returns the stamp of bytes that are not a file.
+    pub(crate) fn of_length(len: u64) -> Stamp {
+        Stamp { number: 0, len, changed: None }
+    }
+
     /// The length in bytes.
     pub(crate) fn len(&self) -> u64 {
         self.len

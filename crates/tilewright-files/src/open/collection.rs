@@ -9,7 +9,7 @@ use tilewright_core::Remedy;
 
 use crate::{
     Error, FileLists, Input, Reading, Tensor, container, error,
-    open::{check_reading, folder, foreign, globs::Pattern, open_as, place::Place, source::Source},
+    open::{check_reading, remote, folder, foreign, globs::Pattern, open_as, place::Place, source::Source},
     transfer::job::read_as,
 };
 
@@ -70,7 +70,7 @@ impl Collection {
     pub fn open_as(path: impl AsRef<Path>, reading: &Reading) -> Result<Collection, Error> {
         let path = path.as_ref();
         let mut all = Collection { inputs: vec![], tensors: BTreeMap::new(), passed: vec![] };
-        if !path.is_dir() {
+        if !remote::is_folder(path) {
             all.add(&Place::parse(path), None, reading)?;
             return Ok(all);
         }
@@ -310,9 +310,9 @@ impl Collection {
     }
 
     fn passed(&self, folder: &Path, listed: &[PathBuf]) -> Vec<String> {
-        let folders: Vec<&PathBuf> = listed.iter().filter(|path| path.is_dir()).collect();
+        let folders: Vec<&PathBuf> = listed.iter().filter(|path| remote::is_listed_folder(path)).collect();
         let is_read = |path: &Path| self.inputs.iter().any(|input| input.holds(path));
-        let files = listed.iter().filter(|path| !path.is_dir());
+        let files = listed.iter().filter(|path| !remote::is_listed_folder(path));
         let files = files.filter(|path| container::by_ending(path).is_some() && !is_read(path));
         let said = |what: &str, paths: &[&PathBuf]| {
             let names: Vec<_> = paths.iter().filter_map(|path| path.file_name()).collect();
@@ -346,9 +346,9 @@ impl Collection {
 /// Returns the files of tensors among the paths in a folder.
 fn files(folder: &Path, listed: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     let mut paths = listed.to_vec();
-    paths.retain(|path| !path.is_dir() && folder::of_tensors(path).is_some());
+    paths.retain(|path| !remote::is_listed_folder(path) && folder::of_tensors(path).is_some());
     // The content of a broken link or a pipe is unknown, so the folder is refused.
-    if let Some(other) = paths.iter().find(|path| !path.is_file()) {
+    if let Some(other) = paths.iter().find(|path| !remote::is_url(path) && !path.is_file()) {
         return Err(error::unsupported(
             other,
             "its name is that of a file of tensors, but it is not a regular file",

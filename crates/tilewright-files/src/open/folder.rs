@@ -23,7 +23,7 @@ use crate::{
     error,
     layout::note::Texts,
     open::{
-        foreign,
+        remote, foreign,
         origin::Origin,
         place::Place,
         source::{Source, unusual_kind},
@@ -77,7 +77,7 @@ pub(crate) fn opened(place: Place) -> Result<Place, Error> {
 
 /// Returns whether a path names a folder and does not have a format prefix.
 pub(crate) fn is_folder(place: &Place) -> bool {
-    place.path.is_dir() && place.format == container::by_ending(&place.path)
+    place.format == container::by_ending(&place.path) && remote::is_folder(&place.path)
 }
 
 /// Returns the file in a folder that names all its tensors.
@@ -86,7 +86,7 @@ fn checkpoint(folder: &Path) -> Result<PathBuf, Error> {
     let (indices, files): (Vec<&Format>, Vec<&Format>) =
         FORMATS.iter().filter(|format| format.array.is_none()).partition(|format| format.several);
     for format in indices.iter().chain(&files) {
-        let is_one = |path: &&PathBuf| of_tensors(path) == Some(*format) && !path.is_dir();
+        let is_one = |path: &&PathBuf| of_tensors(path) == Some(*format) && !remote::is_listed_folder(path);
         let found: Vec<&PathBuf> = names.iter().filter(is_one).collect();
         match found[..] {
             [] => {}
@@ -242,6 +242,9 @@ fn is_foreign(path: &Path) -> bool {
 
 /// The paths in a folder, sorted.
 pub(crate) fn names(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    if remote::is_url(folder) {
+        return remote::list(folder);
+    }
     let failed = |cause| error::io(folder, "list", cause);
     let listed = fs::read_dir(folder).map_err(failed)?;
     let mut paths = listed
@@ -349,7 +352,7 @@ impl Companions {
     ) -> Result<Option<String>, Error> {
         for path in &self.taken {
             let other = folder.join(path.file_name().unwrap_or_default());
-            if !other.is_file() {
+            if !remote::is_file(&other)? {
                 let (name, folder) = (shown(path), folder.display());
                 return Ok(Some(format!(
                     "{name:?}, which must be copied, is missing from {folder}"
@@ -388,17 +391,25 @@ fn is_of_a_run(path: &Path) -> bool {
 
 /// Returns the reason why a path is not copied; `None` if it is.
 fn stays(path: &Path) -> Result<Option<String>, Error> {
-    let facts = fs::metadata(path).map_err(|cause| error::io(path, "look at", cause))?;
-    if facts.is_dir() {
-        return Ok(Some("a folder".into()));
-    }
-    if let Some(kind) = unusual_kind(&facts) {
-        return Ok(Some(kind.into()));
-    }
-    if container::by_ending(path).is_some() || is_foreign(path) {
+    let weights = container::by_ending(path).is_some() || is_foreign(path);
+    let len = match remote::is_url(path) {
+        true if remote::is_listed_folder(path) => return Ok(Some("a folder".into())),
+        true if weights => 0,
+        true => Source::open(path)?.len(),
+        false => {
+            let facts = fs::metadata(path).map_err(|cause| error::io(path, "look at", cause))?;
+            if facts.is_dir() {
+                return Ok(Some("a folder".into()));
+            }
+            if let Some(kind) = unusual_kind(&facts) {
+                return Ok(Some(kind.into()));
+            }
+            facts.len()
+        }
+    };
+    if weights {
         return Ok(Some("weights of another file".into()));
     }
-    let len = facts.len();
     Ok((len > LONGEST).then(|| format!("{len} bytes, more than {LONGEST}")))
 }
 

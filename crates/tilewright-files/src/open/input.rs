@@ -231,6 +231,11 @@ impl Input {
         self.opened.index.iter().chain(self.opened.files.iter().map(|file| &file.source))
     }
 
+    /// Returns whether reads of a tensor are requests to another machine.
+    pub(crate) fn is_remote(&self) -> bool {
+        self.sources().any(Source::is_remote)
+    }
+
     /// Iterates over the files that hold tensors, in the order of the numbers of [`Piece::file`](crate::Piece::file).
     ///
     /// ```

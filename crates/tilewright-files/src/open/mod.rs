@@ -11,6 +11,7 @@ pub(crate) mod lists;
 pub(crate) mod origin;
 pub(crate) mod place;
 pub(crate) mod reading;
+pub(crate) mod remote;
 pub(crate) mod source;
 pub(crate) mod tensor;
 

@@ -1,10 +1,11 @@
-//! A file read at positions, never mapped: a file that shrinks while it is read causes an error, not a signal, and only requested
-//! bytes are in memory.
+//! A file or a remote object read at positions, never mapped: a file that shrinks while it is read causes an error, not a signal,
+//! and only requested bytes are in memory. Every input is one of these; nothing else knows whether it is a file.
 
 use std::{
     fs::{self, File},
     io::{self, Read},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use same_file::Handle;
@@ -14,17 +15,23 @@ use crate::{
     Error,
     commit::stamp::{self, Stamp},
     error,
+    open::remote::{self, Object},
     transfer::budget::zeros,
 };
 
-/// An open file, its path for messages, and its length when it was opened.
+/// An open file or object, and its path for messages.
 #[derive(Debug)]
 pub(crate) struct Source {
-    file: File,
+    held: Held,
     path: PathBuf,
-    facts: fs::Metadata,
-    /// True for a file of the user, false for a copy of a stream.
-    own: bool,
+}
+
+/// The bytes of a source.
+#[derive(Debug)]
+enum Held {
+    /// A file, its metadata when it was opened, and whether it is one of the user: a copy of a stream is not.
+    File(File, fs::Metadata, bool),
+    Object(Arc<Object>),
 }
 
 /// The name, in messages, of input without a path.
@@ -48,10 +55,32 @@ impl Source {
             let said = "- is standard input, which is not read here; a file of that name is ./-";
             return Err(error::usage(said));
         }
+        if remote::is_url(path) {
+            return Source::remote(path);
+        }
         // Checked before it is opened: opening a FIFO waits for a writer.
         let facts = fs::metadata(path).map_err(|cause| error::io(path, "open", cause))?;
         check_regular(path, &facts)?;
         Source::of(File::open(path).map_err(|cause| error::io(path, "open", cause))?, path)
+    }
+
+    /// Opens a remote object.
+    fn remote(path: &Path) -> Result<Source, Error> {
+        let object = remote::open(path)?;
+        let path = remote::path(&object);
+        Ok(Source { held: Held::Object(Arc::new(object)), path })
+    }
+
+    /// Opens the file or object again: the file by its path, or, if that is gone, the open one.
+    pub(crate) fn again(&self) -> Result<Source, Error> {
+        let failed = |cause| error::io(&self.path, "open", cause);
+        match &self.held {
+            Held::File(file, ..) => Source::open(&self.path)
+                .or_else(|_| Source::given(file.try_clone().map_err(failed)?)),
+            Held::Object(object) => {
+                Ok(Source { held: Held::Object(object.clone()), path: self.path.clone() })
+            }
+        }
     }
 
     /// Returns a copy of the content of a stream, in a file without a name.
@@ -60,12 +89,12 @@ impl Source {
         let failed = |cause| error::io(path, "copy it to a temporary file", cause);
         let mut file = tempfile::tempfile().map_err(failed)?;
         io::copy(&mut from, &mut file).map_err(failed)?;
-        Ok(Source { own: false, ..Source::of(file, path)? })
+        Source::held(file, path, false)
     }
 
     /// Returns a file without a name that holds content unpacked from the file at `path`.
     pub(crate) fn unpacked(file: File, path: &Path) -> Result<Source, Error> {
-        Ok(Source { own: false, ..Source::of(file, path)? })
+        Source::held(file, path, false)
     }
 
     /// Returns the source for an open regular file.
@@ -74,38 +103,62 @@ impl Source {
     }
 
     pub(crate) fn of(file: File, path: &Path) -> Result<Source, Error> {
+        Source::held(file, path, true)
+    }
+
+    fn held(file: File, path: &Path, own: bool) -> Result<Source, Error> {
         let facts = file.metadata().map_err(|cause| error::io(path, "read", cause))?;
         check_regular(path, &facts)?;
-        Ok(Source { file, path: path.into(), facts, own: true })
+        Ok(Source { held: Held::File(file, facts, own), path: path.into() })
     }
 
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    pub(crate) fn file(&self) -> &File {
-        &self.file
+    /// Returns the file, if it is one: the system copies from it to other files.
+    pub(crate) fn file(&self) -> Option<&File> {
+        match &self.held {
+            Held::File(file, ..) => Some(file),
+            Held::Object(_) => None,
+        }
     }
 
-    /// Returns the length when the file was opened, in bytes.
+    /// Returns whether each read is a request to another machine.
+    pub(crate) fn is_remote(&self) -> bool {
+        matches!(self.held, Held::Object(_))
+    }
+
+    /// Returns the length when it was opened, in bytes.
     pub(crate) fn len(&self) -> u64 {
-        self.facts.len()
+        match &self.held {
+            Held::File(_, facts, _) => facts.len(),
+            Held::Object(object) => object.len(),
+        }
     }
 
     /// Returns the identity of the file by its metadata in the file system.
     pub(crate) fn stamp(&self) -> Stamp {
-        Stamp::of(&self.facts)
+        match &self.held {
+            Held::File(_, facts, _) => Stamp::of(facts),
+            Held::Object(object) => Stamp::of_length(object.len()),
+        }
     }
 
-    /// Returns the file system's metadata of the file when it was opened; `None` for a copy of a stream.
+    /// Returns the file system's metadata of the file when it was opened; `None` for an object and for a copy of a stream.
     pub(crate) fn facts(&self) -> Option<&fs::Metadata> {
-        self.own.then_some(&self.facts)
+        match &self.held {
+            Held::File(_, facts, true) => Some(facts),
+            Held::File(_, _, false) | Held::Object(_) => None,
+        }
     }
 
-    /// Returns an error if the file was changed since it was opened: its bytes may be those of two states.
+    /// Returns an error if the file was changed since it was opened: its bytes may be those of two states. An object was compared
+    /// at each read.
     pub(crate) fn check_unchanged(&self) -> Result<(), Error> {
-        let now = self.file.metadata().map_err(|cause| error::io(&self.path, "look at", cause))?;
-        if stamp::is_same(&self.facts, &now) {
+        let Held::File(file, facts, _) = &self.held else { return Ok(()) };
+        let now = file.metadata().map_err(|cause| error::io(&self.path, "look at", cause))?;
+        if stamp::is_same(facts, &now) {
             return Ok(());
         }
         let (was, is) = (self.len(), now.len());
@@ -118,24 +171,30 @@ impl Source {
     }
 
     /// Returns whether it is the same file as this open one.
-    pub(crate) fn is(&self, file: &File) -> bool {
+    pub(crate) fn is(&self, other: &File) -> bool {
         let handle = |file: &File| file.try_clone().and_then(Handle::from_file);
-        matches!((handle(&self.file), handle(file)), (Ok(held), Ok(other)) if held == other)
+        let held = self.file().map(handle);
+        matches!((held, handle(other)), (Some(Ok(held)), Ok(other)) if held == other)
     }
 
-    /// Returns whether a path names this file, through links of either kind. Only regular files are opened: opening a FIFO would
-    /// wait for its other end.
+    /// Returns whether a path names this file, through links of either kind, or this object. Only regular files are opened:
+    /// opening a FIFO would wait for its other end.
     pub(crate) fn is_at(&self, path: &Path) -> bool {
+        let Some(file) = self.file() else { return self.path == path };
         if !fs::metadata(path).is_ok_and(|facts| facts.is_file()) {
             return false;
         }
-        let held = self.file.try_clone().and_then(Handle::from_file);
+        let held = file.try_clone().and_then(Handle::from_file);
         matches!((held, Handle::from_path(path)), (Ok(held), Ok(named)) if held == named)
     }
 
     /// Fills `bytes` from byte `at` of the file.
     pub(crate) fn read(&self, bytes: &mut [u8], at: u64) -> Result<(), Error> {
-        read_at(&self.file, bytes, at).map_err(|cause| {
+        let file = match &self.held {
+            Held::File(file, ..) => file,
+            Held::Object(object) => return object.read_at(bytes, at),
+        };
+        read_at(file, bytes, at).map_err(|cause| {
             if cause.kind() == io::ErrorKind::UnexpectedEof {
                 let (len, opened) = (bytes.len(), self.len());
                 let said = format!(

@@ -162,17 +162,20 @@ impl<'a> Output<'a> {
     /// Appends the bytes `at..at + len` of a source.
     pub(crate) fn copy(&mut self, from: Origin<'_>, mut at: u64, len: u64) -> Result<(), Error> {
         let end = at.saturating_add(len);
-        let source = match from {
+        let file = match from {
             Origin::Memory(..) => return self.write(from.part(at, len)?),
             Origin::Gathered(..) | Origin::Made(_) => return self.copy_through(from, at, end),
             // A checksum needs the bytes in memory.
             Origin::File(_) if self.sum.is_some() => return self.copy_through(from, at, end),
-            Origin::File(source) => source,
+            Origin::File(source) => match source.file() {
+                Some(file) => file,
+                None => return self.copy_through(from, at, end),
+            },
         };
         while at < end {
             self.go_on()?;
             let step = (end - at).min(STEP);
-            let copied = self.sink.copy(source.file(), at, step);
+            let copied = self.sink.copy(file, at, step);
             let copied = copied.map_err(|cause| error::io(self.path, "write", cause))?.min(step);
             if copied == 0 {
                 return self.copy_through(from, at, end);

@@ -38,7 +38,7 @@ pub(crate) fn write(
     budget: &Budget,
     pool: &Pool,
 ) -> Result<(), Error> {
-    let shares = Shares::of(budget.limit());
+    let shares = Shares::of_source(budget.limit(), conversion.input.is_remote());
     let queue = Mutex::new(Queue::new(conversion, sections, shares, (output.is_placed(), pass)));
     let stop = AtomicBool::new(false);
     let context = WorkerContext { queue: &queue, stop: &stop, shares, pool, budget };

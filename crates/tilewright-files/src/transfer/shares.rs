@@ -8,6 +8,15 @@ use tilewright_transfer::LONG;
 /// The number of bytes of a piece if memory allows: a piece stays in the processor's cache until it is written.
 pub(crate) const PIECE: u64 = 1 << 20;
 
+/// The number of bytes of a piece of a remote source if memory allows: a request takes as long as many bytes.
+const REMOTE_PIECE: u64 = 8 << 20;
+
+/// The largest number of workers that read a remote source: they wait for most of the time.
+const REMOTE_WORKERS: u64 = 8;
+
+/// The largest number of bytes that a worker reads between two checks for cancellation.
+const STEP: u64 = 1 << 20;
+
 /// Smaller budgets are not divided: long reads save more than parallel work.
 const DIVIDED: u64 = 8 << 20;
 
@@ -61,6 +70,8 @@ pub(crate) struct Shares {
     pub(crate) share: u64,
     /// The number of bytes of a piece.
     pub(crate) piece: u64,
+    /// True if the source is remote: workers then copy bytes too, and read whole pieces by one call.
+    pub(crate) is_remote: bool,
 }
 
 impl Shares {
@@ -69,7 +80,23 @@ impl Shares {
         let reserved = of_output(limit);
         let (workers, slots) = if limit < DIVIDED { (1, 1) } else { (2, 2) };
         let share = limit.saturating_sub(reserved) / workers as u64;
-        Shares { workers, slots, share, piece: PIECE.min(share / 8).max(1) }
+        Shares { workers, slots, share, piece: PIECE.min(share / 8).max(1), is_remote: false }
+    }
+
+    /// Returns the shares of a bound on memory for a source that may be remote: more workers with larger pieces.
+    pub(crate) fn of_source(limit: u64, is_remote: bool) -> Shares {
+        if !is_remote {
+            return Shares::of(limit);
+        }
+        let workers = (limit / DIVIDED).clamp(1, REMOTE_WORKERS) as usize;
+        let share = limit.saturating_sub(of_output(limit)) / workers as u64;
+        let slots = Shares::of(limit).slots;
+        Shares { workers, slots, share, piece: REMOTE_PIECE.min(share / 8).max(1), is_remote }
+    }
+
+    /// Returns the largest number of bytes that are read by one call.
+    pub(crate) fn step(&self) -> usize {
+        if self.is_remote { usize::MAX } else { STEP as usize }
     }
 
     /// Returns the number of bytes held by a worker that reads `src` bytes, with a list of `list`, for pieces of `dst` bytes.

@@ -179,6 +179,16 @@ impl Work<'_> {
 /// The remaining work of a tensor.
 type Left<'c> = Box<dyn Iterator<Item = Work<'c>> + Send + 'c>;
 
+/// Returns the copy of many bytes in pieces, which workers take.
+fn pieces<'c>(source: Origin<'c>, (at, len): (u64, u64), piece: u64) -> Left<'c> {
+    let starts = (0..len.div_ceil(piece)).map(move |number| number * piece);
+    Box::new(starts.map(move |from| Work::Copy {
+        source,
+        at: at.saturating_add(from),
+        len: piece.min(len - from),
+    }))
+}
+
 /// The work of one output, in numbered batches.
 pub(crate) struct Queue<'c> {
     conversion: &'c Conversion<'c>,
@@ -296,7 +306,14 @@ impl<'c> Queue<'c> {
             };
             let Some((job, source, at)) = self.placed_job(number)? else { continue };
             if job.action != Action::Convert {
-                return self.copy(source, at, job.bytes_in).map(Some);
+                let copy = self.copy(source, at, job.bytes_in)?;
+                match copy {
+                    Work::Copy { source, at, len } if self.shares.is_remote => {
+                        self.left = pieces(source, (at, len), self.shares.piece);
+                        continue;
+                    }
+                    copy => return Ok(Some(copy)),
+                }
             }
             let plan = self.conversion.plan(job)?;
             let part = ConvertedTensor { source, at, job, plan };

@@ -26,9 +26,6 @@ use crate::{
     },
 };
 
-/// The largest number of bytes that are read between two checks for cancellation.
-const STEP: usize = 1 << 20;
-
 /// A command of a worker to the writer of the file.
 pub(crate) enum Command<'c> {
     /// Writes the first bytes of a buffer, which then returns to the worker.
@@ -137,6 +134,11 @@ impl<'c, 'b> PipelineWorker<'c, 'b> {
                 Work::Section(section) => {
                     self.send()?;
                     self.send_command(Command::Section(section))?;
+                }
+                Work::Copy { source, at, len } if self.context.shares.is_remote => {
+                    self.go_on()?;
+                    self.src = Some(self.source(0, 0, len)?);
+                    source.read(self.room(len as usize)?, at)?;
                 }
                 Work::Copy { source, at, len } => {
                     self.send()?;
@@ -270,7 +272,7 @@ impl<'c, 'b> PipelineWorker<'c, 'b> {
     /// Fills `bytes` from byte `from` of the tensor on.
     fn read(&self, part: &ConvertedTensor<'_>, bytes: &mut [u8], from: u64) -> Result<(), End> {
         let mut at = part.at.saturating_add(from);
-        for step in bytes.chunks_mut(STEP) {
+        for step in bytes.chunks_mut(self.context.shares.step()) {
             self.go_on()?;
             part.source.read(step, at)?;
             at += step.len() as u64;

@@ -1,0 +1,143 @@
+//! Paths that are URLs: checkpoints in object stores, on web servers and in hubs.
+//!
+//! A path such as `s3://bucket/model.safetensors` is kept as a path, so that names are joined and taken apart as in a folder.
+//! Without the feature `remote` such a path is an error that names the feature. Opening, folders and destinations use this module.
+
+use std::path::{Path, PathBuf};
+
+#[cfg(feature = "remote")]
+pub(crate) use tilewright_remote::Object;
+
+use crate::{Error, container};
+
+/// The beginnings of paths that are URLs.
+const SCHEMES: [&str; 6] = ["s3://", "gs://", "az://", "https://", "http://", "hf://"];
+
+/// Returns whether a path is a URL.
+pub(crate) fn is_url(path: &Path) -> bool {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    SCHEMES.iter().any(|scheme| bytes.starts_with(scheme.as_bytes()))
+}
+
+/// Returns whether a path names a folder: of this machine, or one with objects in it. A URL whose name has the ending of a format
+/// names an object.
+pub(crate) fn is_folder(path: &Path) -> bool {
+    if !is_url(path) {
+        return path.is_dir();
+    }
+    // A fault of the store is reported when the object is opened.
+    container::by_ending(path).is_none() && here::is_folder(path).unwrap_or(false)
+}
+
+/// Returns whether a path of a listed folder is a folder; that of a URL has a slash at its end.
+pub(crate) fn is_listed_folder(path: &Path) -> bool {
+    match is_url(path) {
+        true => path.as_os_str().as_encoded_bytes().ends_with(b"/"),
+        false => path.is_dir(),
+    }
+}
+
+/// Returns whether a path names a regular file or an object.
+pub(crate) fn is_file(path: &Path) -> Result<bool, Error> {
+    if !is_url(path) {
+        return Ok(path.is_file());
+    }
+    match open(path) {
+        Ok(_) => Ok(true),
+        Err(error) if error.io_kind() == Some(std::io::ErrorKind::NotFound) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Opens the object of a URL.
+pub(crate) fn open(path: &Path) -> Result<Object, Error> {
+    here::open(path)
+}
+
+/// Returns the paths in a folder, sorted; those of folders have a slash at their end.
+pub(crate) fn list(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    here::list(folder)
+}
+
+/// Returns the path of an object, which names its version if its URL can.
+pub(crate) fn path(object: &Object) -> PathBuf {
+    here::path(object)
+}
+
+#[cfg(feature = "remote")]
+mod here {
+    use tilewright_remote::Location;
+
+    use super::*;
+
+    /// Returns the location of a path.
+    pub(crate) fn location(path: &Path) -> Result<Location, Error> {
+        let text = path.to_str().ok_or_else(|| crate::error::usage("a URL must be UTF-8"))?;
+        Location::parse(text)
+    }
+
+    pub(crate) fn open(path: &Path) -> Result<Object, Error> {
+        Object::open(&location(path)?)
+    }
+
+    pub(crate) fn path(object: &Object) -> PathBuf {
+        object.location().to_string().into()
+    }
+
+    pub(crate) fn is_folder(path: &Path) -> Result<bool, Error> {
+        tilewright_remote::is_folder(&location(path)?)
+    }
+
+    pub(crate) fn list(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+        let (folder, entries) = tilewright_remote::list(&location(folder)?)?;
+        let path = |entry: tilewright_remote::Entry| {
+            let slash = if entry.is_folder { "/" } else { "" };
+            PathBuf::from(format!("{}{slash}", folder.join(&entry.name)))
+        };
+        Ok(entries.into_iter().map(path).collect())
+    }
+}
+
+/// An object, which this build cannot open.
+#[cfg(not(feature = "remote"))]
+#[derive(Debug)]
+pub(crate) enum Object {}
+
+#[cfg(not(feature = "remote"))]
+impl Object {
+    pub(crate) fn len(&self) -> u64 {
+        match *self {}
+    }
+
+    pub(crate) fn read_at(&self, _: &mut [u8], _: u64) -> Result<(), Error> {
+        match *self {}
+    }
+}
+
+#[cfg(not(feature = "remote"))]
+mod here {
+    use super::*;
+
+    /// Returns the error of a build without the feature.
+    fn left_out(path: &Path) -> Error {
+        let text = path.to_string_lossy();
+        let scheme = text.split("://").next().unwrap_or_default().to_owned();
+        Error::not_built(&format!("files at {scheme}://"), "remote")
+    }
+
+    pub(crate) fn open(path: &Path) -> Result<Object, Error> {
+        Err(left_out(path))
+    }
+
+    pub(crate) fn path(object: &Object) -> PathBuf {
+        match *object {}
+    }
+
+    pub(crate) fn is_folder(path: &Path) -> Result<bool, Error> {
+        Err(left_out(path))
+    }
+
+    pub(crate) fn list(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+        Err(left_out(folder))
+    }
+}

@@ -1,0 +1,48 @@
+//! Objects in object stores and hubs, read at positions and written by multipart uploads.
+//!
+//! | want | call |
+//! |---|---|
+//! | the name of an object | [`Location::parse`] |
+//! | bytes of an object at a position | [`Object::open`], [`Object::read_at`] |
+//! | the names in a folder | [`list`] |
+//! | a new object | [`Upload::begin`], [`Upload::write`], [`Upload::finish`], [`Upload::commit`] |
+//! | more or fewer retries | [`set_patience`] |
+//! | another endpoint or other credentials | [`set_variable`] |
+//!
+//! Files of weights are read and written through this crate if the feature `remote` of `tilewright-files` is on. Its functions
+//! block: threads of the caller wait for requests, which a few threads of this crate carry out.
+//!
+//! Law: all bytes of an [`Object`] are those of one version. Every range is requested with the entity tag that the first response
+//! had, and an object that changed meanwhile is an error. An [`Upload`] is visible only after [`Upload::commit`].
+//!
+//! Credentials come from the environment, by the names of the crate `object_store` (`AWS_…`, `GOOGLE_…`, `AZURE_…`) and of the
+//! Hugging Face hub (`HF_TOKEN`, `HF_ENDPOINT`). No message contains them.
+//!
+//! ```
+//! use tilewright_remote::Location;
+//! let location = Location::parse("s3://bucket/model/model.safetensors").unwrap();
+//! assert_eq!(location.name(), "model.safetensors");
+//! assert!(Location::parse("http://example.com/a").unwrap_err().to_string().contains("https://"));
+//! ```
+#![forbid(unsafe_code)]
+
+mod error;
+mod hub;
+mod list;
+mod location;
+mod object;
+mod patience;
+mod runtime;
+mod settings;
+mod store;
+mod upload;
+mod web;
+
+pub use error::redacted;
+pub use list::{Entry, is_folder, list};
+pub use location::Location;
+pub use object::{FAR, Object};
+pub use patience::{Patience, patience, set_patience};
+pub use settings::set_variable;
+pub use tilewright_error::Error;
+pub use upload::{Upload, exists, put, remove, unaborted};

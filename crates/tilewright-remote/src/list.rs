@@ -1,0 +1,81 @@
+//! The names in a folder of a bucket or repository.
+
+use object_store::path::Path;
+
+use crate::{Error, Location, error, hub, location::Place, runtime::wait, store};
+
+/// A file or folder in a listed folder.
+///
+/// ```
+/// use tilewright_remote::Entry;
+/// let entry = Entry { name: "config.json".into(), len: 2, is_folder: false };
+/// assert!(!entry.is_folder);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The name in the folder, without a slash.
+    pub name: String,
+    /// The length in bytes; 0 for a folder.
+    pub len: u64,
+    /// True for a folder.
+    pub is_folder: bool,
+}
+
+/// Returns the files and folders in a folder, sorted by name, and the location under which they are read: that of a repository
+/// names its commit.
+///
+/// # Errors
+/// [unsupported](Error::is_unsupported) for a web server; [io](Error::is_io) if the requests fail.
+///
+/// ```
+/// use tilewright_remote::{Location, list};
+/// let page = Location::parse("https://example.com/folder").unwrap();
+/// assert!(list(&page).unwrap_err().to_string().contains("cannot be listed"));
+/// ```
+pub fn list(location: &Location) -> Result<(Location, Vec<Entry>), Error> {
+    let (at, mut entries) = match &location.0 {
+        Place::Hub(repo) => wait(hub::list(location, repo))??,
+        Place::Store(..) => (location.clone(), stored(location)?),
+        Place::Web(_) => {
+            let said = "folders of web servers cannot be listed; name a file";
+            return Err(error::unsupported(location, said));
+        }
+    };
+    entries.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok((at, entries))
+}
+
+/// Returns whether a location is a folder with something in it. A web server has none.
+///
+/// # Errors
+/// [io](Error::is_io) if the requests fail.
+///
+/// ```
+/// use tilewright_remote::{Location, is_folder};
+/// assert!(!is_folder(&Location::parse("https://example.com/folder").unwrap()).unwrap());
+/// assert!(is_folder(&Location::parse("hf://owner/name").unwrap()).unwrap());
+/// ```
+pub fn is_folder(location: &Location) -> Result<bool, Error> {
+    match &location.0 {
+        Place::Web(_) => Ok(false),
+        _ if location.is_root() => Ok(true),
+        _ => list(location).map(|(_, entries)| !entries.is_empty()),
+    }
+}
+
+fn stored(location: &Location) -> Result<Vec<Entry>, Error> {
+    let Some((store, path)) = store::of(location)? else { return Ok(Vec::new()) };
+    let prefix = Some(&path).filter(|path| !path.as_ref().is_empty());
+    let listed = wait(store.list_with_delimiter(prefix))?;
+    let listed =
+        listed.map_err(|cause| error::failed(location, "list", error::chain(&cause)))?;
+    let name = |path: &Path| path.filename().unwrap_or_default().to_owned();
+    let files = listed.objects.iter().map(|object| Entry {
+        name: name(&object.location),
+        len: object.size,
+        is_folder: false,
+    });
+    let folders = listed.common_prefixes.iter();
+    let folders = folders.map(|path| Entry { name: name(path), len: 0, is_folder: true });
+    Ok(files.chain(folders).filter(|entry| !entry.name.is_empty()).collect())
+}

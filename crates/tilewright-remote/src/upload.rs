@@ -1,0 +1,443 @@
+//! A new object, written in order: its bytes leave in parts while more are written, and it appears when it is committed.
+//!
+//! Law: before [`Upload::commit`] nothing is visible, and after a failure the upload is aborted. If the store refuses to abort it,
+//! the error says so, because the store keeps parts without an object, and charges for them, until a rule of the bucket removes
+//! them.
+//!
+//! An object that fits into one part is written by one request, which stores with conditional writes refuse if the name was
+//! taken meanwhile. A larger one is checked before its last request, which has no condition.
+
+use std::{
+    collections::VecDeque,
+    fmt, mem,
+    sync::{Mutex, PoisonError},
+};
+
+use object_store::{
+    Error as Cause, MultipartUpload, ObjectStoreExt, PutMode, PutMultipartOptions, PutOptions,
+    PutPayload, path::Path,
+};
+use tilewright_error::Remedy;
+use tokio::task::JoinHandle;
+
+use crate::{
+    Error, Location, error,
+    patience::Tries,
+    runtime::{runtime, wait},
+    store::{self, Store},
+    web::Fault,
+};
+
+/// The number of bytes of a part if memory and length allow.
+const PART: u64 = 8 << 20;
+
+/// The smallest part that all stores take, unless it is the last.
+const LEAST: u64 = 5 << 20;
+
+/// The largest number of parts; stores take 10,000.
+const PARTS: u64 = 9000;
+
+/// The largest number of parts that are sent at a time.
+const FLYING: u64 = 8;
+
+/// The objects whose uploads could not be aborted while they were dropped.
+static LEFT: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// An upload of one object.
+///
+/// ```no_run
+/// use tilewright_remote::{Location, Upload};
+/// let mut upload = Upload::begin(&Location::parse("s3://bucket/a")?, 3, 64 << 20, false)?;
+/// upload.write(b"abc")?;
+/// upload.commit()?;
+/// # Ok::<(), tilewright_remote::Error>(())
+/// ```
+pub struct Upload {
+    location: Location,
+    store: Store,
+    path: Path,
+    /// The tag of the object that is replaced.
+    old: Option<Option<String>>,
+    replaces: bool,
+    part: usize,
+    most: usize,
+    begun: Option<Box<dyn MultipartUpload>>,
+    buffer: Vec<u8>,
+    flying: VecDeque<JoinHandle<Result<(), Cause>>>,
+    written: u64,
+    is_over: bool,
+}
+
+impl Upload {
+    /// Begins the upload of an object of about `len` bytes, with buffers of at most `memory` bytes if that is possible. An existing
+    /// object is replaced only if `replaces`.
+    ///
+    /// # Errors
+    /// `exists` if an object has the name; [unsupported](Error::is_unsupported) for locations that are only read;
+    /// [io](Error::is_io) if the store does not answer.
+    ///
+    /// ```
+    /// use tilewright_remote::{Location, Upload};
+    /// let page = Location::parse("https://example.com/a").unwrap();
+    /// let error = Upload::begin(&page, 3, 1 << 20, false).unwrap_err();
+    /// assert!(error.to_string().contains("only read"));
+    /// ```
+    pub fn begin(
+        location: &Location,
+        len: u64,
+        memory: u64,
+        replaces: bool,
+    ) -> Result<Upload, Error> {
+        let (store, path) = writable(location)?;
+        let old = look(location)?.map(|(_, tag)| tag);
+        if old.is_some() && !replaces {
+            return Err(taken(location));
+        }
+        let (part, most) = shares(len, memory);
+        Ok(Upload {
+            location: location.clone(),
+            store,
+            path,
+            old,
+            replaces,
+            part: part as usize,
+            most: most as usize,
+            begun: None,
+            buffer: Vec::new(),
+            flying: VecDeque::new(),
+            written: 0,
+            is_over: false,
+        })
+    }
+
+    /// Returns the number of bytes that the buffers of an upload of `len` bytes have, if `memory` is allowed for them.
+    ///
+    /// ```
+    /// use tilewright_remote::Upload;
+    /// assert!(Upload::buffers(1 << 40, 1 << 30) <= 1 << 30);
+    /// assert!(Upload::buffers(1 << 30, 0) > 0);
+    /// ```
+    pub fn buffers(len: u64, memory: u64) -> u64 {
+        let (part, most) = shares(len, memory);
+        part.saturating_mul(most + 1).min(len.saturating_add(1))
+    }
+
+    /// Returns the location of the object.
+    ///
+    /// ```no_run
+    /// # use tilewright_remote::{Location, Upload};
+    /// # let upload = Upload::begin(&Location::parse("s3://bucket/a")?, 3, 64 << 20, false)?;
+    /// assert_eq!(upload.location().name(), "a");
+    /// # Ok::<(), tilewright_remote::Error>(())
+    /// ```
+    pub fn location(&self) -> &Location {
+        &self.location
+    }
+
+    /// Appends bytes.
+    ///
+    /// # Errors
+    /// [io](Error::is_io) if a part cannot be sent.
+    ///
+    /// ```no_run
+    /// # use tilewright_remote::{Location, Upload};
+    /// # let mut upload = Upload::begin(&Location::parse("s3://bucket/a")?, 3, 64 << 20, false)?;
+    /// upload.write(&[1, 2, 3])?;
+    /// # Ok::<(), tilewright_remote::Error>(())
+    /// ```
+    pub fn write(&mut self, mut bytes: &[u8]) -> Result<(), Error> {
+        while !bytes.is_empty() {
+            // A full part leaves when another byte follows, so that a short object never begins a multipart upload.
+            if self.buffer.len() == self.part {
+                self.send()?;
+            }
+            if self.buffer.capacity() == 0 {
+                self.buffer.reserve_exact(self.part);
+            }
+            let (now, later) = bytes.split_at(bytes.len().min(self.part - self.buffer.len()));
+            self.buffer.extend_from_slice(now);
+            self.written += now.len() as u64;
+            bytes = later;
+        }
+        Ok(())
+    }
+
+    /// Sends all bytes. The object is still invisible.
+    ///
+    /// # Errors
+    /// [io](Error::is_io) if a part cannot be sent.
+    ///
+    /// ```no_run
+    /// # use tilewright_remote::{Location, Upload};
+    /// # let mut upload = Upload::begin(&Location::parse("s3://bucket/a")?, 3, 64 << 20, false)?;
+    /// # upload.write(&[1, 2, 3])?;
+    /// upload.finish()?;
+    /// upload.commit()?;
+    /// # Ok::<(), tilewright_remote::Error>(())
+    /// ```
+    pub fn finish(&mut self) -> Result<(), Error> {
+        if !self.buffer.is_empty() {
+            self.send()?;
+        }
+        while !self.flying.is_empty() {
+            self.landed()?;
+        }
+        Ok(())
+    }
+
+    /// Makes the object visible.
+    ///
+    /// # Errors
+    /// [io](Error::is_io) if the store refuses, `exists` if the name was taken meanwhile. The upload is then aborted.
+    ///
+    /// ```no_run
+    /// # use tilewright_remote::{Location, Upload};
+    /// # let upload = Upload::begin(&Location::parse("s3://bucket/empty")?, 0, 64 << 20, false)?;
+    /// upload.commit()?;
+    /// # Ok::<(), tilewright_remote::Error>(())
+    /// ```
+    pub fn commit(mut self) -> Result<(), Error> {
+        match self.committed() {
+            Ok(()) => {
+                self.is_over = true;
+                Ok(())
+            }
+            Err(error) => Err(match self.abort() {
+                Ok(()) => error,
+                Err(left) => error.and(left.message()),
+            }),
+        }
+    }
+
+    /// Removes what was sent.
+    ///
+    /// # Errors
+    /// [io](Error::is_io) if the store refuses: it then keeps the parts.
+    ///
+    /// ```no_run
+    /// # use tilewright_remote::{Location, Upload};
+    /// # let upload = Upload::begin(&Location::parse("s3://bucket/a")?, 0, 64 << 20, false)?;
+    /// upload.abort()?;
+    /// # Ok::<(), tilewright_remote::Error>(())
+    /// ```
+    pub fn abort(mut self) -> Result<(), Error> {
+        self.aborted()
+    }
+
+    fn committed(&mut self) -> Result<(), Error> {
+        if self.begun.is_none() {
+            let bytes = mem::take(&mut self.buffer);
+            return self.put(bytes);
+        }
+        self.finish()?;
+        if !self.replaces && look(&self.location)?.is_some() {
+            return Err(taken(&self.location));
+        }
+        let Some(upload) = &mut self.begun else { return Ok(()) };
+        match wait(upload.complete())? {
+            Ok(_) => Ok(()),
+            // The answer to a request that succeeded may be lost.
+            Err(_) if self.is_there() => Ok(()),
+            Err(cause) => {
+                Err(error::failed(&self.location, "complete its upload", error::chain(&cause)))
+            }
+        }
+    }
+
+    /// Returns whether the object is visible, and is not the old one.
+    fn is_there(&self) -> bool {
+        let new = |(len, tag): (u64, Option<String>)| {
+            len == self.written && self.old.as_ref().is_none_or(|old| *old != tag)
+        };
+        look(&self.location).ok().flatten().is_some_and(new)
+    }
+
+    fn put(&mut self, bytes: Vec<u8>) -> Result<(), Error> {
+        let mode = if self.replaces { PutMode::Overwrite } else { PutMode::Create };
+        let payload = PutPayload::from(bytes);
+        let put = |mode| {
+            let options = PutOptions { mode, ..PutOptions::default() };
+            wait(self.store.put_opts(&self.path, payload.clone(), options))
+        };
+        let done = match put(mode)? {
+            // A store without conditional writes: the name was free when the upload began.
+            Err(Cause::NotImplemented { .. }) => put(PutMode::Overwrite)?,
+            done => done,
+        };
+        match done {
+            Ok(_) => Ok(()),
+            Err(_) if self.is_there() => Ok(()),
+            Err(Cause::AlreadyExists { .. } | Cause::Precondition { .. }) => {
+                Err(taken(&self.location))
+            }
+            Err(cause) => Err(error::failed(&self.location, "write", error::chain(&cause))),
+        }
+    }
+
+    /// Sends the filled part.
+    fn send(&mut self) -> Result<(), Error> {
+        if self.begun.is_none() {
+            self.begun = Some(wait(started(&self.location, &self.store, &self.path))??);
+        }
+        while self.flying.len() >= self.most {
+            self.landed()?;
+        }
+        let bytes = mem::take(&mut self.buffer);
+        if let Some(upload) = &mut self.begun {
+            self.flying.push_back(runtime()?.spawn(upload.put_part(PutPayload::from(bytes))));
+        }
+        Ok(())
+    }
+
+    /// Waits for the oldest part.
+    fn landed(&mut self) -> Result<(), Error> {
+        let Some(part) = self.flying.pop_front() else { return Ok(()) };
+        let cause = match wait(part)? {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(cause)) => error::chain(&cause),
+            Err(cause) => cause.to_string(),
+        };
+        let doing = format!("send a part of {} bytes", self.part);
+        Err(error::failed(&self.location, &doing, cause))
+    }
+
+    fn aborted(&mut self) -> Result<(), Error> {
+        if mem::replace(&mut self.is_over, true) {
+            return Ok(());
+        }
+        for part in mem::take(&mut self.flying) {
+            part.abort();
+            let _ = wait(part);
+        }
+        let Some(upload) = &mut self.begun else { return Ok(()) };
+        match wait(upload.abort())? {
+            Ok(()) | Err(Cause::NotFound { .. }) => Ok(()),
+            Err(cause) => {
+                Err(error::failed(&self.location, "abort its upload", error::chain(&cause)))
+            }
+        }
+    }
+}
+
+/// An upload that is dropped is aborted; [`unaborted`] names those for which that failed.
+impl Drop for Upload {
+    fn drop(&mut self) {
+        if let Err(error) = self.aborted() {
+            LEFT.lock().unwrap_or_else(PoisonError::into_inner).push(error.message().to_owned());
+        }
+    }
+}
+
+/// An upload is debugged as its location.
+impl fmt::Debug for Upload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Upload({}, {} bytes)", self.location, self.written)
+    }
+}
+
+/// Begins a multipart upload. The client repeats the request, but not if its answer breaks off.
+async fn started(
+    location: &Location,
+    store: &Store,
+    path: &Path,
+) -> Result<Box<dyn MultipartUpload>, Error> {
+    let mut tries = Tries::new();
+    loop {
+        let options = PutMultipartOptions::default();
+        let cause = match store.put_multipart_opts(path, options).await {
+            Ok(begun) => return Ok(begun),
+            Err(cause) => error::chain(&cause),
+        };
+        if !cause.contains("response body") || !tries.again(None).await {
+            return Err(error::failed(location, "begin its upload", cause));
+        }
+    }
+}
+
+/// Returns messages on the uploads that could not be aborted since the last call.
+///
+/// ```
+/// assert!(tilewright_remote::unaborted().is_empty());
+/// ```
+#[must_use]
+pub fn unaborted() -> Vec<String> {
+    mem::take(&mut *LEFT.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Writes a short object by one request.
+///
+/// # Errors
+/// Those of [`Upload::begin`] and [`Upload::commit`].
+///
+/// ```
+/// use tilewright_remote::{Location, put};
+/// let page = Location::parse("hf://owner/name/a").unwrap();
+/// assert!(put(&page, b"abc", false).unwrap_err().is_unsupported());
+/// ```
+pub fn put(location: &Location, bytes: &[u8], replaces: bool) -> Result<(), Error> {
+    let mut upload = Upload::begin(location, bytes.len() as u64, u64::MAX, replaces)?;
+    upload.write(bytes)?;
+    upload.commit()
+}
+
+/// Returns whether an object has this name.
+///
+/// # Errors
+/// [io](Error::is_io) if the store does not answer.
+///
+/// ```
+/// use tilewright_remote::{Location, exists};
+/// let page = Location::parse("https://example.com/a").unwrap();
+/// assert!(exists(&page).unwrap_err().is_unsupported());
+/// ```
+pub fn exists(location: &Location) -> Result<bool, Error> {
+    look(location).map(|found| found.is_some())
+}
+
+/// Removes an object.
+///
+/// # Errors
+/// [io](Error::is_io) if the store refuses.
+///
+/// ```
+/// use tilewright_remote::{Location, remove};
+/// let page = Location::parse("https://example.com/a").unwrap();
+/// assert!(remove(&page).unwrap_err().is_unsupported());
+/// ```
+pub fn remove(location: &Location) -> Result<(), Error> {
+    let (store, path) = writable(location)?;
+    match wait(store.delete(&path))? {
+        Ok(()) | Err(Cause::NotFound { .. }) => Ok(()),
+        Err(cause) => Err(error::failed(location, "remove", error::chain(&cause))),
+    }
+}
+
+fn writable(location: &Location) -> Result<(Store, Path), Error> {
+    let said = "it is only read; write to a folder or to s3://, gs:// or az://";
+    store::of(location)?.ok_or_else(|| error::unsupported(location, said))
+}
+
+/// Returns the length and the tag of an object, if it exists.
+fn look(location: &Location) -> Result<Option<(u64, Option<String>)>, Error> {
+    let (store, path) = writable(location)?;
+    match wait(store::head((&store, &path)))? {
+        Ok(found) => Ok(Some(found)),
+        Err(Fault::Missing) => Ok(None),
+        Err(Fault::Final(said) | Fault::Passing(said, _) | Fault::Changed(said)) => {
+            Err(error::failed(location, "look at", said))
+        }
+        Err(Fault::Outside) => Err(error::failed(location, "look at", "the store refuses")),
+    }
+}
+
+fn taken(location: &Location) -> Error {
+    let said = format!("{location} exists");
+    Error::new("exists", said).of_file().with(&[Remedy::Overwrite])
+}
+
+/// Returns the number of bytes of a part, and the number of parts that are sent at a time.
+fn shares(len: u64, memory: u64) -> (u64, u64) {
+    let needed = len.div_ceil(PARTS).next_multiple_of(1 << 20);
+    let part = PART.min(memory / 3).max(LEAST).max(needed);
+    (part, (memory / part).saturating_sub(1).clamp(1, FLYING))
+}

@@ -1,0 +1,79 @@
+//! Uploads appear when they are committed, and leave nothing when they are not.
+
+use tilewright_remote::{Upload, exists, put, remove};
+
+use crate::{bytes, location, server};
+
+#[test]
+fn uploads_appear_when_they_are_committed() {
+    let server = server();
+    for len in [0, 1, 5 << 20, (8 << 20) - 1, 8 << 20, (8 << 20) + 1, 30 << 20] {
+        let data = bytes(len);
+        for (step, finishes) in [(1 << 20, false), (7_777_777, true)] {
+            server.clear();
+            let at = location("s3://bucket/out/a.bin");
+            let mut upload = Upload::begin(&at, len as u64, 64 << 20, false).unwrap();
+            data.chunks(step).for_each(|piece| upload.write(piece).unwrap());
+            if finishes {
+                upload.finish().unwrap();
+            }
+            assert!(server.names().is_empty(), "visible before the commit");
+            upload.commit().unwrap();
+            assert!(server.get("bucket/out/a.bin").unwrap() == data, "{len} {step}");
+            assert_eq!(server.open_uploads(), 0);
+        }
+    }
+}
+
+#[test]
+fn dropped_uploads_are_aborted() {
+    let server = server();
+    let data = bytes(20 << 20);
+    let at = location("s3://bucket/a");
+    for kind in 0..2 {
+        let mut upload = Upload::begin(&at, data.len() as u64, 64 << 20, false).unwrap();
+        upload.write(&data).unwrap();
+        assert_eq!(server.open_uploads(), 1);
+        match kind {
+            0 => drop(upload),
+            _ => upload.abort().unwrap(),
+        }
+        assert!(server.names().is_empty() && server.open_uploads() == 0);
+    }
+}
+
+#[test]
+fn objects_are_replaced_on_request_only() {
+    let server = server();
+    let at = location("s3://bucket/a");
+    put(&at, b"old", false).unwrap();
+    for len in [3, 20 << 20] {
+        let error = Upload::begin(&at, len, 64 << 20, false).unwrap_err();
+        assert_eq!(error.kind(), "exists");
+    }
+    put(&at, b"new", true).unwrap();
+    assert_eq!(server.get("bucket/a").unwrap(), b"new");
+
+    // A name that is taken after the beginning.
+    for len in [3, 20 << 20] {
+        let at = location("s3://bucket/b");
+        let mut upload = Upload::begin(&at, len, 64 << 20, false).unwrap();
+        upload.write(&bytes(len as usize)).unwrap();
+        server.put("bucket/b", b"precious");
+        let error = upload.commit().unwrap_err();
+        assert_eq!(error.kind(), "exists", "{error}");
+        assert_eq!((server.get("bucket/b").unwrap(), server.open_uploads()), (b"precious".to_vec(), 0));
+        assert!(exists(&at).unwrap());
+        remove(&at).unwrap();
+        assert!(!exists(&at).unwrap());
+    }
+}
+
+#[test]
+fn memory_bounds_the_parts() {
+    let _server = server();
+    for (len, memory) in [(0, 0), (1 << 30, 20 << 20), (1 << 40, 1 << 30), (600 << 30, 1 << 30)] {
+        let held = Upload::buffers(len, memory);
+        assert!(held <= memory.max(10 << 20), "{len} {memory} {held}");
+    }
+}
