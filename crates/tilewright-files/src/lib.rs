@@ -12,6 +12,7 @@
 //! | arrays in memory, written to a file in any layouts | [`Writer`] |
 //! | a tensor, or a box of one, in memory, in any layout | [`Input::reader`], [`Reader::read_into`] |
 //! | the bytes themselves | [`Input::bytes`], [`bytes`](fn@bytes) |
+//! | files in object stores and hubs | a path such as `s3://bucket/key` or `hf://owner/name`, with the feature `remote` |
 //!
 //! The crate reads and writes safetensors files, checkpoints of several such files by their index, GGUF, NumPy's `.npy` and
 //! `.npz`, and bytes without a header. It reads the `.pt` of `torch.save`. Formats of named tensors record the layouts in their metadata, so a conversion back gives
@@ -71,6 +72,14 @@ pub mod inner {
         open::{folder::Companions, foreign::check_folder, globs::Pattern, json::json},
     };
     pub use tilewright_recipe::RECIPE_KEY;
+}
+
+/// Settings for files in object stores, on web servers and in hubs. A path such as `s3://bucket/model.safetensors` is read and
+/// written as a file is.
+#[cfg(feature = "remote")]
+#[cfg_attr(docsrs, doc(cfg(feature = "remote")))]
+pub mod remote {
+    pub use tilewright_remote::{Location, Patience, patience, set_patience, set_variable};
 }
 
 pub use assemble::{Assembling, Packaging, Row};

@@ -9,7 +9,7 @@ use std::{
 use futures_util::{StreamExt, TryStreamExt};
 use object_store::{
     BackoffConfig, GetOptions, GetRange, ObjectStore, RetryConfig, aws::AmazonS3Builder,
-    azure::MicrosoftAzureBuilder, gcp::GoogleCloudStorageBuilder,
+    azure::MicrosoftAzureBuilder, gcp::GoogleCloudStorageBuilder, multipart::MultipartStore,
     path::Path,
 };
 use url::Url;
@@ -22,8 +22,19 @@ use crate::{
     web::{self, Answer, Fault, Range},
 };
 
-/// A client of a bucket.
-pub(crate) type Store = Arc<dyn ObjectStore>;
+/// A client of a bucket: its objects, and the parts of its uploads.
+#[derive(Clone)]
+pub(crate) struct Store {
+    pub(crate) objects: Arc<dyn ObjectStore>,
+    pub(crate) parts: Arc<dyn MultipartStore>,
+}
+
+impl Store {
+    fn of(client: impl ObjectStore + MultipartStore) -> Store {
+        let client = Arc::new(client);
+        Store { objects: client.clone(), parts: client }
+    }
+}
 
 /// The clients of this process, by bucket and settings.
 static STORES: Mutex<Option<HashMap<(Scheme, String, u64), Store>>> = Mutex::new(None);
@@ -90,7 +101,7 @@ fn built(scheme: Scheme, bucket: &str) -> object_store::Result<Store> {
                 Some(endpoint) => builder.with_endpoint(endpoint),
                 None => builder,
             };
-            Arc::new(builder.with_bucket_name(bucket).build()?)
+            Store::of(builder.with_bucket_name(bucket).build()?)
         }
         Scheme::Gs => {
             let set = |builder: GoogleCloudStorageBuilder, name: &str, value| match name.parse() {
@@ -103,7 +114,7 @@ fn built(scheme: Scheme, bucket: &str) -> object_store::Result<Store> {
                 Some(path) => builder.with_application_credentials(path),
                 None => builder,
             };
-            Arc::new(builder.with_bucket_name(bucket).with_retry(retries()).build()?)
+            Store::of(builder.with_bucket_name(bucket).with_retry(retries()).build()?)
         }
         Scheme::Az => {
             let set = |builder: MicrosoftAzureBuilder, name: &str, value| match name.parse() {
@@ -111,7 +122,7 @@ fn built(scheme: Scheme, bucket: &str) -> object_store::Result<Store> {
                 Err(_) => builder,
             };
             let builder = given(MicrosoftAzureBuilder::new(), "azure_", set);
-            Arc::new(builder.with_container_name(bucket).with_retry(retries()).build()?)
+            Store::of(builder.with_container_name(bucket).with_retry(retries()).build()?)
         }
     })
 }
@@ -140,7 +151,7 @@ pub(crate) async fn get(
         if_match: tag.map(str::to_owned),
         ..GetOptions::default()
     };
-    let got = store.get_opts(path, options).await.map_err(fault)?;
+    let got = store.objects.get_opts(path, options).await.map_err(fault)?;
     let meta = got.meta.clone();
     let lasting = meta.e_tag.is_some();
     let body = got.into_stream().map_err(move |cause| match fault(cause) {
@@ -156,7 +167,7 @@ pub(crate) async fn head(
     (store, path): (&Store, &Path),
 ) -> Result<(u64, Option<String>), Fault> {
     let options = GetOptions { head: true, ..GetOptions::default() };
-    let meta = store.get_opts(path, options).await.map_err(fault)?.meta;
+    let meta = store.objects.get_opts(path, options).await.map_err(fault)?.meta;
     Ok((meta.size, meta.e_tag))
 }
 

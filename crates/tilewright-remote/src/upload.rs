@@ -4,6 +4,8 @@
 //! the error says so, because the store keeps parts without an object, and charges for them, until a rule of the bucket removes
 //! them.
 //!
+//! The first bytes of an object can be held back, so that a header is completed when everything behind it is written.
+//!
 //! An object that fits into one part is written by one request, which stores with conditional writes refuse if the name was
 //! taken meanwhile. A larger one is checked before its last request, which has no condition.
 
@@ -14,8 +16,8 @@ use std::{
 };
 
 use object_store::{
-    Error as Cause, MultipartUpload, ObjectStoreExt, PutMode, PutMultipartOptions, PutOptions,
-    PutPayload, path::Path,
+    Error as Cause, MultipartId, ObjectStoreExt, PutMode, PutOptions, PutPayload,
+    multipart::PartId, path::Path,
 };
 use tilewright_error::Remedy;
 use tokio::task::JoinHandle;
@@ -47,7 +49,7 @@ static LEFT: Mutex<Vec<String>> = Mutex::new(Vec::new());
 ///
 /// ```no_run
 /// use tilewright_remote::{Location, Upload};
-/// let mut upload = Upload::begin(&Location::parse("s3://bucket/a")?, 3, 64 << 20, false)?;
+/// let mut upload = Upload::begin(&Location::parse("s3://bucket/a")?, (3, 0), 64 << 20, false)?;
 /// upload.write(b"abc")?;
 /// upload.commit()?;
 /// # Ok::<(), tilewright_remote::Error>(())
@@ -61,16 +63,22 @@ pub struct Upload {
     replaces: bool,
     part: usize,
     most: usize,
-    begun: Option<Box<dyn MultipartUpload>>,
+    /// The number of parts that are held back.
+    kept: usize,
+    begun: Option<MultipartId>,
+    /// The parts that are held back.
+    first: Vec<Vec<u8>>,
     buffer: Vec<u8>,
-    flying: VecDeque<JoinHandle<Result<(), Cause>>>,
+    flying: VecDeque<(usize, JoinHandle<Result<PartId, Cause>>)>,
+    /// The names of parts that the store has.
+    sent: Vec<Option<PartId>>,
     written: u64,
     is_over: bool,
 }
 
 impl Upload {
-    /// Begins the upload of an object of about `len` bytes, with buffers of at most `memory` bytes if that is possible. An existing
-    /// object is replaced only if `replaces`.
+    /// Begins the upload of an object of about `len` bytes, with buffers of at most `memory` bytes if that is possible. The first
+    /// `head` bytes are held back. An existing object is replaced only if `replaces`.
     ///
     /// # Errors
     /// `exists` if an object has the name; [unsupported](Error::is_unsupported) for locations that are only read;
@@ -79,12 +87,12 @@ impl Upload {
     /// ```
     /// use tilewright_remote::{Location, Upload};
     /// let page = Location::parse("https://example.com/a").unwrap();
-    /// let error = Upload::begin(&page, 3, 1 << 20, false).unwrap_err();
+    /// let error = Upload::begin(&page, (3, 0), 1 << 20, false).unwrap_err();
     /// assert!(error.to_string().contains("only read"));
     /// ```
     pub fn begin(
         location: &Location,
-        len: u64,
+        (len, head): (u64, u64),
         memory: u64,
         replaces: bool,
     ) -> Result<Upload, Error> {
@@ -93,7 +101,7 @@ impl Upload {
         if old.is_some() && !replaces {
             return Err(taken(location));
         }
-        let (part, most) = shares(len, memory);
+        let (part, most) = shares((len, head), memory);
         Ok(Upload {
             location: location.clone(),
             store,
@@ -102,31 +110,36 @@ impl Upload {
             replaces,
             part: part as usize,
             most: most as usize,
+            kept: head.div_ceil(part) as usize,
             begun: None,
+            first: Vec::new(),
             buffer: Vec::new(),
             flying: VecDeque::new(),
+            sent: Vec::new(),
             written: 0,
             is_over: false,
         })
     }
 
-    /// Returns the number of bytes that the buffers of an upload of `len` bytes have, if `memory` is allowed for them.
+    /// Returns the number of bytes that the buffers of an upload of `len` bytes have, if `memory` is allowed for them and the first
+    /// `head` bytes are held back.
     ///
     /// ```
     /// use tilewright_remote::Upload;
-    /// assert!(Upload::buffers(1 << 40, 1 << 30) <= 1 << 30);
-    /// assert!(Upload::buffers(1 << 30, 0) > 0);
+    /// assert!(Upload::buffers((1 << 40, 0), 1 << 30) <= 1 << 30);
+    /// assert!(Upload::buffers((1 << 30, 0), 0) > 0);
     /// ```
-    pub fn buffers(len: u64, memory: u64) -> u64 {
-        let (part, most) = shares(len, memory);
-        part.saturating_mul(most + 1).min(len.saturating_add(1))
+    pub fn buffers((len, head): (u64, u64), memory: u64) -> u64 {
+        let (part, most) = shares((len, head), memory);
+        let parts = most + 1 + head.div_ceil(part);
+        part.saturating_mul(parts).min(len.next_multiple_of(part).max(part))
     }
 
     /// Returns the location of the object.
     ///
     /// ```no_run
     /// # use tilewright_remote::{Location, Upload};
-    /// # let upload = Upload::begin(&Location::parse("s3://bucket/a")?, 3, 64 << 20, false)?;
+    /// # let upload = Upload::begin(&Location::parse("s3://bucket/a")?, (3, 0), 64 << 20, false)?;
     /// assert_eq!(upload.location().name(), "a");
     /// # Ok::<(), tilewright_remote::Error>(())
     /// ```
@@ -141,7 +154,7 @@ impl Upload {
     ///
     /// ```no_run
     /// # use tilewright_remote::{Location, Upload};
-    /// # let mut upload = Upload::begin(&Location::parse("s3://bucket/a")?, 3, 64 << 20, false)?;
+    /// # let mut upload = Upload::begin(&Location::parse("s3://bucket/a")?, (3, 0), 64 << 20, false)?;
     /// upload.write(&[1, 2, 3])?;
     /// # Ok::<(), tilewright_remote::Error>(())
     /// ```
@@ -162,6 +175,33 @@ impl Upload {
         Ok(())
     }
 
+    /// Writes over bytes that are held back.
+    ///
+    /// # Errors
+    /// [usage](Error::is_usage) for bytes that may have been sent.
+    ///
+    /// ```no_run
+    /// # use tilewright_remote::{Location, Upload};
+    /// let mut upload = Upload::begin(&Location::parse("s3://bucket/a")?, (1 << 30, 100), 64 << 20, false)?;
+    /// upload.write(&[0; 100])?;
+    /// upload.place(&[1, 2], 98)?;
+    /// # Ok::<(), tilewright_remote::Error>(())
+    /// ```
+    pub fn place(&mut self, bytes: &[u8], at: u64) -> Result<(), Error> {
+        for (byte, at) in bytes.iter().zip(at..) {
+            let part = (at / self.part as u64) as usize;
+            let own = match part < self.first.len() {
+                true => self.first.get_mut(part),
+                false if part < self.kept && part == self.first.len() => Some(&mut self.buffer),
+                false => None,
+            };
+            let own = own.and_then(|own| own.get_mut((at % self.part as u64) as usize));
+            let said = || Error::usage(format!("{}: byte {at} is not held back", self.location));
+            *own.ok_or_else(said)? = *byte;
+        }
+        Ok(())
+    }
+
     /// Sends all bytes. The object is still invisible.
     ///
     /// # Errors
@@ -169,7 +209,7 @@ impl Upload {
     ///
     /// ```no_run
     /// # use tilewright_remote::{Location, Upload};
-    /// # let mut upload = Upload::begin(&Location::parse("s3://bucket/a")?, 3, 64 << 20, false)?;
+    /// # let mut upload = Upload::begin(&Location::parse("s3://bucket/a")?, (3, 0), 64 << 20, false)?;
     /// # upload.write(&[1, 2, 3])?;
     /// upload.finish()?;
     /// upload.commit()?;
@@ -178,6 +218,10 @@ impl Upload {
     pub fn finish(&mut self) -> Result<(), Error> {
         if !self.buffer.is_empty() {
             self.send()?;
+        }
+        self.kept = 0;
+        for (number, part) in mem::take(&mut self.first).into_iter().enumerate() {
+            self.fly(number, part)?;
         }
         while !self.flying.is_empty() {
             self.landed()?;
@@ -192,7 +236,7 @@ impl Upload {
     ///
     /// ```no_run
     /// # use tilewright_remote::{Location, Upload};
-    /// # let upload = Upload::begin(&Location::parse("s3://bucket/empty")?, 0, 64 << 20, false)?;
+    /// # let upload = Upload::begin(&Location::parse("s3://bucket/empty")?, (0, 0), 64 << 20, false)?;
     /// upload.commit()?;
     /// # Ok::<(), tilewright_remote::Error>(())
     /// ```
@@ -216,7 +260,7 @@ impl Upload {
     ///
     /// ```no_run
     /// # use tilewright_remote::{Location, Upload};
-    /// # let upload = Upload::begin(&Location::parse("s3://bucket/a")?, 0, 64 << 20, false)?;
+    /// # let upload = Upload::begin(&Location::parse("s3://bucket/a")?, (0, 0), 64 << 20, false)?;
     /// upload.abort()?;
     /// # Ok::<(), tilewright_remote::Error>(())
     /// ```
@@ -225,7 +269,7 @@ impl Upload {
     }
 
     fn committed(&mut self) -> Result<(), Error> {
-        if self.begun.is_none() {
+        if self.begun.is_none() && self.first.is_empty() {
             let bytes = mem::take(&mut self.buffer);
             return self.put(bytes);
         }
@@ -233,8 +277,10 @@ impl Upload {
         if !self.replaces && look(&self.location)?.is_some() {
             return Err(taken(&self.location));
         }
-        let Some(upload) = &mut self.begun else { return Ok(()) };
-        match wait(upload.complete())? {
+        let (Some(id), Some(parts)) = (&self.begun, self.sent.iter().cloned().collect()) else {
+            return Err(error::failed(&self.location, "complete its upload", "a part is missing"));
+        };
+        match wait(self.store.parts.complete_multipart(&self.path, id, parts))? {
             Ok(_) => Ok(()),
             // The answer to a request that succeeded may be lost.
             Err(_) if self.is_there() => Ok(()),
@@ -257,7 +303,7 @@ impl Upload {
         let payload = PutPayload::from(bytes);
         let put = |mode| {
             let options = PutOptions { mode, ..PutOptions::default() };
-            wait(self.store.put_opts(&self.path, payload.clone(), options))
+            wait(self.store.objects.put_opts(&self.path, payload.clone(), options))
         };
         let done = match put(mode)? {
             // A store without conditional writes: the name was free when the upload began.
@@ -274,30 +320,46 @@ impl Upload {
         }
     }
 
-    /// Sends the filled part.
+    /// Sends the filled part, or holds it back.
     fn send(&mut self) -> Result<(), Error> {
+        let bytes = mem::take(&mut self.buffer);
+        if self.first.len() < self.kept {
+            self.first.push(bytes);
+            return Ok(());
+        }
+        self.fly(self.sent.len().max(self.first.len()), bytes)
+    }
+
+    /// Sends the part of this number.
+    fn fly(&mut self, number: usize, bytes: Vec<u8>) -> Result<(), Error> {
         if self.begun.is_none() {
             self.begun = Some(wait(started(&self.location, &self.store, &self.path))??);
         }
         while self.flying.len() >= self.most {
             self.landed()?;
         }
-        let bytes = mem::take(&mut self.buffer);
-        if let Some(upload) = &mut self.begun {
-            self.flying.push_back(runtime()?.spawn(upload.put_part(PutPayload::from(bytes))));
-        }
+        let Some(id) = self.begun.clone() else { return Ok(()) };
+        let (parts, path) = (self.store.parts.clone(), self.path.clone());
+        let part = async move { parts.put_part(&path, &id, number, bytes.into()).await };
+        self.sent.resize(self.sent.len().max(number + 1), None);
+        self.flying.push_back((number, runtime()?.spawn(part)));
         Ok(())
     }
 
     /// Waits for the oldest part.
     fn landed(&mut self) -> Result<(), Error> {
-        let Some(part) = self.flying.pop_front() else { return Ok(()) };
+        let Some((number, part)) = self.flying.pop_front() else { return Ok(()) };
         let cause = match wait(part)? {
-            Ok(Ok(())) => return Ok(()),
+            Ok(Ok(part)) => {
+                if let Some(room) = self.sent.get_mut(number) {
+                    *room = Some(part);
+                }
+                return Ok(());
+            }
             Ok(Err(cause)) => error::chain(&cause),
             Err(cause) => cause.to_string(),
         };
-        let doing = format!("send a part of {} bytes", self.part);
+        let doing = format!("send part {} of {} bytes", number + 1, self.part);
         Err(error::failed(&self.location, &doing, cause))
     }
 
@@ -305,15 +367,16 @@ impl Upload {
         if mem::replace(&mut self.is_over, true) {
             return Ok(());
         }
-        for part in mem::take(&mut self.flying) {
+        for (_, part) in mem::take(&mut self.flying) {
             part.abort();
             let _ = wait(part);
         }
-        let Some(upload) = &mut self.begun else { return Ok(()) };
-        match wait(upload.abort())? {
+        let Some(id) = &self.begun else { return Ok(()) };
+        match wait(self.store.parts.abort_multipart(&self.path, id))? {
             Ok(()) | Err(Cause::NotFound { .. }) => Ok(()),
             Err(cause) => {
-                Err(error::failed(&self.location, "abort its upload", error::chain(&cause)))
+                let doing = format!("abort its upload {id}");
+                Err(error::failed(&self.location, &doing, error::chain(&cause)))
             }
         }
     }
@@ -340,11 +403,10 @@ async fn started(
     location: &Location,
     store: &Store,
     path: &Path,
-) -> Result<Box<dyn MultipartUpload>, Error> {
+) -> Result<MultipartId, Error> {
     let mut tries = Tries::new();
     loop {
-        let options = PutMultipartOptions::default();
-        let cause = match store.put_multipart_opts(path, options).await {
+        let cause = match store.parts.create_multipart(path).await {
             Ok(begun) => return Ok(begun),
             Err(cause) => error::chain(&cause),
         };
@@ -375,7 +437,7 @@ pub fn unaborted() -> Vec<String> {
 /// assert!(put(&page, b"abc", false).unwrap_err().is_unsupported());
 /// ```
 pub fn put(location: &Location, bytes: &[u8], replaces: bool) -> Result<(), Error> {
-    let mut upload = Upload::begin(location, bytes.len() as u64, u64::MAX, replaces)?;
+    let mut upload = Upload::begin(location, (bytes.len() as u64, 0), u64::MAX, replaces)?;
     upload.write(bytes)?;
     upload.commit()
 }
@@ -406,7 +468,7 @@ pub fn exists(location: &Location) -> Result<bool, Error> {
 /// ```
 pub fn remove(location: &Location) -> Result<(), Error> {
     let (store, path) = writable(location)?;
-    match wait(store.delete(&path))? {
+    match wait(store.objects.delete(&path))? {
         Ok(()) | Err(Cause::NotFound { .. }) => Ok(()),
         Err(cause) => Err(error::failed(location, "remove", error::chain(&cause))),
     }
@@ -436,8 +498,9 @@ fn taken(location: &Location) -> Error {
 }
 
 /// Returns the number of bytes of a part, and the number of parts that are sent at a time.
-fn shares(len: u64, memory: u64) -> (u64, u64) {
+fn shares((len, head): (u64, u64), memory: u64) -> (u64, u64) {
     let needed = len.div_ceil(PARTS).next_multiple_of(1 << 20);
-    let part = PART.min(memory / 3).max(LEAST).max(needed);
-    (part, (memory / part).saturating_sub(1).clamp(1, FLYING))
+    let part = PART.min(memory / 4).max(LEAST).max(needed);
+    let free = (memory / part).saturating_sub(1 + head.div_ceil(part));
+    (part, free.clamp(1, FLYING))
 }

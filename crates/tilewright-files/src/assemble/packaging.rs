@@ -15,7 +15,7 @@ use crate::{
         names,
         note::{self, Texts},
     },
-    open::{folder::Companions, place::Place, tensor::Piece},
+    open::{folder::Companions, place::Place, remote, tensor::Piece},
     transfer::conversion,
 };
 
@@ -108,7 +108,10 @@ pub(crate) fn framed(
         [input, model]
             .into_iter()
             .try_for_each(|it| destination::check(it, &targets, request.force))?;
-        note.as_ref().map_or(Ok(()), |_| note::check_free(&place.path))?;
+        let noted = note.is_some() && !remote::is_url(&place.path);
+        if noted {
+            note::check_free(&place.path)?;
+        }
     }
     Ok((made, Frame { out: place.path, format, request, targets, streamed, note, stage }))
 }
@@ -239,6 +242,7 @@ pub(crate) fn placed(
         let format = place.format.unwrap_or(input.container_format());
         return destination::check_stream(format, request).map(|()| (place, None));
     }
+    conversion::check_upload(&place, request)?;
     if let Some(folder) = input.folder.as_ref().filter(|_| place.format.is_none()) {
         let stage = Stage::new(out, Companions::of(folder, input)?)?;
         let path = stage.path.join(input.path.file_name().unwrap_or_default());

@@ -17,11 +17,13 @@ use crate::{
         access::Access,
         disk,
         temporary::{self, Temporary},
+        upload,
     },
     container::{FORMATS, Format, Target},
     error,
     open::{
         place::Place,
+        remote,
         source::{is_standard, unusual_kind},
     },
 };
@@ -67,11 +69,29 @@ fn prefixes() -> String {
 /// Checks that every file may be written: none is part of the input, none exists unless `force`, and every folder exists.
 pub(crate) fn check(input: &Input, targets: &[Target], force: bool) -> Result<(), Error> {
     for target in targets {
+        if remote::is_url(&target.path) {
+            check_object(input, &target.path, force)?;
+            continue;
+        }
         check_folder(&target.path)?;
         if let Some(source) = input.sources().find(|source| source.is_at(&target.path)) {
             return Err(error::same_file(source.path(), &target.path));
         }
         check_free(&target.path, force)?;
+    }
+    Ok(())
+}
+
+/// Checks that an object may be written: it is not part of the input, and does not exist unless `force`.
+fn check_object(input: &Input, path: &Path, force: bool) -> Result<(), Error> {
+    if let Some(source) = input.sources().find(|source| source.is_at(path)) {
+        return Err(error::same_file(source.path(), path));
+    }
+    if upload::exists(path)? {
+        if !force {
+            return Err(error::exists(path));
+        }
+        upload::check_set(input.container_format(), path)?;
     }
     Ok(())
 }

@@ -15,3 +15,4 @@ pub(crate) mod space;
 pub(crate) mod stage;
 pub(crate) mod stamp;
 pub(crate) mod temporary;
+pub(crate) mod upload;

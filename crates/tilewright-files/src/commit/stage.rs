@@ -14,14 +14,14 @@ use crate::{
     commit::{
         destination, disk,
         lock::{self, Lock},
-        temporary,
+        temporary, upload,
     },
     error,
-    open::{folder::Companions, place::Place},
+    open::{folder::Companions, place::Place, remote},
     verify::workers::go_on,
 };
 
-/// A folder that is filled, and its destination.
+/// A folder that is filled, and its destination; one in an object store is filled in place.
 #[derive(Clone, Debug)]
 pub(crate) struct Stage {
     pub(crate) out: PathBuf,
@@ -37,6 +37,12 @@ impl Stage {
             let out = out.display();
             let said = "names a file, but a folder becomes a folder; to convert only its tensors, name the file in that folder";
             return Err(error::usage(format!("{out} {said}")));
+        }
+        if remote::is_url(out) {
+            let text = out.to_string_lossy();
+            let out = PathBuf::from(text.trim_end_matches('/'));
+            upload::check_folder(&out)?;
+            return Ok(Stage { path: out.clone(), out, companions });
         }
         // A slash at the end only marks a folder.
         let out: PathBuf = out.components().collect();

@@ -344,6 +344,15 @@ impl Companions {
         self.changed.insert(name.into(), bytes);
     }
 
+    /// Iterates over the files: name, path, and the new bytes if it is changed.
+    #[cfg(feature = "remote")]
+    pub(crate) fn files(&self) -> impl Iterator<Item = (String, &Path, Option<&[u8]>)> {
+        self.taken.iter().map(|path| {
+            let changed = path.file_name().and_then(|name| self.changed.get(name));
+            (shown(path), path.as_path(), changed.map(Vec::as_slice))
+        })
+    }
+
     /// Returns the first of these files that differs in another folder. Other files of that folder are not compared.
     pub(crate) fn difference(
         &self,

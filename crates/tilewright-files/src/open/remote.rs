@@ -6,6 +6,10 @@
 use std::path::{Path, PathBuf};
 
 #[cfg(feature = "remote")]
+pub(crate) use here::location;
+#[cfg(not(feature = "remote"))]
+pub(crate) use here::left_out;
+#[cfg(feature = "remote")]
 pub(crate) use tilewright_remote::Object;
 
 use crate::{Error, container};
@@ -119,7 +123,7 @@ mod here {
     use super::*;
 
     /// Returns the error of a build without the feature.
-    fn left_out(path: &Path) -> Error {
+    pub(crate) fn left_out(path: &Path) -> Error {
         let text = path.to_string_lossy();
         let scheme = text.split("://").next().unwrap_or_default().to_owned();
         Error::not_built(&format!("files at {scheme}://"), "remote")

@@ -13,7 +13,7 @@ use tilewright_relayout::Plan;
 use crate::{
     Action, Error, FileLists, Input, Job, Request,
     assemble::making::Making,
-    commit::{destination, journal, lock, stage::Stage},
+    commit::{destination, journal, lock, stage::Stage, upload},
     container::{self, Format, NEWER, Section, Target},
     error,
     layout::{
@@ -23,7 +23,7 @@ use crate::{
         record::Record,
         row_table::{self, Tables},
     },
-    open::{check_reading, folder::Companions, origin::Origin, place::Place},
+    open::{check_reading, folder::Companions, origin::Origin, place::Place, remote},
     transfer::{
         budget,
         request::{self, Choice, check_memory},
@@ -109,7 +109,10 @@ impl<'a> Conversion<'a> {
         }
         let out = Place::parse(out.as_ref());
         destination::check_name(&out.path)?;
-        let swept = |format: &Format, out: &Place, _: &Request| swept(input, format, &out.path);
+        let swept = |format: &Format, out: &Place, request: &Request| {
+            check_upload(out, request)?;
+            swept(input, format, &out.path)
+        };
         Conversion::decided(input, out, request, swept, checked_jobs)?.allowed()
     }
 
@@ -121,8 +124,10 @@ impl<'a> Conversion<'a> {
             false => (NEWER.0.as_ref(), NEWER.1),
         };
         let out = Place { path: stage.path.join(name), format: Some(format) };
-        let conversion = Conversion::decided(input, out, request, |_, _, _| Ok(()), checked_jobs)?;
-        Ok(Conversion { stage: Some(stage), ..conversion }.settled())
+        let may_go =
+            |_: &'static Format, out: &Place, request: &Request| check_upload(out, request);
+        let conversion = Conversion::decided(input, out, request, may_go, checked_jobs)?;
+        Conversion { stage: Some(stage), ..conversion }.ordered().map(Conversion::settled)
     }
 
     /// Prepares the conversion of arrays in memory, whose bytes are `arrays`; `jobs` makes the job of each.
@@ -133,9 +138,12 @@ impl<'a> Conversion<'a> {
         request: Request,
         jobs: impl FnOnce(&Input, &'static Format, &Request) -> Result<Vec<Job>, Error>,
     ) -> Result<Conversion<'a>, Error> {
-        let swept = |format: &Format, out: &Place, _: &Request| match format.array {
-            Some(_) => lock::sweep(&out.path),
-            None => Ok(()),
+        let swept = |format: &Format, out: &Place, request: &Request| {
+            check_upload(out, request)?;
+            match format.array {
+                Some(_) if !remote::is_url(&out.path) => lock::sweep(&out.path),
+                _ => Ok(()),
+            }
         };
         let conversion = Conversion::decided(input, out, request, swept, jobs)?.allowed()?;
         Ok(Conversion { arrays, ..conversion })
@@ -144,10 +152,29 @@ impl<'a> Conversion<'a> {
     /// Returns the conversion if its files may be written.
     fn allowed(self) -> Result<Conversion<'a>, Error> {
         destination::check(self.input, &self.targets, self.request.force)?;
-        if self.note.is_some() {
+        if self.keeps_note() {
             note::check_free(&self.out)?;
         }
-        Ok(self.settled())
+        self.ordered().map(Conversion::settled)
+    }
+
+    /// Returns the conversion with the kernels of a result that is written in order, if that is one in an object store.
+    fn ordered(mut self) -> Result<Conversion<'a>, Error> {
+        if self.is_upload() {
+            let memory = upload::left(&self)?;
+            self.jobs.iter_mut().try_for_each(|job| job.in_order(memory))?;
+        }
+        Ok(self)
+    }
+
+    /// Returns whether the result goes to an object store.
+    pub(crate) fn is_upload(&self) -> bool {
+        remote::is_url(&self.out)
+    }
+
+    /// Returns whether a note is written beside the result.
+    pub(crate) fn keeps_note(&self) -> bool {
+        self.note.is_some() && !self.streamed && !self.is_upload()
     }
 
     /// Makes the job of every tensor of a result that is written in order to a stream, by [`run_to`](Conversion::run_to). `out`
@@ -192,7 +219,7 @@ impl<'a> Conversion<'a> {
         };
         let sections = self.targets.iter().flat_map(|target| &target.sections);
         let placed: HashSet<usize> = sections.filter_map(placed).collect();
-        let noted = self.note.is_some() && !self.streamed;
+        let noted = self.keeps_note();
         for (number, job) in self.jobs.iter_mut().enumerate() {
             if job.record == Record::Summed && !noted && !placed.contains(&number) {
                 job.record = Record::None;
@@ -321,7 +348,7 @@ impl<'a> Conversion<'a> {
     /// assert!(said[0].ends_with("its layout is `u8[2,3] col-major`"));
     /// ```
     pub fn warnings(&self) -> impl Iterator<Item = String> {
-        let noted = self.note.is_some() && self.streamed;
+        let noted = self.note.is_some() && !self.keeps_note();
         let lost = self.jobs.first().filter(|_| noted).and_then(unnoted);
         let left = match self.format.array.is_some() && !self.input.is_array() {
             true => self.input.facts().len(),
@@ -429,8 +456,19 @@ impl<'a> Conversion<'a> {
     }
 }
 
+/// Checks a request whose result may go to an object store.
+pub(crate) fn check_upload(out: &Place, request: &Request) -> Result<(), Error> {
+    match remote::is_url(&out.path) {
+        true => upload::check_request(&out.path, request),
+        false => Ok(()),
+    }
+}
+
 /// Removes what killed runs have left beside a result of this format.
 pub(crate) fn swept(input: &Input, format: &Format, out: &Path) -> Result<(), Error> {
+    if remote::is_url(out) {
+        return Ok(());
+    }
     if format.several {
         destination::check_folder(out)?;
     }
@@ -444,7 +482,7 @@ pub(crate) fn swept(input: &Input, format: &Format, out: &Path) -> Result<(), Er
 pub(crate) fn unnoted(job: &Job) -> Option<String> {
     let said = || {
         let spec = job.to.spec();
-        format!("no note can be written beside standard output: its layout is `{spec}`")
+        format!("no note can be written beside the result: its layout is `{spec}`")
     };
     (!job.is_plain()).then(said)
 }

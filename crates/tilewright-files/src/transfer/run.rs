@@ -11,13 +11,14 @@ use crate::{
         destination::STREAM,
         set, space,
         temporary::{self, Temporary},
+        upload,
     },
     container::{self, Section, Target},
     error,
     layout::{note, record::Record},
     open::source::Source,
     transfer::{
-        budget::Budget,
+        budget::{Budget, LEAST},
         job::total_bytes,
         output::{self, Output, Sink, Stream, Wrap},
         pipeline,
@@ -117,6 +118,9 @@ pub(crate) fn filled(
     means: &Means<'_>,
     filling: &dyn Filling,
 ) -> Result<Option<u64>, Error> {
+    if conversion.is_upload() {
+        return upload::filled(conversion, means).map(|()| None);
+    }
     let write = || files(conversion, means, filling);
     match &conversion.stage {
         Some(stage) => stage.filled(means.watch, write),
@@ -197,7 +201,12 @@ impl<'a> Means<'a> {
         let headers: u64 = conversion.targets.iter().map(Target::overhead).sum();
         let times = if conversion.request.verify { 2 } else { 1 };
         watch.total(headers.saturating_add(payload.saturating_mul(times)));
-        let budget = Budget::new(conversion.request.memory);
+        // Both are checked when the conversion is prepared.
+        let memory = match conversion.is_upload() {
+            true => upload::left(conversion).unwrap_or(LEAST),
+            false => conversion.request.memory,
+        };
+        let budget = Budget::new(memory);
         let pool = Pool::new(conversion.request.threads);
         Means { watch, budget, pool, bytes: payload.saturating_add(headers) }
     }
@@ -289,7 +298,7 @@ pub(crate) fn write_to(
 ) -> Result<Written, Error> {
     let mut output = Output::new(sink, path, means.watch, &means.budget);
     let mut sections = Cow::from(&target.sections);
-    if conversion.note.is_some() && !conversion.streamed {
+    if conversion.keeps_note() {
         // The note identifies the file by a checksum of all its bytes.
         sections.to_mut().insert(0, Section::Begin);
         sections.to_mut().push(Section::End);

@@ -74,7 +74,7 @@ fn lasting_faults_are_errors_that_name_the_object() {
 }
 
 fn write(data: &[u8]) -> Result<(), Error> {
-    let mut upload = Upload::begin(&location("s3://bucket/out"), data.len() as u64, 64 << 20, false)?;
+    let mut upload = Upload::begin(&location("s3://bucket/out"), (data.len() as u64, 0), 64 << 20, false)?;
     upload.write(data)?;
     upload.commit()
 }

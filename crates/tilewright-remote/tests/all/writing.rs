@@ -12,7 +12,7 @@ fn uploads_appear_when_they_are_committed() {
         for (step, finishes) in [(1 << 20, false), (7_777_777, true)] {
             server.clear();
             let at = location("s3://bucket/out/a.bin");
-            let mut upload = Upload::begin(&at, len as u64, 64 << 20, false).unwrap();
+            let mut upload = Upload::begin(&at, (len as u64, 0), 64 << 20, false).unwrap();
             data.chunks(step).for_each(|piece| upload.write(piece).unwrap());
             if finishes {
                 upload.finish().unwrap();
@@ -31,7 +31,7 @@ fn dropped_uploads_are_aborted() {
     let data = bytes(20 << 20);
     let at = location("s3://bucket/a");
     for kind in 0..2 {
-        let mut upload = Upload::begin(&at, data.len() as u64, 64 << 20, false).unwrap();
+        let mut upload = Upload::begin(&at, (data.len() as u64, 0), 64 << 20, false).unwrap();
         upload.write(&data).unwrap();
         assert_eq!(server.open_uploads(), 1);
         match kind {
@@ -48,7 +48,7 @@ fn objects_are_replaced_on_request_only() {
     let at = location("s3://bucket/a");
     put(&at, b"old", false).unwrap();
     for len in [3, 20 << 20] {
-        let error = Upload::begin(&at, len, 64 << 20, false).unwrap_err();
+        let error = Upload::begin(&at, (len, 0), 64 << 20, false).unwrap_err();
         assert_eq!(error.kind(), "exists");
     }
     put(&at, b"new", true).unwrap();
@@ -57,7 +57,7 @@ fn objects_are_replaced_on_request_only() {
     // A name that is taken after the beginning.
     for len in [3, 20 << 20] {
         let at = location("s3://bucket/b");
-        let mut upload = Upload::begin(&at, len, 64 << 20, false).unwrap();
+        let mut upload = Upload::begin(&at, (len, 0), 64 << 20, false).unwrap();
         upload.write(&bytes(len as usize)).unwrap();
         server.put("bucket/b", b"precious");
         let error = upload.commit().unwrap_err();
@@ -73,7 +73,26 @@ fn objects_are_replaced_on_request_only() {
 fn memory_bounds_the_parts() {
     let _server = server();
     for (len, memory) in [(0, 0), (1 << 30, 20 << 20), (1 << 40, 1 << 30), (600 << 30, 1 << 30)] {
-        let held = Upload::buffers(len, memory);
+        let held = Upload::buffers((len, 0), memory);
         assert!(held <= memory.max(10 << 20), "{len} {memory} {held}");
+    }
+}
+
+#[test]
+fn a_header_is_completed_at_the_end() {
+    let server = server();
+    for (len, head) in [(100, 50), (20 << 20, 100), (30 << 20, 9 << 20)] {
+        let (mut data, at) = (bytes(len), location("s3://bucket/a"));
+        let mut upload = Upload::begin(&at, (len as u64, head as u64), 64 << 20, true).unwrap();
+        data.chunks(1 << 20).for_each(|piece| upload.write(piece).unwrap());
+        for place in [0, head / 2, head - 2] {
+            data[place..place + 2].copy_from_slice(&[1, 2]);
+            upload.place(&[1, 2], place as u64).unwrap();
+        }
+        if len > 10 << 20 {
+            assert!(upload.place(&[1], 16 << 20).unwrap_err().is_usage());
+        }
+        upload.commit().unwrap();
+        assert!(server.get("bucket/a").unwrap() == data, "{len} {head}");
     }
 }
