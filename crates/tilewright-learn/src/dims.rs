@@ -34,7 +34,7 @@ pub(crate) fn dims(term: &Term, families: &Families) -> Option<Vec<Dim>> {
         let Axis::Digits { first, digits, .. } = axis else {
             return None;
         };
-        from += place(*first, digits);
+        from += added(*first, digits);
     }
     let mut dims = Vec::new();
     for stride in &strides {
@@ -54,7 +54,7 @@ pub(crate) fn dims(term: &Term, families: &Families) -> Option<Vec<Dim>> {
 }
 
 /// Returns what an index adds in the source.
-fn place(index: u64, digits: &[Digit]) -> i64 {
+fn added(index: u64, digits: &[Digit]) -> i64 {
     let (mut rest, mut place) = (index, 0);
     for (k, digit) in digits.iter().enumerate() {
         let value = if k + 1 == digits.len() { rest } else { rest % digit.extent };
