@@ -22,7 +22,7 @@ ROOT = CRATE.parents[1]
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
-@pytest.mark.parametrize("name", ["tilewright", "tilewright.algebra", "tilewright._arrays", "tilewright._files", "tilewright._open", "tilewright._sharded", "tilewright._reshard"])
+@pytest.mark.parametrize("name", ["tilewright", "tilewright.algebra", "tilewright._arrays", "tilewright._files", "tilewright._learn", "tilewright._open", "tilewright._sharded", "tilewright._reshard"])
 def test_docstrings_of_modules(name: str) -> None:
     failed, tried = doctest.testmod(importlib.import_module(name), optionflags=OPTIONS)
     assert failed == 0 and tried > 0

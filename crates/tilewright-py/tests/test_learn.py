@@ -1,6 +1,5 @@
 """Loaders learned from coded arrays, and descriptions of maps."""
 
-import importlib
 import os
 
 import numpy as np
@@ -214,10 +213,3 @@ def test_torch() -> None:
     fresh = {"a": torch.randn(3, 4).bfloat16(), "b": torch.randn(2, 4).bfloat16()}
     assert torch.equal(learned.apply(fresh)["w"], torch.cat([fresh["a"], fresh["b"]]).t())
     assert torch.equal(learned.invert(learned.apply(fresh))["b"], fresh["b"])
-
-
-def test_examples() -> None:
-    import doctest
-
-    failed, tried = doctest.testmod(importlib.import_module("tilewright._learn"), optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
-    assert failed == 0 and tried > 0
