@@ -2,6 +2,7 @@
 
 use crate::{
     Axis, CONSTANT, Description, Error, Origin, Sources, Term, ZERO,
+    dims::shape,
     family::{Families, Family},
     fit::{Places, Points},
     pieces::in_order,
@@ -176,7 +177,7 @@ fn best(points: &Points, family: &Family, origin: Origin, depth: usize) -> Optio
     if in_result.as_ref().is_some_and(|terms| terms.len() == 1) {
         return in_result;
     }
-    let (extents, strides) = dims(family);
+    let (extents, strides) = shape(family);
     let by_dims = match Plane::sorted(points, &extents, &strides) {
         Sorted::Copies => copies(points, family, origin, depth),
         Sorted::Plane(plane) => of_plane(&plane, points, family, origin, depth),
@@ -188,19 +189,6 @@ fn best(points: &Points, family: &Family, origin: Origin, depth: usize) -> Optio
     let found = shorter(in_result, shorter(by_dims, flat(points, family, origin)));
     let listed = table(points, origin).integers();
     found.filter(|terms| integers(terms) < listed)
-}
-
-/// Returns the extents and strides of a family: its members, then the dims of a member.
-fn dims(family: &Family) -> (Vec<u64>, Vec<i64>) {
-    let extents: Vec<u64> =
-        [family.members.len() as u64].into_iter().chain(family.extents.iter().copied()).collect();
-    let mut strides = vec![family.stride; extents.len()];
-    let mut stride = 1;
-    for k in (1..extents.len()).rev() {
-        strides[k] = stride;
-        stride *= extents[k] as i64;
-    }
-    (extents, strides)
 }
 
 /// Returns the terms of a family whose members have one dim each, all elements in a row.
@@ -275,7 +263,7 @@ fn kinds(
     origin: Origin,
     depth: usize,
 ) -> Option<Vec<Term>> {
-    let (_, strides) = dims(family);
+    let (_, strides) = shape(family);
     (0..plane.rank()).find_map(|axis| {
         let kinds = plane.kinds(axis, MOST_KINDS)?;
         let mut parts = vec![Vec::new(); 1 + *kinds.values().max()?];
@@ -300,7 +288,7 @@ fn kinds_of_sets(
     origin: Origin,
     depth: usize,
 ) -> Option<Vec<Term>> {
-    let (extents, strides) = dims(family);
+    let (extents, strides) = shape(family);
     (0..strides.len()).find_map(|axis| {
         // A sum of mixed numbers tells the sets apart; sets that share one by chance are split later.
         let mut sums = std::collections::HashMap::<i64, u64>::new();

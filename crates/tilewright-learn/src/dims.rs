@@ -18,39 +18,69 @@ pub(crate) struct Dim {
     pub(crate) digits: Vec<Digit>,
 }
 
-/// Returns the dims of a term: that of the members of its family, then those of a member. `None` if the term has a table, an
-/// XOR or a phase, or if an index is not made of whole digits.
-pub(crate) fn dims(term: &Term, families: &Families) -> Option<Vec<Dim>> {
+/// The dims of a term, and its place in the result at index 0 of all of them.
+pub(crate) struct Dims {
+    /// That of the members of the family, then those of a member.
+    pub(crate) list: Vec<Dim>,
+    pub(crate) at: i64,
+}
+
+/// Returns the dims of a term. `None` if the term has a table or an XOR, or if an index is not made of whole digits.
+pub(crate) fn dims(term: &Term, families: &Families) -> Option<Dims> {
     let Origin::Source(place) = term.origin else {
         return None;
     };
-    let family = &families.list[families.of[place].0];
-    let (extents, strides) = shape(family);
     if !term.xor.is_empty() {
         return None;
     }
-    let mut from = term.offset;
+    let (extents, strides) = shape(&families.list[families.of[place].0]);
+    let (mut from, mut at, mut axes) = (term.offset, term.at, Vec::new());
     for axis in &term.axes {
-        let Axis::Digits { first, digits, .. } = axis else {
+        let Axis::Digits { first, count, digits } = axis else {
             return None;
         };
+        let product: u64 = digits.iter().map(|digit| digit.extent).product();
         from += added(*first, digits);
+        let forward = digits.iter().map(|digit| match digit.source < 0 && product == *count {
+            true => {
+                // The digit runs from its last value to its first.
+                let last = digit.extent as i64 - 1;
+                (from, at) = (from + last * digit.source, at + last * digit.result);
+                Digit { source: -digit.source, result: -digit.result, ..*digit }
+            }
+            false => *digit,
+        });
+        axes.push((*first, *count, forward.collect::<Vec<Digit>>()));
     }
-    let mut dims = Vec::new();
+    let mut list = Vec::new();
     for stride in &strides {
         let first = u64::try_from(from.div_euclid(*stride)).ok()?;
-        dims.push(Dim { from: first, count: 1, phase: 0, digits: Vec::new() });
+        list.push(Dim { from: first, count: 1, phase: 0, digits: Vec::new() });
         from = from.rem_euclid(*stride);
     }
-    for axis in &term.axes {
-        if let Axis::Digits { first, count, digits } = axis {
-            match first {
-                0 => add(&mut dims, *count, digits, &extents, &strides)?,
-                _ => add_phased(&mut dims, (*first, *count), digits, &strides)?,
-            }
+    for (first, count, digits) in axes {
+        match first {
+            0 => add(&mut list, count, digits, &extents, &strides)?,
+            _ => add_phased(&mut list, (first, count), &digits, &strides)?,
         }
     }
-    dims.iter().zip(&extents).all(|(dim, e)| dim.from + dim.count <= *e).then_some(dims)
+    let mut of_extents = list.iter_mut().zip(&extents);
+    of_extents
+        .all(|(dim, extent)| dim.sorted() && dim.from + dim.count <= *extent)
+        .then_some(Dims { list, at })
+}
+
+impl Dim {
+    /// Sorts the digits, and returns whether each begins where the one before ends.
+    fn sorted(&mut self) -> bool {
+        self.digits.sort_by_key(|digit| digit.source);
+        let mut step = 1;
+        self.digits.iter().all(|digit| {
+            let follows = digit.source == step;
+            step *= digit.extent as i64;
+            follows
+        })
+    }
 }
 
 /// Returns what an index adds in the source.
@@ -86,7 +116,7 @@ fn add_phased(
 }
 
 /// Returns the extents and strides of a family.
-fn shape(family: &Family) -> (Vec<u64>, Vec<i64>) {
+pub(crate) fn shape(family: &Family) -> (Vec<u64>, Vec<i64>) {
     let extents: Vec<u64> =
         [family.members.len() as u64].into_iter().chain(family.extents.iter().copied()).collect();
     let mut strides = vec![family.stride; extents.len()];
@@ -102,14 +132,14 @@ fn shape(family: &Family) -> (Vec<u64>, Vec<i64>) {
 fn add(
     dims: &mut [Dim],
     count: u64,
-    digits: &[Digit],
+    digits: Vec<Digit>,
     extents: &[u64],
     strides: &[i64],
 ) -> Option<()> {
     let product: u64 = digits.iter().map(|digit| digit.extent).product();
-    let mut digits: Vec<Digit> = digits.iter().rev().copied().collect();
-    let mut taken: Vec<(usize, u64)> = Vec::new();
-    while let Some(digit) = digits.pop() {
+    let mut left: Vec<Digit> = digits.into_iter().rev().collect();
+    let mut taken: Vec<(usize, i64, u64)> = Vec::new();
+    while let Some(digit) = left.pop() {
         // The dim with the largest stride that the step is a whole number of.
         let whole = |k: &usize| digit.source % strides[*k] == 0 && extents[*k] > 1;
         let place = (0..strides.len()).find(|k| digit.source > 0 && whole(k))?;
@@ -122,26 +152,24 @@ fn add(
                 return None;
             }
             let (source, result) = (digit.source * room as i64, digit.result * room as i64);
-            digits.push(Digit { extent: digit.extent / room, source, result });
-            digits.push(Digit { extent: room, ..digit });
+            left.push(Digit { extent: digit.extent / room, source, result });
+            left.push(Digit { extent: room, ..digit });
             continue;
         }
-        if step as u64 != dim.count {
-            return None;
-        }
         dim.digits.push(Digit { extent: digit.extent, source: step, result: digit.result });
-        taken.push((place, digit.extent));
+        taken.push((place, step, digit.extent));
         dim.count *= digit.extent;
     }
     if product == count {
         return Some(());
     }
     // The last digit is cut: the last dim has fewer indices than its digits.
-    let last = taken.last()?.0;
-    let of_last = taken.iter().rev().take_while(|(place, _)| *place == last).count();
-    let product = |taken: &[(usize, u64)]| taken.iter().map(|digit| digit.1).product::<u64>();
+    let (last, step, _) = *taken.last()?;
+    let of_last = taken.iter().rev().take_while(|digit| digit.0 == last).count();
+    let product = |taken: &[(usize, i64, u64)]| taken.iter().map(|digit| digit.2).product::<u64>();
     let (lower, upper) = taken.split_at(taken.len() - of_last);
+    let is_top = dims[last].digits.iter().all(|digit| digit.source <= step);
     dims[last].count /= product(upper);
     dims[last].count *= count / product(lower);
-    (count % product(lower) == 0).then_some(())
+    (is_top && count % product(lower) == 0).then_some(())
 }

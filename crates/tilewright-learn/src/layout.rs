@@ -26,15 +26,15 @@ impl Description {
         };
         let extents = &self.sources().list()[place].extents;
         let dims = dims::dims(term, self.families())?;
-        let (members, dims) = dims.split_first()?;
-        let whole = dims.iter().zip(extents).all(|(dim, e)| dim.count == *e && dim.phase == 0);
+        let (members, list) = dims.list.split_first()?;
+        let whole = list.iter().zip(extents).all(|(dim, e)| dim.count == *e && dim.phase == 0);
         let padded = term.elements() == self.size() || self.rest() == Origin::Zero;
         if !whole || !padded || members.count != 1 {
             return None;
         }
         let mode = |digit: &crate::Digit| Mode::new(digit.extent, digit.result);
         let (mut modes, mut counts) = (Vec::new(), Vec::new());
-        for dim in dims {
+        for dim in list {
             let before = modes.len();
             modes.extend(dim.digits.iter().map(mode));
             if modes.len() == before {
@@ -42,7 +42,7 @@ impl Description {
             }
             counts.push(modes.len() - before);
         }
-        let layout = Layout::nested(&modes, &counts).ok()?.with_offset(term.at).ok()?;
+        let layout = Layout::nested(&modes, &counts).ok()?.with_offset(dims.at).ok()?;
         TensorLayout::new(extents, &layout, self.size()).ok()
     }
 }

@@ -49,7 +49,7 @@ impl Description {
             return None;
         };
         let dims = dims::dims(term, self.families())?;
-        let (members, rest) = dims.split_first()?;
+        let (members, rest) = dims.list.split_first()?;
         let extents = &self.sources().list()[place].extents;
         let names = letters(extents.len());
         let whole = rest.iter().zip(extents).all(|(dim, e)| dim.count == *e);

@@ -37,7 +37,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// >>> print(term)
 /// w : n k -> k n
 /// >>> term.axes
-/// [(0, 2, [(2, 3, 1)]), (0, 3, [(3, 1, 2)])]
+/// [(0, 6, [(2, 3, 1), (3, 1, 2)])]
 #[pyclass(name = "MapTerm", module = "tilewright", frozen)]
 pub(crate) struct PyMapTerm {
     term: Term,

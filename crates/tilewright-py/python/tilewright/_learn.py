@@ -166,7 +166,7 @@ def learn(
 
     A loader that computes is refused:
 
-    >>> learn(lambda w: w + 1, np.zeros(3, np.float32))
+    >>> learn(lambda w: w + 1, np.zeros(3, np.float32), drop=["input"])
     Traceback (most recent call last):
         ...
     tilewright.LearnError: result: 3 of 3 elements are not explained, the first at [0]; its values in each load: 2.0078125, 2.328125

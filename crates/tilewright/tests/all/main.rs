@@ -21,6 +21,8 @@ mod explain;
 mod fixed_picture;
 #[cfg(feature = "questions")]
 mod infer;
+#[cfg(feature = "learn")]
+mod learn;
 #[cfg(feature = "questions")]
 mod tuples;
 #[cfg(all(feature = "relayout", feature = "xla"))]

@@ -1,0 +1,103 @@
+//! Maps of loaders: every recorded packing of the corpus is one term, and has its layout.
+
+use std::{collections::BTreeSet, fs};
+
+use serde_json::Value;
+use tilewright::{
+    Dtype,
+    learn::{
+        Learned, Sources, Space, Tensor, ZERO, array_layout, describe, from_json, learn_result,
+        to_json,
+    },
+    notation::recognise,
+};
+
+/// The recorded cases: format, extents, capacity, and the offset of each element in row-major order.
+fn cases() -> impl Iterator<Item = (String, Vec<u64>, usize, Vec<usize>)> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/formats");
+    let mut files: Vec<_> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
+    files.sort();
+    files.into_iter().flat_map(|path| {
+        let text = fs::read_to_string(path).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).map(case).collect::<Vec<_>>()
+    })
+}
+
+fn case(value: Value) -> (String, Vec<u64>, usize, Vec<usize>) {
+    let array = value["array"].as_str().unwrap();
+    let dims = array.split_once('[').unwrap().1.trim_end_matches(']');
+    let dims = dims.split(',').map(|dim| dim.parse().unwrap()).collect();
+    let offsets = value["offsets"].as_array().unwrap().iter();
+    let offsets = offsets.map(|offset| offset.as_u64().unwrap() as usize).collect();
+    let format = value["format"].as_str().unwrap().to_owned();
+    (format, dims, value["capacity"].as_u64().unwrap() as usize, offsets)
+}
+
+#[test]
+fn every_recorded_packing_is_one_term_and_most_have_their_name() {
+    let (mut all, mut layouts, mut named) = (0, 0, BTreeSet::new());
+    for (format, dims, capacity, offsets) in cases().filter(|case| !case.3.is_empty()) {
+        let sources = Sources::numbered([("w".into(), dims)]).unwrap();
+        let mut ids = vec![ZERO; capacity];
+        offsets.iter().zip(1..).for_each(|(offset, id)| ids[*offset] = id);
+        let learned = describe(&ids, &sources).unwrap();
+        assert_eq!(learned.expand().unwrap(), ids, "{format}");
+        assert_eq!(learned.terms().len(), 1, "{format}: {learned}");
+        assert!(learned.integers() <= 40, "{format}: {learned}");
+        all += 1;
+        let Some(layout) = array_layout(&learned, None) else { continue };
+        layouts += 1;
+        for (index, offset) in offsets.iter().enumerate() {
+            let found = layout.stored().layout().offset_of(index as u64);
+            assert_eq!(found, Ok(*offset as i64), "{format}");
+        }
+        let base = format.split('[').next().unwrap();
+        let is_it = |name: &str| name.split(['[', '^']).next() == Some(base);
+        if recognise(layout.stored()).iter().any(|found| is_it(&found.name)) {
+            named.insert(format);
+        }
+    }
+    println!("{all} cases, {layouts} layouts, {} formats named", named.len());
+    assert!(all > 300 && layouts * 100 >= all * 95, "{layouts} of {all}");
+    for name in ["MARLIN", "GPTQ", "AWQ", "AITER_SHUFFLE_16x16", "SCALE_128x4"] {
+        assert!(named.contains(name), "{name} of {named:?}");
+    }
+}
+
+#[test]
+fn plans_are_read_back_and_checked() {
+    let tensors = ["gate", "up"].map(|name| Tensor {
+        name: name.into(),
+        dtype: Dtype::Bf16,
+        extents: vec![4, 6],
+    });
+    let named = tensors.iter().map(|tensor| (tensor.name.clone(), tensor.extents.clone()));
+    let space = Space::new(Sources::numbered(named).unwrap(), 128).unwrap();
+    let result = Tensor { name: "w13".into(), dtype: Dtype::Bf16, extents: vec![8, 7] };
+    let learnt = learn_result(&space, &[Dtype::Bf16; 2], result, &mut |load| {
+        let rows = [0, 1].map(|source| space.coded(source, load, Dtype::Bf16));
+        let mut made = Vec::new();
+        for source in rows {
+            source?.chunks(12).for_each(|row| made.extend([row, &[0x80, 0x3F]].concat()));
+        }
+        Ok(made)
+    });
+    let learned = Learned { sources: tensors.to_vec(), results: vec![learnt.unwrap()] };
+    assert_eq!(learned.results[0].constants.runs(), [(0x3F80, 8)]);
+    let json = to_json(&learned);
+    assert_eq!(from_json(&json).unwrap(), learned);
+    let wrong = |change: &dyn Fn(&mut Value)| {
+        let mut json = json.clone();
+        change(&mut json["result"][0]);
+        from_json(&json).unwrap_err().to_string()
+    };
+    let said = wrong(&|result| result["terms"][0]["at"] = 9.into());
+    assert!(said.ends_with("boxes of terms leave the result"), "{said}");
+    let said = wrong(&|result| result["terms"][0]["offset"] = 1000.into());
+    assert!(said.contains("leaves its source"), "{said}");
+    let said = wrong(&|result| result["terms"][0]["axes"][0]["count"] = (1u64 << 60).into());
+    assert_eq!(said, "term 0 has impossible digits or no source");
+    assert_eq!(wrong(&|result| result["unit"] = 7.into()), "the plan has no legal value of unit");
+}
