@@ -49,7 +49,7 @@ fn model(path: &Path, (count, rows): (u32, u64)) {
     let datas: Vec<Vec<u8>> = (0..count)
         .map(|number| {
             let mut own = data.clone();
-            own.rotate_left(number as usize);
+            own.rotate_left(number as usize % data.len());
             own
         })
         .collect();
@@ -147,7 +147,9 @@ fn files_become_what_local_ones_become() {
             let peak = convert(at, made.to_str().unwrap(), zn().memory(memory)).unwrap();
             assert!(fs::read(&made).unwrap() == expected && peak <= memory, "{at}");
             let brought = sent(&server.take());
-            assert!(brought * 100 <= len * 102, "{at} {memory}: {brought} bytes of {len}");
+            // With little memory, what is summed is read again to be moved.
+            let most = if memory > 1 << 20 { 102 } else { 202 };
+            assert!(brought * 100 <= len * most, "{at} {memory}: {brought} bytes of {len}");
             fs::remove_file(&made).unwrap();
         }
     }

@@ -41,7 +41,7 @@ pub const FAR: u64 = 256 << 10;
 const HEAD: u64 = 64 << 10;
 
 /// Reads of fewer bytes bring this number.
-const WINDOW: u64 = 64 << 10;
+const WINDOW: u64 = 16 << 10;
 
 /// The number of such windows that an object keeps.
 const WINDOWS: usize = 4;

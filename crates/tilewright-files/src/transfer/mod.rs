@@ -3,6 +3,7 @@
 pub(crate) mod budget;
 pub(crate) mod conversion;
 pub(crate) mod job;
+pub(crate) mod kept;
 pub(crate) mod output;
 pub(crate) mod pipeline;
 pub(crate) mod pool;

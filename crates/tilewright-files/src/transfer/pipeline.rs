@@ -38,8 +38,14 @@ pub(crate) fn write(
     budget: &Budget,
     pool: &Pool,
 ) -> Result<(), Error> {
-    let shares = Shares::of_source(budget.limit(), conversion.input.is_remote());
-    let queue = Mutex::new(Queue::new(conversion, sections, shares, (output.is_placed(), pass)));
+    let is_remote = conversion.input.is_remote();
+    let twice = is_remote && conversion.jobs.iter().any(|job| job.record.is_read());
+    let keeping = twice.then(|| budget.share(budget.limit() / 2));
+    let left = budget.limit() - keeping.as_ref().map_or(0, Budget::limit);
+    let shares = Shares::of_source(left, is_remote);
+    let queue = (shares, keeping);
+    let queue = Queue::new(conversion, sections, queue, (output.is_placed(), pass));
+    let queue = Mutex::new(queue);
     let stop = AtomicBool::new(false);
     let context = WorkerContext { queue: &queue, stop: &stop, shares, pool, budget };
     let written = thread::scope(|scope| {

@@ -94,6 +94,12 @@ impl Shares {
         Shares { workers, slots, share, piece: REMOTE_PIECE.min(share / 8).max(1), is_remote }
     }
 
+    /// Returns the largest number of bytes of a window that is summed.
+    pub(crate) fn window(&self) -> u64 {
+        let piece = if self.is_remote { self.piece } else { PIECE };
+        piece.min(self.share)
+    }
+
     /// Returns the largest number of bytes that are read by one call.
     pub(crate) fn step(&self) -> usize {
         if self.is_remote { usize::MAX } else { STEP as usize }

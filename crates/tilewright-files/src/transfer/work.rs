@@ -2,7 +2,7 @@
 //! their bytes. Before a tensor whose fingerprint is recorded, its data are summed, window by window of the source. Workers take
 //! the pieces.
 
-use std::{iter, ops::Range};
+use std::{iter, ops::Range, sync::Arc};
 
 use tilewright_fingerprint::{Fingerprint, Key, Window};
 use tilewright_relayout::{Plan, Tile};
@@ -13,7 +13,11 @@ use crate::{
     error,
     layout::record,
     open::origin::Origin,
-    transfer::shares::{PIECE, Parts, Shares},
+    transfer::{
+        budget::Budget,
+        kept::{Kept, Pending},
+        shares::{PIECE, Parts, Shares},
+    },
 };
 
 /// Pieces of work smaller than this are taken together.
@@ -27,6 +31,8 @@ pub(crate) struct ConvertedTensor<'c> {
     pub(crate) at: u64,
     pub(crate) job: &'c Job,
     pub(crate) plan: Plan,
+    /// Its bytes that were read before, if it is remote.
+    pub(crate) kept: Option<Arc<Kept>>,
 }
 
 impl<'c> ConvertedTensor<'c> {
@@ -93,6 +99,7 @@ pub(crate) struct Summed<'c> {
     source: Origin<'c>,
     at: u64,
     window: Window,
+    pending: Option<Pending>,
 }
 
 impl Summed<'_> {
@@ -112,6 +119,15 @@ impl Summed<'_> {
         Ok(Some(self.window.fingerprint(bytes)))
     }
 
+    /// Returns the sum of the bytes, which are kept if they are moved afterwards and there is memory for them.
+    pub(crate) fn keeping(&self) -> Result<Option<Fingerprint>, Error> {
+        let Some(kept) = self.pending.as_ref().map(Pending::kept) else { return Ok(None) };
+        let Some(mut buffer) = kept.buffer(self.len()) else { return Ok(None) };
+        let sum = self.through(&mut buffer)?;
+        kept.keep(self.at.saturating_add(self.window.bytes().start), buffer);
+        Ok(Some(sum))
+    }
+
     /// Returns the sum of the bytes, read into a buffer.
     pub(crate) fn through(&self, buffer: &mut [u8]) -> Result<Fingerprint, Error> {
         let Range { start, end } = self.window.bytes();
@@ -127,18 +143,22 @@ impl Summed<'_> {
 
 /// Iterates over the windows of a tensor, which fit into a share of the memory.
 fn summed<'c>(
-    number: usize,
-    job: &'c Job,
-    source: Origin<'c>,
-    at: u64,
-    share: u64,
+    (number, job): (usize, &'c Job),
+    (source, at): (Origin<'c>, u64),
+    longest: u64,
+    kept: Option<Arc<Kept>>,
 ) -> Result<Left<'c>, Error> {
+    // Rows of index tables are read in another order than they are stored.
+    let kept = kept.filter(|_| job.from.tables().is_none());
     let (source, rows, (at, _)) = source.in_rows(&job.from, (at, job.bytes_in))?;
-    let windows = record::windows(rows, PIECE.min(share), &Key::default());
+    let windows = record::windows(rows, longest, &Key::default());
     let windows = windows.map_err(|error| {
         error::unsupported(source.path(), format!("tensor {:?}: {error}", job.name))
     })?;
-    Ok(Box::new(windows.map(move |window| Work::Sum(Summed { number, job, source, at, window }))))
+    Ok(Box::new(windows.map(move |window| {
+        let pending = kept.as_ref().map(Pending::of);
+        Work::Sum(Summed { number, job, source, at, window, pending })
+    })))
 }
 
 /// The work for the next bytes of the output.
@@ -148,7 +168,7 @@ pub(crate) enum Work<'c> {
     /// Writes a section that does not belong to a tensor.
     Section(&'c Section),
     /// Copies these bytes of the input unchanged.
-    Copy { source: Origin<'c>, at: u64, len: u64 },
+    Copy { source: Origin<'c>, at: u64, len: u64, kept: Option<Arc<Kept>> },
     /// Converts a tensor that is read whole.
     Whole(ConvertedTensor<'c>),
     /// Converts a range of a tensor from the bytes that it needs.
@@ -180,12 +200,17 @@ impl Work<'_> {
 type Left<'c> = Box<dyn Iterator<Item = Work<'c>> + Send + 'c>;
 
 /// Returns the copy of many bytes in pieces, which workers take.
-fn pieces<'c>(source: Origin<'c>, (at, len): (u64, u64), piece: u64) -> Left<'c> {
+fn pieces<'c>(
+    (source, kept): (Origin<'c>, Option<Arc<Kept>>),
+    (at, len): (u64, u64),
+    piece: u64,
+) -> Left<'c> {
     let starts = (0..len.div_ceil(piece)).map(move |number| number * piece);
     Box::new(starts.map(move |from| Work::Copy {
         source,
         at: at.saturating_add(from),
         len: piece.min(len - from),
+        kept: kept.clone(),
     }))
 }
 
@@ -201,6 +226,10 @@ pub(crate) struct Queue<'c> {
     pass: Pass,
     /// True if the data of the next section's tensor were summed.
     summed: bool,
+    /// The memory for bytes of a remote source that are read before they are moved.
+    keeping: Option<Budget>,
+    /// The bytes of the next section's tensor that were read to be summed.
+    kept: Option<Arc<Kept>>,
     /// Work that did not fit into the last batch.
     next: Option<Work<'c>>,
     number: u64,
@@ -210,12 +239,23 @@ impl<'c> Queue<'c> {
     pub(crate) fn new(
         conversion: &'c Conversion<'c>,
         sections: &'c [Section],
-        shares: Shares,
+        (shares, keeping): (Shares, Option<Budget>),
         (placed, pass): (bool, Pass),
     ) -> Self {
-        let (sections, left, next) = (sections.iter(), Box::new(iter::empty()), None);
-        let summed = false;
-        Queue { conversion, shares, sections, left, placed, pass, summed, next, number: 0 }
+        let (sections, left) = (sections.iter(), Box::new(iter::empty()));
+        Queue {
+            conversion,
+            shares,
+            sections,
+            left,
+            placed,
+            pass,
+            summed: false,
+            keeping,
+            kept: None,
+            next: None,
+            number: 0,
+        }
     }
 
     /// Returns whether the data of a job are summed in this pass.
@@ -280,7 +320,7 @@ impl<'c> Queue<'c> {
             self.sections.next();
             len = len.saturating_add(job.bytes_in);
         }
-        Ok(Work::Copy { source, at, len })
+        Ok(Work::Copy { source, at, len, kept: self.kept.take() })
     }
 
     fn work(&mut self) -> Result<Option<Work<'c>>, Error> {
@@ -294,7 +334,9 @@ impl<'c> Queue<'c> {
                 && let Some((job, source, at)) = self.placed_job(*number)?
                 && self.sums(job)
             {
-                self.left = summed(*number, job, source, at, self.shares.share)?;
+                self.kept = self.keeping.clone().map(|budget| Arc::new(Kept::new(budget)));
+                let longest = self.shares.window();
+                self.left = summed((*number, job), (source, at), longest, self.kept.clone())?;
                 continue;
             }
             self.summed = false;
@@ -308,15 +350,15 @@ impl<'c> Queue<'c> {
             if job.action != Action::Convert {
                 let copy = self.copy(source, at, job.bytes_in)?;
                 match copy {
-                    Work::Copy { source, at, len } if self.shares.is_remote => {
-                        self.left = pieces(source, (at, len), self.shares.piece);
+                    Work::Copy { source, at, len, kept } if self.shares.is_remote => {
+                        self.left = pieces((source, kept), (at, len), self.shares.piece);
                         continue;
                     }
                     copy => return Ok(Some(copy)),
                 }
             }
             let plan = self.conversion.plan(job)?;
-            let part = ConvertedTensor { source, at, job, plan };
+            let part = ConvertedTensor { source, at, job, plan, kept: self.kept.take() };
             let parts = match part.lent() {
                 Some(_) => Ok(Parts::Whole),
                 None => self.shares.parts(&part.plan, self.placed),

@@ -135,12 +135,16 @@ impl<'c, 'b> PipelineWorker<'c, 'b> {
                     self.send()?;
                     self.send_command(Command::Section(section))?;
                 }
-                Work::Copy { source, at, len } if self.context.shares.is_remote => {
+                Work::Copy { source, at, len, kept } if self.context.shares.is_remote => {
                     self.go_on()?;
                     self.src = Some(self.source(0, 0, len)?);
-                    source.read(self.room(len as usize)?, at)?;
+                    let bytes = self.room(len as usize)?;
+                    match kept {
+                        Some(kept) => kept.read(source, bytes, at)?,
+                        None => source.read(bytes, at)?,
+                    }
                 }
-                Work::Copy { source, at, len } => {
+                Work::Copy { source, at, len, .. } => {
                     self.send()?;
                     self.send_command(Command::Copy { source, at, len })?;
                 }
@@ -239,7 +243,11 @@ impl<'c, 'b> PipelineWorker<'c, 'b> {
     /// Reads a window of the source and sums it.
     fn sum(&mut self, summed: &Summed<'_>) -> Result<(), End> {
         self.go_on()?;
-        if let Some(sum) = summed.in_memory()? {
+        let known = match summed.in_memory()? {
+            Some(sum) => Some(sum),
+            None => summed.keeping()?,
+        };
+        if let Some(sum) = known {
             return self.send_command(Command::Sum(summed.number, sum));
         }
         let mut src = self.source(summed.len(), 0, 0)?;
@@ -274,7 +282,10 @@ impl<'c, 'b> PipelineWorker<'c, 'b> {
         let mut at = part.at.saturating_add(from);
         for step in bytes.chunks_mut(self.context.shares.step()) {
             self.go_on()?;
-            part.source.read(step, at)?;
+            match &part.kept {
+                Some(kept) => kept.read(part.source, step, at)?,
+                None => part.source.read(step, at)?,
+            }
             at += step.len() as u64;
         }
         Ok(())
