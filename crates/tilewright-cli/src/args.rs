@@ -56,6 +56,16 @@ pub(crate) struct Cli {
         display_order = 902
     )]
     pub(crate) own: Option<PathBuf>,
+    /// Retries of a request to an object store or a hub, within 3 minutes
+    #[arg(
+        long,
+        global = true,
+        value_name = "N",
+        default_value_t = 10,
+        help_heading = "General options",
+        display_order = 903
+    )]
+    pub(crate) retries: u32,
     #[command(subcommand)]
     pub(crate) command: Command,
 }

@@ -87,6 +87,11 @@ impl Failure {
             rendered: error.rendered(option),
             span: error.span(),
         };
+        // Whoever installed the program did not choose its features one by one.
+        let failure = match error.is_not_built() && error.message().contains("`remote`") {
+            true => failure.with_hint(": cargo install tilewright-cli --features remote"),
+            false => failure,
+        };
         match error.field().and_then(argument) {
             Some(argument) => failure.about(argument),
             None => failure,

@@ -47,6 +47,7 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
     let parsed = command.try_get_matches_from(arguments);
     let outcome = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => spec::load(&cli)
+            .inspect(|()| be_patient(&cli))
             .and_then(|()| commands::run(&cli, &mut Output::stdout(cli.json, cli.quiet))),
         Err(error) if error.use_stderr() && json => Err(Failure::command_line(&error)),
         Err(error) => return said(&error),
@@ -55,6 +56,18 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
         Ok(code) => code.0,
         Err(failure) => failure.report(json).0,
     }
+}
+
+/// Sets the number of retries of requests, which a program without the feature `remote` does not send.
+fn be_patient(cli: &Cli) {
+    #[cfg(feature = "remote")]
+    {
+        use tilewright::files::remote::{Patience, set_patience};
+        let retries = cli.retries as usize;
+        set_patience(Patience { retries, ..Patience::default() });
+    }
+    #[cfg(not(feature = "remote"))]
+    let _ = cli.retries;
 }
 
 /// Makes a file that grows beyond the user's limit an error of writing instead of the end of the program.

@@ -12,7 +12,7 @@ use crate::{
 const UNPUBLISHED: [&str; 4] = ["tilewright-py", "tilewright-testing", "tilewright-web", "xtask"];
 
 /// The features of the facade, each of which builds without the others.
-const FEATURES: [&str; 12] = [
+const FEATURES: [&str; 13] = [
     "axe",
     "questions",
     "sharded",
@@ -25,6 +25,7 @@ const FEATURES: [&str; 12] = [
     "banks",
     "tables",
     "device",
+    "remote",
 ];
 
 /// The most crates that a user who only reads and prints layouts has to build.

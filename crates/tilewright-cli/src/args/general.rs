@@ -59,8 +59,8 @@ fn general(words: &[OsString]) -> usize {
     while let Some(word) = words.get(count).map(|word| word.to_string_lossy()) {
         count += match &*word {
             "--json" | "-q" | "--quiet" => 1,
-            "--formats" if count + 1 < words.len() => 2,
-            word if word.starts_with("--formats=") => 1,
+            "--formats" | "--retries" if count + 1 < words.len() => 2,
+            word if word.starts_with("--formats=") || word.starts_with("--retries=") => 1,
             _ => break,
         };
     }

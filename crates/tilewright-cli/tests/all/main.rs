@@ -29,5 +29,6 @@ mod shards;
 mod stated;
 mod tables;
 mod told;
+mod urls;
 mod width;
 mod words;

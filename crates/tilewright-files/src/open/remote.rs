@@ -18,7 +18,8 @@ use crate::{Error, container};
 const SCHEMES: [&str; 6] = ["s3://", "gs://", "az://", "https://", "http://", "hf://"];
 
 /// Returns whether a path is a URL.
-pub(crate) fn is_url(path: &Path) -> bool {
+#[doc(hidden)]
+pub fn is_url(path: &Path) -> bool {
     let bytes = path.as_os_str().as_encoded_bytes();
     SCHEMES.iter().any(|scheme| bytes.starts_with(scheme.as_bytes()))
 }

@@ -16,7 +16,7 @@ use std::{
 
 use serde_json::Value;
 use tilewright_core::Remedy;
-use tilewright_files::inner::json;
+use tilewright_files::inner::{is_url, json};
 use tilewright_sharded::{Cut, Heads};
 
 use crate::{
@@ -106,6 +106,7 @@ impl Job {
     /// assert_eq!(error.to_string(), "the form dcp needs a mesh, and rules that shard over it");
     /// ```
     pub fn prepare(request: Request) -> Result<Job, Error> {
+        check_here(&request.output)?;
         check_apart(&request.input, &request.output)?;
         Job::survey(request)
     }
@@ -124,6 +125,7 @@ impl Job {
     /// assert_eq!(Job::prepare(inside).unwrap_err().kind(), "same-file");
     /// ```
     pub fn survey(mut request: Request) -> Result<Job, Error> {
+        check_here(&request.input)?;
         let mut first = FirstFile::default();
         if request.from.is_none() && source::is_bare(&request.input)? {
             first = FirstFile::of(&request.input)?;
@@ -355,6 +357,16 @@ fn id(request: &Request, source: &Checkpoint) -> Result<String, Error> {
     let text = serde_json::to_string(&decides);
     let text = text.map_err(|error| Error::usage(format!("a path that is not text: {error}")))?;
     Ok(hash(text.as_bytes()).chars().take(16).collect())
+}
+
+/// Returns an error for a URL: tasks write to places of files, which objects do not have.
+fn check_here(path: &Path) -> Result<(), Error> {
+    if !is_url(path) {
+        return Ok(());
+    }
+    let path = path.display();
+    let said = format!("{path}: resharding reads and writes files of this machine; convert it to a folder first");
+    Err(Error::usage(said))
 }
 
 /// Returns an error for a result inside of its source, or a source inside of its result.

@@ -8,7 +8,7 @@ pub(crate) mod rules;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use tilewright_files::has_ending;
+use tilewright_files::{has_ending, inner::is_url};
 
 use crate::{Error, Rules, request::rules::pattern, source::beside::Named};
 
@@ -128,7 +128,10 @@ impl Request {
     /// assert_eq!(Request::new("in", "out").memory(DEFAULT_MEMORY), Request::new("in", "out"));
     /// ```
     pub fn new(input: impl AsRef<Path>, output: impl AsRef<Path>) -> Request {
-        let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.into());
+        let absolute = |path: &Path| match is_url(path) {
+            true => path.into(),
+            false => std::path::absolute(path).unwrap_or_else(|_| path.into()),
+        };
         Request {
             input: absolute(input.as_ref()),
             output: absolute(output.as_ref()),
