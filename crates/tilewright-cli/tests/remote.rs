@@ -65,7 +65,12 @@ fn commands_read_what_they_read_from_files() {
     let signed = format!("{}/bucket/in/model.safetensors?sig=very-secret", server.url());
     let own = answer(&server, &["info", LLM]);
     let printed = answer(&server, &["fingerprint", LLM]);
-    for at in ["s3://bucket/in/model.safetensors", "hf://owner/name", "hf://owner/name/model.safetensors", &signed] {
+    for at in [
+        "s3://bucket/in/model.safetensors",
+        "hf://owner/name",
+        "hf://owner/name/model.safetensors",
+        &signed,
+    ] {
         server.take();
         let info = answer(&server, &["info", at]);
         let rows = |text: &str| text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>();
@@ -98,7 +103,11 @@ fn results_in_a_store_are_those_of_files() {
     answer(&server, &["verify", store]);
     let said = refusal(&server, &[&["convert", at, store][..], &ZN].concat(), 2);
     assert!(said.contains("--force"), "{said}");
-    let said = refusal(&server, &[&["convert", at, "s3://bucket/x.safetensors", "--verify"][..], &ZN].concat(), 2);
+    let said = refusal(
+        &server,
+        &[&["convert", at, "s3://bucket/x.safetensors", "--verify"][..], &ZN].concat(),
+        2,
+    );
     assert!(said.contains("verify it afterwards"), "{said}");
     // A recipe, there and back.
     let recipe = folder.path().join("r.toml");
@@ -155,7 +164,8 @@ fn a_signal_aborts_uploads() {
     bytes.resize(128 + rows * 4096, 1);
     fs::write(&path, bytes).unwrap();
     let mut command = program(&server);
-    let args = ["convert", text(&path), "s3://bucket/long.npy", "--to", "col-major", "--memory", "32M"];
+    let args =
+        ["convert", text(&path), "s3://bucket/long.npy", "--to", "col-major", "--memory", "32M"];
     let mut child = command.args(args).stderr(Stdio::null()).spawn().unwrap();
     for _ in 0..2000 {
         if server.open_uploads() > 0 {

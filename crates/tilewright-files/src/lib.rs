@@ -69,7 +69,9 @@ pub mod inner {
             safetensors::write::header as safetensors_header,
             shards::{ShardBox, ShardLayout, ShardedTensor, collection as of_shards},
         },
-        open::{folder::Companions, foreign::check_folder, globs::Pattern, json::json, remote::is_url},
+        open::{
+            folder::Companions, foreign::check_folder, globs::Pattern, json::json, remote::is_url,
+        },
     };
     pub use tilewright_recipe::RECIPE_KEY;
 }

@@ -9,11 +9,12 @@ use std::{
     time::Duration,
 };
 
+use tilewright_files::remote::{Patience, set_patience, set_variable};
 use tilewright_files::{
-    Collection, Conversion, Error, Input, Key, Reading, Request, Verdict, Writer, open, same_data, verify,
+    Collection, Conversion, Error, Input, Key, Reading, Request, Verdict, Writer, open, same_data,
+    verify,
 };
 use tilewright_notation::Spec;
-use tilewright_files::remote::{Patience, set_patience, set_variable};
 use tilewright_testing::{Came, Objects, Planted, folder};
 
 static SERVER: LazyLock<Mutex<Objects>> = LazyLock::new(|| {
@@ -40,7 +41,8 @@ fn zn() -> Request {
 
 /// Writes a safetensors file with `count` matrices and vectors.
 fn model(path: &Path, (count, rows): (u32, u64)) {
-    let data: Vec<u8> = (0..rows * 512).map(|at| (at.wrapping_mul(0x9E37_79B9) >> 24) as u8).collect();
+    let data: Vec<u8> =
+        (0..rows * 512).map(|at| (at.wrapping_mul(0x9E37_79B9) >> 24) as u8).collect();
     let matrix = spec(&format!("bf16[{rows},256] row-major")).resolve(None, None).unwrap();
     let vector = spec("f32[16] row-major").resolve(None, None).unwrap();
     let mut writer = Writer::new(Request::new());
@@ -70,7 +72,12 @@ fn shards(folder: &Path, sizes: [(u32, u64); 2]) {
         // Shards have tensors of different names.
         let mut bytes = fs::read(folder.join(&name)).unwrap();
         let text = format!("shard{number}");
-        let at: Vec<usize> = bytes.windows(6).enumerate().filter(|(_, w)| w == b"layer.").map(|(at, _)| at).collect();
+        let at: Vec<usize> = bytes
+            .windows(6)
+            .enumerate()
+            .filter(|(_, w)| w == b"layer.")
+            .map(|(at, _)| at)
+            .collect();
         at.iter().for_each(|at| bytes[*at..*at + 6].copy_from_slice(text.as_bytes()));
         fs::write(folder.join(&name), bytes).unwrap();
         let input = open(folder.join(&name), &Reading::default()).unwrap();
@@ -85,7 +92,10 @@ fn shards(folder: &Path, sizes: [(u32, u64); 2]) {
 fn upload(server: &Objects, folder: &Path) {
     server.commit("owner/name", "c0ffee");
     for entry in fs::read_dir(folder).unwrap() {
-        let (path, name) = { let e = entry.unwrap(); (e.path(), e.file_name().into_string().unwrap()) };
+        let (path, name) = {
+            let e = entry.unwrap();
+            (e.path(), e.file_name().into_string().unwrap())
+        };
         if path.is_file() {
             let bytes = fs::read(path).unwrap();
             server.put(&format!("bucket/in/{name}"), &bytes);
@@ -119,7 +129,10 @@ fn headers_take_two_requests_at_most() {
         for at in ["s3://bucket/in/a.safetensors", &web, "hf://owner/name/a.safetensors"] {
             server.take();
             let input = open(at, &Reading::default()).unwrap();
-            assert!(names(&input) == own && input.path().to_str().is_some_and(|path| !path.contains("secret")));
+            assert!(
+                names(&input) == own
+                    && input.path().to_str().is_some_and(|path| !path.contains("secret"))
+            );
             let came = server.take();
             // The hub's first answer is a redirection.
             let hops = usize::from(at.starts_with("hf"));
@@ -162,12 +175,19 @@ fn folders_are_read_by_their_index() {
     shards(&own, [(3, 300), (2, 700)]);
     upload(&server, &own);
     convert(own.to_str().unwrap(), out.to_str().unwrap(), zn()).unwrap();
-    for (number, at) in ["s3://bucket/in", "s3://bucket/in/", "hf://owner/name", "hf://owner/name@c0ffee"].iter().enumerate() {
+    for (number, at) in
+        ["s3://bucket/in", "s3://bucket/in/", "hf://owner/name", "hf://owner/name@c0ffee"]
+            .iter()
+            .enumerate()
+    {
         let made = folder.path().join(number.to_string());
         convert(at, made.to_str().unwrap(), zn()).unwrap();
         for entry in fs::read_dir(&out).unwrap() {
             let name = entry.unwrap().file_name();
-            assert!(fs::read(made.join(&name)).unwrap() == fs::read(out.join(&name)).unwrap(), "{at} {name:?}");
+            assert!(
+                fs::read(made.join(&name)).unwrap() == fs::read(out.join(&name)).unwrap(),
+                "{at} {name:?}"
+            );
         }
         assert_eq!(fs::read_dir(&made).unwrap().count(), 4);
         let collection = Collection::open(at).unwrap();
@@ -175,7 +195,10 @@ fn folders_are_read_by_their_index() {
         let verdict = verify(&made, at, &zn(), &()).unwrap();
         assert!(matches!(verdict, Verdict::Same { .. }), "{at}");
     }
-    assert_eq!(open("s3://bucket/in", &Reading::default()).unwrap().config().unwrap().unwrap()["hidden_size"], 256);
+    assert_eq!(
+        open("s3://bucket/in", &Reading::default()).unwrap().config().unwrap().unwrap()["hidden_size"],
+        256
+    );
 }
 
 #[test]
@@ -185,9 +208,7 @@ fn data_are_compared_wherever_they_are() {
     model(&path, (3, 900));
     upload(&server, folder.path());
     let local = Collection::open(&path).unwrap();
-    let printed = |collection: &Collection| {
-        collection.fingerprints(&Key::default(), &()).unwrap()
-    };
+    let printed = |collection: &Collection| collection.fingerprints(&Key::default(), &()).unwrap();
     for at in ["s3://bucket/in/a.safetensors", "hf://owner/name"] {
         let remote = Collection::open(at).unwrap();
         assert_eq!(printed(&remote), printed(&local));
@@ -204,9 +225,13 @@ fn results_go_to_a_store() {
     let out = folder.path().join("out.safetensors");
     convert(path.to_str().unwrap(), out.to_str().unwrap(), zn()).unwrap();
     let expected = fs::read(&out).unwrap();
-    for at in [path.to_str().unwrap(), "s3://bucket/in/a.safetensors", "hf://owner/name/a.safetensors"] {
+    for at in
+        [path.to_str().unwrap(), "s3://bucket/in/a.safetensors", "hf://owner/name/a.safetensors"]
+    {
         for memory in [24 << 20, 1 << 30] {
-            let peak = convert(at, "s3://bucket/out/b.safetensors", zn().memory(memory).force(true)).unwrap();
+            let peak =
+                convert(at, "s3://bucket/out/b.safetensors", zn().memory(memory).force(true))
+                    .unwrap();
             assert!(server.get("bucket/out/b.safetensors").unwrap() == expected, "{at} {memory}");
             assert!(peak <= memory && server.open_uploads() == 0);
         }
@@ -215,13 +240,17 @@ fn results_go_to_a_store() {
     assert!(error.is_usage());
     let error = convert(path.to_str().unwrap(), "s3://bucket/out/b.safetensors", zn()).unwrap_err();
     assert_eq!(error.kind(), "exists");
-    let error = convert("s3://bucket/in/a.safetensors", "s3://bucket/in/a.safetensors", zn().force(true)).unwrap_err();
+    let error =
+        convert("s3://bucket/in/a.safetensors", "s3://bucket/in/a.safetensors", zn().force(true))
+            .unwrap_err();
     assert_eq!(error.kind(), "same-file");
     let error = convert(path.to_str().unwrap(), "hf://owner/name/b.safetensors", zn()).unwrap_err();
     assert!(error.to_string().contains("only read"), "{error}");
-    let error = convert(path.to_str().unwrap(), "s3://bucket/c.safetensors", zn().verify(true)).unwrap_err();
+    let error = convert(path.to_str().unwrap(), "s3://bucket/c.safetensors", zn().verify(true))
+        .unwrap_err();
     assert!(error.is_usage() && error.to_string().contains("afterwards"), "{error}");
-    let error = convert(path.to_str().unwrap(), "s3://bucket/c.safetensors", zn().memory(1 << 20)).unwrap_err();
+    let error = convert(path.to_str().unwrap(), "s3://bucket/c.safetensors", zn().memory(1 << 20))
+        .unwrap_err();
     assert!(error.to_string().contains("memory"), "{error}");
 }
 
@@ -248,9 +277,14 @@ fn the_index_of_a_set_appears_last_and_faults_leave_nothing() {
     let came = server.take();
     // The last request makes the index visible.
     let last = came.last().unwrap();
-    assert!(last.target.contains("index.json") && ["PUT", "POST"].contains(&&*last.method), "{last:?}");
+    assert!(
+        last.target.contains("index.json") && ["PUT", "POST"].contains(&&*last.method),
+        "{last:?}"
+    );
     let (mut planted, mut failed) = (0, 0);
-    for fault in [Planted::Status(503), Planted::Status(403), Planted::Reset, Planted::Lost, Planted::Short] {
+    for fault in
+        [Planted::Status(503), Planted::Status(403), Planted::Reset, Planted::Lost, Planted::Short]
+    {
         for (at, many) in (0..came.len()).flat_map(|at| [(at, 1), (at, 5)]) {
             server.clear();
             server.take();
@@ -265,7 +299,8 @@ fn the_index_of_a_set_appears_last_and_faults_leave_nothing() {
                 Err(error) => {
                     let said = error.to_string();
                     assert!(server.get(index).is_none() || many > 1, "{what}");
-                    let named = |name: &String| said.contains(name.strip_prefix("bucket/").unwrap());
+                    let named =
+                        |name: &String| said.contains(name.strip_prefix("bucket/").unwrap());
                     assert!(seen(&server).iter().all(named), "{what}");
                     assert!(!said.contains("secret"), "{what}");
                 }

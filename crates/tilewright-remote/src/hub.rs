@@ -133,7 +133,10 @@ fn token() -> Option<String> {
 }
 
 /// Returns the files and folders in a folder of a repository, and the repository at its commit.
-pub(crate) async fn list(location: &Location, repo: &Repo) -> Result<(Location, Vec<Entry>), Error> {
+pub(crate) async fn list(
+    location: &Location,
+    repo: &Repo,
+) -> Result<(Location, Vec<Entry>), Error> {
     let mut tries = Tries::new();
     let failed = |fault: Fault, tries: &Tries| match fault {
         Fault::Missing => error::missing(location, "list"),
@@ -174,7 +177,9 @@ async fn info(location: &Location, repo: &Repo) -> Result<Result<Vec<u8>, Error>
         let own = at.origin() == endpoint.origin();
         let token = token().filter(|_| own);
         let mut response = web::send(&at, None, None, token.as_deref()).await?;
-        if let Some(next) = web::redirection(&response, &at).filter(|next| next.origin() == endpoint.origin()) {
+        if let Some(next) =
+            web::redirection(&response, &at).filter(|next| next.origin() == endpoint.origin())
+        {
             at = next;
             continue;
         }
@@ -186,7 +191,9 @@ async fn info(location: &Location, repo: &Repo) -> Result<Result<Vec<u8>, Error>
             let more = response.chunk().await;
             match more.map_err(|cause| Fault::Passing(error::chain(&cause.without_url()), None))? {
                 Some(more) if bytes.len() + more.len() <= LONGEST => bytes.extend_from_slice(&more),
-                Some(_) => return Err(Fault::Final(format!("a list of more than {LONGEST} bytes"))),
+                Some(_) => {
+                    return Err(Fault::Final(format!("a list of more than {LONGEST} bytes")));
+                }
                 None => return Ok(Ok(bytes)),
             }
         }

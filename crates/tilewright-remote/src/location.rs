@@ -221,7 +221,8 @@ fn stored(scheme: Scheme, rest: &str) -> Result<Place, Error> {
 fn web(text: &str) -> Result<Url, Error> {
     let url = Url::parse(text).map_err(|cause| usage(text, &cause.to_string()))?;
     if url.scheme() == "http" && !is_loopback(&url) {
-        let said = "http:// is read from this machine only, because it is not encrypted; write https://";
+        let said =
+            "http:// is read from this machine only, because it is not encrypted; write https://";
         return Err(usage(text, said));
     }
     Ok(url)
@@ -239,7 +240,8 @@ pub(crate) fn is_loopback(url: &Url) -> bool {
 
 fn repo(rest: &str) -> Result<Repo, Error> {
     let text = format!("hf://{rest}");
-    let missing = || usage(&text, "write hf://OWNER/NAME, hf://OWNER/NAME@REVISION or a path in it");
+    let missing =
+        || usage(&text, "write hf://OWNER/NAME, hf://OWNER/NAME@REVISION or a path in it");
     let (owner, rest) = rest.split_once('/').ok_or_else(missing)?;
     let ends = rest.find(['/', '@']).unwrap_or(rest.len());
     let (name, rest) = rest.split_at(ends);
@@ -296,7 +298,8 @@ mod tests {
 
     #[test]
     fn wrong_locations_are_refused_without_their_secrets() {
-        for text in ["s3://", "s3:///a", "s3://b/a//c", "hf://owner", "hf:///name", "hf://o/n/../x"] {
+        for text in ["s3://", "s3:///a", "s3://b/a//c", "hf://owner", "hf:///name", "hf://o/n/../x"]
+        {
             assert!(Location::parse(text).unwrap_err().is_usage(), "{text}");
         }
         let error = Location::parse("http://u:secret@example.com/a?sig=secret").unwrap_err();

@@ -115,7 +115,9 @@ impl Object {
     /// ```
     pub fn open(location: &Location) -> Result<Object, Error> {
         if location.is_root() && !matches!(location.0, Place::Web(_)) {
-            return Err(Error::usage(format!("{location} is a folder; name an object in it")).of_file());
+            return Err(
+                Error::usage(format!("{location} is a folder; name an object in it")).of_file()
+            );
         }
         let at = AssertUnwindSafe(At::of(location)?);
         let mut object = Object {
@@ -293,14 +295,18 @@ impl Object {
         self.requests.fetch_add(1, Relaxed);
         let answer = self.at.get(&range, self.tag.as_deref()).await?;
         if answer.len != self.len || (answer.tag.is_some() && answer.tag != self.tag) {
-            return Err(Fault::Changed(format!("it had {} bytes, it has {}", self.len, answer.len)));
+            return Err(Fault::Changed(format!(
+                "it had {} bytes, it has {}",
+                self.len, answer.len
+            )));
         }
         let mut body = answer.body;
         while let Some(piece) = body.next().await {
             let piece = piece?;
             self.bytes.fetch_add(piece.len() as u64, Relaxed);
             let room = bytes.get_mut(*filled..*filled + piece.len());
-            let room = room.ok_or_else(|| Fault::Final("the body is longer than requested".into()))?;
+            let room =
+                room.ok_or_else(|| Fault::Final("the body is longer than requested".into()))?;
             room.copy_from_slice(&piece);
             *filled += piece.len();
         }
@@ -326,7 +332,11 @@ impl Object {
                     return Err(error::failed(&self.location, "open", said));
                 }
                 Err(Fault::Outside) => {
-                    return Err(error::failed(&self.location, "open", "the server refuses its range"));
+                    return Err(error::failed(
+                        &self.location,
+                        "open",
+                        "the server refuses its range",
+                    ));
                 }
             }
         }

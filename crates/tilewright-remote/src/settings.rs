@@ -20,7 +20,8 @@ pub fn set_variable(name: &str, value: &str) {
 /// Returns the variables whose names have this beginning, sorted.
 pub(crate) fn variables(beginning: &str) -> BTreeMap<String, String> {
     let own = std::env::vars_os();
-    let own = own.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let own =
+        own.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let set = SET.lock().unwrap_or_else(PoisonError::into_inner);
     let all = own.chain(set.iter().map(|(name, value)| (name.clone(), value.clone())));
     all.filter(|(name, _)| name.starts_with(beginning)).collect()

@@ -135,8 +135,7 @@ fn is_local() -> bool {
 
 fn retries() -> RetryConfig {
     let patience = patience();
-    let backoff =
-        BackoffConfig { init_backoff: patience.first, max_backoff: LONGEST, base: 2. };
+    let backoff = BackoffConfig { init_backoff: patience.first, max_backoff: LONGEST, base: 2. };
     RetryConfig { backoff, max_retries: patience.retries, retry_timeout: patience.total }
 }
 
@@ -163,9 +162,7 @@ pub(crate) async fn get(
 }
 
 /// Returns the length of an object and its tag.
-pub(crate) async fn head(
-    (store, path): (&Store, &Path),
-) -> Result<(u64, Option<String>), Fault> {
+pub(crate) async fn head((store, path): (&Store, &Path)) -> Result<(u64, Option<String>), Fault> {
     let options = GetOptions { head: true, ..GetOptions::default() };
     let meta = store.objects.get_opts(path, options).await.map_err(fault)?.meta;
     Ok((meta.size, meta.e_tag))

@@ -399,11 +399,7 @@ impl fmt::Debug for Upload {
 }
 
 /// Begins a multipart upload. The client repeats the request, but not if its answer breaks off.
-async fn started(
-    location: &Location,
-    store: &Store,
-    path: &Path,
-) -> Result<MultipartId, Error> {
+async fn started(location: &Location, store: &Store, path: &Path) -> Result<MultipartId, Error> {
     let mut tries = Tries::new();
     loop {
         let cause = match store.parts.create_multipart(path).await {

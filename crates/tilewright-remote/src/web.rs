@@ -1,9 +1,6 @@
 //! Requests of ranges from web servers.
 
-use std::{
-    sync::OnceLock,
-    time::Duration,
-};
+use std::{sync::OnceLock, time::Duration};
 
 use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt, stream::BoxStream};

@@ -412,9 +412,12 @@ impl State {
         let id = format!("upload-{}", self.made);
         self.uploads.insert(id.clone(), (asked.path.clone(), BTreeMap::new()));
         let (bucket, key) = asked.path.split_once('/').unwrap_or_default();
-        Told::new(200, format!(
-            "<InitiateMultipartUploadResult><Bucket>{bucket}</Bucket><Key>{key}</Key><UploadId>{id}</UploadId></InitiateMultipartUploadResult>"
-        ))
+        Told::new(
+            200,
+            format!(
+                "<InitiateMultipartUploadResult><Bucket>{bucket}</Bucket><Key>{key}</Key><UploadId>{id}</UploadId></InitiateMultipartUploadResult>"
+            ),
+        )
     }
 
     fn part(&mut self, asked: &Asked, id: &str) -> Told {
@@ -447,9 +450,12 @@ impl State {
         self.uploads.remove(id);
         let tag = self.store(&name, bytes);
         let (bucket, key) = name.split_once('/').unwrap_or_default();
-        Told::new(200, format!(
-            "<CompleteMultipartUploadResult><Location>x</Location><Bucket>{bucket}</Bucket><Key>{key}</Key><ETag>{tag}</ETag></CompleteMultipartUploadResult>"
-        ))
+        Told::new(
+            200,
+            format!(
+                "<CompleteMultipartUploadResult><Location>x</Location><Bucket>{bucket}</Bucket><Key>{key}</Key><ETag>{tag}</ETag></CompleteMultipartUploadResult>"
+            ),
+        )
     }
 
     /// Removes the objects that the body of a bulk deletion names.
@@ -467,7 +473,8 @@ impl State {
     fn listed(&self, asked: &Asked) -> Told {
         let bucket = asked.path.trim_matches('/');
         let prefix = asked.query.get("prefix").map_or("", String::as_str);
-        let mut said = format!("<ListBucketResult><Name>{bucket}</Name><IsTruncated>false</IsTruncated>");
+        let mut said =
+            format!("<ListBucketResult><Name>{bucket}</Name><IsTruncated>false</IsTruncated>");
         let mut folders = std::collections::BTreeSet::new();
         for (name, Stored { bytes, tag }) in &self.objects {
             let Some(key) = name.strip_prefix(bucket).and_then(|key| key.strip_prefix('/')) else {
@@ -511,7 +518,8 @@ impl State {
         let Some(commit) = self.commits.get(repo) else { return Told::new(404, "") };
         let (revision, path) = rest.split_once('/').unwrap_or_default();
         let name = format!("{repo}/{path}");
-        let Some(stored) = self.objects.get(&name).filter(|_| revision == "main" || revision == commit)
+        let Some(stored) =
+            self.objects.get(&name).filter(|_| revision == "main" || revision == commit)
         else {
             return Told::new(404, "");
         };

@@ -125,6 +125,24 @@ pub(super) fn program(root: &Path) -> Outcome<String> {
     Ok(program::build(root, Build::Debug)?.to_string_lossy().into_owned())
 }
 
+/// Converts checkpoints in an object store and in a hub; the clients of others read the results.
+pub(super) fn remote(root: &Path) -> Verdict {
+    let python = match environment_of(root, "remote") {
+        Ok(python) => python,
+        Err(why) => return Verdict::Skipped(why),
+    };
+    let built = || {
+        let words = ["build", "--quiet", "--package", "tilewright-cli", "--features", "remote"];
+        let folder = target(root)?.join("oracles/remote");
+        let cargo = [&["cargo"], &words[..]].concat();
+        sh(command(root, &cargo).env("CARGO_TARGET_DIR", &folder))?;
+        Ok(folder.join("debug/tilewright").to_string_lossy().into_owned())
+    };
+    verdict(built().and_then(|program: String| {
+        sh(&mut command(root, &[&python, "tests/oracle/remote.py", &program]))
+    }))
+}
+
 /// Compiles functions for CUDA with NVRTC, which needs no GPU.
 pub(super) fn nvrtc(root: &Path) -> Verdict {
     let python = match environment_of(root, "nvrtc") {

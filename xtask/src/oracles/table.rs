@@ -6,7 +6,7 @@ use super::{
     sanitized_package, sanitizer, torch,
 };
 
-pub(super) const TABLE: [(&str, &str, Run); 42] = [
+pub(super) const TABLE: [(&str, &str, Run); 43] = [
     (
         "laws",
         "all tests, with every case of the laws of which `cargo test` checks a part",
@@ -62,6 +62,11 @@ pub(super) const TABLE: [(&str, &str, Run); 42] = [
         "transformers",
         "recipes generated for every type of transformers, exact both ways; its defects, found by audits (TYPES names some)",
         |root, _| read_back::transformers(root),
+    ),
+    (
+        "remote",
+        "checkpoints in S3 as moto serves it and in a hub: read back by s3fs, safetensors and huggingface_hub",
+        |root, _| read_back::remote(root),
     ),
     (
         "readers",

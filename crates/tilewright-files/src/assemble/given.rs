@@ -12,8 +12,8 @@ use crate::{
     Error, Input,
     commit::temporary,
     error,
-    open::remote,
     open::json::json,
+    open::remote,
     open::source::{Source, is_standard},
 };
 

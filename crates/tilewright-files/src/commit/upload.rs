@@ -35,7 +35,9 @@ pub(crate) fn check_set(format: &Format, path: &Path) -> Result<(), Error> {
         return Ok(());
     }
     let path = path.display();
-    let said = format!("{path} exists; a checkpoint of several objects is not replaced, name another folder");
+    let said = format!(
+        "{path} exists; a checkpoint of several objects is not replaced, name another folder"
+    );
     Err(error::usage(said).of_kind("exists"))
 }
 
@@ -106,8 +108,10 @@ mod here {
         tilewright_remote::exists(&at.join("config.json"))?;
         match tilewright_remote::list(&at)?.1.is_empty() {
             true => Ok(()),
-            false => Err(error::usage(format!("{at}: it has objects in it; choose another folder"))
-                .of_kind("exists")),
+            false => {
+                Err(error::usage(format!("{at}: it has objects in it; choose another folder"))
+                    .of_kind("exists"))
+            }
         }
     }
 

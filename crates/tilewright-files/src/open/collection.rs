@@ -9,7 +9,10 @@ use tilewright_core::Remedy;
 
 use crate::{
     Error, FileLists, Input, Reading, Tensor, container, error,
-    open::{check_reading, remote, folder, foreign, globs::Pattern, open_as, place::Place, source::Source},
+    open::{
+        check_reading, folder, foreign, globs::Pattern, open_as, place::Place, remote,
+        source::Source,
+    },
     transfer::job::read_as,
 };
 
@@ -310,7 +313,8 @@ impl Collection {
     }
 
     fn passed(&self, folder: &Path, listed: &[PathBuf]) -> Vec<String> {
-        let folders: Vec<&PathBuf> = listed.iter().filter(|path| remote::is_listed_folder(path)).collect();
+        let folders: Vec<&PathBuf> =
+            listed.iter().filter(|path| remote::is_listed_folder(path)).collect();
         let is_read = |path: &Path| self.inputs.iter().any(|input| input.holds(path));
         let files = listed.iter().filter(|path| !remote::is_listed_folder(path));
         let files = files.filter(|path| container::by_ending(path).is_some() && !is_read(path));

@@ -23,9 +23,10 @@ use crate::{
     error,
     layout::note::Texts,
     open::{
-        remote, foreign,
+        foreign,
         origin::Origin,
         place::Place,
+        remote,
         source::{Source, unusual_kind},
     },
     verify::{
@@ -86,7 +87,8 @@ fn checkpoint(folder: &Path) -> Result<PathBuf, Error> {
     let (indices, files): (Vec<&Format>, Vec<&Format>) =
         FORMATS.iter().filter(|format| format.array.is_none()).partition(|format| format.several);
     for format in indices.iter().chain(&files) {
-        let is_one = |path: &&PathBuf| of_tensors(path) == Some(*format) && !remote::is_listed_folder(path);
+        let is_one =
+            |path: &&PathBuf| of_tensors(path) == Some(*format) && !remote::is_listed_folder(path);
         let found: Vec<&PathBuf> = names.iter().filter(is_one).collect();
         match found[..] {
             [] => {}

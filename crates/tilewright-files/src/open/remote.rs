@@ -5,10 +5,10 @@
 
 use std::path::{Path, PathBuf};
 
-#[cfg(feature = "remote")]
-pub(crate) use here::location;
 #[cfg(not(feature = "remote"))]
 pub(crate) use here::left_out;
+#[cfg(feature = "remote")]
+pub(crate) use here::location;
 #[cfg(feature = "remote")]
 pub(crate) use tilewright_remote::Object;
 

@@ -29,7 +29,12 @@ fn filled(server: &Objects, data: &[u8]) -> [String; 4] {
     server.put("owner/name/a.bin", data);
     server.put("owner/name/a.json", data);
     let web = format!("{}/bucket/a.bin", server.url());
-    ["s3://bucket/a.bin".into(), web, "hf://owner/name/a.bin".into(), "hf://owner/name/a.json".into()]
+    [
+        "s3://bucket/a.bin".into(),
+        web,
+        "hf://owner/name/a.bin".into(),
+        "hf://owner/name/a.json".into(),
+    ]
 }
 
 #[test]
@@ -74,7 +79,8 @@ fn lasting_faults_are_errors_that_name_the_object() {
 }
 
 fn write(data: &[u8]) -> Result<(), Error> {
-    let mut upload = Upload::begin(&location("s3://bucket/out"), (data.len() as u64, 0), 64 << 20, false)?;
+    let mut upload =
+        Upload::begin(&location("s3://bucket/out"), (data.len() as u64, 0), 64 << 20, false)?;
     upload.write(data)?;
     upload.commit()
 }
@@ -97,7 +103,9 @@ fn writing_is_whole_or_absent_at_every_fault() {
                 let what = format!("{len} {fault:?} {at} {many}: {outcome:?}");
                 match (server.get("bucket/out"), &outcome) {
                     (Some(found), Ok(())) => assert!(found == data, "{what}"),
-                    (None, Err(error)) => assert!(error.to_string().contains("s3://bucket/out"), "{what}"),
+                    (None, Err(error)) => {
+                        assert!(error.to_string().contains("s3://bucket/out"), "{what}")
+                    }
                     // A lasting fault after the request that made it visible hides the answer.
                     (Some(found), Err(_)) => {
                         assert!(many > 1 && fault == Planted::Lost && found == data, "{what}");

@@ -24,7 +24,8 @@ fn objects_are_read_at_positions() {
         for location in everywhere(&server, &data) {
             let object = Object::open(&location).unwrap();
             assert_eq!((object.len(), object.is_pinned()), (len as u64, true), "{location}");
-            for (from, to) in [(0, len), (len / 3, len / 2), (len - 1, len), (len / 2, len / 2 + 1)] {
+            for (from, to) in [(0, len), (len / 3, len / 2), (len - 1, len), (len / 2, len / 2 + 1)]
+            {
                 let mut read = vec![0; to.saturating_sub(from)];
                 object.read_at(&mut read, from as u64).unwrap();
                 assert!(read == data[from..to.max(from)], "{location} {from} {to}");
@@ -115,7 +116,8 @@ fn the_token_goes_to_the_hub_only_and_no_secret_is_printed() {
     let came = server.take();
     // The hub, its storage, and then the storage alone.
     assert_eq!(came.len(), 3);
-    let tokens: Vec<bool> = came.iter().map(|one| one.headers.contains_key("authorization")).collect();
+    let tokens: Vec<bool> =
+        came.iter().map(|one| one.headers.contains_key("authorization")).collect();
     assert_eq!(tokens, [true, false, false]);
     server.clear();
     let error = object.read_at(&mut vec![0; 100_000], 200_000).unwrap_err();
@@ -128,6 +130,7 @@ fn threads_of_another_runtime_may_wait() {
     let server = server();
     everywhere(&server, b"abc");
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let len = runtime.block_on(async { Object::open(&location("s3://bucket/dir/a.bin")).unwrap().len() });
+    let len =
+        runtime.block_on(async { Object::open(&location("s3://bucket/dir/a.bin")).unwrap().len() });
     assert_eq!(len, 3);
 }

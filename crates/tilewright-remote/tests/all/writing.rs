@@ -62,7 +62,10 @@ fn objects_are_replaced_on_request_only() {
         server.put("bucket/b", b"precious");
         let error = upload.commit().unwrap_err();
         assert_eq!(error.kind(), "exists", "{error}");
-        assert_eq!((server.get("bucket/b").unwrap(), server.open_uploads()), (b"precious".to_vec(), 0));
+        assert_eq!(
+            (server.get("bucket/b").unwrap(), server.open_uploads()),
+            (b"precious".to_vec(), 0)
+        );
         assert!(exists(&at).unwrap());
         remove(&at).unwrap();
         assert!(!exists(&at).unwrap());

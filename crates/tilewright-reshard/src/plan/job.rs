@@ -365,7 +365,9 @@ fn check_here(path: &Path) -> Result<(), Error> {
         return Ok(());
     }
     let path = path.display();
-    let said = format!("{path}: resharding reads and writes files of this machine; convert it to a folder first");
+    let said = format!(
+        "{path}: resharding reads and writes files of this machine; convert it to a folder first"
+    );
     Err(Error::usage(said))
 }
 
