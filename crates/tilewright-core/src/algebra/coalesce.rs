@@ -9,7 +9,7 @@
 //!
 //! Source: CUTLASS `include/cute/layout.hpp` (`coalesce`, `coalesce_x`); the canonical form is the same.
 
-use crate::algebra::{nested::build::Builder, nested::walk::ProfileNode};
+use crate::algebra::nested::walk::{Builder, ProfileNode};
 use crate::{Error, Layout, MAX_DEPTH, MAX_MODES, Mode, Profile, macros::tri};
 
 impl Layout {

@@ -6,7 +6,6 @@ mod composition;
 mod inverse;
 mod make_layout;
 pub(crate) mod nested;
-mod order;
 mod tiling;
 
 pub(crate) use coalesce::merge;

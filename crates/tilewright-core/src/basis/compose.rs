@@ -5,7 +5,7 @@
 
 use super::{BasisLayout, MAX_BASES};
 use crate::{
-    Error, Layout, MAX_DEPTH, MAX_MODES, Mode, Profile, Swizzle, algebra::nested::build::Builder,
+    Error, Layout, MAX_DEPTH, MAX_MODES, Mode, Profile, Swizzle, algebra::nested::walk::Builder,
     macros::tri,
 };
 

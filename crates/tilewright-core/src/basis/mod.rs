@@ -7,15 +7,17 @@
 //! moves is 0, and is omitted after the last one that is moved. Basis and integer strides do not mix; 0 is both.
 //!
 //! Source: CUTLASS `include/cute/numeric/arithmetic_tuple.hpp` (`ScaledBasis`).
+//!
+//! A [`Path`] is the position of a component in a nested coordinate. Law: [`Leaves`] returns the paths of a profile's leaves in
+//! the order of its text; walking from path to path in that order writes the brackets of the coordinate.
 
 mod compose;
-mod path;
 mod text;
 
 use crate::{
-    Error, IntTuple, Layout, MAX_MODES, Mode, Swizzle, algebra::nested::build::Builder, macros::tri,
+    Error, IntTuple, Layout, MAX_DEPTH, MAX_MODES, Mode, Profile, Swizzle,
+    algebra::nested::walk::Builder, macros::tri,
 };
-use path::{Leaves, Path};
 
 /// The largest number of components that a [`BasisLayout`] moves.
 pub const MAX_BASES: usize = 8;
@@ -365,10 +367,159 @@ const fn too_many(count: usize) -> Error {
     )
 }
 
+/// Positions, outermost first; an empty path is the coordinate itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Path {
+    steps: [u8; MAX_DEPTH],
+    depth: usize,
+}
+
+impl Path {
+    const ROOT: Path = Path { steps: [0; MAX_DEPTH], depth: 0 };
+
+    /// A position of the coordinate itself.
+    const fn top(position: u8) -> Path {
+        let mut path = Path::ROOT;
+        path.steps[0] = position;
+        path.depth = 1;
+        path
+    }
+
+    const fn steps(&self) -> &[u8] {
+        self.steps.split_at(self.depth).0
+    }
+
+    const fn first(self) -> u8 {
+        self.steps[0]
+    }
+
+    /// Returns this path with one more position outside of it, unless it becomes too deep.
+    const fn within(self, position: u8) -> Option<Path> {
+        if self.depth == MAX_DEPTH {
+            return None;
+        }
+        let (mut path, mut i) = (Path::top(position), 0);
+        while i < self.depth {
+            path.steps[i + 1] = self.steps[i];
+            i += 1;
+        }
+        path.depth = self.depth + 1;
+        Some(path)
+    }
+
+    /// Returns the number of positions with which both begin.
+    const fn common(self, other: Path) -> usize {
+        let mut i = 0;
+        while i < self.depth && i < other.depth && self.steps[i] == other.steps[i] {
+            i += 1;
+        }
+        i
+    }
+
+    const fn is(self, other: Path) -> bool {
+        self.depth == other.depth && self.common(other) == self.depth
+    }
+
+    /// Returns whether the other path is inside this one.
+    const fn contains(self, other: Path) -> bool {
+        self.depth < other.depth && self.common(other) == self.depth
+    }
+
+    /// Returns whether this path comes first in a coordinate's text.
+    const fn before(self, other: Path) -> bool {
+        let common = self.common(other);
+        common < self.depth && common < other.depth && self.steps[common] < other.steps[common]
+    }
+
+    /// Writes the brackets and zeros between the component at this path, the last one written, and the next; then moves
+    /// to the next.
+    const fn walk(&mut self, next: Path, builder: &mut Builder) -> Result<(), Error> {
+        let common = self.common(next);
+        let (mut depth, mut from) = (self.depth, 0);
+        while depth > common + 1 {
+            tri!(builder.close());
+            depth -= 1;
+        }
+        if self.depth > 0 {
+            from = self.steps[common] as usize + 1;
+        } else {
+            builder.open();
+        }
+        let mut level = common;
+        while level < next.depth {
+            if level > common {
+                builder.open();
+                from = 0;
+            }
+            while from < next.steps[level] as usize {
+                tri!(builder.integer(0));
+                from += 1;
+            }
+            level += 1;
+        }
+        *self = next;
+        Ok(())
+    }
+
+    /// Closes all brackets after the last component.
+    const fn leave(self, builder: &mut Builder) -> Result<(), Error> {
+        let mut depth = self.depth;
+        while depth > 0 {
+            tri!(builder.close());
+            depth -= 1;
+        }
+        Ok(())
+    }
+}
+
+/// Iterator over the paths of a profile's leaves.
+struct Leaves<'a> {
+    profile: &'a Profile,
+    leaf: usize,
+    at: Path,
+}
+
+impl Leaves<'_> {
+    const fn new(profile: &Profile) -> Leaves<'_> {
+        Leaves { profile, leaf: 0, at: Path::ROOT }
+    }
+
+    const fn next(&mut self) -> Option<Path> {
+        let (opened, _) = match self.profile.brackets(self.leaf) {
+            Some(both) => both,
+            None => return None,
+        };
+        if self.leaf > 0 {
+            let (_, closed) = match self.profile.brackets(self.leaf - 1) {
+                Some(both) => both,
+                None => return None,
+            };
+            self.at.depth -= closed;
+            self.at.steps[self.at.depth - 1] += 1;
+        }
+        let mut i = 0;
+        while i < opened {
+            self.at.steps[self.at.depth] = 0;
+            self.at.depth += 1;
+            i += 1;
+        }
+        self.leaf += 1;
+        // Positions past the depth are 0 in every path, so that equal paths are equal values.
+        let mut path = self.at;
+        let mut i = path.depth;
+        while i < MAX_DEPTH {
+            path.steps[i] = 0;
+            i += 1;
+        }
+        Some(path)
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::{string::ToString, vec::Vec};
+
+    use super::*;
 
     fn tuple(text: &str) -> IntTuple {
         IntTuple::parse(text).unwrap()

@@ -9,10 +9,11 @@
 
 use core::fmt;
 
-use super::{BasisLayout, path::Path};
+use super::BasisLayout;
+use crate::basis::Path;
 use crate::{
     Error, IntTuple, MAX_DEPTH, MAX_MODES, ParseError,
-    algebra::{nested::build::Builder, nested::tuple_text::MAX_TEXT},
+    algebra::nested::{tuple_text::MAX_TEXT, walk::Builder},
     macros::tri,
 };
 

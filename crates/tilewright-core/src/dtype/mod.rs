@@ -6,19 +6,15 @@
 //!
 //! `table.rs` is the only place that lists names, widths and spellings.
 
-mod block;
-mod byte_order;
 mod bytes;
-mod codes;
-mod float;
 mod spelling;
 mod table;
 mod values;
 
 use core::fmt;
 
-pub use block::ElementBlock;
-pub use byte_order::ByteOrder;
+pub use crate::dtype::bytes::ByteOrder;
+pub use crate::dtype::bytes::ElementBlock;
 pub use table::Dtype;
 
 /// The kind of the values of an element type.

@@ -1,9 +1,10 @@
-//! Iterators over the elements, in logical order and in memory order.
+//! Coordinates: iterators over the elements in logical order and in memory order, and the checked constructor of [`Coord`]. The
+//! type is in another file because errors contain a `Coord`, and this constructor returns errors.
 //!
 //! Laws: [`TensorLayout::in_order`] visits every coordinate once, row-major; [`TensorLayout::in_memory`] visits every
 //! offset below the capacity once, ascending.
 
-use crate::{Coord, Error, Place, TensorLayout};
+use crate::{Coord, Error, MAX_MODES, Place, TensorLayout};
 
 /// Iterator over all coordinates below some extents, row-major: the last varies fastest.
 #[derive(Clone, Debug)]
@@ -97,5 +98,34 @@ impl TensorLayout {
             Place::Element(coord) => Ok((offset, Some(coord))),
             Place::Padding | Place::OutOfRange => Ok((offset, None)),
         })
+    }
+}
+
+impl Coord {
+    /// Creates the coordinate with these integers, one per axis.
+    ///
+    /// # Errors
+    /// [limit](Error::is_limit) beyond [`MAX_MODES`] integers.
+    ///
+    /// ```
+    /// use tilewright_core::{Coord, expect_const};
+    /// const ORIGIN: Coord = expect_const!(Coord::new(&[0, 0, 0]));
+    /// assert_eq!(ORIGIN.to_string(), "(0,0,0)");
+    /// assert!(Coord::new(&[0; 33]).unwrap_err().is_limit());
+    /// ```
+    pub const fn new(axes: &[u64]) -> Result<Coord, Error> {
+        if axes.len() > MAX_MODES {
+            return Err(Error::limit(
+                "a coordinate of {} integers",
+                [axes.len() as i128],
+                "a coordinate has at most 32",
+            ));
+        }
+        let (mut coord, mut i) = (Coord::EMPTY, 0);
+        while i < axes.len() {
+            coord.push(axes[i]);
+            i += 1;
+        }
+        Ok(coord)
     }
 }

@@ -1,19 +1,18 @@
-//! The central value: a function from coordinates to element offsets.
+//! The central value: a function from coordinates to element offsets, in modes of one extent and one stride each.
+//!
+//! Its text is `((4,2),(4,3)):((4,16),(1,32))`; the parser (`text.rs`) states the grammar.
 
-mod brackets;
 pub(crate) mod coord;
-mod coord_new;
-mod expect_const;
 pub(crate) mod index;
 pub(crate) mod iterate;
-pub(crate) mod mode;
 pub(crate) mod observe;
-mod print;
 pub(crate) mod profile;
 pub(crate) mod text;
 pub(crate) mod tuple;
 
-use crate::{Error, MAX_MODES, Mode, Profile, Swizzle, macros::tri};
+use core::fmt;
+
+use crate::{Error, MAX_MODES, Profile, Swizzle, macros::tri};
 
 /// A function from a (nested) coordinate to an element offset: `c ↦ swizzle(offset + Σ cᵢ·strideᵢ)`.
 ///
@@ -368,10 +367,102 @@ pub(crate) const fn reach(modes: &[Mode], offset: i64) -> (i128, i128) {
     (low, high)
 }
 
+/// One leaf of a layout: `extent` coordinates, `stride` elements apart.
+///
+/// Pairing the two makes it impossible to write an incongruent shape and stride.
+///
+/// Source: CUTLASS `include/cute/layout.hpp`, in which a mode may itself be a tuple.
+///
+/// ```
+/// use tilewright_core::Mode;
+/// let rows = Mode::new(8, 64);
+/// assert_eq!((rows.extent(), rows.stride()), (8, 64));
+/// assert_eq!(rows.to_string(), "8:64");
+/// ```
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Mode {
+    extent: u64,
+    stride: i64,
+}
+
+impl Mode {
+    /// Creates a mode of `extent` coordinates, `stride` elements apart. Any pair is a mode; limits are checked when modes
+    /// become a [`Layout`](crate::Layout).
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, Mode};
+    /// let rows = Mode::new(8, 64);
+    /// assert_eq!(rows, Layout::parse("8:64").unwrap().modes()[0]);
+    /// // Any pair is a mode, but not every mode is a layout.
+    /// assert!(Layout::flat(&[Mode::new(3, i64::MAX)]).unwrap_err().is_overflow());
+    /// ```
+    pub const fn new(extent: u64, stride: i64) -> Mode {
+        Mode { extent, stride }
+    }
+
+    /// Returns the number of coordinates.
+    ///
+    /// ```
+    /// use tilewright_core::Layout;
+    /// let rows = Layout::parse("(3,5):(8,1)").unwrap().modes()[0];
+    /// assert_eq!(rows.extent(), 3);
+    /// ```
+    #[inline]
+    pub const fn extent(self) -> u64 {
+        self.extent
+    }
+
+    /// Returns the distance between neighbours, in elements.
+    ///
+    /// ```
+    /// use tilewright_core::Layout;
+    /// let modes = Layout::parse("(3,5,2):(-5,1,0)").unwrap();
+    /// // Rows from the bottom up; the last axis repeats the same elements.
+    /// let strides: Vec<i64> = modes.modes().iter().map(|mode| mode.stride()).collect();
+    /// assert_eq!(strides, [-5, 1, 0]);
+    /// ```
+    #[inline]
+    pub const fn stride(self) -> i64 {
+        self.stride
+    }
+
+    /// Returns `(extent − 1)·stride`, the offset of the last coordinate; 0 for an empty mode.
+    pub(crate) const fn reach(self) -> i128 {
+        if self.extent == 0 { 0 } else { (self.extent as i128 - 1) * self.stride as i128 }
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.extent, self.stride)
+    }
+}
+
+impl fmt::Display for Layout {
+    /// Writes `Sw<b,m,s> o offset o shape:stride`, or `shape:stride+offset` without a swizzle.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let swizzled = !self.swizzle().is_identity();
+        if swizzled {
+            write!(f, "{} o ", self.swizzle())?;
+            if self.offset() != 0 {
+                write!(f, "{} o ", self.offset())?;
+            }
+        }
+        self.profile().write(f, |f, leaf| write!(f, "{}", self.modes()[leaf].extent()))?;
+        f.write_str(":")?;
+        self.profile().write(f, |f, leaf| write!(f, "{}", self.modes()[leaf].stride()))?;
+        if self.offset() != 0 && !swizzled { write!(f, "{:+}", self.offset()) } else { Ok(()) }
+    }
+}
+
+crate::macros::debug_as_display!(Layout);
+
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::string::ToString;
+
+    use super::*;
 
     #[test]
     fn the_invariants_are_errors_not_panics() {

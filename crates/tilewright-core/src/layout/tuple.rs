@@ -7,10 +7,9 @@ use core::fmt;
 
 use crate::{
     Error, Layout, MAX_MODES, Mode, ParseError, Profile,
-    algebra::{
-        nested::build::Builder,
-        nested::tuple_text::{TupleReader, whole},
-        nested::walk::ProfileNode,
+    algebra::nested::{
+        tuple_text::{TupleReader, whole},
+        walk::{Builder, ProfileNode},
     },
     macros::tri,
 };

@@ -96,10 +96,7 @@ pub(crate) mod bases;
 mod compose;
 mod convert;
 mod dims;
-mod divide;
-mod observe;
 mod parts;
-mod reshape;
 mod solve;
 mod text;
 

@@ -5,16 +5,13 @@
 //! divide (tiles of 3 against tiles of 4), or if steps or swizzles mix dims, the dim is walked in runs instead.
 //!
 //! Law: the blocks visit every logical coordinate exactly once, with its offset in both layouts.
+//!
+//! The cuts of one dim are where its digits begin, with the stride of each digit. Law: the offset of `turns` times a cut, below the next cut, is `turns` times the stride at the cut.
 
 pub(crate) mod block;
-pub(crate) mod blocks;
 pub(crate) mod orders;
 
-use crate::{
-    Coord, Error, MAX_MODES, TensorLayout,
-    macros::tri,
-    tensor::cuts::{modes, next_cut, stride_at},
-};
+use crate::{Coord, Error, MAX_MODES, Mode, Step, TensorLayout, macros::tri};
 
 /// One common digit of a dim: a cut and its distance on either side.
 #[derive(Clone, Copy)]
@@ -53,9 +50,9 @@ pub struct Refinement<'a> {
     extents: Coord,
     pub(crate) cuts: [CommonDigit; 2 * MAX_MODES],
     /// The range `from..to` of the cuts of each dim; empty for a dim that is walked in runs.
-    pub(crate) ranges: [(usize, usize); MAX_MODES],
+    ranges: [(usize, usize); MAX_MODES],
     /// The dim along which runs go, if any dim is walked.
-    pub(crate) walked: Option<usize>,
+    walked: Option<usize>,
 }
 
 impl<'a> Refinement<'a> {
@@ -419,11 +416,77 @@ const fn coord_of(axes: &[u64]) -> Coord {
     coord
 }
 
+/// Returns the modes of a dim that is an axis of its own; `None` with a swizzle, or if steps change the dim.
+pub(crate) const fn modes(tensor: &TensorLayout, dim: usize) -> Option<&[Mode]> {
+    if !tensor.layout().swizzle().is_identity() {
+        return None;
+    }
+    let (mut axis, mut i) = (dim, 0);
+    while i < tensor.steps().len() {
+        match tensor.steps()[i] {
+            Step::Merge { major, minor } => {
+                if axis == major as usize || axis == minor as usize {
+                    return None;
+                }
+                axis -= (axis > major as usize) as usize;
+            }
+            Step::Split { axis: split, .. } => {
+                if axis == split as usize {
+                    return None;
+                }
+            }
+        }
+        i += 1;
+    }
+    tensor.layout().axis(axis)
+}
+
+/// Returns the distance of one step of a digit whose coordinates are multiples of `cut`.
+const fn stride_at(modes: &[Mode], cut: u64) -> i64 {
+    let (mut below, mut first, mut stride, mut i) = (1, 1, 0, 0);
+    while i < modes.len() {
+        if i == 0 || !goes_on(modes, i - 1) {
+            (first, stride) = (below, modes[i].stride());
+        }
+        below *= modes[i].extent();
+        if below > cut {
+            // Below the extent of these modes, I2 bounds the product.
+            return (cut / first) as i64 * stride;
+        }
+        i += 1;
+    }
+    0
+}
+
+/// Returns the smallest cut of these modes above `cut`; `u64::MAX` if there is none. A mode that continues the one
+/// below it makes no cut.
+const fn next_cut(modes: &[Mode], cut: u64) -> u64 {
+    let (mut below, mut i) = (1u64, 0);
+    while i < modes.len() {
+        below *= modes[i].extent();
+        if below > cut && !goes_on(modes, i) {
+            return below;
+        }
+        i += 1;
+    }
+    u64::MAX
+}
+
+/// Returns whether the mode above mode `i` continues it: its stride is what mode `i` reaches with one more step.
+const fn goes_on(modes: &[Mode], i: usize) -> bool {
+    if i + 1 >= modes.len() {
+        return false;
+    }
+    let (extent, stride) = (modes[i].extent() as i128, modes[i].stride() as i128);
+    modes[i + 1].stride() as i128 == extent * stride
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::{Digit, Layout, Pattern, Step, Swizzle};
     use std::{string::ToString, vec, vec::Vec};
+
+    use super::*;
+    use crate::{Digit, Layout, Pattern, Swizzle};
 
     /// Returns every coordinate that the blocks visit, with its two offsets.
     fn visits(refinement: &Refinement<'_>) -> Vec<(Vec<u64>, i64, i64)> {

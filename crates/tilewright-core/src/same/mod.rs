@@ -3,23 +3,21 @@
 //! Law: `first_difference(A, B)` is the row-major first coordinate with different offsets, or `None` if there is none.
 //!
 //! The comparison does not enumerate the elements. Strided maps without a swizzle are compared axis by axis
-//! (`axes.rs`), in one step for each mode. Maps that are linear over bits are compared bit by bit (`bits.rs`). For
+//! (`axes.rs`), in one step for each mode. Maps that are linear over bits are compared bit by bit (also there). For
 //! others, the joint refinement makes both linear on each box, so a box differs at its origin, or first after one step of
 //! the least significant loop with different strides. If there are many boxes, a difference found by sampling
 //! (`witness.rs`) ends the search, or bounds it: the first difference does not come after it.
-//! the search, or bounds it: the first one does not come behind it.
 
 mod axes;
-mod bits;
-pub(crate) mod difference;
 mod witness;
 
 use crate::{
-    Block, Difference, Error, Refinement, TensorLayout,
+    Block, Coord, Error, Refinement, TensorLayout,
     macros::tri,
-    same::axes::{first_by_axis, is_by_axis},
-    same::bits::first_by_bits,
-    same::witness::{keep, witness},
+    same::{
+        axes::{first_by_axis, first_by_bits, is_by_axis},
+        witness::{keep, witness},
+    },
 };
 
 /// The largest number of boxes that are compared if the refinement is not regular.
@@ -287,11 +285,33 @@ const fn difference_in(block: &Block) -> Option<Difference> {
     }
 }
 
+/// A coordinate that two layouts send to different offsets.
+///
+/// ```
+/// use tilewright_core::{Difference, TensorLayout};
+/// // NCHW against NHWC: the first element that moves.
+/// let nchw = TensorLayout::row_major(&[1, 2, 2, 2]).unwrap();
+/// let nhwc = TensorLayout::ordered(&[1, 2, 2, 2], &[1, 3, 2, 0]).unwrap();
+/// let Difference { coord, left, right } = nchw.first_difference(&nhwc).unwrap().unwrap();
+/// assert_eq!((coord.to_string(), left, right), ("(0,0,0,1)".into(), 1, 2));
+/// ```
+#[must_use]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The logical coordinate: the first in row-major order of all that differ.
+    pub coord: Coord,
+    /// The offset in the first layout, in elements.
+    pub left: i64,
+    /// The offset in the second layout, in elements.
+    pub right: i64,
+}
+
 #[cfg(test)]
 mod tests {
+    use std::vec::Vec;
+
     use super::*;
     use crate::{Layout, Mode, Step, Swizzle, small::for_each_layout};
-    use std::vec::Vec;
 
     fn brute(a: &TensorLayout, b: &TensorLayout) -> Option<Difference> {
         (0..a.size()).find_map(|i| {

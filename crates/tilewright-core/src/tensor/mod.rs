@@ -1,12 +1,10 @@
 //! [`TensorLayout`]: logical extents and the positions of their elements. Frameworks call it a shape with its layout.
 
-pub(crate) mod cuts;
 pub(crate) mod fill;
 pub(crate) mod fractal;
 pub(crate) mod index;
 mod observe;
 pub(crate) mod pattern;
-mod pattern_of;
 pub(crate) mod steps;
 pub(crate) mod view;
 

@@ -29,30 +29,26 @@
 //!
 //! # Algorithm
 //!
-//! `jumps`: A as its jumps. `runs`: splits each mode of B at its first break, repeatedly; a break that does not divide
-//! the remaining extent is a refusal. `mod`: accepts if no sum `ρ_j + Σ c_m·σ_mj` leaves `[0, P_j)`, an O(modes) test.
-//! `carry`: otherwise walks towards a boundary that is left; if the jumps crossed at once do not cancel, refuses with that
-//! coordinate. `search`: enumerates if they cancel.
+//! `jumps`: A as its jumps; splits each mode of B at its first break, repeatedly; a break that does not divide the remaining
+//! extent is a refusal. `mod`: accepts if no sum `ρ_j + Σ c_m·σ_mj` leaves `[0, P_j)`, an O(modes) test. `search`: otherwise
+//! walks towards a boundary that is left; if the jumps crossed at once do not cancel, refuses with that coordinate; enumerates
+//! if they cancel. The error of a refusal names a coordinate, the value of A(B) there, and the different value of the only layout
+//! that could be the composition.
 //!
 //! `DESIGN.md`, "Exact composition", has the theorem, its proof and the recorded cases.
 
-mod carry;
 mod jumps;
-mod refusal;
-mod runs;
 mod search;
 mod swizzled;
 
-use self::{
-    jumps::{Jumps, Start},
-    runs::Runs,
-};
+pub use search::SEARCH_STATES;
+
 use crate::{
-    Coord, Error, Layout, MAX_MODES, Mode, Profile, layout::index::axes_of, layout::reach,
+    Coord, Error, Layout, MAX_MODES, Mode, Profile,
+    algebra::composition::jumps::{Jump, Jumps, Runs, Start},
+    layout::{index::axes_of, reach},
     macros::tri,
 };
-
-pub use search::SEARCH_STATES;
 
 /// The two layouts: A as its jumps, B as the runs of its modes.
 struct Problem<'a> {
@@ -201,4 +197,32 @@ const fn profile_of(b: &Layout, ends: &[u8; MAX_MODES]) -> Result<Profile, Error
         leaf += 1;
     }
     Ok(profile)
+}
+
+/// The error that a mode of B breaks at `coord`, the end of a `run` that begins with this step, and does not continue.
+const fn split(problem: &Problem<'_>, leaf: usize, coord: u64, run: u64, step: &Jump) -> Error {
+    let mut leaves = [0; MAX_MODES];
+    leaves[leaf] = coord;
+    let candidate = problem.start.value.wrapping_add((run as i128).wrapping_mul(step.stride));
+    let (value, at) = problem.value(&leaves);
+    Error::no_layout(
+        "A(B) is {}, the only candidate gives {}: mode {} of B breaks there, and {} does not \
+         divide its extent",
+        [value, candidate, leaf as i128, coord as i128],
+        "cut the mode there, or make its extent a multiple",
+    )
+    .at(at)
+}
+
+impl Problem<'_> {
+    /// Returns A(B) at a coordinate of B given leaf by leaf, and the coordinate.
+    const fn value(&self, leaves: &[u64; MAX_MODES]) -> (i128, Coord) {
+        let (modes, mut x, mut i) = (self.b.modes(), self.b.offset(), 0);
+        while i < modes.len() {
+            x += leaves[i] as i64 * modes[i].stride();
+            i += 1;
+        }
+        let value = self.jumps.value(x as u64).wrapping_add(self.a.offset() as i128);
+        (value, axes_of(self.b, leaves))
+    }
 }

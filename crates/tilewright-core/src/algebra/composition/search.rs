@@ -1,12 +1,117 @@
-//! Decides by enumeration whether carries cancel: the only place where composition enumerates.
+//! Decides digits that carry: whether the carries of a candidate cancel.
 //!
-//! Law: accepts iff the weighted carries are 0 at every coordinate, and refuses with a coordinate where they are not.
+//! First, a walk looks for a refusal. Law: if no jumps of A cancel (no sum of some of them, each taken +1 or −1 times, is 0), the
+//! first walk ends in a refusal. Every refusal is right: A(B) and the candidate agree up to the step that it names, and differ there.
+//!
+//! Then an enumeration decides; composition enumerates nowhere else. Law: it accepts iff the weighted carries are 0 at every
+//! coordinate, and refuses with a coordinate where they are not.
 //! There are two ways; the one within the budget of [`SEARCH_STATES`] is taken: over the coordinates of the runs that carry,
 //! or over the residues that B can leave past the greatest boundary concerned, in units of the common divisor of all steps.
 //! Residues suffice because they alone determine the boundaries that a step crosses.
 
-use super::{Problem, carry, jumps::Jump, runs::Runs};
-use crate::{Error, MAX_MODES, layout::observe::gcd};
+use crate::{
+    Error, MAX_MODES,
+    algebra::composition::{
+        Problem,
+        jumps::{Jump, Runs, Walker},
+    },
+    layout::observe::gcd,
+    macros::tri,
+};
+
+/// The number of crossings that cancel before a walk stops.
+const CROSSINGS: u32 = 256;
+
+impl Problem<'_> {
+    /// Checks that the weighted carries of these runs, some of which carry, are 0 everywhere.
+    pub(super) const fn decide(&self, runs: &Runs) -> Result<(), Error> {
+        let mut j = 0;
+        while j < self.jumps.len {
+            let (up, down) = runs.leaves(self, j);
+            if up {
+                tri!(self.walk(runs, j, 1));
+            }
+            if down {
+                tri!(self.walk(runs, j, -1));
+            }
+            j += 1;
+        }
+        self.search(runs)
+    }
+
+    /// Sets the runs that move boundary `j`'s residue in one direction to their last digits, one after the other.
+    const fn walk(&self, runs: &Runs, j: usize, direction: i64) -> Result<(), Error> {
+        let (mut walker, mut digits) = (Walker::from(&self.start), [0; MAX_MODES]);
+        let (mut crossings, mut m) = (0, 0);
+        while m < runs.len {
+            let step = self.jumps.step(&self.start, runs.step[m]);
+            let mut left = runs.modes()[m].extent() - 1;
+            while left > 0 && step.turn[j].signum() == direction {
+                let next = walker.next(&self.jumps, &step);
+                let count = if next < left { next } else { left };
+                digits[m] += count;
+                left -= count;
+                if walker.advance(&self.jumps, &step, count) != 0 {
+                    return Err(refused(self, runs, &digits));
+                }
+                crossings += 1;
+                if crossings > CROSSINGS {
+                    return Ok(());
+                }
+            }
+            m += 1;
+        }
+        Ok(())
+    }
+}
+
+/// The error that carries do not cancel at these digits of the runs.
+pub(super) const fn refused(
+    problem: &Problem<'_>,
+    runs: &Runs,
+    digits: &[u64; MAX_MODES],
+) -> Error {
+    let (mut leaves, mut from, mut leaf) = ([0; MAX_MODES], 0, 0);
+    let (mut candidate, modes) = (problem.start.value, runs.modes());
+    while leaf < problem.b.modes().len() {
+        let (to, mut scale) = (runs.ends[leaf] as usize, 1);
+        while from < to {
+            leaves[leaf] += digits[from] * scale;
+            scale *= modes[from].extent();
+            let part = digits[from] as i128 * modes[from].stride() as i128;
+            candidate = candidate.wrapping_add(part);
+            from += 1;
+        }
+        leaf += 1;
+    }
+    let (value, at) = problem.value(&leaves);
+    Error::no_layout(
+        "A(B) is {}, the only candidate gives {}: the modes of B together carry across {} in A",
+        [value, candidate, problem.crossed(runs, digits) as i128],
+        "compose with the modes of B one by one, or with a B whose modes do not carry in A",
+    )
+    .at(at)
+}
+
+impl Problem<'_> {
+    /// Returns the first boundary across which these digits carry.
+    const fn crossed(&self, runs: &Runs, digits: &[u64; MAX_MODES]) -> u64 {
+        let mut j = 0;
+        while j < self.jumps.len {
+            let (mut residue, mut m) = (self.start.residue[j] as i128, 0);
+            while m < runs.len {
+                let turn = self.jumps.step(&self.start, runs.step[m]).turn[j];
+                residue += digits[m] as i128 * turn as i128;
+                m += 1;
+            }
+            if residue < 0 || residue >= self.jumps.at[j] as i128 {
+                return self.jumps.at[j];
+            }
+            j += 1;
+        }
+        1
+    }
+}
 
 /// The largest number of coordinates, or of residues, that [`Layout::composition`](crate::Layout::composition)
 /// enumerates where carries cancel; beyond it, the answer is undecided.
@@ -45,7 +150,7 @@ impl Problem<'_> {
             ));
         };
         match found {
-            Some(digits) => Err(carry::refused(self, runs, &search.of_all(&digits))),
+            Some(digits) => Err(refused(self, runs, &search.of_all(&digits))),
             None => Ok(()),
         }
     }
@@ -274,11 +379,13 @@ impl<'a> RunSearch<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Jumps, Start};
-    use super::*;
-    use crate::Layout;
-    use crate::small::for_each_layout;
     use std::vec::Vec;
+
+    use super::{
+        super::{Jumps, Start},
+        *,
+    };
+    use crate::{Layout, small::for_each_layout};
 
     #[test]
     fn coordinates_and_residues_decide_alike_and_both_name_a_coordinate() {

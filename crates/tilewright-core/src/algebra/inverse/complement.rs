@@ -12,7 +12,7 @@
 //!
 //! Source: CUTLASS `include/cute/layout.hpp` (`complement`); the canonical form is the same.
 
-use crate::algebra::nested::build::Chain;
+use crate::algebra::nested::walk::Chain;
 use crate::{Error, Layout, Mode, layout::observe::sorted, macros::tri};
 
 impl Layout {

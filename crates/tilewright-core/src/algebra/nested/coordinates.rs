@@ -6,10 +6,7 @@
 //! Laws: `crd2idx(idx2crd(i)) = i`; `crd2offset(c, L.shape, L.stride) = L(c)` for every spelling of c. Defined inside the
 //! shape; outside, the result is an error, never the answer for another coordinate.
 
-use crate::algebra::{
-    nested::build::Builder,
-    nested::walk::{ProfileNode, ProfileWalk},
-};
+use crate::algebra::nested::walk::{Builder, ProfileNode, ProfileWalk};
 use crate::{Error, IntTuple, Layout, MAX_MODES, macros::tri};
 
 /// Returns the coordinate leaf by leaf.

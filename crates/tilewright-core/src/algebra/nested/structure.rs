@@ -7,7 +7,10 @@
 //!
 //! Source: CUTLASS `include/cute/layout.hpp`.
 
-use crate::algebra::{nested::build::Builder, nested::walk::ProfileNode, tiling::divide::plus};
+use crate::algebra::{
+    nested::walk::{Builder, ProfileNode},
+    tiling::divide::plus,
+};
 use crate::{Error, Layout, MAX_MODES, Mode, Swizzle, macros::tri};
 
 impl Layout {

@@ -7,7 +7,7 @@
 //!
 //! Law: `parse(print(T)) = T`. `()` occurs only alone: an empty tuple among others cannot be written.
 
-use crate::algebra::nested::build::Builder;
+use crate::algebra::nested::walk::Builder;
 use crate::{Error, MAX_DEPTH, ParseError, macros::tri};
 
 /// The longest text that is read, in bytes.

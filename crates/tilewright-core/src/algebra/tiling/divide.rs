@@ -17,7 +17,7 @@
 //! Source: CUTLASS `include/cute/layout.hpp`.
 
 use crate::algebra::{
-    nested::build::{Builder, Chain},
+    nested::walk::{Builder, Chain},
     tiling::by_mode::{Arrangement, ModeOperation, by_mode, gathered},
 };
 use crate::{

@@ -5,4 +5,3 @@ pub(crate) mod divide;
 pub(crate) mod layout_tile;
 pub(crate) mod layout_tv;
 mod product;
-mod tile_to_shape;
