@@ -48,8 +48,7 @@ mod _tilewright {
             },
         },
         values::{
-            PyLayout, PyTabledLayout, PyTensorLayout,
-            layout::PySwizzle,
+            PyLayout, PySwizzle, PyTabledLayout, PyTensorLayout,
             sharded::{PyShard, PySharded},
         },
     };

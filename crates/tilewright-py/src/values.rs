@@ -9,7 +9,7 @@ use pyo3::{
     prelude::*,
     types::{PyAny, PyTuple},
 };
-use tilewright::{ArrayLayout, Layout, Named, layouts::IntTuple};
+use tilewright::{ArrayLayout, Layout, Named, Swizzle, layouts::IntTuple};
 
 use crate::errors::Raised;
 
@@ -31,6 +31,17 @@ use crate::errors::Raised;
 #[pyclass(name = "Layout", module = "tilewright", frozen, eq, hash)]
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct PyLayout(pub(crate) Layout);
+
+/// CuTe's ``Swizzle<bits, base, shift>``: the xor of ``bits`` bits of an offset with the bits ``shift`` positions higher.
+/// ``of_images`` makes any other permutation of offsets that is linear over xor.
+///
+/// >>> from tilewright import Swizzle
+/// >>> swizzle = Swizzle(3, 3, 3)
+/// >>> swizzle(64), swizzle.window, str(swizzle)
+/// (72, 64, 'Sw<3,3,3>')
+#[pyclass(name = "Swizzle", module = "tilewright", frozen, eq, hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct PySwizzle(pub(crate) Swizzle);
 
 /// The place of each element of an array in storage: logical extents, a layout of the padded array, a capacity, and the known
 /// facts of the elements.

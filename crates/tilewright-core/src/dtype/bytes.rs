@@ -1,11 +1,11 @@
-//! Elements as bytes: sizes of dense arrays, the order of the bytes of a number ([`ByteOrder`]), and the blocks of block types,
-//! whose elements share bytes, as in GGUF's quantised types ([`ElementBlock`]).
+//! Elements as bytes: sizes of dense arrays and of the blocks of block types, and the order of the bytes of a number
+//! ([`ByteOrder`]).
 
 use core::fmt;
 
 use crate::{
     Error,
-    dtype::{Dtype, DtypeKind},
+    dtype::{Dtype, DtypeKind, ElementBlock},
 };
 
 impl Dtype {
@@ -92,21 +92,6 @@ fn check_last(dims: &[u64], block: ElementBlock) -> Result<(), Error> {
         [last.into(), block.elements.into()],
         "the last dim of an array of blocks must be a whole number of blocks",
     ))
-}
-
-/// A group of bytes and the number of elements that it holds.
-///
-/// ```
-/// use tilewright_core::{Dtype, ElementBlock};
-/// assert_eq!(Dtype::Q8_0.block(), Some(ElementBlock { bytes: 34, elements: 32 }));
-/// ```
-#[must_use]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ElementBlock {
-    /// The number of bytes of one block.
-    pub bytes: u32,
-    /// The number of elements of one block.
-    pub elements: u32,
 }
 
 /// The order of the bytes of a number in storage. It is not part of the element type; the default is little-endian.

@@ -14,7 +14,7 @@ mod values;
 use core::fmt;
 
 pub use crate::dtype::bytes::ByteOrder;
-pub use crate::dtype::bytes::ElementBlock;
+pub use crate::dtype::table::ElementBlock;
 pub use table::Dtype;
 
 /// The kind of the values of an element type.

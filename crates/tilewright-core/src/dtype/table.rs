@@ -1,7 +1,22 @@
 //! The table of element types: the only place that lists names, widths and spellings. A float format has the bit patterns of one
-//! and of the extreme values.
+//! and of the extreme values. The elements of a block type share bytes, as in GGUF's quantised types ([`ElementBlock`]).
 
-use crate::dtype::{DtypeKind, ElementBlock};
+use crate::dtype::DtypeKind;
+
+/// A group of bytes and the number of elements that it holds.
+///
+/// ```
+/// use tilewright_core::{Dtype, ElementBlock};
+/// assert_eq!(Dtype::Q8_0.block(), Some(ElementBlock { bytes: 34, elements: 32 }));
+/// ```
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ElementBlock {
+    /// The number of bytes of one block.
+    pub bytes: u32,
+    /// The number of elements of one block.
+    pub elements: u32,
+}
 
 /// A format: the sign, if there is one, is the top bit; then the exponent; then the mantissa.
 #[derive(Clone, Copy, Debug)]

@@ -19,7 +19,7 @@ use super::drawing::PyDrawing;
 use crate::{
     arguments::{Integer, TextArgument, text},
     errors::{Raised, refused},
-    values::{PyLayout, PyTensorLayout, from_tuple, layout::PySwizzle},
+    values::{PyLayout, PySwizzle, PyTensorLayout, from_tuple},
 };
 
 /// Draws an operation of two layouts, a composition, a division or a product: A, B and the result, with corresponding parts in

@@ -15,7 +15,7 @@ use crate::{
     answers::{drawing::PyDrawing, expression},
     arguments::{Integer, Integers},
     errors::{self, Raised},
-    values::{PyLayout, PyTensorLayout, alone, from_tuple},
+    values::{PyLayout, PySwizzle, PyTensorLayout, alone, from_tuple},
 };
 
 #[pymethods]
@@ -181,17 +181,6 @@ pub(crate) fn tuple(value: &Bound<'_, PyAny>) -> PyResult<IntTuple> {
     let none = || errors::refused("parse", format!("{value} is not a tuple of integers"));
     value.as_tuple().cloned().ok_or_else(none)
 }
-
-/// CuTe's ``Swizzle<bits, base, shift>``: the xor of ``bits`` bits of an offset with the bits ``shift`` positions higher.
-/// ``of_images`` makes any other permutation of offsets that is linear over xor.
-///
-/// >>> from tilewright import Swizzle
-/// >>> swizzle = Swizzle(3, 3, 3)
-/// >>> swizzle(64), swizzle.window, str(swizzle)
-/// (72, 64, 'Sw<3,3,3>')
-#[pyclass(name = "Swizzle", module = "tilewright", frozen, eq, hash)]
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct PySwizzle(pub(crate) Swizzle);
 
 #[pymethods]
 impl PySwizzle {

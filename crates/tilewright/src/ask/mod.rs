@@ -55,12 +55,7 @@
 #![cfg_attr(not(feature = "files"), doc = "[`Printed`]: crate#features")]
 #![cfg_attr(not(feature = "files"), doc = "[`SameData`]: crate#features")]
 
-use std::fmt;
-
-use serde_json::{Value, json};
-
-use crate::Error;
-
+mod answer;
 #[cfg(feature = "banks")]
 mod banks;
 mod catalogue;
@@ -75,6 +70,7 @@ pub mod same;
 mod shards;
 pub mod words;
 
+pub use answer::Answer;
 #[cfg(feature = "banks")]
 pub use banks::BankConflicts;
 pub use catalogue::{Example, Formats, Functions, Notations};
@@ -105,58 +101,3 @@ pub use question::Question;
 pub use same::{Comparison, compare};
 pub use shards::{ShardBytes, ShardsExplanation};
 pub use shards::{Shards, ShardsLine, ShardsTranslation};
-
-/// Answer of a question: text for people, JSON for machines.
-///
-/// An answer of one line prints without a line end; an answer of several lines prints all line ends.
-///
-/// ```
-/// use tilewright::{Spec, ask::{Answer, compare}};
-/// let named = |text| Spec::parse(text).unwrap().resolve(None, None).unwrap();
-/// let answer = compare(&named("f32[2,3]{0,1}"), &named("(2,3):(1,2)"))?;
-/// assert!(!answer.is_no() && answer.to_json()["same"] == true);
-/// # Ok::<(), tilewright::Error>(())
-/// ```
-pub trait Answer: fmt::Display {
-    /// Returns the fields that `docs/reference/json.md` lists.
-    fn to_json(&self) -> Value;
-
-    /// Returns the text in lines of at most `width` characters, which notes what it leaves out. The default is the same text at
-    /// every width.
-    fn within(&self, _width: usize) -> String {
-        self.to_string()
-    }
-
-    /// Returns whether the answer is no: layouts differ, nothing was found.
-    fn is_no(&self) -> bool {
-        false
-    }
-
-    /// Sentences beside the answer that are worth reading.
-    fn notes(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    /// Sentences that a reader of the answer must not miss, such as what was not checked.
-    fn cautions(&self) -> Vec<String> {
-        Vec::new()
-    }
-}
-
-/// The answer of a question that is refused: `{"error": {"kind", "message", "field", "span"}}`.
-///
-/// ```
-/// use tilewright::{Error, Spec, ask::Answer};
-/// let error = Spec::parse("zM").unwrap_err().to_json();
-/// assert_eq!((&error["error"]["kind"], &error["error"]["span"]), (&"parse".into(), &[0, 2].into()));
-/// ```
-impl Answer for Error {
-    fn to_json(&self) -> Value {
-        json!({ "error": {
-            "kind": self.kind(),
-            "message": self.to_string(),
-            "field": self.field(),
-            "span": self.span(),
-        }})
-    }
-}
