@@ -9,7 +9,10 @@ use pyo3::{
     prelude::*,
     types::{PyAny, PyTuple},
 };
-use tilewright::{ArrayLayout, Layout, Named, Swizzle, layouts::IntTuple};
+use tilewright::{
+    ArrayLayout, Layout, Named,
+    layouts::{IntTuple, Swizzle},
+};
 
 use crate::errors::Raised;
 
