@@ -1,6 +1,7 @@
 //! The value that every notation reads a SPEC into: the interface between dialects and consumers.
 //!
-//! Words applied to a layout: its capacity grows to whole words, and it has their shape.
+//! [`Reading`] is a parsed SPEC, and `Resolved` its layout for an array. Words applied to a layout change its capacity
+//! to whole words, and it has their shape.
 
 use std::fmt;
 

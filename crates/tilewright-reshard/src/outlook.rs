@@ -2,7 +2,7 @@
 //! prints; and a list of what it does, tensor by tensor, and of what it does not copy.
 //!
 //! The requests and bytes that tasks need are counted without data by the functions that make the moves. A request
-//! is a range of a file; a run splits long ones into [parts](crate::parts). Copies of boxes count as often as they are
+//! is a range of a file; a run splits long ones into parts (`Job::parts`). Copies of boxes count as often as they are
 //! compared.
 
 use std::{

@@ -2,8 +2,8 @@
 
 /// Progress and cancellation of a run; every method has a default that does nothing.
 ///
-/// A run calls these at least every few megabytes of reading or writing, from the thread that started it. If it takes a
-/// watcher that is `Sync`, it also calls them from other threads.
+/// A run calls these every few megabytes of reading or writing, and resharding after each task, from the thread that
+/// started it. If it takes a watcher that is `Sync`, it also calls them from other threads.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,7 +20,7 @@
 /// assert!(!counter.cancelled());
 /// ```
 pub trait Watch {
-    /// Receives the total number of bytes that the run will report; called once, first.
+    /// Receives the total number of bytes that the run will report; called first, and again if the run finds more work.
     fn total(&self, bytes: u64) {
         let _ = bytes;
     }
@@ -30,8 +30,8 @@ pub trait Watch {
         let _ = bytes;
     }
 
-    /// Returns whether to stop. The run then returns an error that says that it was cancelled, and leaves nothing
-    /// unfinished.
+    /// Returns whether to stop. The run then returns an error that says that it was cancelled. It leaves nothing behind,
+    /// except that resharding keeps finished tasks, which the next run takes up.
     fn cancelled(&self) -> bool {
         false
     }

@@ -2,8 +2,8 @@
 //!
 //! A format is a [`Format`] in a file or folder of its own, and a line in [`FORMATS`]. It states how its files are named and
 //! recognised. It opens a file as [`Opened`]: its tensors, each with its layout and the pieces of files that hold its bytes. It
-//! plans the files of a result as [`target::Target`]s: bytes and tensors in order. Conversion, verification, the commit of files
-//! and the memory bound do not depend on any format.
+//! plans the files of a result as [`target::Target`]s: bytes and tensors in order. Conversion, verification and the memory bound
+//! do not depend on any format; neither does the commit of files, except that an index appears after its shards.
 
 mod array;
 mod format;

@@ -58,7 +58,7 @@ impl Input {
         &self.path
     }
 
-    /// Returns the name of the format: `safetensors`, `sharded safetensors`, `GGUF`, `npy`, `npz` or `raw`.
+    /// Returns the name of the format: `safetensors`, `sharded safetensors`, `GGUF`, `npy`, `npz`, `pt`, `sharded pt` or `raw`.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};

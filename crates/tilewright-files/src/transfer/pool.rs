@@ -51,7 +51,7 @@ impl Pool {
         pool.install(|| out.par_chunks_mut(each).enumerate().try_for_each(part))
     }
 
-    /// Calls [`Source::read`] for parts of the bytes in all threads.
+    /// Calls [`Origin::read`] for parts of the bytes in all threads.
     pub(crate) fn read(&self, source: Origin<'_>, bytes: &mut [u8], at: u64) -> Result<(), Error> {
         let Some(pool) = self.pool.as_ref().filter(|_| bytes.len() >= 2 * LEAST) else {
             return source.read(bytes, at);

@@ -201,7 +201,7 @@ impl<'a> Means<'a> {
         let headers: u64 = conversion.targets.iter().map(Target::overhead).sum();
         let times = if conversion.request.verify { 2 } else { 1 };
         watch.total(headers.saturating_add(payload.saturating_mul(times)));
-        // Both are checked when the conversion is prepared.
+        // The memory, and what uploads leave of it, were checked when the conversion was prepared.
         let memory = match conversion.is_upload() {
             true => upload::left(conversion).unwrap_or(LEAST),
             false => conversion.request.memory,

@@ -38,11 +38,11 @@ pub(crate) struct ConvertedTensor<'c> {
 impl<'c> ConvertedTensor<'c> {
     /// Returns the error of moving this tensor.
     pub(crate) fn failed(&self, error: &Error) -> Error {
-        let command = format!("tensor {:?}: {error}", self.job.name);
+        let said = format!("tensor {:?}: {error}", self.job.name);
         match error.is_unsupported() {
             // The layouts were accepted before, so the machine refuses, for example to start threads.
-            true => error::unsupported(self.source.path(), command),
-            false => error::usage(command),
+            true => error::unsupported(self.source.path(), said),
+            false => error::usage(said),
         }
     }
 
@@ -133,8 +133,8 @@ impl Summed<'_> {
         let Range { start, end } = self.window.bytes();
         if end > self.job.bytes_in {
             let (name, len) = (&self.job.name, self.job.bytes_in);
-            let command = format!("tensor {name:?}: byte {end} of {len}");
-            return Err(error::corrupt(self.source.path(), command));
+            let said = format!("tensor {name:?}: byte {end} of {len}");
+            return Err(error::corrupt(self.source.path(), said));
         }
         self.source.read(buffer, self.at.saturating_add(start))?;
         Ok(self.window.fingerprint(buffer))

@@ -7,8 +7,7 @@
 //! as a [`Reading`], which gives the layout for a [`Given`] array; one prints a layout, or refuses. The example
 //! `own_dialect` of the crate `tilewright` is a whole one.
 //!
-//! The notations of this process: the built-in ones, and those that users added.
-//!
+//! This file also holds the list of the notations of this process: the built-in ones, and those that users added.
 //! Texts of layouts are read in many places: arguments, expressions, metadata of files, answers. So what is added is
 //! added for the whole process, as formats are, and stays as long as it.
 

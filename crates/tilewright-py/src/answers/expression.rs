@@ -1,6 +1,4 @@
-//! Pictures of one operation of the algebra.
-//!
-//! Expressions: every operation of the algebra by its name, with Python values as arguments.
+//! Expressions, and pictures of one operation of them: every operation of the algebra by its name, with Python values as arguments.
 //!
 //! The operations are those of `tilewright::eval`, so the program, the page and this package share one table. Arguments
 //! and results are passed as values, without text.

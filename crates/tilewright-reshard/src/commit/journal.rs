@@ -8,7 +8,7 @@
 //! of all boxes add up to that of the array.
 //!
 //! A line is a promise: it is written after the data of its tasks are synced, and is then synced itself. A torn line
-//! counts as missing. Each process writes its own file. If one task has two different sums, the source changed in
+//! counts as missing. Each thread writes its own file. If one task has two different sums, the source changed in
 //! between.
 
 use std::{
@@ -60,7 +60,7 @@ impl PromiseLine {
     }
 }
 
-/// The journal of one process.
+/// The journal of one thread.
 #[derive(Debug)]
 pub(crate) struct Journal {
     file: File,

@@ -2,9 +2,9 @@
 //! read to it, results are planned as it, and moves and plans use it.
 //!
 //! ```text
-//! Array        its name and extents, and its pieces
-//! LocalArrays  the local arrays with their files, and the boxes of the array in them; arrays with equal pieces share one
-//! Places       the offset of each local array in its file; files with equal offsets share one column
+//! ReshardedArray  its name and extents, and its pieces
+//! LocalArrays     the local arrays with their files, and the boxes of the array in them; arrays with equal pieces share one
+//! LocalOffsets    the offset of each local array in its file; files with equal offsets share one column
 //! ```
 //!
 //! A model repeats its layers, and the files of a mesh resemble each other. With this sharing, memory grows with the

@@ -1,8 +1,9 @@
 //! Compares a result with its source by the recipe that the result records. Verification uses it.
 //!
 //! Law: every element of the result is compared with the element of the source that the recipe names, and every element of
-//! padding with its fill. The code that moves elements is not used: a piece is summed in the source and in the result, over the
-//! digits that both share; pieces with different sums are halved until one element is left.
+//! padding with its fill. The plan that made the result is not used: a piece is summed in the source and in the result, over the
+//! digits that both share; pieces with different sums are halved until one element is left. Rows of layouts that digits do not
+//! describe are made by a plan, and are compared with the storage first.
 
 pub(crate) mod cells;
 pub(crate) mod equal;
