@@ -21,8 +21,8 @@ use std::{collections::BTreeMap, env, path::Path};
 use crate::{
     algebra, conformance,
     oracles::release,
-    pictures, program,
-    shell::{Outcome, command, metadata, output, run as sh, target},
+    pictures,
+    shell::{self, Outcome, command, metadata, output, run as sh, target},
     site,
     steps::{Steps, Tool},
     tidy, web, wheel,
@@ -79,7 +79,7 @@ fn features(root: &Path, steps: &Steps) -> Outcome {
 
 /// Checks what is made from the program, the Python package, and the page.
 fn used(root: &Path, steps: &Steps) -> Outcome {
-    let program = program::tested(root)?;
+    let program = shell::tested(root)?;
     steps.step("algebra", || algebra::run(root, true, Some(&program)))?;
     steps.step("pictures", || pictures::run(root, true, Some(&program)))?;
     steps.step_with(&[Tool::Python], "python", || reference(root, &program))?;
@@ -96,8 +96,8 @@ fn used(root: &Path, steps: &Steps) -> Outcome {
 pub(crate) fn reference(root: &Path, program: &Path) -> Outcome {
     let target = target(root)?;
     let python =
-        program::venv(root, &target.join("ci-venv"), &root.join("tests/python/requirements.txt"))?;
-    sh(&mut program::check(root, &python, program))
+        shell::venv(root, &target.join("ci-venv"), &root.join("tests/python/requirements.txt"))?;
+    sh(&mut shell::check(root, &python, program))
 }
 
 /// All steps in order; the error names the command that failed.

@@ -11,8 +11,7 @@ use serde_json::Value;
 
 use crate::{
     bench,
-    program::{self, Build},
-    shell::{Outcome, command, output, run as sh, say, target},
+    shell::{self, Build, Outcome, command, output, run as sh, say, target},
     wheel,
 };
 
@@ -34,7 +33,7 @@ const OTHERS: [(&str, &[&str]); 3] = [
 
 /// The questions are right, and the program at this path answers every one that it is asked rightly.
 pub(crate) fn ours(root: &Path, program: &Path) -> Outcome {
-    let python = program::system(root)?;
+    let python = shell::system(root)?;
     let run = |words: &[&str]| {
         let mut asked = command(root, &[&[python, "conformance/run.py"], words].concat());
         asked.env("TILEWRIGHT", program).env("PYTHONDONTWRITEBYTECODE", "1");
@@ -46,15 +45,15 @@ pub(crate) fn ours(root: &Path, program: &Path) -> Outcome {
 
 /// Asks all implementations, and writes the table. An implementation that does not install is left out, with the reason.
 pub(crate) fn run(root: &Path) -> Outcome {
-    let program = program::build(root, Build::Debug)?;
+    let program = shell::build(root, Build::Debug)?;
     ours(root, &program)?;
     let python = environment(root)?;
     let wheel = wheel::build(root)?;
-    sh(program::pip(root, &python).arg("--force-reinstall").arg(wheel))?;
+    sh(shell::pip(root, &python).arg("--force-reinstall").arg(wheel))?;
     let own = OURS.iter().map(|adapter| report(root, &python, &program, adapter));
     let mut reports = own.collect::<Outcome<Vec<_>>>()?;
     for (adapter, package) in OTHERS {
-        let installed = sh(program::pip(root, &python).args(package));
+        let installed = sh(shell::pip(root, &python).args(package));
         match installed.and_then(|()| report(root, &python, &program, adapter)) {
             Ok(report) => reports.push(report),
             Err(why) => say(&format!("    {adapter}: left out, {why}")),
@@ -68,7 +67,7 @@ fn environment(root: &Path) -> Outcome<PathBuf> {
     let folder = target(root)?.join("conformance-venv");
     let python = folder.join("bin/python");
     if !python.exists() {
-        sh(command(root, &[program::system(root)?, "-m", "venv"]).arg(folder))?;
+        sh(command(root, &[shell::system(root)?, "-m", "venv"]).arg(folder))?;
     }
     Ok(python)
 }

@@ -4,8 +4,7 @@
 use std::{fs, path::Path};
 
 use crate::{
-    program::{self, Build},
-    shell::{Outcome, command, output, run, target},
+    shell::{self, Build, Outcome, command, output, run, target},
     wheel,
 };
 
@@ -31,7 +30,7 @@ pub(crate) fn run_all(root: &Path, without_wheel: bool, here: bool) -> Outcome {
     }
     fs::create_dir_all(folder.join("kernels"))
         .map_err(|error| format!("{}: {error}", folder.display()))?;
-    copy(&program::build(root, Build::Release)?, &folder)?;
+    copy(&shell::build(root, Build::Release)?, &folder)?;
     for script in SCRIPTS {
         copy(&root.join("bench").join(script), &folder)?;
     }

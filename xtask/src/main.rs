@@ -13,7 +13,6 @@ mod conformance;
 mod device;
 mod oracles;
 mod pictures;
-mod program;
 mod shell;
 mod site;
 mod steps;

@@ -2,9 +2,7 @@
 //! whose tools cannot be installed is skipped, with the reason; a check that runs must pass.
 
 pub(crate) mod bounds;
-mod devices;
 pub(crate) mod faults;
-mod handed_out;
 pub(crate) mod memory;
 mod packings;
 mod proofs;
@@ -15,8 +13,7 @@ mod table;
 use std::path::{Path, PathBuf};
 
 use crate::{
-    program::{self, Build},
-    shell::{Outcome, command, output, run as sh, target, works},
+    shell::{self, Build, Outcome, command, output, run as sh, target, works},
     steps::Tool,
     wheel,
 };
@@ -100,23 +97,23 @@ fn torch(root: &Path) -> Verdict {
 
 /// Returns the check with the program built and the libraries installed, and whether torch is one of them.
 fn environment(root: &Path) -> Outcome<(std::process::Command, bool)> {
-    let program = program::build(root, Build::Release)?;
+    let program = shell::build(root, Build::Release)?;
     let (python, has_torch) = libraries(root)?;
-    Ok((program::check(root, &python, &program), has_torch))
+    Ok((shell::check(root, &python, &program), has_torch))
 }
 
 /// Returns a Python with the libraries installed, and whether torch is one of them.
 fn libraries(root: &Path) -> Outcome<(PathBuf, bool)> {
     let python = pinned(root)?;
     let has_torch =
-        has_torch(root, &python) || (program::torch(root, &python) && has_torch(root, &python));
+        has_torch(root, &python) || (shell::torch(root, &python) && has_torch(root, &python));
     Ok((python, has_torch))
 }
 
 /// Returns a Python with the libraries that can be installed everywhere.
 fn pinned(root: &Path) -> Outcome<PathBuf> {
     let pins = root.join("tests/python/requirements.txt");
-    program::venv(root, &target(root)?.join("oracles/venv"), &pins)
+    shell::venv(root, &target(root)?.join("oracles/venv"), &pins)
 }
 
 fn has_torch(root: &Path, python: &Path) -> bool {
@@ -173,7 +170,7 @@ fn has(root: &Path, python: &Path, package: &str) -> bool {
 fn imported(root: &Path, python: &Path, package: &str, module: &str) -> bool {
     let import = format!("import {module}");
     works(&mut command(root, &[&*python.to_string_lossy(), "-c", &import]))
-        || sh(program::pip(root, python).arg(package)).is_ok()
+        || sh(shell::pip(root, python).arg(package)).is_ok()
 }
 
 /// Compares the positions of an array's elements with oneDNN, for every tag it has.
@@ -200,7 +197,7 @@ fn onednn(root: &Path) -> Verdict {
 
 /// Evaluates the questions with `tilewright eval -`, and compares the answers; each follows its question after a tab.
 fn asked(root: &Path, questions: &str) -> Outcome {
-    let program = program::build(root, Build::Debug)?;
+    let program = shell::build(root, Build::Debug)?;
     let pairs: Vec<(&str, &str)> =
         questions.lines().filter_map(|line| line.split_once('\t')).collect();
     let expressions: String = pairs.iter().map(|(question, _)| format!("{question}\n")).collect();
@@ -266,7 +263,7 @@ fn faults(root: &Path) -> Verdict {
     if !works(&mut command(root, &["strace", "-o", "/dev/null", "true"])) {
         return Verdict::Skipped("strace is not installed, or may not trace here".into());
     }
-    let done = program::build(root, Build::Debug)
+    let done = shell::build(root, Build::Debug)
         .and_then(|program| faults::run(&program, &target(root)?.join("oracles/faults")));
     match done {
         Ok(count) => {
@@ -359,7 +356,7 @@ fn fuzz(root: &Path, searched: &Searched) -> Verdict {
 /// Runs the program on a kilobyte of hostile text, optimised and with debug checks.
 fn bounds(root: &Path) -> Verdict {
     verdict(
-        program::build(root, Build::Checked)
+        shell::build(root, Build::Checked)
             .and_then(|program| bounds::run(root, &program, &target(root)?.join("oracles/bounds"))),
     )
 }

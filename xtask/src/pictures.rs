@@ -20,10 +20,7 @@ use std::{fmt::Write as _, fs, path::Path, process::Command};
 
 use serde_json::Value;
 
-use crate::{
-    program::{self, Build},
-    shell::Outcome,
-};
+use crate::shell::{self, Build, Outcome};
 
 /// The folder of the pictures.
 const FOLDER: &str = "docs/readme";
@@ -32,7 +29,7 @@ const FOLDER: &str = "docs/readme";
 pub(crate) fn run(root: &Path, check: bool, program: Option<&Path>) -> Outcome {
     let program = match program {
         Some(program) => program.to_path_buf(),
-        None => program::build(root, Build::Debug)?,
+        None => shell::build(root, Build::Debug)?,
     };
     let terminal = recording_svg(&played(root, &program)?);
     let pictures = svgs(root)?.into_iter().chain([("terminal.svg", terminal)]);
@@ -523,7 +520,7 @@ mod tests {
 
     #[test]
     fn the_ranges_in_the_readme_are_those_of_a_record() {
-        let root = crate::shell::root();
+        let root = shell::root();
         let file = "bench/record/amd-epyc-family-25-model-17-2-cores-2026-11-22.json";
         let record = fs::read_to_string(root.join(file)).unwrap();
         let record: Value = serde_json::from_str(&record).unwrap();
@@ -544,7 +541,7 @@ mod tests {
 
     #[test]
     fn the_kept_plots_are_those_of_the_record() {
-        let root = crate::shell::root();
+        let root = shell::root();
         for (name, text) in svgs(&root).unwrap() {
             kept(&root, name, &text, true).unwrap();
         }

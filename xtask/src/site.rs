@@ -13,8 +13,7 @@ use std::{
 };
 
 use crate::{
-    program::{self, Build},
-    shell::{Outcome, command, run as sh, target},
+    shell::{self, Build, Outcome, command, run as sh, target},
     web,
 };
 
@@ -31,7 +30,7 @@ pub(crate) struct SiteParts {
 
 /// Builds the parts of the site, and the site.
 pub(crate) fn run(root: &Path, parts: SiteParts) -> Outcome {
-    let program = program::build(root, Build::Debug)?;
+    let program = shell::build(root, Build::Debug)?;
     let web = root.join("web");
     let page = (!parts.without_page).then(|| web.join("dist"));
     if page.is_some() && is_old(root) {
@@ -54,7 +53,7 @@ pub(crate) fn run(root: &Path, parts: SiteParts) -> Outcome {
 pub(crate) fn build(root: &Path, program: &Path, page: Option<PathBuf>) -> Outcome {
     let target = target(root)?;
     let pins = root.join("xtask/site/requirements.txt");
-    let python = program::venv(root, &target.join("python/site"), &pins)?;
+    let python = shell::venv(root, &target.join("python/site"), &pins)?;
     let mut build = command(root, &[&*python.to_string_lossy(), "xtask/site/build.py"]);
     build.arg("--program").arg(program).arg("--target").arg(&target);
     build.env("PYTHONDONTWRITEBYTECODE", "1");

@@ -11,7 +11,6 @@ use std::{
 };
 
 use crate::{
-    program,
     shell::{self, Outcome, command, works},
     web,
 };
@@ -152,7 +151,7 @@ impl Tool {
     /// Finds the tool, or fetches it if possible; the error names the missing part.
     pub(crate) fn fetch(self, root: &Path) -> Outcome {
         match self {
-            Tool::Python => program::system(root).map(|_| ()),
+            Tool::Python => shell::system(root).map(|_| ()),
             Tool::Node => {
                 let all = [&["node", "-e", NODE][..], &["npm", "--version"]];
                 match all.into_iter().all(|words| works(&mut command(root, words))) {

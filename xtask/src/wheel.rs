@@ -9,8 +9,7 @@ use std::{
 
 use crate::{
     oracles::release,
-    program,
-    shell::{Outcome, command, output, run as sh, say, target, works},
+    shell::{self, Outcome, command, output, run as sh, say, target, works},
     site,
 };
 
@@ -41,7 +40,7 @@ impl Maturin {
     fn prepare(root: &Path, folder: &str, pins: &str) -> Outcome<Maturin> {
         let target = target(root)?;
         let pins = root.join(CRATE).join(pins);
-        let python = program::venv(root, &target.join("python").join(folder), &pins)?;
+        let python = shell::venv(root, &target.join("python").join(folder), &pins)?;
         let out = target.join("wheels");
         if out.exists() {
             fs::remove_dir_all(&out).map_err(|error| format!("{}: {error}", out.display()))?;
@@ -122,7 +121,7 @@ pub(crate) fn test_all(root: &Path) -> Outcome {
 /// Installs a wheel in an environment made anew, and runs the package's tests there.
 pub(crate) fn test(root: &Path, wheel: &Path) -> Outcome {
     let python = fresh(root, &target(root)?.join("python/fresh"))?;
-    sh(program::pip(root, &python).arg(wheel))?;
+    sh(shell::pip(root, &python).arg(wheel))?;
     sh(&mut tests(root, &python, &[]))
 }
 
@@ -130,7 +129,7 @@ pub(crate) fn test(root: &Path, wheel: &Path) -> Outcome {
 /// environment stays: what the tests need is installed once.
 pub(crate) fn test_compiled(root: &Path) -> Outcome {
     let target = target(root)?;
-    let python = program::venv(root, &target.join("python/compiled"), &pins(root))?;
+    let python = shell::venv(root, &target.join("python/compiled"), &pins(root))?;
     let find = "import sysconfig; print(sysconfig.get_path('platlib'))";
     let packages = output(&mut command(root, &[&text(&python), "-c", find]))?;
     let package = Path::new(packages.trim()).join("tilewright");
@@ -160,12 +159,12 @@ pub(crate) fn tests_with(root: &Path, python: &Path, files: &[&str]) -> Outcome<
 /// Installs the wheel, built anew, beside what `python` has.
 pub(crate) fn install(root: &Path, python: &Path) -> Outcome {
     let wheel = build(root)?;
-    sh(program::pip(root, python).args(["--force-reinstall", "--no-deps"]).arg(wheel))
+    sh(shell::pip(root, python).args(["--force-reinstall", "--no-deps"]).arg(wheel))
 }
 
 /// Installs what the package is tested with beside what `python` has.
 pub(crate) fn requirements(root: &Path, python: &Path) -> Outcome {
-    sh(program::pip(root, python).arg("--requirement").arg(pins(root)))
+    sh(shell::pip(root, python).arg("--requirement").arg(pins(root)))
 }
 
 /// An environment made anew, with what the package is tested with.
@@ -173,7 +172,7 @@ fn fresh(root: &Path, folder: &Path) -> Outcome<PathBuf> {
     if folder.exists() {
         fs::remove_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     }
-    program::venv(root, folder, &pins(root))
+    shell::venv(root, folder, &pins(root))
 }
 
 fn tests(root: &Path, python: &Path, files: &[&str]) -> Command {
@@ -280,7 +279,7 @@ impl Emulated {
     }
 
     fn install_numpy(&self, root: &Path, host: &Path) -> Outcome {
-        let mut pip = program::pip(root, host);
+        let mut pip = shell::pip(root, host);
         pip.args(["--no-deps", "--upgrade", "--platform", "manylinux2014_aarch64"]);
         pip.args(["--implementation", "cp", "--python-version", VERSION, "--target"]);
         sh(pip.arg(self.folder.join("site")).arg("numpy"))

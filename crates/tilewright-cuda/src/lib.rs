@@ -63,17 +63,16 @@ mod error;
 mod modules;
 mod movement;
 mod place;
-mod queue;
 #[allow(unsafe_code, reason = "the calls of the driver and the compiler, each with its proof")]
 mod raw;
 mod settings;
 mod table;
 
-pub use crate::{modules::Counts, movement::Job, queue::Mark};
+pub use crate::place::{Queue, Span, Step};
+pub use crate::{modules::Counts, movement::Job, place::Mark};
 pub use cuda::Cuda;
 pub use movement::Move;
 pub use place::{Facts, Memory, Place};
-pub use queue::{Queue, Span, Step};
 pub use raw::{DeviceBytes, Stream};
 pub use settings::Settings;
 pub use tilewright_error::Error;

@@ -13,9 +13,8 @@ use crate::{
     Alignment, Error,
     alignment::common,
     grid::{GridWalk, THREADS, sum, walks},
-    kernel::{Kernel, Launch, Way},
+    kernel::{Kernel, KernelText, Launch, Parameters, Way},
     swizzled::Maps,
-    text::{KernelText, Parameters},
 };
 
 /// Makes the kernels that fill gaps, whose boxes are whole bytes. Without a list of gaps, they fill the whole

@@ -10,11 +10,10 @@
 
 use crate::{
     Error,
-    kernel::check_blocks,
-    text::{KernelText, Parameters},
+    kernel::{KernelText, Parameters, check_blocks},
 };
 
-/// The most tiles of a loop: the largest number that [`DIV`](crate::text) divides by.
+/// The most tiles of a loop: the largest number that [`DIV`](crate::kernel) divides by.
 const MOST: u64 = (1 << 31) - 1;
 
 /// The number of blocks along the first of two counts in a strip. Their writes are close together, and the cache keeps

@@ -40,7 +40,6 @@ mod plan;
 mod realign;
 mod rows;
 mod swizzled;
-mod text;
 mod transpose;
 
 pub use crate::{alignment::Options, kernel::Target};

@@ -26,8 +26,7 @@ use crate::{
     alignment::VECTOR,
     area::Area,
     grid::Grid,
-    kernel::{Kernel, Launch, Way},
-    text::{KernelText, Parameters},
+    kernel::{Kernel, KernelText, Launch, Parameters, Way},
 };
 
 /// The least bytes of a row, on either side, for which the shifts pay off.

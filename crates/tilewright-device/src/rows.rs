@@ -14,8 +14,7 @@ use crate::{
     alignment::VECTOR,
     area::Area,
     grid::{GridWalk, THREADS, sum, walks},
-    kernel::{Kernel, Launch, Way},
-    text::{KernelText, Parameters},
+    kernel::{Kernel, KernelText, Launch, Parameters, Way},
 };
 
 /// The least bytes of a row.

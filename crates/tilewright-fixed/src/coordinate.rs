@@ -11,7 +11,9 @@
 
 use tilewright_core::{Error, IntTuple};
 
-use super::{FixedTuple, Integer, arity::arities, nested::digit};
+use super::{FixedTuple, Integer};
+use crate::tuple::arities;
+use crate::tuple::digit;
 
 /// A shape whose strides `D` have the same brackets.
 ///

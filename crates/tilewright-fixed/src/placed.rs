@@ -11,9 +11,10 @@ use core::fmt;
 use tilewright_core::Error;
 
 use super::{
-    Calc, Congruent, Coordinate, FixedLayout, FixedTuple, Int, Integer, arity::arities,
-    coordinate::inside, layout::same, op, operation::calc,
+    Calc, Congruent, Coordinate, FixedLayout, FixedTuple, Int, Integer, coordinate::inside,
+    layout::same, op, operation::calc,
 };
+use crate::tuple::arities;
 
 /// A tile of a layout: its origin, and its extents inside the layout.
 ///

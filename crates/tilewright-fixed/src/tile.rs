@@ -16,12 +16,12 @@ use tilewright_core::{Coord, Error, Layout, MAX_MODES, TensorLayout};
 
 use super::{
     Calc, Congruent, Coordinate, Expr, FixedLayout, FixedTuple, Int, Integer, Operation,
-    arity::arities,
     coordinate::{Nothing, inside},
     layout::same,
     op,
     operation::calc,
 };
+use crate::tuple::arities;
 
 /// A layout with valid extents, one integer per axis: only coordinates below `valid` hold elements. It describes a
 /// tile at the edge, or a format whose blocks the matrix does not fill. `valid` is TLA's *originShape*.

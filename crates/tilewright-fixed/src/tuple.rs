@@ -1,4 +1,7 @@
-//! [`FixedTuple`]: an integer, or a tuple of fixed tuples.
+//! [`FixedTuple`]: an integer, or a tuple of fixed tuples: Rust's tuples of up to 12 parts. `arities!` calls a macro once for each
+//! length, so that an implementation for tuples is written once.
+//!
+//! Parts are taken by position; the compiler checks that a position exists.
 //!
 //! Law: rank, depth, size, parts and text equal those of the run-time [`IntTuple`](tilewright_core::IntTuple) that
 //! [`FixedTuple::lower`] returns.
@@ -9,7 +12,23 @@ use core::fmt;
 
 use tilewright_core::{Error, IntTuple, MAX_MODES};
 
-use super::{Integer, StaticKind};
+use crate::{Calc, Int, Integer, StaticKind, op, operation::calc};
+
+/// Calls `$make` for the tuples of 1 to 12 positions. The arguments are the names of the positions before the last with
+/// their numbers, then those of the last. A position has three names: for a shape, its stride and a coordinate.
+macro_rules! arities {
+    ($make:ident) => {
+        arities!($make; ; S0 D0 C0 0, S1 D1 C1 1, S2 D2 C2 2, S3 D3 C3 3, S4 D4 C4 4, S5 D5 C5 5,
+            S6 D6 C6 6, S7 D7 C7 7, S8 D8 C8 8, S9 D9 C9 9, S10 D10 C10 10, S11 D11 C11 11);
+    };
+    ($make:ident; $($s:ident $d:ident $c:ident $i:tt),*; ) => {};
+    ($make:ident; $($s:ident $d:ident $c:ident $i:tt),*;
+        $s0:ident $d0:ident $c0:ident $i0:tt $(, $rest:ident $rest_d:ident $rest_c:ident $rest_i:tt)*) => {
+        $make!($($s $d $c $i),*; $s0 $d0 $c0 $i0);
+        arities!($make; $($s $d $c $i,)* $s0 $d0 $c0 $i0; $($rest $rest_d $rest_c $rest_i),*);
+    };
+}
+pub(crate) use arities;
 
 /// An integer, static or dynamic, or a tuple of up to 12 fixed tuples, nested to any depth. It is a shape, strides or
 /// a coordinate. Only its dynamic integers take memory.
@@ -286,3 +305,191 @@ pub trait At<P>: FixedTuple {
     /// Returns the part.
     fn part_at(self) -> Self::Part;
 }
+
+impl Leaves for () {
+    const STATIC: bool = true;
+    const TUPLE: IntTuple = bracketed(&[]);
+
+    #[inline]
+    fn push(self, _: &mut List) {}
+
+    #[inline]
+    fn leaf(self, _: usize) -> u64 {
+        0
+    }
+}
+
+impl FixedTuple for () {
+    const RANK: usize = 0;
+    const DEPTH: usize = 1;
+    type Size = Int<1>;
+    type Digits = ();
+
+    #[inline]
+    fn size(self) -> Int<1> {
+        Int
+    }
+
+    #[inline]
+    fn unpack(self, _: u64) {}
+}
+
+/// Puts brackets around the parts.
+const fn bracketed(parts: &[&IntTuple]) -> IntTuple {
+    match IntTuple::of(parts) {
+        Ok(tuple) => tuple,
+        Err(error) => error.panic_const(),
+    }
+}
+
+/// Returns the depth of brackets around parts of these depths.
+const fn around(depths: &[usize]) -> usize {
+    let (mut deepest, mut i) = (0, 0);
+    while i < depths.len() {
+        deepest = if depths[i] > deepest { depths[i] } else { deepest };
+        i += 1;
+    }
+    deepest + 1
+}
+
+/// Returns `x mod n` and `x div n`; both are 0 if n is 0. With a static n the division is optimised away.
+#[inline]
+pub(crate) fn digit(x: u64, n: impl Integer) -> (u64, u64) {
+    let n = n.value() as u64;
+    (x.checked_rem(n).unwrap_or(0), x.checked_div(n).unwrap_or(0))
+}
+
+/// The product of the sizes of all parts, as a type or as a value.
+macro_rules! product {
+    (; $last:ident) => { $last::Size };
+    ($s:ident $(, $rest:ident)*; $last:ident) => {
+        Calc<op::Mul, $s::Size, product!($($rest),*; $last)>
+    };
+    ($tuple:ident; ; $last:tt) => { $tuple.$last.size() };
+    ($tuple:ident; $i:tt $(, $rest:tt)*; $last:tt) => {
+        calc::<op::Mul, _, _>($tuple.$i.size(), product!($tuple; $($rest),*; $last))
+    };
+}
+
+macro_rules! tuples {
+    ($($s:ident $d:ident $c:ident $i:tt),*; $last:ident $last_d:ident $last_c:ident $last_i:tt) => {
+        impl<$($s: FixedTuple,)* $last: FixedTuple> Leaves for ($($s,)* $last,) {
+            const STATIC: bool = $($s::STATIC &&)* $last::STATIC;
+            const TUPLE: IntTuple = bracketed(&[$(&$s::TUPLE,)* &$last::TUPLE]);
+
+            #[inline]
+            fn push(self, list: &mut List) {
+                $(self.$i.push(list);)*
+                self.$last_i.push(list);
+            }
+
+            #[inline]
+            #[allow(unused_mut)]
+            fn leaf(self, at: usize) -> u64 {
+                let mut at = at;
+                $(
+                    let leaves = const { $s::TUPLE.values().len() };
+                    if at < leaves {
+                        return self.$i.leaf(at);
+                    }
+                    at -= leaves;
+                )*
+                self.$last_i.leaf(at)
+            }
+        }
+
+        impl<$($s: FixedTuple,)* $last: FixedTuple> FixedTuple for ($($s,)* $last,) {
+            const RANK: usize = $last_i + 1;
+            const DEPTH: usize = around(&[$($s::DEPTH,)* $last::DEPTH]);
+            type Size = product!($($s),*; $last);
+            type Digits = ($($s::Digits,)* $last::Digits,);
+
+            #[inline]
+            fn size(self) -> Self::Size {
+                product!(self; $($i),*; $last_i)
+            }
+
+            #[inline]
+            fn unpack(self, index: u64) -> Self::Digits {
+                #[allow(unused_mut)]
+                let mut rest = index;
+                ($({
+                    let (x, next) = digit(rest, self.$i.size());
+                    rest = next;
+                    self.$i.unpack(x)
+                },)* self.$last_i.unpack(rest),)
+            }
+        }
+
+        impl<$($s: Static,)* $last: Static> Static for ($($s,)* $last,) {}
+    };
+}
+arities!(tuples);
+
+/// An integer is its own part 0.
+impl<T: Integer> Get<0> for T {
+    type Part = T;
+
+    #[inline]
+    fn part(self) -> T {
+        self
+    }
+}
+
+macro_rules! positions {
+    ($($s:ident $d:ident $c:ident $i:tt),*; $last:ident $last_d:ident $last_c:ident $last_i:tt) => {
+        positions!(@ ($($s,)* $last,) [$($s,)* $last] $($s $i,)* $last $last_i,);
+    };
+    (@ $tuple:tt $all:tt) => {};
+    (@ $tuple:tt [$($all:ident),*] $s:ident $i:tt, $($rest:tt)*) => {
+        impl<$($all: FixedTuple),*> Get<$i> for $tuple {
+            type Part = $s;
+
+            #[inline]
+            fn part(self) -> $s {
+                self.$i
+            }
+        }
+        positions!(@ $tuple [$($all),*] $($rest)*);
+    };
+}
+arities!(positions);
+
+impl<T: Get<I>, const I: i64> At<Int<I>> for T {
+    type Part = T::Part;
+
+    #[inline]
+    fn part_at(self) -> T::Part {
+        self.part()
+    }
+}
+
+impl<T: Get<I>, const I: i64> At<(Int<I>,)> for T {
+    type Part = T::Part;
+
+    #[inline]
+    fn part_at(self) -> T::Part {
+        self.part()
+    }
+}
+
+macro_rules! paths {
+    ($first:ident $($rest:ident)+) => {
+        impl<T: Get<$first>, const $first: i64, $(const $rest: i64),+> At<(Int<$first>, $(Int<$rest>,)+)> for T
+        where
+            T::Part: At<($(Int<$rest>,)+)>,
+        {
+            type Part = <T::Part as At<($(Int<$rest>,)+)>>::Part;
+
+            #[inline]
+            fn part_at(self) -> Self::Part {
+                self.part().part_at()
+            }
+        }
+    };
+}
+paths!(A B);
+paths!(A B C);
+paths!(A B C D);
+paths!(A B C D E);
+paths!(A B C D E F);

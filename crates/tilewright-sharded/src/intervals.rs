@@ -13,7 +13,10 @@
 
 use std::fmt;
 
-use crate::{Error, limits::MAX_INTERVALS, mesh::list};
+use crate::{
+    Error,
+    mesh::{MAX_INTERVALS, list},
+};
 
 /// A list of intervals of indices, in local order: the local index counts through them, one after another.
 ///

@@ -26,9 +26,7 @@
 #![forbid(unsafe_code)]
 
 pub mod dialect;
-mod heads;
 mod intervals;
-mod limits;
 mod mesh;
 mod nested;
 mod pieces;
@@ -36,13 +34,13 @@ mod sharded;
 mod split;
 mod text;
 
+pub use crate::mesh::{MAX_AXES, MAX_DEVICES, MAX_INTERVALS, MAX_TEXT};
+pub use crate::split::{HeadOrder, Heads};
 pub use crate::{
     mesh::Witness,
     sharded::{Difference, Part, Shard},
 };
-pub use heads::{HeadOrder, Heads};
 pub use intervals::Intervals;
-pub use limits::{MAX_AXES, MAX_DEVICES, MAX_INTERVALS, MAX_TEXT};
 pub use mesh::Mesh;
 pub use pieces::{Cover, Piece, Pieces, boxes_of_range};
 pub use sharded::Sharded;

@@ -12,7 +12,7 @@ use std::fmt;
 use crate::{
     Error,
     intervals::Intervals,
-    limits::MAX_AXES,
+    mesh::MAX_AXES,
     sharded::{Sharded, boxes},
     split::Cut,
 };
@@ -108,7 +108,7 @@ impl Pieces {
                     .map(|((start, length), edges)| between(*start, *length, edges));
                 let cut: Vec<Intervals> = cut.collect();
                 for inner in boxes(&cut) {
-                    if pieces.len() as u64 == crate::limits::MAX_INTERVALS {
+                    if pieces.len() as u64 == crate::mesh::MAX_INTERVALS {
                         return Err(Error::limit("the sharded array has more than 4194304 boxes"));
                     }
                     let from =

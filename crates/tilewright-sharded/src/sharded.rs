@@ -19,8 +19,7 @@ use tilewright_core::Dtype;
 use crate::{
     Error,
     intervals::Intervals,
-    limits::{MAX_AXES, MAX_INTERVALS},
-    mesh::Mesh,
+    mesh::{MAX_AXES, MAX_INTERVALS, Mesh},
     split::{Cut, Split, check_apart, padded},
 };
 

@@ -14,7 +14,7 @@ use tilewright_core::Dtype;
 
 use crate::{
     Error, dialect,
-    limits::{MAX_TEXT, MOST, Scanner, did_you_mean},
+    mesh::{MAX_TEXT, MOST, Scanner, did_you_mean},
     sharded::Sharded,
 };
 

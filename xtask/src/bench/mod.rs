@@ -17,10 +17,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::{
-    program::{self, Build},
-    shell::{Outcome, command, target},
-};
+use crate::shell::{self, Build, Outcome, command, target};
 
 /// The arguments of the benchmark.
 #[derive(clap::Args)]
@@ -141,7 +138,7 @@ fn measured(root: &Path, args: &Args) -> Outcome<ExitCode> {
     let folder = target(root)?.join("bench");
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     eprintln!("==> tilewright");
-    let mut result = read(&crate::shell::output(bench.arg("--json"))?)?;
+    let mut result = read(&shell::output(bench.arg("--json"))?)?;
     if args.rivals {
         result["rivals"] = Value::from(rivals::rows(root, &folder, &program, &args.choice()));
     }
@@ -161,7 +158,7 @@ fn program(root: &Path, args: &Args) -> Outcome<PathBuf> {
     if let Some(program) = &args.program {
         return absolute(program);
     }
-    program::build(root, Build::Release)
+    shell::build(root, Build::Release)
 }
 
 fn absolute(path: &Path) -> Outcome<PathBuf> {

@@ -5,10 +5,7 @@ use std::{fs, path::Path, process::ExitCode};
 use serde_json::Value;
 
 use super::{Args, read};
-use crate::{
-    program,
-    shell::{Outcome, command, output, run as sh},
-};
+use crate::shell::{self, Outcome, command, output, run as sh};
 
 /// The Python libraries to install; each is skipped independently.
 const PACKAGES: [&str; 2] = ["jax", "torch"];
@@ -38,12 +35,12 @@ pub(super) fn rows(root: &Path, folder: &Path, program: &Path, choice: &[&str]) 
 
 /// Measures NumPy and torch on random cases, each case alternating with the program.
 pub(super) fn random(root: &Path, program: &Path, args: &Args, count: &str) -> Outcome<ExitCode> {
-    let folder = crate::shell::target(root)?.join("bench");
+    let folder = shell::target(root)?.join("bench");
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let python = environment(root, &folder)?;
     let python_name = python.to_string_lossy();
-    let has = crate::shell::works(&mut command(root, &[&*python_name, "-c", "import torch"]));
-    if !has && !program::torch(root, &python) {
+    let has = shell::works(&mut command(root, &[&*python_name, "-c", "import torch"]));
+    if !has && !shell::torch(root, &python) {
         eprintln!("    torch: skipped, it does not install here");
     }
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -92,15 +89,15 @@ fn crates(
 fn environment(root: &Path, folder: &Path) -> Outcome<std::path::PathBuf> {
     let pins = folder.join("requirements.txt");
     fs::write(&pins, "numpy\n").map_err(|error| format!("{}: {error}", pins.display()))?;
-    program::venv(root, &folder.join("venv"), &pins)
+    shell::venv(root, &folder.join("venv"), &pins)
 }
 
 /// Returns cmake from the package index, if it is not on the path.
 fn cmake(root: &Path, python: &Path) -> Option<std::path::PathBuf> {
-    if crate::shell::works(&mut command(root, &["cmake", "--version"])) {
+    if shell::works(&mut command(root, &["cmake", "--version"])) {
         return None;
     }
-    sh(program::pip(root, python).arg("cmake")).ok()?;
+    sh(shell::pip(root, python).arg("cmake")).ok()?;
     Some(python.with_file_name("cmake"))
 }
 
@@ -114,12 +111,10 @@ fn libraries(
 ) -> Outcome<Vec<Value>> {
     for package in PACKAGES {
         let import = format!("import {package}");
-        let has = || {
-            crate::shell::works(&mut command(root, &[&*python.to_string_lossy(), "-c", &import]))
-        };
+        let has = || shell::works(&mut command(root, &[&*python.to_string_lossy(), "-c", &import]));
         let installs = |package: &str| match package {
-            "torch" => program::torch(root, python),
-            other => sh(program::pip(root, python).arg(other)).is_ok(),
+            "torch" => shell::torch(root, python),
+            other => sh(shell::pip(root, python).arg(other)).is_ok(),
         };
         if !has() && !installs(package) {
             eprintln!("    {package}: skipped, it does not install here");

@@ -8,10 +8,7 @@ use std::{
 };
 
 use super::{Verdict, command, has, libraries, read_back::program, sh, target, verdict};
-use crate::{
-    program::{pip, venv},
-    shell::Outcome,
-};
+use crate::shell::{Outcome, pip, venv};
 
 const FOLDER: &str = "tests/oracle/packings";
 

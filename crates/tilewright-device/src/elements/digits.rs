@@ -12,8 +12,7 @@ use super::Cell;
 use crate::{
     Error,
     grid::{GridWalk, THREADS, walks},
-    kernel::{Kernel, Launch, Way},
-    text::{KernelText, Parameters},
+    kernel::{Kernel, KernelText, Launch, Parameters, Way},
 };
 
 /// The most entries of index tables in a text.

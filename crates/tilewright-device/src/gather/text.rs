@@ -16,7 +16,7 @@ use super::{
 use crate::{
     alignment::VECTOR,
     grid::Grid,
-    text::{KernelText, Parameters},
+    kernel::{KernelText, Parameters},
 };
 
 /// Returns the text before the kernel, its body, and its numbers.

@@ -8,7 +8,7 @@
 //! Terms of the bits of a tile: sets of them, the iterations that they encode, and the fields of a thread's number.
 
 use super::tile::{Bit, TransposeTile};
-use crate::text::KernelText;
+use crate::kernel::KernelText;
 
 /// Writes the lines that make the vectors that a thread writes from those that it read, in the words `m`: bit `j` of a
 /// vector's number is the source's bit of pair `j`.

@@ -19,9 +19,8 @@ use crate::{
     alignment::VECTOR,
     area::Area,
     grid::strips,
-    kernel::{Kernel, Launch, Way},
+    kernel::{Kernel, KernelText, Launch, Parameters, Way},
     swizzled::Maps,
-    text::{KernelText, Parameters},
 };
 use exchange::{beside, fields, iterations, rounds, xored};
 use tile::{Bit, BitRegion, TileSide, TransposeTile};

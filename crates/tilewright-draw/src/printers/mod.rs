@@ -3,7 +3,6 @@
 pub(crate) mod html;
 pub(crate) mod svg;
 pub(crate) mod terminal;
-pub(crate) mod tikz;
 
 /// Escapes text in XML and HTML, between tags and in quotes. Characters that XML cannot represent, even as references,
 /// become U+FFFD.

@@ -16,8 +16,7 @@ use tilewright_scan::{Iter, MEMORY, Term, TileText};
 use super::{Dialect, RuleContext, axes::find};
 use crate::{
     Error,
-    limits::{Scanner, comma},
-    mesh::Mesh,
+    mesh::{Mesh, Scanner, comma},
     nested::Of,
     sharded::Sharded,
     split::{AxisPart, Cut, Split, check_apart},

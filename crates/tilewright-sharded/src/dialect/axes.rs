@@ -8,8 +8,7 @@
 
 use crate::{
     Error,
-    limits::Scanner,
-    mesh::Mesh,
+    mesh::{Mesh, Scanner},
     nested::Of,
     sharded::Sharded,
     split::{AxisPart, Cut, Split},

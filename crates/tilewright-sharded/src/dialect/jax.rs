@@ -18,8 +18,7 @@ use super::{
 };
 use crate::{
     Error,
-    limits::{MOST, Scanner},
-    mesh::Mesh,
+    mesh::{MOST, Mesh, Scanner},
     sharded::Sharded,
     split::{AxisPart, Cut, Split, check_apart},
 };

@@ -27,11 +27,9 @@ use tilewright_core::Counted;
 use super::{Dialect, RuleContext};
 use crate::{
     Error,
-    heads::{HeadOrder, Heads},
-    limits::{MOST, Scanner, or_one_of},
-    mesh::Mesh,
+    mesh::{MOST, Mesh, Scanner, or_one_of},
     sharded::Sharded,
-    split::{AxisPart, Cut, Split, padded},
+    split::{AxisPart, Cut, HeadOrder, Heads, Split, padded},
 };
 
 pub(super) const DIALECT: Dialect = Dialect {

@@ -39,8 +39,7 @@ use tilewright_core::Dtype;
 
 use crate::{
     Error,
-    limits::{Scanner, or_one_of},
-    mesh::{Mesh, is_name_char},
+    mesh::{Mesh, Scanner, is_name_char, or_one_of},
     sharded::Sharded,
 };
 

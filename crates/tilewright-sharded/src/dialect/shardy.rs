@@ -18,8 +18,7 @@ use super::{
 };
 use crate::{
     Error,
-    limits::{MOST, Scanner, comma},
-    mesh::Mesh,
+    mesh::{MOST, Mesh, Scanner, comma},
     sharded::Sharded,
     split::{AxisPart, check_apart},
 };

@@ -20,8 +20,7 @@ use super::{
 };
 use crate::{
     Error,
-    limits::{MOST, Scanner, comma, or_one_of},
-    mesh::Mesh,
+    mesh::{MOST, Mesh, Scanner, comma, or_one_of},
     nested::Of,
     sharded::Sharded,
     split::{AxisPart, Cut, Split},

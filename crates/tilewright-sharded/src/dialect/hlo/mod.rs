@@ -48,8 +48,7 @@ use crate::{
     Error,
     dialect::axes::DimAxes,
     intervals::Intervals,
-    limits::{Scanner, comma},
-    mesh::Mesh,
+    mesh::{Mesh, Scanner, comma},
     sharded::Sharded,
     split::{AxisPart, Cut, Split, check_apart},
 };

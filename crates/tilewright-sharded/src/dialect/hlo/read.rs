@@ -8,8 +8,7 @@ use super::{Body, HloSharding, Named, NamedBody, Other, TileKind};
 use crate::{
     Error,
     dialect::axes::{self, dim},
-    limits::{MAX_AXES, MAX_DEVICES, MOST, Scanner, comma, or_one_of},
-    mesh::Mesh,
+    mesh::{MAX_AXES, MAX_DEVICES, MOST, Mesh, Scanner, comma, or_one_of},
     nested::sequence,
     split::check_apart,
 };
