@@ -9,7 +9,6 @@ mod commands;
 mod failure;
 mod output;
 mod progress;
-mod size;
 mod spec;
 mod streams;
 

@@ -24,7 +24,7 @@ use crate::{
     failure::Failure,
     output::{ExitCode, Output},
     progress::Bar,
-    size, streams,
+    spec, streams,
 };
 
 pub(super) fn run(args: &Convert, quiet: bool, out: &mut Output) -> Result<ExitCode, Failure> {
@@ -79,7 +79,8 @@ pub(super) fn run_recipe(
     let assembly = recast::solved(&recipe, &input, &sizes)?;
     let metadata = asked.metadata.as_ref().map(|from| files::open(from, &Reading::default()));
     let metadata = metadata.transpose()?;
-    let largest = asked.max_shard_size.as_ref().map(|text| size::read("--max-shard-size", text));
+    let largest =
+        asked.max_shard_size.as_ref().map(|text| spec::read_size("--max-shard-size", text));
     let largest = largest.transpose()?;
     if largest == Some(0) {
         return Err(Failure::usage("--max-shard-size 0: a file holds 1 byte or more".to_owned()));

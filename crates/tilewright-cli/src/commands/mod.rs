@@ -19,7 +19,7 @@ use crate::{
     args::{Cli, Command, JobArgs},
     failure::Failure,
     output::{ExitCode, Output},
-    size, spec,
+    spec,
 };
 
 /// Runs the command and returns the exit code of its answer.
@@ -59,8 +59,8 @@ pub(crate) fn run(cli: &Cli, out: &mut Output) -> Result<ExitCode, Failure> {
 /// Returns the request of a conversion from the options that `convert` and `verify` share.
 fn request(job: &JobArgs) -> Result<Request, Failure> {
     let mut request = Request::new()
-        .memory(size::read("--memory", &job.memory)?)
-        .threads(size::count("--threads", &job.threads)?)
+        .memory(spec::read_size("--memory", &job.memory)?)
+        .threads(spec::count("--threads", &job.threads)?)
         .skip_unfit(job.skip_unfit);
     if let Some(to) = &job.to {
         request = request.to(spec::read("--to", to)?);

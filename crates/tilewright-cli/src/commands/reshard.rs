@@ -18,7 +18,7 @@ use crate::{
     failure::{Failure, option},
     output::{ExitCode, Output},
     progress::Bar,
-    size, streams,
+    spec, streams,
 };
 
 /// The variables in which launchers give the number of a process and the number of processes.
@@ -79,7 +79,7 @@ fn prepared(asked: &SourceArgs) -> Result<Job, Failure> {
 /// Reads a number of threads; 0 means the number of cores.
 fn threads(text: &str) -> Result<usize, Failure> {
     let cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
-    Ok(match size::count("--threads", text)? {
+    Ok(match spec::count("--threads", text)? {
         0 => cores(),
         threads => threads,
     })
@@ -205,10 +205,10 @@ pub(super) fn request(input: &Path, output: &Path, how: &How) -> Result<Request,
         request = request.layout(spec);
     }
     if let Some(most) = &how.max_shard_size {
-        request = request.shard_size(size::read("--max-shard-size", most)?);
+        request = request.shard_size(spec::read_size("--max-shard-size", most)?);
     }
     if let Some(memory) = &how.memory {
-        request = request.memory(size::read("--memory", memory)?);
+        request = request.memory(spec::read_size("--memory", memory)?);
     }
     for text in &how.extents {
         request = match dims(text) {
@@ -325,7 +325,7 @@ fn tensors(args: &Simulate) -> Result<Option<Vec<Tensor>>, Failure> {
         ));
     }
     let (Some(bytes), Some(count)) = (&args.bytes, args.tensors) else { return Ok(None) };
-    let model = Model::even(size::read("--bytes", bytes)?, count, &args.dtype);
+    let model = Model::even(spec::read_size("--bytes", bytes)?, count, &args.dtype);
     Ok(Some(model.map_err(Failure::of_request)?))
 }
 

@@ -5,12 +5,12 @@ use serde_json::{Value, json};
 use tilewright::{cuda::Facts, device::Options};
 use tilewright_bench::{Asked, Case, DeviceBench, DeviceRow, Effort, Size};
 
-use super::report;
+use crate::commands::bench;
 use crate::{
     args::Bench,
     failure::Failure,
     output::{ExitCode, Output},
-    size,
+    spec,
 };
 
 /// The default for the fewest bytes of cases of size memory: more than the caches of any device.
@@ -49,7 +49,7 @@ pub(super) fn run(
         let row = row.map_err(Failure::from)?;
         if !out.is_json() {
             let what = match case.size() {
-                Size::Random => format!("    {}\n", report::described(&case)),
+                Size::Random => format!("    {}\n", bench::described(&case)),
                 _ => String::new(),
             };
             out.text(&format!("{row}\n{what}"))?;
@@ -90,7 +90,7 @@ fn sized(
     free: u64,
 ) -> Result<Vec<(Case, u64)>, Failure> {
     let bytes = match &args.device.bytes {
-        Some(bytes) => size::read("--bytes", bytes)?,
+        Some(bytes) => spec::read_size("--bytes", bytes)?,
         None => BYTES,
     };
     let room = free / 2 / ROOM.1 * ROOM.0;
@@ -208,7 +208,7 @@ fn of_row(case: &Case, row: &DeviceRow) -> Value {
         "right": row.is_right(),
         "wrong": row.wrong,
     });
-    let described = report::described_json(case);
+    let described = bench::described_json(case);
     if let (Value::Object(all), Value::Object(fields)) = (&mut value, described) {
         let boxes = |name: &str| name == "boxes" || all.contains_key(name);
         let more: Vec<_> = fields.into_iter().filter(|(name, _)| !boxes(name)).collect();
