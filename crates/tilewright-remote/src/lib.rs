@@ -26,23 +26,26 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod entry;
 mod error;
 mod hub;
 mod list;
 mod location;
 mod object;
 mod patience;
+mod redacted;
 mod runtime;
 mod settings;
 mod store;
 mod upload;
 mod web;
 
-pub use error::redacted;
-pub use list::{Entry, is_folder, list};
+pub use entry::Entry;
+pub use list::{is_folder, list};
 pub use location::Location;
 pub use object::{FAR, Object};
 pub use patience::{Patience, patience, set_patience};
+pub use redacted::redacted;
 pub use settings::set_variable;
 pub use tilewright_error::Error;
 pub use upload::{Upload, exists, put, remove, unaborted};

@@ -12,7 +12,7 @@ use std::fmt;
 
 use url::{Host, Url};
 
-use crate::Error;
+use crate::{Error, redacted::redacted};
 
 /// The name of an object or folder in an object store, on a web server or in a hub.
 ///
@@ -204,7 +204,7 @@ fn plain(url: &Url) -> String {
 }
 
 fn usage(text: &str, said: &str) -> Error {
-    Error::usage(format!("{}: {said}", crate::redacted(text))).of_file()
+    Error::usage(format!("{}: {said}", redacted(text))).of_file()
 }
 
 fn stored(scheme: Scheme, rest: &str) -> Result<Place, Error> {
@@ -265,8 +265,8 @@ fn repo(rest: &str) -> Result<Repo, Error> {
 /// Splits the revision from the path: `refs/pr/7` and `refs/convert/NAME` have slashes, others write them as `%2F`.
 fn split_revision(text: &str) -> (&str, &str) {
     let named = text.starts_with("refs/pr/") || text.starts_with("refs/convert/");
-    let slashes = text.match_indices('/').map(|(at, _)| at);
-    let at = slashes.skip(if named { 2 } else { 0 }).next();
+    let mut slashes = text.match_indices('/').map(|(at, _)| at);
+    let at = slashes.nth(if named { 2 } else { 0 });
     text.split_at(at.unwrap_or(text.len()))
 }
 

@@ -36,8 +36,11 @@ impl Store {
     }
 }
 
-/// The clients of this process, by bucket and settings.
-static STORES: Mutex<Option<HashMap<(Scheme, String, u64), Store>>> = Mutex::new(None);
+/// Clients by scheme, bucket and settings.
+type Stores = HashMap<(Scheme, String, u64), Store>;
+
+/// The clients of this process.
+static STORES: Mutex<Option<Stores>> = Mutex::new(None);
 
 /// The variables that name another endpoint of a store; one on this machine needs no encryption.
 const ENDPOINTS: [&str; 5] = [

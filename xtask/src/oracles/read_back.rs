@@ -132,7 +132,7 @@ pub(super) fn remote(root: &Path) -> Verdict {
     };
     let built = || {
         let words = ["build", "--quiet", "--package", "tilewright-cli", "--features", "remote"];
-        let folder = target(root)?.join("oracles/remote");
+        let folder = target(root)?.join("oracles/remote-program");
         let cargo = [&["cargo"], &words[..]].concat();
         sh(command(root, &cargo).env("CARGO_TARGET_DIR", &folder))?;
         Ok(folder.join("debug/tilewright").to_string_lossy().into_owned())

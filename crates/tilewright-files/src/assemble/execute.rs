@@ -110,6 +110,8 @@ impl Assembling<'_> {
         let places = self.places(&rooms)?;
         let made = self.makings(&places, &rooms)?;
         let conversion = self.conversion(memory, &made);
+        // Too little memory for uploads is an error before anything is written.
+        conversion.left()?;
         let means = Means::new(&conversion, watch);
         let threads = self.frame.request.threads;
         equal::check(&self.equal, (self.source, &places), &rooms, (&means, threads))?;

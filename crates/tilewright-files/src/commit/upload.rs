@@ -1,20 +1,14 @@
-//! Results in object stores: each file is an upload that its sections fill in order, and nothing is on a local disk.
-//!
-//! Law: no object appears before all of them are written. Then the files of a set appear, the small files of a folder, and the index
-//! last, so that a reader who begins with the index finds a whole set. After an error the uploads are aborted, objects that had
-//! appeared are removed, and the message names what could be neither aborted nor removed.
-//!
-//! One object replaces another at once. A set does not replace another: readers of the old index would find new files.
+//! Results in object stores: what is checked before they are written, and the memory that their uploads need.
 
 use std::path::Path;
 
 use tilewright_core::Remedy;
 
 use crate::{
-    Conversion, Error, Request,
+    Error, Job, Request,
     container::{Format, Section, Target},
     error,
-    transfer::{budget::LEAST, run::Means},
+    transfer::budget::LEAST,
 };
 
 /// Checks that a result in an object store can be made as the request says.
@@ -41,10 +35,10 @@ pub(crate) fn check_set(format: &Format, path: &Path) -> Result<(), Error> {
     Err(error::usage(said).of_kind("exists"))
 }
 
-/// Returns the number of bytes of a file of a result, and of those before its first tensor.
-fn lengths(conversion: &Conversion<'_>, target: &Target) -> (u64, u64) {
+/// Returns the number of bytes of a file of a result, and of those before its first tensor if they are completed at the end.
+pub(crate) fn lengths(target: &Target, jobs: &[Job]) -> (u64, u64) {
     let len = |section: &Section| match section {
-        Section::Tensor(number) => conversion.jobs.get(*number).map_or(0, |job| job.bytes_out),
+        Section::Tensor(number) => jobs.get(*number).map_or(0, |job| job.bytes_out),
         other => other.len(),
     };
     let is_header = |section: &&Section| !matches!(section, Section::Tensor(_));
@@ -55,10 +49,9 @@ fn lengths(conversion: &Conversion<'_>, target: &Target) -> (u64, u64) {
 }
 
 /// Returns the memory that uploads leave for moving data, of the memory of a request.
-pub(crate) fn left(conversion: &Conversion<'_>) -> Result<u64, Error> {
-    let memory = conversion.request.memory;
-    let of = |target: &Target| here::buffers(lengths(conversion, target), memory / 2);
-    let held = conversion.targets.iter().map(of).max().unwrap_or(0);
+pub(crate) fn left(targets: &[Target], jobs: &[Job], memory: u64) -> Result<u64, Error> {
+    let of = |target: &Target| here::buffers(lengths(target, jobs), memory / 2);
+    let held = targets.iter().map(of).max().unwrap_or(0);
     memory.checked_sub(held).filter(|left| *left >= LEAST).ok_or_else(|| {
         let least = Some(held.saturating_mul(2));
         let said = format!("the parts of uploads have {held} bytes, {memory} are allowed");
@@ -76,23 +69,12 @@ pub(crate) fn check_folder(path: &Path) -> Result<(), Error> {
     here::check_folder(path)
 }
 
-/// Writes the objects of a conversion, and makes them visible.
-pub(crate) fn filled(conversion: &Conversion<'_>, means: &Means<'_>) -> Result<(), Error> {
-    here::filled(conversion, means)
-}
-
 #[cfg(feature = "remote")]
 mod here {
-    use std::io;
-
-    use tilewright_remote::{Location, Upload};
+    use tilewright_remote::Upload;
 
     use super::*;
-    use crate::{
-        open::{remote::location, source::Source},
-        transfer::{output::Sink, run},
-        verify::workers::go_on,
-    };
+    use crate::open::remote::location;
 
     pub(crate) fn buffers(lengths: (u64, u64), memory: u64) -> u64 {
         Upload::buffers(lengths, memory)
@@ -114,104 +96,6 @@ mod here {
             }
         }
     }
-
-    /// An upload as the destination of a file's bytes.
-    struct Sent<'a>(&'a mut Upload);
-
-    impl Sink for Sent<'_> {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-            self.0.write(bytes).map_err(io::Error::other)
-        }
-
-        fn place(&mut self, bytes: &[u8], at: u64) -> io::Result<()> {
-            self.0.place(bytes, at).map_err(io::Error::other)
-        }
-
-        fn sync(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
-    pub(crate) fn filled(conversion: &Conversion<'_>, means: &Means<'_>) -> Result<(), Error> {
-        let mut uploads = Vec::new();
-        let done = written(conversion, means, &mut uploads)
-            .and_then(|()| companions(conversion, &mut uploads))
-            .and_then(|()| go_on(means.watch))
-            .and_then(|()| conversion.input.check_unchanged());
-        match done {
-            Ok(()) => committed(uploads),
-            Err(error) => Err(undone(error, uploads, &[])),
-        }
-    }
-
-    /// Writes the files of a conversion to uploads. Those before the last are sent whole, so that one upload at a time has buffers.
-    fn written(
-        conversion: &Conversion<'_>,
-        means: &Means<'_>,
-        uploads: &mut Vec<Upload>,
-    ) -> Result<(), Error> {
-        let (force, memory) = (conversion.request.force, conversion.request.memory / 2);
-        for target in &conversion.targets {
-            if let Some(earlier) = uploads.last_mut() {
-                earlier.finish()?;
-            }
-            let place = location(&target.path)?;
-            let mut upload = Upload::begin(&place, lengths(conversion, target), memory, force)?;
-            let sink = Box::new(Sent(&mut upload));
-            let done = run::write_to(conversion, target, &target.path, sink, means);
-            uploads.push(upload);
-            done?;
-        }
-        Ok(())
-    }
-
-    /// Writes the files beside the tensors of a folder to uploads, which appear before the last one.
-    fn companions(conversion: &Conversion<'_>, uploads: &mut Vec<Upload>) -> Result<(), Error> {
-        let Some(stage) = &conversion.stage else { return Ok(()) };
-        let (folder, last) = (location(&stage.out)?, uploads.pop());
-        for (name, path, changed) in stage.companions.files() {
-            let bytes = match changed {
-                Some(bytes) => bytes.to_vec(),
-                None => {
-                    let source = Source::open(path)?;
-                    let bytes = source.head(source.len())?;
-                    source.check_unchanged()?;
-                    bytes
-                }
-            };
-            let len = bytes.len() as u64;
-            let mut upload = Upload::begin(&folder.join(&name), (len, 0), 0, false)?;
-            let done = upload.write(&bytes).and_then(|()| upload.finish());
-            uploads.push(upload);
-            done?;
-        }
-        uploads.extend(last);
-        Ok(())
-    }
-
-    /// Makes the objects visible, the last one last.
-    fn committed(uploads: Vec<Upload>) -> Result<(), Error> {
-        let mut seen: Vec<Location> = Vec::new();
-        let mut uploads = uploads.into_iter();
-        while let Some(upload) = uploads.next() {
-            let location = upload.location().clone();
-            match upload.commit() {
-                Ok(()) => seen.push(location),
-                Err(error) => return Err(undone(error, uploads.collect(), &seen)),
-            }
-        }
-        Ok(())
-    }
-
-    /// Aborts uploads and removes objects that had appeared; returns the error with what failed.
-    fn undone(mut error: Error, uploads: Vec<Upload>, seen: &[Location]) -> Error {
-        let aborted = uploads.into_iter().map(Upload::abort);
-        let removed = seen.iter().map(tilewright_remote::remove);
-        for left in aborted.chain(removed).filter_map(Result::err) {
-            error = error.and(left.message());
-        }
-        error
-    }
 }
 
 #[cfg(not(feature = "remote"))]
@@ -229,9 +113,5 @@ mod here {
 
     pub(crate) fn check_folder(path: &Path) -> Result<(), Error> {
         Err(remote::left_out(path))
-    }
-
-    pub(crate) fn filled(conversion: &Conversion<'_>, _: &Means<'_>) -> Result<(), Error> {
-        Err(remote::left_out(&conversion.out))
     }
 }

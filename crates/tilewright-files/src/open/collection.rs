@@ -10,7 +10,11 @@ use tilewright_core::Remedy;
 use crate::{
     Error, FileLists, Input, Reading, Tensor, container, error,
     open::{
-        check_reading, folder, foreign, globs::Pattern, open_as, place::Place, remote,
+        check_reading, folder, foreign,
+        globs::Pattern,
+        open_as,
+        place::{self, Place},
+        remote,
         source::Source,
     },
     transfer::job::read_as,
@@ -73,7 +77,7 @@ impl Collection {
     pub fn open_as(path: impl AsRef<Path>, reading: &Reading) -> Result<Collection, Error> {
         let path = path.as_ref();
         let mut all = Collection { inputs: vec![], tensors: BTreeMap::new(), passed: vec![] };
-        if !remote::is_folder(path) {
+        if !place::is_folder(path) {
             all.add(&Place::parse(path), None, reading)?;
             return Ok(all);
         }

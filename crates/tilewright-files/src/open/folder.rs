@@ -25,7 +25,7 @@ use crate::{
     open::{
         foreign,
         origin::Origin,
-        place::Place,
+        place::{self, Place},
         remote,
         source::{Source, unusual_kind},
     },
@@ -78,7 +78,7 @@ pub(crate) fn opened(place: Place) -> Result<Place, Error> {
 
 /// Returns whether a path names a folder and does not have a format prefix.
 pub(crate) fn is_folder(place: &Place) -> bool {
-    place.format == container::by_ending(&place.path) && remote::is_folder(&place.path)
+    place.format == container::by_ending(&place.path) && place::is_folder(&place.path)
 }
 
 /// Returns the file in a folder that names all its tensors.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{
     container::{self, Format},
-    open::source::is_standard,
+    open::{remote, source::is_standard},
 };
 
 /// A path without its prefix, and the format of its prefix or extension.
@@ -21,6 +21,15 @@ impl Place {
             Some((format, path)) => Place { path, format: Some(format) },
             None => Place { path: path.into(), format: container::by_ending(path) },
         }
+    }
+}
+
+/// Returns whether a path names a folder: of this machine, or one with objects in it. A URL whose name has the ending of a format
+/// names an object.
+pub(crate) fn is_folder(path: &Path) -> bool {
+    match remote::is_url(path) {
+        true => container::by_ending(path).is_none() && remote::has_objects(path),
+        false => path.is_dir(),
     }
 }
 

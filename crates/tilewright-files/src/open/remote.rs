@@ -12,7 +12,7 @@ pub(crate) use here::location;
 #[cfg(feature = "remote")]
 pub(crate) use tilewright_remote::Object;
 
-use crate::{Error, container};
+use crate::Error;
 
 /// The beginnings of paths that are URLs.
 const SCHEMES: [&str; 6] = ["s3://", "gs://", "az://", "https://", "http://", "hf://"];
@@ -24,14 +24,9 @@ pub fn is_url(path: &Path) -> bool {
     SCHEMES.iter().any(|scheme| bytes.starts_with(scheme.as_bytes()))
 }
 
-/// Returns whether a path names a folder: of this machine, or one with objects in it. A URL whose name has the ending of a format
-/// names an object.
-pub(crate) fn is_folder(path: &Path) -> bool {
-    if !is_url(path) {
-        return path.is_dir();
-    }
-    // A fault of the store is reported when the object is opened.
-    container::by_ending(path).is_none() && here::is_folder(path).unwrap_or(false)
+/// Returns whether a URL names a folder with objects in it. A fault of the store is reported when the object is opened.
+pub(crate) fn has_objects(path: &Path) -> bool {
+    here::is_folder(path).unwrap_or(false)
 }
 
 /// Returns whether a path of a listed folder is a folder; that of a URL has a slash at its end.

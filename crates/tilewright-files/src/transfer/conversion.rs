@@ -161,10 +161,18 @@ impl<'a> Conversion<'a> {
     /// Returns the conversion with the kernels of a result that is written in order, if that is one in an object store.
     fn ordered(mut self) -> Result<Conversion<'a>, Error> {
         if self.is_upload() {
-            let memory = upload::left(&self)?;
+            let memory = self.left()?;
             self.jobs.iter_mut().try_for_each(|job| job.in_order(memory))?;
         }
         Ok(self)
+    }
+
+    /// Returns the memory for moving data.
+    pub(crate) fn left(&self) -> Result<u64, Error> {
+        match self.is_upload() {
+            true => upload::left(&self.targets, &self.jobs, self.request.memory),
+            false => Ok(self.request.memory),
+        }
     }
 
     /// Returns whether the result goes to an object store.

@@ -12,6 +12,7 @@ pub(crate) mod request;
 pub(crate) mod run;
 pub(crate) mod shares;
 pub(crate) mod slabs;
+pub(crate) mod uploads;
 pub(crate) mod work;
 pub(crate) mod worker;
 pub(crate) mod writer;

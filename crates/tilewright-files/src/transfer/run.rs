@@ -11,7 +11,6 @@ use crate::{
         destination::STREAM,
         set, space,
         temporary::{self, Temporary},
-        upload,
     },
     container::{self, Section, Target},
     error,
@@ -23,6 +22,7 @@ use crate::{
         output::{self, Output, Sink, Stream, Wrap},
         pipeline,
         pool::Pool,
+        uploads,
         work::Pass,
     },
     verify,
@@ -119,7 +119,10 @@ pub(crate) fn filled(
     filling: &dyn Filling,
 ) -> Result<Option<u64>, Error> {
     if conversion.is_upload() {
-        return upload::filled(conversion, means).map(|()| None);
+        let write = |target: &Target, sink: Box<dyn Sink + '_>| {
+            write_to(conversion, target, &target.path, sink, means).map(drop)
+        };
+        return uploads::filled(conversion, means.watch, &write).map(|()| None);
     }
     let write = || files(conversion, means, filling);
     match &conversion.stage {
@@ -201,12 +204,8 @@ impl<'a> Means<'a> {
         let headers: u64 = conversion.targets.iter().map(Target::overhead).sum();
         let times = if conversion.request.verify { 2 } else { 1 };
         watch.total(headers.saturating_add(payload.saturating_mul(times)));
-        // The memory, and what uploads leave of it, were checked when the conversion was prepared.
-        let memory = match conversion.is_upload() {
-            true => upload::left(conversion).unwrap_or(LEAST),
-            false => conversion.request.memory,
-        };
-        let budget = Budget::new(memory);
+        // It was checked when the conversion was prepared.
+        let budget = Budget::new(conversion.left().unwrap_or(LEAST));
         let pool = Pool::new(conversion.request.threads);
         Means { watch, budget, pool, bytes: payload.saturating_add(headers) }
     }

@@ -1,0 +1,151 @@
+//! Writes a result to an object store: each file is an upload that its sections fill in order, and nothing is on a local disk.
+//!
+//! Law: no object appears before all of them are written. Then the files of a set appear, the small files of a folder, and the index
+//! last, so that a reader who begins with the index finds a whole set. After an error the uploads are aborted, objects that had
+//! appeared are removed, and the message names what could be neither aborted nor removed.
+//!
+//! One object replaces another at once. A set does not replace another: readers of the old index would find new files.
+
+use crate::{Conversion, Error, Watch, container::Target, transfer::output::Sink};
+
+/// Writes the sections of a file to a sink.
+pub(crate) type WriteTo<'w> = &'w dyn Fn(&Target, Box<dyn Sink + '_>) -> Result<(), Error>;
+
+/// Writes the objects of a conversion by `write`, and makes them visible.
+pub(crate) fn filled(
+    conversion: &Conversion<'_>,
+    watch: &dyn Watch,
+    write: WriteTo<'_>,
+) -> Result<(), Error> {
+    here::filled(conversion, watch, write)
+}
+
+#[cfg(feature = "remote")]
+mod here {
+    use std::io;
+
+    use tilewright_remote::{Location, Upload};
+
+    use super::*;
+    use crate::{
+        commit::upload,
+        open::{remote::location, source::Source},
+        verify::workers::go_on,
+    };
+
+    /// An upload as the destination of a file's bytes.
+    struct Sent<'a>(&'a mut Upload);
+
+    impl Sink for Sent<'_> {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+            self.0.write(bytes).map_err(io::Error::other)
+        }
+
+        fn place(&mut self, bytes: &[u8], at: u64) -> io::Result<()> {
+            self.0.place(bytes, at).map_err(io::Error::other)
+        }
+
+        fn sync(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    pub(crate) fn filled(
+        conversion: &Conversion<'_>,
+        watch: &dyn Watch,
+        write: WriteTo<'_>,
+    ) -> Result<(), Error> {
+        let mut uploads = Vec::new();
+        let done = written(conversion, write, &mut uploads)
+            .and_then(|()| companions(conversion, &mut uploads))
+            .and_then(|()| go_on(watch))
+            .and_then(|()| conversion.input.check_unchanged());
+        match done {
+            Ok(()) => committed(uploads),
+            Err(error) => Err(undone(error, uploads, &[])),
+        }
+    }
+
+    /// Writes the files of a conversion to uploads. Those before the last are sent whole, so that one upload at a time has buffers.
+    fn written(
+        conversion: &Conversion<'_>,
+        write: WriteTo<'_>,
+        uploads: &mut Vec<Upload>,
+    ) -> Result<(), Error> {
+        let (force, memory) = (conversion.request.force, conversion.request.memory / 2);
+        for target in &conversion.targets {
+            if let Some(earlier) = uploads.last_mut() {
+                earlier.finish()?;
+            }
+            let place = location(&target.path)?;
+            let lengths = upload::lengths(target, &conversion.jobs);
+            let mut upload = Upload::begin(&place, lengths, memory, force)?;
+            let done = write(target, Box::new(Sent(&mut upload)));
+            uploads.push(upload);
+            done?;
+        }
+        Ok(())
+    }
+
+    /// Writes the files beside the tensors of a folder to uploads, which appear before the last one.
+    fn companions(conversion: &Conversion<'_>, uploads: &mut Vec<Upload>) -> Result<(), Error> {
+        let Some(stage) = &conversion.stage else { return Ok(()) };
+        let (folder, last) = (location(&stage.out)?, uploads.pop());
+        for (name, path, changed) in stage.companions.files() {
+            let bytes = match changed {
+                Some(bytes) => bytes.to_vec(),
+                None => {
+                    let source = Source::open(path)?;
+                    let bytes = source.head(source.len())?;
+                    source.check_unchanged()?;
+                    bytes
+                }
+            };
+            let len = bytes.len() as u64;
+            let mut upload = Upload::begin(&folder.join(&name), (len, 0), 0, false)?;
+            let done = upload.write(&bytes).and_then(|()| upload.finish());
+            uploads.push(upload);
+            done?;
+        }
+        uploads.extend(last);
+        Ok(())
+    }
+
+    /// Makes the objects visible, the last one last.
+    fn committed(uploads: Vec<Upload>) -> Result<(), Error> {
+        let mut seen: Vec<Location> = Vec::new();
+        let mut uploads = uploads.into_iter();
+        while let Some(upload) = uploads.next() {
+            let location = upload.location().clone();
+            match upload.commit() {
+                Ok(()) => seen.push(location),
+                Err(error) => return Err(undone(error, uploads.collect(), &seen)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Aborts uploads and removes objects that had appeared; returns the error with what failed.
+    fn undone(mut error: Error, uploads: Vec<Upload>, seen: &[Location]) -> Error {
+        let aborted = uploads.into_iter().map(Upload::abort);
+        let removed = seen.iter().map(tilewright_remote::remove);
+        for left in aborted.chain(removed).filter_map(Result::err) {
+            error = error.and(left.message());
+        }
+        error
+    }
+}
+
+#[cfg(not(feature = "remote"))]
+mod here {
+    use super::*;
+    use crate::open::remote;
+
+    pub(crate) fn filled(
+        conversion: &Conversion<'_>,
+        _: &dyn Watch,
+        _: WriteTo<'_>,
+    ) -> Result<(), Error> {
+        Err(remote::left_out(&conversion.out))
+    }
+}
