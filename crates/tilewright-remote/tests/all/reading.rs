@@ -94,7 +94,7 @@ fn folders_are_listed() {
     everywhere(&server, b"abc");
     let file = |name: &str| Entry { name: name.into(), len: 3, is_folder: false };
     let dir = Entry { name: "dir".into(), len: 0, is_folder: true };
-    assert_eq!(list(&location("s3://bucket")).unwrap().1, [dir.clone()]);
+    assert_eq!(list(&location("s3://bucket")).unwrap().1, [dir]);
     assert_eq!(list(&location("s3://bucket/dir")).unwrap().1, [file("a.bin")]);
     let (at, entries) = list(&location("hf://owner/name/dir")).unwrap();
     assert_eq!(at.to_string(), "hf://owner/name@c0ffee/dir");
