@@ -43,7 +43,7 @@ mod web;
 pub use entry::Entry;
 pub use list::{is_folder, list};
 pub use location::Location;
-pub use object::{FAR, Object};
+pub use object::Object;
 pub use patience::{Patience, patience, set_patience};
 pub use redacted::redacted;
 pub use settings::set_variable;

@@ -30,18 +30,14 @@ use crate::{
     web::{self, Answer, Fault, Range},
 };
 
-/// The price of a request, in bytes: a gap of fewer bytes is read with its neighbours.
-///
-/// ```
-/// assert!(tilewright_remote::FAR > 4096);
-/// ```
-pub const FAR: u64 = 256 << 10;
-
 /// The number of bytes that opening brings.
 const HEAD: u64 = 64 << 10;
 
-/// Reads of fewer bytes bring this number.
+/// Reads of fewer bytes bring this number, and twice as many as the last one if they follow it closely.
 const WINDOW: u64 = 16 << 10;
+
+/// The largest number that they bring: more takes longer than another request.
+const LONGEST: u64 = 256 << 10;
 
 /// The number of such windows that an object keeps.
 const WINDOWS: usize = 4;
@@ -234,11 +230,14 @@ impl Object {
         let mut done = 0;
         let windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
         let head = (0, self.head.clone());
-        for (from, kept) in std::iter::once(&head).chain(windows.iter()) {
+        while let Some(to) = bytes.get_mut(done..).filter(|to| !to.is_empty()) {
             let next = at + done as u64;
-            let skipped = next.checked_sub(*from).map_or(usize::MAX, |skipped| skipped as usize);
-            let (Some(left), Some(to)) = (kept.get(skipped..), bytes.get_mut(done..)) else {
-                continue;
+            let behind = |(from, kept): &(u64, Bytes)| {
+                let from = usize::try_from(next.checked_sub(*from)?).ok()?;
+                (from < kept.len()).then(|| kept.slice(from..))
+            };
+            let Some(left) = std::iter::once(&head).chain(windows.iter()).find_map(behind) else {
+                break;
             };
             let step = left.len().min(to.len());
             if let (Some(to), Some(left)) = (to.get_mut(..step), left.get(..step)) {
@@ -251,7 +250,7 @@ impl Object {
 
     /// Fills a few bytes, and keeps those that follow.
     fn through_window(&self, bytes: &mut [u8], at: u64) -> Result<(), Error> {
-        let mut window = vec![0; WINDOW.min(self.len - at) as usize];
+        let mut window = vec![0; self.ahead(at).min(self.len - at) as usize];
         wait(self.part(&mut window, at))??;
         if let Some(own) = window.get(..bytes.len()) {
             bytes.copy_from_slice(own);
@@ -260,6 +259,15 @@ impl Object {
         windows.truncate(WINDOWS - 1);
         windows.push_front((at, window.into()));
         Ok(())
+    }
+
+    /// Returns the number of bytes that a short read at a position brings.
+    fn ahead(&self, at: u64) -> u64 {
+        let windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some((from, last)) = windows.front() else { return WINDOW };
+        let len = last.len() as u64;
+        let follows = (*from..=from + 2 * len).contains(&at);
+        if follows { (2 * len).clamp(WINDOW, LONGEST) } else { WINDOW }
     }
 
     /// Fills many bytes, by several requests at a time.

@@ -11,6 +11,9 @@ pub(crate) const PIECE: u64 = 1 << 20;
 /// The number of bytes of a piece of a remote source if memory allows: a request takes as long as many bytes.
 const REMOTE_PIECE: u64 = 8 << 20;
 
+/// The number of bytes from which on a request is long.
+const REMOTE_LONG: u64 = 1 << 20;
+
 /// The largest number of workers that read a remote source: they wait for most of the time.
 const REMOTE_WORKERS: u64 = 8;
 
@@ -94,6 +97,11 @@ impl Shares {
         Shares { workers, slots, share, piece: REMOTE_PIECE.min(share / 8).max(1), is_remote }
     }
 
+    /// Returns the number of bytes from which on a read is long: a request takes as long as many calls.
+    fn long(&self) -> u64 {
+        if self.is_remote { REMOTE_LONG } else { LONG }
+    }
+
     /// Returns the largest number of bytes of a window that is summed.
     pub(crate) fn window(&self) -> u64 {
         let piece = if self.is_remote { self.piece } else { PIECE };
@@ -142,7 +150,7 @@ impl Shares {
             && let Some(range) = plan.ranges(piece).next()
         {
             let chunk = plan.chunk(range)?;
-            if self.needed(&chunk) <= share && reads_on(&chunk) {
+            if self.needed(&chunk) <= share && reads_on(&chunk, self.long()) {
                 return Ok(Parts::Ranges(piece));
             }
         }
@@ -192,11 +200,11 @@ pub(crate) fn of_output(limit: u64) -> u64 {
     COPY.min(limit / 8)
 }
 
-/// Returns whether a chunk reads long runs, and few bytes that it does not need.
-fn reads_on(chunk: &Chunk) -> bool {
+/// Returns whether a chunk reads runs of `long` bytes, and few bytes that it does not need.
+fn reads_on(chunk: &Chunk, long: u64) -> bool {
     let (range, buffer) = (chunk.range(), chunk.buffer_len() as u64);
     let reads = chunk.reads().count() as u64;
-    buffer >= reads.saturating_mul(LONG) && buffer <= 2 * (range.end - range.start)
+    buffer >= reads.saturating_mul(long) && buffer <= 2 * (range.end - range.start)
 }
 
 #[cfg(test)]

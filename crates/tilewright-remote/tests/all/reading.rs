@@ -60,6 +60,23 @@ fn a_file_in_order_takes_each_byte_once() {
 }
 
 #[test]
+fn short_reads_with_gaps_share_requests() {
+    let server = server();
+    let data = bytes(4 << 20);
+    for location in everywhere(&server, &data) {
+        let object = Object::open(&location).unwrap();
+        server.take();
+        let mut read = [0; 512];
+        for at in (1 << 20..3 << 20).step_by(8 << 10) {
+            object.read_at(&mut read, at as u64).unwrap();
+            assert!(read == data[at..at + 512]);
+        }
+        let asked = server.take().len();
+        assert!(asked < 24, "{location}: {asked} requests for 256 reads");
+    }
+}
+
+#[test]
 fn empty_and_missing_objects_are_told_apart() {
     let server = server();
     for location in everywhere(&server, &[]) {
