@@ -1,7 +1,7 @@
 //! [`describe`]: the shortest of several descriptions of a map, each of them exact.
 
 use crate::{
-    Axis, CONSTANT, Description, Error, Origin, Sources, Term, ZERO,
+    Axis, Description, Error, Origin, Sources, Term, ZERO,
     dims::shape,
     family::{Families, Family},
     fit::{Places, Points},
@@ -45,11 +45,10 @@ pub fn describe(ids: &[i64], sources: &Sources) -> Result<Description, Error> {
     for (number, points) in parts.families.iter().enumerate() {
         if let Some(points) = points {
             let family = &families.list[number];
-            let mut found = of_family(points, family);
-            found.sort_by_key(|term| term.at);
-            terms.extend(found);
+            terms.extend(of_family(points, family));
         }
     }
+    terms.sort_by_key(|term| term.at);
     let origins = [Origin::Zero, Origin::Constant, Origin::Computed];
     let rest = (0..3).max_by_key(|kind| parts.others[*kind].len()).unwrap_or(0);
     for (kind, origin) in origins.into_iter().enumerate() {
@@ -139,7 +138,6 @@ impl Seen {
 
 /// Returns the terms of places to which no source element moves.
 fn of_places(places: &[i64], origin: Origin) -> Vec<Term> {
-    debug_assert!(CONSTANT < ZERO);
     let points = Points { source: vec![0; places.len()], result: Places::List(places.to_vec()) };
     in_order(&points, origin, MOST_PIECES).unwrap_or_else(|| vec![table(&points, origin)])
 }

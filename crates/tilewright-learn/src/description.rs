@@ -353,6 +353,71 @@ impl Description {
     }
 }
 
+impl Description {
+    /// Calls `each` with the places that hold elements of a source: the place in `elements`, and that in the result. An element that
+    /// is held n times is given n times.
+    ///
+    /// # Errors
+    /// Those of [`Description::parts`].
+    ///
+    /// ```
+    /// use tilewright_learn::{Sources, describe};
+    /// let sources = Sources::numbered([("w".into(), vec![2, 3])])?;
+    /// let learned = describe(&[1, 4, 2, 5, 3, 6], &sources)?;
+    /// let mut places = Vec::new();
+    /// learned.places(0, &[5, 1], &mut |element, place| places.push((element, place)))?;
+    /// assert_eq!(places, [(0, 5), (1, 2)]);
+    /// # Ok::<(), tilewright_learn::Error>(())
+    /// ```
+    pub fn places(
+        &self,
+        source: usize,
+        elements: &[u64],
+        each: &mut dyn FnMut(usize, u64),
+    ) -> Result<(), Error> {
+        self.parts(&mut |part| {
+            if part.origin != Origin::Source(source) {
+                return;
+            }
+            let mut digits = part.digits.to_vec();
+            digits.sort_by_key(|digit| std::cmp::Reverse(digit.source.abs()));
+            for (number, element) in elements.iter().enumerate() {
+                find(&digits, *element as i64 - part.offset, part.at, &mut |place| {
+                    each(number, place as u64);
+                });
+            }
+        })
+    }
+}
+
+/// Calls `found` with the places of a box at which the source's steps add up to `rest`; the largest step is first.
+fn find(digits: &[Digit], rest: i64, place: i64, found: &mut dyn FnMut(i64)) {
+    let Some((digit, inner)) = digits.split_first() else {
+        if rest == 0 {
+            found(place);
+        }
+        return;
+    };
+    let (low, high) = reach(inner);
+    // The values that leave a rest within the reach of the other digits.
+    let (first, last) = match digit.source {
+        0 => (0, digit.extent as i64 - 1),
+        step if step > 0 => {
+            ((rest - high + step - 1).div_euclid(step), (rest - low).div_euclid(step))
+        }
+        step => ((rest - low + step + 1).div_euclid(step), (rest - high).div_euclid(step)),
+    };
+    for x in first.max(0)..=last.min(digit.extent as i64 - 1) {
+        find(inner, rest - x * digit.source, place + x * digit.result, found);
+    }
+}
+
+/// Returns the least and the largest sum of the steps of digits in the source.
+fn reach(digits: &[Digit]) -> (i64, i64) {
+    let ends = digits.iter().map(|digit| (digit.extent as i64 - 1) * digit.source);
+    ends.fold((0, 0), |(low, high), end| (low + end.min(0), high + end.max(0)))
+}
+
 /// The largest step, extent or size of a description that was read.
 const LARGEST: i128 = 1 << 56;
 

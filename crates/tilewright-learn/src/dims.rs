@@ -171,5 +171,5 @@ fn add(
     let is_top = dims[last].digits.iter().all(|digit| digit.source <= step);
     dims[last].count /= product(upper);
     dims[last].count *= count / product(lower);
-    (is_top && count % product(lower) == 0).then_some(())
+    (is_top && count.is_multiple_of(product(lower))).then_some(())
 }

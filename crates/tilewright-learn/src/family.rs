@@ -28,9 +28,12 @@ pub(crate) struct Family {
     pub(crate) stride: i64,
 }
 
+/// Sources with the numbers in their names.
+type Numbered = Vec<(Vec<u128>, usize)>;
+
 impl Families {
     pub(crate) fn new(sources: &Sources) -> Families {
-        let mut groups: BTreeMap<(String, &[u64]), Vec<(Vec<u128>, usize)>> = BTreeMap::new();
+        let mut groups: BTreeMap<(String, &[u64]), Numbered> = BTreeMap::new();
         for (place, source) in sources.list().iter().enumerate() {
             let (template, numbers) = split(&source.name);
             groups.entry((template, &source.extents)).or_default().push((numbers, place));

@@ -159,13 +159,13 @@ impl<'a> Bits<'a> {
             let mut ranks = self.base.clone();
             ranks[axis] = rank;
             let place = self.plane.place(&ranks) - self.zero - self.steps(self.key(axis, rest));
-            (set[rank] - set[low.base] - self.from_base(axis, rest), place)
+            (set[rank] - set[low.base] - self.since_base(axis, rest), place)
         };
         (low.phase >> low.bits..count).map(point).collect()
     }
 
     /// Returns the steps in the source from the low bits of the base to these low bits.
-    fn from_base(&self, axis: usize, low: u64) -> i64 {
+    fn since_base(&self, axis: usize, low: u64) -> i64 {
         self.source(axis, low) - self.source(axis, self.low[axis].bits_at(self.base[axis]))
     }
 
@@ -182,7 +182,7 @@ impl<'a> Bits<'a> {
         let mut term = Term { origin, offset: 0, at: self.zero, axes: Vec::new(), xor: Vec::new() };
         for (axis, line) in lines.iter().enumerate() {
             term.offset +=
-                self.plane.sets[axis][self.base[axis]] + self.from_base(axis, 0) + line.zero.0;
+                self.plane.sets[axis][self.base[axis]] + self.since_base(axis, 0) + line.zero.0;
             term.at += line.zero.1;
         }
         term.at += self.rebase();
@@ -288,8 +288,8 @@ impl<'a> Bits<'a> {
             let (low, set) = (&self.low[axis], &self.plane.sets[axis]);
             let rest = low.bits_at(rank);
             let first = low.phase >> low.bits;
-            let block = blocks[axis][((rank as u64 + low.phase >> low.bits) - first) as usize];
-            let source = set[rank] - set[low.base] - self.from_base(axis, rest);
+            let block = blocks[axis][(((rank as u64 + low.phase) >> low.bits) - first) as usize];
+            let source = set[rank] - set[low.base] - self.since_base(axis, rest);
             (block.1, self.key(axis, rest), source == block.0)
         };
         let table: Vec<Vec<(i64, u64, bool)>> = (0..self.low.len())

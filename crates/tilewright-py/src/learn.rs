@@ -382,6 +382,9 @@ impl PyLearnSpace {
     }
 }
 
+/// The name of a result, and two arrays of places.
+type Places<'py> = (String, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
+
 /// The maps of a loader, for ``tilewright.Learned``. Arrays are bytes.
 #[pyclass(name = "_LearnedMaps", module = "tilewright", frozen)]
 pub(crate) struct PyLearnedMaps(Learned);
@@ -452,12 +455,12 @@ impl PyLearnedMaps {
 
     /// Returns what is at fault, but for lost sources whose names match.
     fn faults(&self, py: Python<'_>, drop: Vec<String>) -> PyResult<Vec<String>> {
-        Ok(py.detach(|| Report::of(&self.0, &drop).map(|report| report.faults())).raised()?)
+        py.detach(|| Report::of(&self.0, &drop).map(|report| report.faults())).raised()
     }
 
     /// Returns the report.
     fn report(&self, py: Python<'_>, drop: Vec<String>) -> PyResult<String> {
-        Ok(py.detach(|| Report::of(&self.0, &drop).map(|report| report.to_string())).raised()?)
+        py.detach(|| Report::of(&self.0, &drop).map(|report| report.to_string())).raised()
     }
 
     /// Returns the plan as JSON or as TOML.
@@ -466,5 +469,37 @@ impl PyLearnedMaps {
             true => learn::to_toml(&self.0),
             false => learn::to_json(&self.0).to_string(),
         }
+    }
+
+    /// Returns the recipe, or its inverse, as TOML.
+    fn recipe(&self, py: Python<'_>, inverse: bool) -> PyResult<String> {
+        let recipe = py.detach(|| learn::recipe(&self.0)).raised()?;
+        Ok(if inverse { recipe.inverse().to_toml() } else { recipe.to_toml() })
+    }
+
+    /// Returns the places that hold elements of a source: for each result that holds some its name, and two int64 arrays as bytes,
+    /// the places in `elements` and those in the result.
+    fn places<'py>(
+        &self,
+        py: Python<'py>,
+        source: usize,
+        elements: &Bound<'py, PyAny>,
+    ) -> PyResult<Vec<Places<'py>>> {
+        let (elements, _) = ids_of("indices", elements)?;
+        let elements: Vec<u64> = elements.iter().map(|element| *element as u64).collect();
+        let mut found = Vec::new();
+        for learnt in &self.0.results {
+            let (mut numbers, mut places) = (Vec::new(), Vec::new());
+            let each = &mut |number: usize, place: u64| {
+                numbers.extend((number as i64).to_ne_bytes());
+                places.extend((place as i64).to_ne_bytes());
+            };
+            learnt.description.places(source, &elements, each).raised()?;
+            if !places.is_empty() {
+                let [numbers, places] = [numbers, places].map(|all| PyBytes::new(py, &all));
+                found.push((learnt.tensor.name.clone(), numbers, places));
+            }
+        }
+        Ok(found)
     }
 }

@@ -213,3 +213,37 @@ def test_torch() -> None:
     fresh = {"a": torch.randn(3, 4).bfloat16(), "b": torch.randn(2, 4).bfloat16()}
     assert torch.equal(learned.apply(fresh)["w"], torch.cat([fresh["a"], fresh["b"]]).t())
     assert torch.equal(learned.invert(learned.apply(fresh))["b"], fresh["b"])
+
+
+def test_recipes_are_those_of_convert() -> None:
+    def fuse(t: dict) -> dict:
+        return {"w13": np.concatenate([t["gate"], t["up"]]), "norm": t["norm"].copy()}
+
+    learned = tw.learn(fuse, WEIGHTS)
+    assert 'to = "w13 : (c0_0 + c1_0) b0_0"' in learned.recipe
+    assert "w13" in learned.inverse_recipe
+    with pytest.raises(tw.NoLayoutError, match="its plan does"):
+        _ = tw.learn(load, WEIGHTS).recipe
+
+
+def test_live_memory_is_compared_and_updated() -> None:
+    learned = tw.learn(load, WEIGHTS)
+    rng = np.random.default_rng(8)
+    weights = {name: rng.standard_normal(like.shape).astype(like.dtype) for name, like in WEIGHTS.items()}
+    memory = load(weights)
+    assert learned.compare(weights, memory) is None
+    changed = rng.permutation(48 * 32)[:50]
+    weights["up"].reshape(-1)[changed] = 3
+    said = learned.compare(weights, memory)
+    assert said is not None and said.startswith("w13: 50 elements differ")
+    assert learned.scatter(memory, "up", changed, np.full(50, 3, np.float16)) == 50
+    assert learned.compare(weights, memory) is None
+    assert all((memory[name] == array).all() for name, array in load(weights).items())
+    with pytest.raises(tw.OutOfRangeError):
+        learned.scatter(memory, "up", np.array([48 * 32]), np.zeros(1, np.float16))
+    with pytest.raises(tw.DtypeError):
+        learned.scatter(memory, "up", np.array([0]), np.zeros(1, np.float32))
+    with pytest.raises(tw.MismatchError):
+        learned.scatter(memory, "up", np.array([0, 1]), np.zeros(1, np.float16))
+    with pytest.raises(tw.ArgumentError):
+        learned.scatter(memory, "down", np.array([0]), np.zeros(1, np.float16))

@@ -56,6 +56,74 @@ class Learned:
             raise _errors.make("arguments", f"form= is 'toml' or 'json', not {form!r}", None, None)
         return self._maps.plan(form == "toml")
 
+    @property
+    def recipe(self) -> str:
+        """The recipe that makes the results from the inputs, as TOML.
+
+        :raises NoLayoutError: where no recipe expresses a result, such as padding or a part of an input; the plan does
+        """
+        return self._maps.recipe(False)
+
+    @property
+    def inverse_recipe(self) -> str:
+        """The recipe that makes the inputs from the results, as TOML; see ``recipe``."""
+        return self._maps.recipe(True)
+
+    def compare(self, inputs: Any, results: Any, /) -> str | None:
+        """The first difference between results, such as live memory, and what the plan makes of the inputs: a sentence, or None."""
+        given = self._loader.given(inputs)
+        found = self._loader.named(results, "results")
+        sources = [self._loader.bytes_of(name, given[name]) for name in self._loader.names]
+        first = self._maps.compare(sources, [self._result(found, made.name) for made in self._loader.made])
+        if first is None:
+            return None
+        name, place, want, have, count = first
+        return f"{name}: {count} elements differ, the first at {place}: the bits are {have:#x}, and the inputs give {want:#x}"
+
+    def scatter(self, results: Any, name: str, indices: Any, values: Any, /) -> int:
+        """Writes new values of elements of an input to all places of the results that hold them, and returns their number.
+
+        ``results`` are contiguous arrays, which are changed in place. ``indices`` are row-major numbers of elements of the input
+        ``name``, an int64 array. ``values`` has its element type.
+
+        >>> import numpy as np
+        >>> learned = learn(lambda w: w.T.copy(), np.zeros((2, 3), np.float32))
+        >>> memory = np.zeros((3, 2), np.float32)
+        >>> learned.scatter(memory, "input", np.array([1, 5]), np.array([7, 8], np.float32))
+        2
+        >>> memory.tolist()
+        [[0.0, 0.0], [7.0, 0.0], [0.0, 8.0]]
+        """
+        import numpy as np
+
+        if name not in self._loader.like:
+            raise _errors.make("arguments", f"there is no input {name}; choose one of {', '.join(self._loader.names)}", None, None)
+        like, found = self._loader.like[name], self._loader.named(results, "results")
+        if self._loader.bits[name] is not None or str(values.dtype) != str(like.dtype):
+            said = f"values are {values.dtype}, and {name} is {like.dtype} in elements of whole bytes"
+            raise _errors.make("dtype", said, None, None)
+        indices = np.ascontiguousarray(indices, np.int64).reshape(-1)
+        size = int(np.prod(like.shape, dtype=np.int64))
+        if len(indices) and not (0 <= indices.min() and indices.max() < size):
+            raise _errors.make("out-of-range", f"indices= has a number outside of the {size} elements of {name}", None, None)
+        raw = np.frombuffer(_storage(values), np.uint8)
+        width = len(raw) // max(1, len(indices))
+        if len(raw) != width * len(indices) or (len(indices) and width * size != len(_storage(like.array(bytes(width * size))))):
+            raise _errors.make("mismatch", f"{len(indices)} indices for other than as many values", None, None)
+        units = raw.view(f"u{width}") if len(raw) else raw
+        written = 0
+        for result, numbers, places in self._maps.places(self._loader.names.index(name), indices):
+            at = np.frombuffer(places, np.int64)
+            memory = _bytes_in_place(found[result], result)
+            memory.view(units.dtype)[at] = units[np.frombuffer(numbers, np.int64)]
+            written += len(at)
+        return written
+
+    def _result(self, found: Mapping[str, Any], name: str) -> bytes:
+        if name not in found:
+            raise _errors.make("mismatch", f"the results lack {name}", None, None)
+        return self._loader.storage(found[name])
+
     def apply(self, inputs: Any, /) -> Any:
         """What the loader makes of these inputs, by the plan alone. The results are of the inputs' library."""
         given = self._loader.given(inputs)
@@ -363,6 +431,17 @@ def _storage(array: Any) -> bytes:
         flat = array.detach().contiguous().reshape(-1)
         return flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b""
     return array.tobytes()
+
+
+def _bytes_in_place(array: Any, name: str) -> Any:
+    """The bytes of a contiguous array, shared with it."""
+    import numpy as np
+
+    if _is_torch(array) and array.is_contiguous():
+        return array.detach().reshape(-1).view(sys.modules["torch"].uint8).numpy()
+    if _is_numpy(array) and array.flags.c_contiguous and array.flags.writeable:
+        return array.reshape(-1).view(np.uint8)
+    raise _errors.make("copy", f"{name} must be a contiguous array that can be written", None, None)
 
 
 def _shares(a: Any, b: Any) -> bool:

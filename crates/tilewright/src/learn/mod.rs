@@ -15,6 +15,8 @@
 mod plan;
 #[cfg(feature = "files")]
 mod probe;
+#[cfg(feature = "files")]
+mod recipe;
 mod report;
 
 use tilewright_core::{Dtype, Fill};
@@ -23,6 +25,8 @@ use tilewright_notation::{ArrayLayout, Named};
 pub use plan::{from_json, to_json, to_toml};
 #[cfg(feature = "files")]
 pub use probe::Probe;
+#[cfg(feature = "files")]
+pub use recipe::recipe;
 pub use report::{Report, differs};
 pub use tilewright_learn::*;
 

@@ -93,11 +93,80 @@ fn plans_are_read_back_and_checked() {
         change(&mut json["result"][0]);
         from_json(&json).unwrap_err().to_string()
     };
-    let said = wrong(&|result| result["terms"][0]["at"] = 9.into());
+    let said = wrong(&|result| result["terms"][0]["at"] = 40.into());
     assert!(said.ends_with("boxes of terms leave the result"), "{said}");
     let said = wrong(&|result| result["terms"][0]["offset"] = 1000.into());
     assert!(said.contains("leaves its source"), "{said}");
     let said = wrong(&|result| result["terms"][0]["axes"][0]["count"] = (1u64 << 60).into());
     assert_eq!(said, "term 0 has impossible digits or no source");
     assert_eq!(wrong(&|result| result["unit"] = 7.into()), "the plan has no legal value of unit");
+}
+
+/// A loader of arrays of numbers: the sources, and what it makes of them.
+#[cfg(feature = "files")]
+fn recipe_of(
+    sources: &[(&str, &[u64])],
+    name: &str,
+    extents: &[u64],
+    ids: Vec<i64>,
+) -> Result<String, String> {
+    use tilewright::learn::{Learnt, recipe};
+    let tensor = |name: &str, extents: &[u64]| Tensor {
+        name: name.into(),
+        dtype: Dtype::Bf16,
+        extents: extents.to_vec(),
+    };
+    let named = sources.iter().map(|(name, extents)| ((*name).into(), extents.to_vec()));
+    let numbered = Sources::numbered(named).unwrap();
+    let description = describe(&ids, &numbered).unwrap();
+    let learnt = Learnt {
+        tensor: tensor(name, extents),
+        unit: Dtype::Bf16,
+        description,
+        constants: Default::default(),
+        unexplained: None,
+    };
+    let sources = sources.iter().map(|(name, extents)| tensor(name, extents)).collect();
+    let found = recipe(&Learned { sources, results: vec![learnt] });
+    let found = found.map_err(|error| error.to_string())?;
+    // The way back has the same rule.
+    assert!(found.inverse().to_toml().contains(name));
+    let text = found.to_toml();
+    let line = |key: &str| {
+        let line = text.lines().find(|line| line.starts_with(key)).unwrap_or_default();
+        line.to_owned()
+    };
+    Ok(format!("{} {}", line("from"), line("to")))
+}
+
+#[cfg(feature = "files")]
+#[test]
+fn moves_without_padding_are_recipes() {
+    let rows = |first: i64, from: i64, count: i64, columns: i64| {
+        (first + from * columns)..(first + (from + count) * columns)
+    };
+    // Concatenated.
+    let fused = rows(1, 0, 4, 6).chain(rows(26, 0, 2, 6)).collect();
+    let found = recipe_of(&[("q", &[4, 6]), ("k", &[2, 6])], "qk", &[6, 6], fused);
+    assert_eq!(
+        found.unwrap(),
+        "from = [\"q : c0_0:4 b0_0:6\", \"k : c1_0:2 b0_0:6\"] to = \"qk : (c0_0 + c1_0) b0_0\""
+    );
+    // Interleaved in pairs of rows, transposed.
+    let at = |row: i64, column: i64| 1 + 25 * (row / 2 % 2) + (row / 4 * 2 + row % 2) * 6 + column;
+    let woven = (0..48).map(|p| at(p % 8, p / 8)).collect();
+    let found = recipe_of(&[("gate", &[4, 6]), ("up", &[4, 6])], "w", &[6, 8], woven);
+    assert!(found.clone().unwrap().contains("to = \"w : c0_0 (b0_1 (b0_0 + b1_0))\""), "{found:?}");
+    // Experts.
+    let experts: Vec<String> = (0..3).map(|e| format!("e.{e}.w")).collect();
+    let sources: Vec<(&str, &[u64])> =
+        experts.iter().map(|name| (name.as_str(), &[2, 4][..])).collect();
+    let stacked = (0..24).map(|p| 1 + p / 8 * 9 + p % 2 * 4 + p % 8 / 2).collect();
+    let found = recipe_of(&sources, "w", &[3, 4, 2], stacked).unwrap();
+    assert!(found.starts_with("from = \"e.{d0_0}.w : "), "{found}");
+    // A part of a source, and padding, have none.
+    let refused = "no recipe expresses w; its plan does";
+    assert_eq!(recipe_of(&[("a", &[4])], "w", &[2], vec![1, 2]).unwrap_err(), refused);
+    assert_eq!(recipe_of(&[("a", &[2])], "w", &[3], vec![1, 2, ZERO]).unwrap_err(), refused);
+    assert_eq!(recipe_of(&[("a", &[2])], "w", &[4], vec![1, 2, 1, 2]).unwrap_err(), refused);
 }

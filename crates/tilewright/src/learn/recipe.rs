@@ -1,0 +1,351 @@
+//! [`recipe`]: what was learned as a recipe, where recipes can express it.
+//!
+//! A dim of a result is written from the digits of all terms that fall into it: parts that follow one another are a sum, and a digit
+//! that all parts share is a factor. The result of the recipe is compared with the map before it is returned.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tilewright_learn::{Axis, Digit, Error, Learned, Learnt, Origin, Source, Sources, Term};
+use tilewright_recipe::{Assembly, Origin as From, Recipe, Tensor};
+
+/// Returns the recipe that makes the results from the sources. [`Recipe::inverse`] is the way back.
+///
+/// # Errors
+/// [no-layout](Error::is_no_layout) if a result has padding, constants, copies, tables, XORs, or parts of a source; the message names
+/// the result. The plan has them all.
+///
+/// ```
+/// use tilewright::{Dtype, learn::*};
+/// let tensors = ["gate", "up"].map(|name| Tensor { name: name.into(), dtype: Dtype::U8, extents: vec![2, 3] });
+/// let named = tensors.iter().map(|tensor| (tensor.name.clone(), tensor.extents.clone()));
+/// let space = Space::new(Sources::numbered(named)?, 128)?;
+/// let result = Tensor { name: "gate_up".into(), dtype: Dtype::U8, extents: vec![4, 3] };
+/// let learnt = learn_result(&space, &[Dtype::U8; 2], result, &mut |load| {
+///     Ok([space.coded(0, load, Dtype::U8)?, space.coded(1, load, Dtype::U8)?].concat())
+/// })?;
+/// let learned = Learned { sources: tensors.to_vec(), results: vec![learnt] };
+/// let text = recipe(&learned)?.to_toml();
+/// assert!(text.contains("gate_up : (c0_0 + c1_0) b0_0"), "{text}");
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+pub fn recipe(learned: &Learned) -> Result<Recipe, Error> {
+    let mut text = String::new();
+    let held = learned.held()?;
+    let dropped = learned.sources.iter().zip(&held).filter(|(_, held)| held.most == 0);
+    let dropped: Vec<String> = dropped.map(|(source, _)| quoted(&escaped(&source.name))).collect();
+    if !dropped.is_empty() {
+        text += &format!("drop = [{}]\n", dropped.join(", "));
+    }
+    for learnt in &learned.results {
+        let rule = rule(learnt).ok_or_else(|| refusal(learnt))?;
+        text += &rule;
+    }
+    let made = Recipe::parse(&text).map_err(|_| Error::no_layout("the maps are not one recipe"))?;
+    let tensors: Vec<Tensor> = learned
+        .sources
+        .iter()
+        .map(|one| Tensor::new(&one.name, one.dtype, one.extents.clone()))
+        .collect();
+    let assembly = made.solve(&tensors, None, &BTreeMap::new());
+    let assembly = assembly.map_err(|errors| Error::no_layout(errors.first().to_string()))?;
+    match learned.results.iter().find(|learnt| !agrees(learnt, &assembly)) {
+        Some(other) => Err(refusal(other)),
+        None => Ok(made),
+    }
+}
+
+fn refusal(learnt: &Learnt) -> Error {
+    let name = &learnt.tensor.name;
+    Error::no_layout(format!("no recipe expresses {name}; its plan does"))
+}
+
+/// Returns a text of TOML.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// Returns a name as a pattern that matches only it.
+fn escaped(name: &str) -> String {
+    name.replace('\\', "\\\\").replace('*', "\\*").replace('?', "\\?").replace('[', "\\[")
+}
+
+/// Returns whether the recipe gives the map of a result.
+fn agrees(learnt: &Learnt, assembly: &Assembly) -> bool {
+    let Some(made) = assembly.made.iter().find(|made| made.name == learnt.tensor.name) else {
+        return false;
+    };
+    let sources = learnt.description.sources().list();
+    let mut ids = vec![-1; learnt.description.size() as usize];
+    for part in &made.parts {
+        let From::Source { tensor, offset } = part.origin else { return false };
+        let mut points = vec![(offset, part.offset)];
+        for digit in &part.digits {
+            let step = |(source, made): &(u64, u64)| {
+                let (source, made) = (*source, *made);
+                (0..digit.extent).map(move |k| (source + k * digit.source, made + k * digit.made))
+            };
+            points = points.iter().flat_map(step).collect();
+        }
+        for (source, made) in points {
+            match ids.get_mut(made as usize) {
+                Some(id) => *id = sources[tensor].first + source as i64,
+                None => return false,
+            }
+        }
+    }
+    learnt.description.expand().is_ok_and(|found| found == ids)
+}
+
+/// A digit of a term, by what it is in the result.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Part {
+    /// The place in the dim at digits of 0.
+    at: i64,
+    /// Extent and step of the digits in the dim, the largest step first.
+    digits: Vec<(u64, i64)>,
+}
+
+/// The names of the digits of parts of one dim: of each part, by their steps in the dim.
+type Names = BTreeMap<(usize, i64), String>;
+
+/// Returns the rule for a result.
+fn rule(learnt: &Learnt) -> Option<String> {
+    let description = &learnt.description;
+    let extents = &learnt.tensor.extents;
+    let size: u64 = extents.iter().product();
+    let terms = description.terms();
+    let moved: u64 = terms.iter().map(Term::elements).sum();
+    if terms.is_empty() || moved != size || size != description.size() {
+        return None;
+    }
+    let digits = |term: &Term| cut(digits(term)?, term, extents, description.sources());
+    let all = terms.iter().map(digits).collect::<Option<Vec<Vec<Digit>>>>()?;
+    let mut texts = Vec::new();
+    // The text of each digit of each term on the side of the source.
+    let mut names: Vec<Vec<(Digit, String)>> = vec![Vec::new(); terms.len()];
+    let mut kinds = 1;
+    let mut stride = size as i64;
+    for (dim, extent) in extents.iter().enumerate() {
+        let outer = stride;
+        stride /= *extent as i64;
+        let parts: Vec<Part> = terms
+            .iter()
+            .zip(&all)
+            .map(|(term, digits)| part(term, digits, stride, outer))
+            .collect();
+        let distinct: BTreeSet<&Part> = parts.iter().collect();
+        let distinct: Vec<&Part> = distinct.into_iter().collect();
+        kinds *= distinct.len();
+        let mut known = Names::new();
+        let list: Vec<(usize, Part)> =
+            distinct.iter().map(|part| (*part).clone()).enumerate().collect();
+        let letter = char::from(b'a' + u8::try_from(extents.len() - dim).ok().filter(|k| *k < 24)?);
+        texts.push(sum(&list, *extent as i64, letter, &mut known)?);
+        for (term, part) in parts.iter().enumerate() {
+            let number = distinct.iter().position(|other| *other == part)?;
+            let of_dim = |digit: &&Digit| digit.result >= stride && digit.result < outer;
+            for digit in all[term].iter().filter(of_dim) {
+                let name = known.get(&(number, digit.result / stride))?;
+                names[term].push((*digit, name.clone()));
+            }
+            if let Some(name) = known.get(&(number, 0)) {
+                let one = Digit { extent: 1, source: 0, result: 0 };
+                names[term].push((one, name.clone()));
+            }
+        }
+    }
+    if kinds != terms.len() {
+        return None;
+    }
+    let sources = description.sources();
+    let sides = terms.iter().zip(&names).map(|(term, names)| source(term, names, sources));
+    let from = sides.collect::<Option<Vec<String>>>()?.join(", ");
+    let to = quoted(&format!("{} : {}", learnt.tensor.name, texts.join(" ")));
+    Some(format!("[[map]]\nfrom = [{from}]\nto = {to}\n"))
+}
+
+/// Returns the digits of a term that is a plain box.
+fn digits(term: &Term) -> Option<Vec<Digit>> {
+    let mut all = Vec::new();
+    for axis in &term.axes {
+        let Axis::Digits { first: 0, count, digits } = axis else { return None };
+        let product: u64 = digits.iter().map(|digit| digit.extent).product();
+        let forward = |digit: &Digit| digit.result > 0 && digit.source > 0;
+        if product != *count || !digits.iter().all(forward) {
+            return None;
+        }
+        all.extend(digits);
+    }
+    (matches!(term.origin, Origin::Source(_)) && term.xor.is_empty()).then_some(all)
+}
+
+/// Cuts digits that go over the border of a dim of the result, or of the source.
+fn cut(digits: Vec<Digit>, term: &Term, extents: &[u64], sources: &Sources) -> Option<Vec<Digit>> {
+    let Origin::Source(place) = term.origin else { return None };
+    let borders = |extents: &[u64]| -> Vec<i64> {
+        let mut stride = 1;
+        let outer = |extent: &u64| {
+            stride *= *extent as i64;
+            stride
+        };
+        extents.iter().rev().map(outer).collect()
+    };
+    let (of_result, of_source) = (borders(extents), borders(&sources.list()[place].extents));
+    let (mut left, mut all) = (digits, Vec::new());
+    while let Some(digit) = left.pop() {
+        let crossed = |borders: &[i64], step: i64| {
+            let crosses = |border: &&i64| step < **border && **border < step * digit.extent as i64;
+            borders.iter().find(crosses).map(|border| (border / step, border % step))
+        };
+        let found = crossed(&of_result, digit.result).or_else(|| crossed(&of_source, digit.source));
+        let Some((low, rest)) = found else {
+            all.push(digit);
+            continue;
+        };
+        if rest != 0 || !digit.extent.is_multiple_of(low as u64) {
+            return None;
+        }
+        let (source, result) = (digit.source * low, digit.result * low);
+        left.push(Digit { extent: digit.extent / low as u64, source, result });
+        left.push(Digit { extent: low as u64, ..digit });
+    }
+    Some(all)
+}
+
+/// Returns what a term is in one dim of the result, whose steps are from `stride` to `outer`.
+fn part(term: &Term, digits: &[Digit], stride: i64, outer: i64) -> Part {
+    let of_dim = |digit: &&Digit| digit.result >= stride && digit.result < outer;
+    let mut digits: Vec<(u64, i64)> =
+        digits.iter().filter(of_dim).map(|digit| (digit.extent, digit.result / stride)).collect();
+    digits.sort_by_key(|digit| std::cmp::Reverse(digit.1));
+    Part { at: term.at % outer / stride, digits }
+}
+
+/// Returns the expression of parts that fill `size` places, and names their digits.
+fn sum(parts: &[(usize, Part)], size: i64, letter: char, names: &mut Names) -> Option<String> {
+    let first = &parts.first()?.1;
+    if let Some((extent, step)) = first.digits.first().copied() {
+        let is_shared =
+            |part: &Part| part.digits.first() == Some(&(extent, step)) && part.at < step;
+        if extent as i64 * step == size && parts.iter().all(|(_, part)| is_shared(part)) {
+            return product(parts, (extent, step), letter, names);
+        }
+    }
+    if let [(number, part)] = parts {
+        let alone = part.digits.is_empty() && size == 1;
+        return alone.then(|| {
+            let name = format!("{letter}{number}_0");
+            names.insert((*number, 0), format!("{name}:1"));
+            name
+        });
+    }
+    // Parts that follow one another.
+    let mut groups: Vec<(i64, Vec<(usize, Part)>)> = Vec::new();
+    let mut end = 0;
+    let mut sorted = parts.to_vec();
+    sorted.sort_by_key(|(_, part)| part.at);
+    for (number, part) in sorted {
+        let reach: i64 = part.digits.iter().map(|(e, step)| (*e as i64 - 1) * step).sum();
+        match groups.last_mut().filter(|_| part.at < end) {
+            Some((_, group)) => group.push((number, part.clone())),
+            None => groups.push((part.at, vec![(number, part.clone())])),
+        }
+        end = end.max(part.at + reach + 1);
+    }
+    if groups.len() < 2 || groups[0].0 != 0 {
+        return None;
+    }
+    let ends: Vec<i64> = groups.iter().skip(1).map(|group| group.0).chain([size]).collect();
+    let mut texts = Vec::new();
+    for ((start, group), end) in groups.into_iter().zip(ends) {
+        let moved =
+            group.into_iter().map(|(number, part)| (number, Part { at: part.at - start, ..part }));
+        texts.push(sum(&moved.collect::<Vec<_>>(), end - start, letter, names)?);
+    }
+    Some(format!("({})", texts.join(" + ")))
+}
+
+/// Returns the expression of parts whose first digit is one axis.
+fn product(
+    parts: &[(usize, Part)],
+    (extent, step): (u64, i64),
+    letter: char,
+    names: &mut Names,
+) -> Option<String> {
+    let axis = format!("{letter}{}_{}", parts[0].0, parts[0].1.digits.len() - 1);
+    for (number, _) in parts {
+        names.insert((*number, step), format!("{axis}:{extent}"));
+    }
+    let inner = |part: &Part| Part { at: part.at, digits: part.digits[1..].to_vec() };
+    let rest: Vec<(usize, Part)> =
+        parts.iter().map(|(number, part)| (*number, inner(part))).collect();
+    if let [(_, part)] = &*rest
+        && part.digits.is_empty()
+        && step == 1
+    {
+        return Some(axis);
+    }
+    Some(format!("({axis} {})", sum(&rest, step, letter, names)?))
+}
+
+/// Returns the source's side of a term: its name with the number of a family as an axis, and its dims.
+fn source(term: &Term, names: &[(Digit, String)], sources: &Sources) -> Option<String> {
+    let Origin::Source(place) = term.origin else { return None };
+    let source = &sources.list()[place];
+    let size = source.size();
+    let members = names.iter().filter(|(digit, _)| digit.source > size);
+    let name = match *members.collect::<Vec<_>>() {
+        [] => name_at(term, source, sources)?,
+        [(digit, axis)] if digit.source == size + 1 && term.offset == 0 => {
+            family(source, digit.extent, axis.split(':').next()?, sources)?
+        }
+        _ => return None,
+    };
+    let mut stride = size;
+    let mut texts = Vec::new();
+    for (dim, extent) in source.extents.iter().enumerate() {
+        let outer = stride;
+        stride /= *extent as i64;
+        let of_dim = |(digit, _): &&(Digit, String)| {
+            let first = dim == 0 && digit.extent == 1;
+            first || (digit.source >= stride && digit.source < outer)
+        };
+        let mut own: Vec<&(Digit, String)> = names.iter().filter(of_dim).collect();
+        own.sort_by_key(|(digit, _)| std::cmp::Reverse(digit.source));
+        let product: u64 = own.iter().map(|(digit, _)| digit.extent).product();
+        if product != *extent {
+            return None;
+        }
+        let own: Vec<&str> = own.iter().map(|(_, name)| name.as_str()).collect();
+        texts.push(if own.len() == 1 { own[0].to_owned() } else { format!("({})", own.join(" ")) });
+    }
+    Some(quoted(&format!("{name} : {}", texts.join(" "))))
+}
+
+/// Returns the name of the source at the offset of a term.
+fn name_at(term: &Term, first: &Source, sources: &Sources) -> Option<String> {
+    match term.offset {
+        0 => Some(first.name.clone()),
+        offset => {
+            let member = offset / (first.size() + 1);
+            (offset % (first.size() + 1) == 0).then_some(())?;
+            sources
+                .family(&first.name)
+                .get(member as usize)
+                .map(|place| sources.list()[*place].name.clone())
+        }
+    }
+}
+
+/// Returns the name of a family whose one number runs from 0 to `count`.
+fn family(first: &Source, count: u64, axis: &str, sources: &Sources) -> Option<String> {
+    let members = sources.family(&first.name);
+    let name = |k: u64| Some(sources.list()[*members.get(k as usize)?].name.as_str());
+    // The number is what differs between the first two.
+    let (zero, one) = (name(0)?, name(1)?);
+    let at = zero.bytes().zip(one.bytes()).position(|(a, b)| a != b)?;
+    let (before, after) = (&zero[..at], zero.get(at + 1..)?);
+    let fits = |k: u64| name(k) == Some(&format!("{before}{k}{after}"));
+    let all = members.len() as u64 == count && (0..count).all(fits);
+    all.then(|| format!("{before}{{{axis}}}{after}"))
+}
