@@ -19,13 +19,11 @@ use crate::{
         request::{self, check_memory},
     },
     verify::{
+        difference::named,
         fingerprint::Data,
         workers::{Quiet, Workers},
     },
 };
-
-/// The number of tensors that a sentence names.
-const NAMED: usize = 8;
 
 /// The result of [`verify_recorded`].
 ///
@@ -66,16 +64,6 @@ impl Checked {
 fn unrecorded(names: &[String]) -> Option<String> {
     let shown = named(names)?;
     Some(format!("a layout is recorded for {shown}, and no fingerprint"))
-}
-
-/// Lists names, at most eight of them; `None` if there are none.
-pub(crate) fn named(names: &[String]) -> Option<String> {
-    let shown: Vec<String> = names.iter().take(NAMED).map(|name| format!("{name:?}")).collect();
-    let more = match names.len().saturating_sub(NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    (!names.is_empty()).then(|| shown.join(", ") + &more)
 }
 
 /// Compares the data of a file with the fingerprints that a conversion recorded. A tensor without a record is not compared; if

@@ -5,8 +5,6 @@ use std::fmt;
 
 use tilewright_fingerprint::Fingerprint;
 
-use crate::verify::by_record;
-
 /// The result of a verification.
 ///
 /// ```
@@ -28,6 +26,19 @@ pub enum Verdict {
     Differs(Difference),
 }
 
+/// The number of tensors that a sentence names.
+const NAMED: usize = 8;
+
+/// Lists names, at most eight of them; `None` if there are none.
+pub(crate) fn named(names: &[String]) -> Option<String> {
+    let shown: Vec<String> = names.iter().take(NAMED).map(|name| format!("{name:?}")).collect();
+    let more = match names.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!names.is_empty()).then(|| shown.join(", ") + &more)
+}
+
 impl Verdict {
     /// Returns a message on elements of the original that nothing holds, as a sentence without a full stop.
     ///
@@ -38,7 +49,7 @@ impl Verdict {
     /// ```
     pub fn remark(&self) -> Option<String> {
         let Verdict::Same { dropped, .. } = self else { return None };
-        let shown = by_record::named(dropped)?;
+        let shown = named(dropped)?;
         Some(format!("the recorded recipe drops {shown}, or parts: not compared"))
     }
 }
