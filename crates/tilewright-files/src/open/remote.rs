@@ -73,7 +73,11 @@ mod here {
     /// Returns the location of a path.
     pub(crate) fn location(path: &Path) -> Result<Location, Error> {
         let text = path.to_str().ok_or_else(|| crate::error::usage("a URL must be UTF-8"))?;
-        Location::parse(text)
+        // Names are joined to paths by the separator of the system.
+        match std::path::MAIN_SEPARATOR {
+            '/' => Location::parse(text),
+            other => Location::parse(&text.replace(other, "/")),
+        }
     }
 
     pub(crate) fn open(path: &Path) -> Result<Object, Error> {

@@ -324,7 +324,7 @@ impl Reader<'_> {
     }
 
     /// Returns the program from the result of a reader of the same box without a layout, the last dim fastest, to this result:
-    /// for callers that move the elements remote, such as on a device.
+    /// for callers that move the elements elsewhere, such as on a device.
     ///
     /// # Errors
     /// [usage](Error::is_usage) if no program moves them.
