@@ -84,8 +84,8 @@ impl Hub {
                 }
                 return Ok(Answer { tag: self.tag.get().cloned(), ..answer });
             };
-            if next.scheme() != "https" && !is_loopback(&next) {
-                return Err(Fault::Final("it redirects to http://".into()));
+            if !web::is_followed(&at, &next) {
+                return Err(Fault::Final(web::REFUSED.into()));
             }
             if next.origin() != self.endpoint.origin() {
                 *self.direct.lock().unwrap_or_else(PoisonError::into_inner) = Some(next.clone());

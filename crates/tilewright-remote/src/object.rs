@@ -299,14 +299,19 @@ impl Object {
     /// Fills what is missing behind the first `filled` bytes, by one request.
     async fn once(&self, bytes: &mut [u8], at: u64, filled: &mut usize) -> Result<(), Fault> {
         let range = at + *filled as u64..at + bytes.len() as u64;
+        // The connection may break after the last byte.
+        if range.is_empty() {
+            return Ok(());
+        }
         let _turn = REQUESTS.acquire().await;
         self.requests.fetch_add(1, Relaxed);
         let answer = self.at.get(&range, self.tag.as_deref()).await?;
-        if answer.len != self.len || (answer.tag.is_some() && answer.tag != self.tag) {
-            return Err(Fault::Changed(format!(
-                "it had {} bytes, it has {}",
-                self.len, answer.len
-            )));
+        if answer.len != self.len {
+            let (was, is) = (self.len, answer.len);
+            return Err(Fault::Changed(format!("it had {was} bytes, it has {is}")));
+        }
+        if self.tag.is_some() && answer.tag != self.tag {
+            return Err(Fault::Changed("it has another tag".into()));
         }
         let mut body = answer.body;
         while let Some(piece) = body.next().await {
@@ -366,6 +371,9 @@ impl Object {
         let (mut head, mut body) = (Vec::new(), answer.body);
         while let Some(piece) = body.next().await {
             head.extend_from_slice(&piece?);
+            if head.len() as u64 > HEAD {
+                return Err(Fault::Final("the body is longer than requested".into()));
+            }
         }
         self.bytes.fetch_add(head.len() as u64, Relaxed);
         match head.len() as u64 == answer.len.min(HEAD) {

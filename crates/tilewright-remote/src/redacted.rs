@@ -29,9 +29,10 @@ pub fn redacted(text: &str) -> String {
 
 /// Appends a URL, without its scheme, in a form without credentials.
 fn push_url(said: &mut String, url: &str) {
-    let host = url.find(['/', '?']).unwrap_or(url.len());
-    let from = url.get(..host).and_then(|host| host.rfind('@')).map_or(0, |at| at + 1);
     let query = url.find('?');
+    let named = url.get(..query.unwrap_or(url.len())).unwrap_or_default();
+    // A password may have slashes. A path with an at sign loses its beginning, as a user would.
+    let from = named.rfind('@').map_or(0, |at| at + 1);
     said.push_str(url.get(from..query.unwrap_or(url.len())).unwrap_or_default());
     said.push_str(if query.is_some() { "?…" } else { "" });
 }
@@ -47,7 +48,8 @@ mod tests {
             ("https://h/a", "https://h/a"),
             ("(https://h/a?sig=x) and s3://b/k?y, z", "(https://h/a?…) and s3://b/k?…, z"),
             ("https://u:p@h?x", "https://h?…"),
-            ("https://h/a@b?c@d", "https://h/a@b?…"),
+            ("https://u:pa/ss@h/x", "https://h/x"),
+            ("https://h/a@b?c@d", "https://b?…"),
         ] {
             assert_eq!(redacted(text), expected);
         }

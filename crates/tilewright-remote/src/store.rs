@@ -3,6 +3,7 @@
 use std::{
     collections::HashMap,
     hash::{DefaultHasher, Hash, Hasher},
+    process,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -78,6 +79,8 @@ fn settings() -> u64 {
         variables(beginning).hash(&mut hasher);
     }
     patience().hash(&mut hasher);
+    // A forked process does not inherit the threads of connections.
+    process::id().hash(&mut hasher);
     hasher.finish()
 }
 
@@ -85,7 +88,7 @@ fn settings() -> u64 {
 fn given<B>(builder: B, beginning: &str, set: impl Fn(B, &str, String) -> B) -> B {
     // Variables replace these.
     let timeout = (format!("{beginning}timeout"), REQUEST.to_owned());
-    let local = is_local().then(|| (format!("{beginning}allow_http"), "true".to_owned()));
+    let local = is_local(beginning).then(|| (format!("{beginning}allow_http"), "true".to_owned()));
     let own = variables(&beginning.to_uppercase()).into_iter();
     let own = own.map(|(name, value)| (name.to_lowercase(), value));
     let all = [timeout].into_iter().chain(local).chain(own);
@@ -130,9 +133,10 @@ fn built(scheme: Scheme, bucket: &str) -> object_store::Result<Store> {
     })
 }
 
-/// Returns whether a variable names an endpoint on this machine.
-fn is_local() -> bool {
-    let endpoints = ENDPOINTS.iter().filter_map(|name| variable(name));
+/// Returns whether a variable with this beginning names an endpoint on this machine.
+fn is_local(beginning: &str) -> bool {
+    let own = ENDPOINTS.iter().filter(|name| name.to_lowercase().starts_with(beginning));
+    let endpoints = own.filter_map(|name| variable(name));
     endpoints.filter_map(|text| Url::parse(&text).ok()).any(|url| is_loopback(&url))
 }
 

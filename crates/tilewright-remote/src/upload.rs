@@ -23,7 +23,7 @@ use tilewright_error::Remedy;
 use tokio::task::JoinHandle;
 
 use crate::{
-    Error, Location, error,
+    Error, Location, Object, error,
     patience::Tries,
     runtime::{runtime, wait},
     store::{self, Store},
@@ -58,8 +58,6 @@ pub struct Upload {
     location: Location,
     store: Store,
     path: Path,
-    /// The tag of the object that is replaced.
-    old: Option<Option<String>>,
     replaces: bool,
     part: usize,
     most: usize,
@@ -72,6 +70,8 @@ pub struct Upload {
     flying: VecDeque<(usize, JoinHandle<Result<PartId, Cause>>)>,
     /// The names of parts that the store has.
     sent: Vec<Option<PartId>>,
+    /// The checksums of parts.
+    sums: Vec<crc32fast::Hasher>,
     written: u64,
     is_over: bool,
 }
@@ -97,8 +97,7 @@ impl Upload {
         replaces: bool,
     ) -> Result<Upload, Error> {
         let (store, path) = writable(location)?;
-        let old = look(location)?.map(|(_, tag)| tag);
-        if old.is_some() && !replaces {
+        if look(location)?.is_some() && !replaces {
             return Err(taken(location));
         }
         let (part, most) = shares((len, head), memory);
@@ -106,7 +105,6 @@ impl Upload {
             location: location.clone(),
             store,
             path,
-            old,
             replaces,
             part: part as usize,
             most: most as usize,
@@ -116,6 +114,7 @@ impl Upload {
             buffer: Vec::new(),
             flying: VecDeque::new(),
             sent: Vec::new(),
+            sums: Vec::new(),
             written: 0,
             is_over: false,
         })
@@ -283,23 +282,23 @@ impl Upload {
         match wait(self.store.parts.complete_multipart(&self.path, id, parts))? {
             Ok(_) => Ok(()),
             // The answer to a request that succeeded may be lost.
-            Err(_) if self.is_there() => Ok(()),
+            Err(_) if self.is_there(joined(&self.sums)) => Ok(()),
             Err(cause) => {
                 Err(error::failed(&self.location, "complete its upload", error::chain(&cause)))
             }
         }
     }
 
-    /// Returns whether the object is visible, and is not the old one.
-    fn is_there(&self) -> bool {
-        let new = |(len, tag): (u64, Option<String>)| {
-            len == self.written && self.old.as_ref().is_none_or(|old| *old != tag)
-        };
-        look(&self.location).ok().flatten().is_some_and(new)
+    /// Returns whether the object is visible with these contents: it is read back, since another writer may have made one of the
+    /// same length meanwhile.
+    fn is_there(&self, sum: u32) -> bool {
+        let Ok(object) = Object::open(&self.location) else { return false };
+        object.len() == self.written && sum_of(&object).is_ok_and(|is| is == sum)
     }
 
     fn put(&mut self, bytes: Vec<u8>) -> Result<(), Error> {
         let mode = if self.replaces { PutMode::Overwrite } else { PutMode::Create };
+        let sum = crc32fast::hash(&bytes);
         let payload = PutPayload::from(bytes);
         let put = |mode| {
             let options = PutOptions { mode, ..PutOptions::default() };
@@ -312,7 +311,7 @@ impl Upload {
         };
         match done {
             Ok(_) => Ok(()),
-            Err(_) if self.is_there() => Ok(()),
+            Err(_) if self.is_there(sum) => Ok(()),
             Err(Cause::AlreadyExists { .. } | Cause::Precondition { .. }) => {
                 Err(taken(&self.location))
             }
@@ -339,6 +338,12 @@ impl Upload {
             self.landed()?;
         }
         let Some(id) = self.begun.clone() else { return Ok(()) };
+        let mut sum = crc32fast::Hasher::new();
+        sum.update(&bytes);
+        self.sums.resize(self.sums.len().max(number + 1), crc32fast::Hasher::new());
+        if let Some(room) = self.sums.get_mut(number) {
+            *room = sum;
+        }
         let (parts, path) = (self.store.parts.clone(), self.path.clone());
         let part = async move { parts.put_part(&path, &id, number, bytes.into()).await };
         self.sent.resize(self.sent.len().max(number + 1), None);
@@ -380,6 +385,26 @@ impl Upload {
             }
         }
     }
+}
+
+/// Returns the checksum of parts one after another.
+fn joined(sums: &[crc32fast::Hasher]) -> u32 {
+    let mut all = crc32fast::Hasher::new();
+    sums.iter().for_each(|sum| all.combine(sum));
+    all.finalize()
+}
+
+/// Returns the checksum of an object.
+fn sum_of(object: &Object) -> Result<u32, Error> {
+    let (mut sum, mut buffer, mut at) = (crc32fast::Hasher::new(), vec![0; LEAST as usize], 0);
+    while at < object.len() {
+        let len = (object.len() - at).min(LEAST);
+        let piece = buffer.get_mut(..len as usize).unwrap_or_default();
+        object.read_at(piece, at)?;
+        sum.update(piece);
+        at += len;
+    }
+    Ok(sum.finalize())
 }
 
 /// An upload that is dropped is aborted; [`unaborted`] names those for which that failed.

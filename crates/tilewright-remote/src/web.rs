@@ -14,7 +14,7 @@ use reqwest::{
 };
 use url::Url;
 
-use crate::error;
+use crate::{error, location::is_loopback, runtime::PerProcess};
 
 /// The bytes `start..end` of an object.
 pub(crate) type Range = std::ops::Range<u64>;
@@ -46,7 +46,7 @@ pub(crate) enum Fault {
 /// The longest time without a byte, and the longest time until a connection is made.
 const SILENCE: Duration = Duration::from_secs(60);
 
-static CLIENT: OnceLock<Result<Client, String>> = OnceLock::new();
+static CLIENT: PerProcess<Result<Client, String>> = PerProcess::new();
 
 /// Sets the cryptography of this process, unless it has one.
 pub(crate) fn provide() {
@@ -59,7 +59,7 @@ pub(crate) fn provide() {
 
 /// Returns the client of this process. It does not follow redirects, which could carry a token elsewhere.
 fn client() -> Result<&'static Client, Fault> {
-    let made = CLIENT.get_or_init(|| {
+    let made = CLIENT.get(|| {
         provide();
         let agent = concat!("tilewright/", env!("CARGO_PKG_VERSION"));
         let builder = Client::builder().user_agent(agent).redirect(Policy::none());
@@ -122,8 +122,9 @@ fn partial(headers: &HeaderMap, range: &Range) -> Result<u64, Fault> {
         let (from, last) = part.split_once('-')?;
         Some((from.parse::<u64>().ok()?, last.parse::<u64>().ok()?, len.parse::<u64>().ok()?))
     };
+    let is_whole = |last: u64, len: u64| last.checked_add(1) == Some(range.end.min(len));
     match parsed() {
-        Some((from, last, len)) if from == range.start && last + 1 == range.end.min(len) => Ok(len),
+        Some((from, last, len)) if from == range.start && is_whole(last, len) => Ok(len),
         _ => Err(Fault::Final(format!(
             "bytes {}-{} were requested, and the server answers {said:?}",
             range.start,
@@ -169,8 +170,19 @@ pub(crate) fn redirection(response: &Response, from: &Url) -> Option<Url> {
     from.join(&text(response.headers(), LOCATION.as_str())?).ok()
 }
 
+/// Returns whether a redirection is followed: to encrypted servers, and on this machine from this machine alone.
+pub(crate) fn is_followed(from: &Url, to: &Url) -> bool {
+    match is_loopback(to) {
+        true => is_loopback(from),
+        false => to.scheme() == "https",
+    }
+}
+
 /// The largest number of redirections that are followed.
 pub(crate) const REDIRECTIONS: usize = 5;
+
+/// The message about a redirection that is not followed.
+pub(crate) const REFUSED: &str = "it redirects to http:// or to this machine";
 
 /// Requests a range of a URL, through redirections.
 pub(crate) async fn get(url: &Url, range: &Range, tag: Option<&str>) -> Result<Answer, Fault> {
@@ -178,10 +190,8 @@ pub(crate) async fn get(url: &Url, range: &Range, tag: Option<&str>) -> Result<A
     for _ in 0..=REDIRECTIONS {
         let response = send(&at, Some(range), tag, None).await?;
         match redirection(&response, &at) {
-            Some(next) if next.scheme() == "https" || crate::location::is_loopback(&next) => {
-                at = next;
-            }
-            Some(_) => return Err(Fault::Final("it redirects to http://".into())),
+            Some(next) if is_followed(&at, &next) => at = next,
+            Some(_) => return Err(Fault::Final(REFUSED.into())),
             None => return answered(response, range),
         }
     }

@@ -92,6 +92,8 @@ pub(super) fn info(args: &args::Info, out: &mut Output) -> Result<ExitCode, Fail
         return Err(Failure::usage(format!("{file}: --layout is for HLO modules")));
     }
     let input = streams::open(&args.file, &args.array.reading()?).map_err(refused)?;
+    // An opened URL is shown without its credentials.
+    let file = if file.contains("://") { input.path().to_string_lossy() } else { file };
     let info = Info { file: file.into_owned(), input: &input };
     if !out.is_json() {
         return Ok(out.say(&info)?);

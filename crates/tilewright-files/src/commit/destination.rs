@@ -39,8 +39,8 @@ pub(crate) fn format_of(input: &Input, out: &Place) -> Result<&'static Format, E
     let from = input.container_format();
     let one_tensor = if from.array.is_none() { ", or of one tensor .npy or raw:PATH" } else { "" };
     let (shown, legal) = (from.shown, format!("{}{one_tensor}", from.becomes));
-    let path = out.path.display();
-    if let (None, Some(end)) = (out.format, out.path.extension()) {
+    let path = error::shown(&out.path);
+    if let (None, Some(end)) = (out.format, Path::new(&path).extension()) {
         let end = end.to_string_lossy();
         let hint = if from.several { String::new() } else { prefixes() };
         return Err(error::usage(format!(
