@@ -1,4 +1,4 @@
-//! Measures, in seconds of processor time, decoding and describing of a map of n elements (10⁸ without an argument): `learn_speed [N] [FORM]`.
+//! Measures, in seconds of processor time, decoding and describing of a map of n elements (10⁸ without an argument), and finding the places of 3 % of them: `learn_speed [N] [FORM]`.
 //!
 //! FORM is `packed` (oneDNN's blocks), `rows` (a transposed tensor), `ragged` (padded blocks) or `experts` (many small tensors).
 
@@ -28,9 +28,17 @@ fn main() -> Result<(), Error> {
     let start = seconds();
     let learned = describe(&decoded.ids, space.sources())?;
     let describe = seconds() - start;
+    let start = seconds();
+    let chosen: Vec<u64> =
+        (0..ids.len() as u64 / 100 * 3).map(|k| k * 33 % ids.len() as u64).collect();
+    let mut places = Vec::with_capacity(chosen.len());
+    let last = learned.sources().list()[0].size() as u64;
+    let chosen: Vec<u64> = chosen.into_iter().filter(|element| *element < last).collect();
+    learned.places(0, &chosen, &mut |_, place| places.push(place))?;
+    let (scatter, found) = (seconds() - start, places.len());
     let (n, terms, integers) = (ids.len(), learned.terms().len(), learned.integers());
     println!(
-        "{form}: {n} elements, {} loads, decode {decode:.2} s, describe {describe:.2} s, {terms} terms, {integers} integers",
+        "{form}: {n} elements, {} loads, decode {decode:.2} s, describe {describe:.2} s, {terms} terms, {integers} integers; {found} places in {scatter:.2} s",
         space.loads()
     );
     Ok(())

@@ -47,12 +47,9 @@ impl Plane {
         }
         let mut places = vec![i64::MIN; size];
         for j in 0..points.len() {
-            let (mut rest, place) = points.get(j);
+            let (address, place) = points.get(j);
             let mut rank = 0;
-            for k in 0..strides.len() {
-                rank += ranks[k][(rest / strides[k]) as usize] * row[k];
-                rest %= strides[k];
-            }
+            indices(address, extents, strides, |k, index| rank += ranks[k][index] * row[k]);
             if places[rank] != i64::MIN {
                 return Sorted::Copies;
             }
@@ -62,10 +59,9 @@ impl Plane {
             return Sorted::Copies;
         }
         let least = sets.iter().map(|set| set[0]).collect();
-        let indices = sets;
-        let sets = indices.iter().zip(strides);
-        let sets = sets.map(|(set, s)| set.iter().map(|i| *i as i64 * s).collect()).collect();
-        Sorted::Plane(Plane { sets, least, indices, places, strides: row })
+        let by_index = sets.iter().zip(strides);
+        let steps = by_index.map(|(set, s)| set.iter().map(|i| *i as i64 * s).collect()).collect();
+        Sorted::Plane(Plane { sets: steps, least, indices: sets, places, strides: row })
     }
 
     /// Returns the point at ranks of 0.
@@ -165,15 +161,34 @@ fn described(points: &[Point]) -> Vec<(Axis, Point)> {
 /// Returns the indices of each axis that occur, ascending; `None` if an address is outside the extents.
 fn index_sets(points: &Points, extents: &[u64], strides: &[i64]) -> Option<Vec<Vec<u64>>> {
     let mut seen: Vec<Vec<bool>> = extents.iter().map(|e| vec![false; *e as usize]).collect();
+    let mut outside = false;
     for address in &points.source {
-        let mut rest = *address;
-        for k in 0..strides.len() {
-            *seen[k].get_mut((rest / strides[k]) as usize)? = true;
-            rest %= strides[k];
-        }
+        indices(*address, extents, strides, |k, index| match seen[k].get_mut(index) {
+            Some(seen) => *seen = true,
+            None => outside = true,
+        });
+    }
+    if outside {
+        return None;
     }
     let set = |seen: &Vec<bool>| (0..seen.len() as u64).filter(|i| seen[*i as usize]).collect();
     Some(seen.iter().map(set).collect())
+}
+
+/// Calls `each` with the index of an address along each axis. Divisions are slow, so those by 1 and of one index are left out.
+#[inline]
+fn indices(address: i64, extents: &[u64], strides: &[i64], mut each: impl FnMut(usize, usize)) {
+    let mut rest = address as u64;
+    for (k, stride) in strides.iter().enumerate() {
+        let stride = *stride as u64;
+        let index = match (extents[k], stride) {
+            (_, 1) => rest,
+            (1, _) if rest < stride => 0,
+            (_, _) => rest / stride,
+        };
+        rest -= index * stride;
+        each(k, index as usize);
+    }
 }
 
 /// Returns the rank of each index in its set.

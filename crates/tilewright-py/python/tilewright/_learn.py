@@ -106,11 +106,10 @@ class Learned:
         size = int(np.prod(like.shape, dtype=np.int64))
         if len(indices) and not (0 <= indices.min() and indices.max() < size):
             raise _errors.make("out-of-range", f"indices= has a number outside of the {size} elements of {name}", None, None)
-        raw = np.frombuffer(_storage(values), np.uint8)
-        width = len(raw) // max(1, len(indices))
-        if len(raw) != width * len(indices) or (len(indices) and width * size != len(_storage(like.array(bytes(width * size))))):
-            raise _errors.make("mismatch", f"{len(indices)} indices for other than as many values", None, None)
-        units = raw.view(f"u{width}") if len(raw) else raw
+        raw, width = np.frombuffer(_storage(values), np.uint8), int(like.dtype.itemsize)
+        if len(raw) != width * len(indices):
+            raise _errors.make("mismatch", f"{len(indices)} indices for {len(raw) // width} values", None, None)
+        units = raw.view(f"u{width}")
         written = 0
         for result, numbers, places in self._maps.places(self._loader.names.index(name), indices):
             at = np.frombuffer(places, np.int64)
@@ -140,8 +139,8 @@ class Learned:
         if missing:
             lost = self._lost_without(missing)
             raise _fault("lost", f"the results lack {', '.join(missing)}, so these inputs are lost: {', '.join(lost) or 'none'}")
-        back, lost = self._maps.invert([self._loader.storage(found[result.name]) for result in self._loader.made])
-        gone = [f"{name} ({count})" for name, count in zip(self._loader.names, lost) if count and not self._dropped(name)]
+        back, counts = self._maps.invert([self._loader.storage(found[result.name]) for result in self._loader.made])
+        gone = [f"{name} ({count})" for name, count in zip(self._loader.names, counts) if count and not self._dropped(name)]
         if gone:
             raise _fault("lost", f"these inputs are lost, with the number of elements: {', '.join(gone)}")
         return self._loader.shaped({name: data for name, data in zip(self._loader.names, back) if data is not None})
@@ -174,7 +173,7 @@ class Learned:
     def _lost_without(self, missing: Sequence[str]) -> list[str]:
         """The inputs that only the missing results hold in full."""
         kept = [described for name, described in self.maps.items() if name not in missing]
-        lost = []
+        lost: list[str] = []
         for name in self._loader.names:
             if not any(described.held[name][0] for described in kept):
                 lost.append(name)
@@ -429,8 +428,8 @@ def _storage(array: Any) -> bytes:
         if array.device.type != "cpu":
             raise _fault("loader", f"a tensor on {array.device}; the loader must work on the CPU")
         flat = array.detach().contiguous().reshape(-1)
-        return flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b""
-    return array.tobytes()
+        return bytes(flat.view(torch.uint8).numpy().tobytes()) if flat.numel() else b""
+    return bytes(array.tobytes())
 
 
 def _bytes_in_place(array: Any, name: str) -> Any:
@@ -447,7 +446,7 @@ def _bytes_in_place(array: Any, name: str) -> Any:
 def _shares(a: Any, b: Any) -> bool:
     """Whether two arrays share memory."""
     if _is_torch(a) and _is_torch(b):
-        return a.numel() > 0 and b.numel() > 0 and a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()
+        return bool(a.numel() and b.numel() and a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr())
     if _is_numpy(a) and _is_numpy(b):
         import numpy as np
 
