@@ -2,12 +2,13 @@
 
 use crate::{
     Axis, Description, Error, Origin, Sources, Term, ZERO,
+    description::walk,
     dims::shape,
     family::{Families, Family},
     fit::{Places, Points},
     pieces::in_order,
-    plane::{Plane, Sorted},
-    xor,
+    plane::{Plane, Sorted, by_edges},
+    term, xor,
 };
 
 /// The most boxes in the order of the result that are looked at together.
@@ -41,11 +42,12 @@ const MOST_KINDS: usize = 64;
 pub fn describe(ids: &[i64], sources: &Sources) -> Result<Description, Error> {
     let families = Families::new(sources);
     let parts = sorted(ids, sources, &families)?;
+    let map = Map { ids, sources, families: &families };
     let mut terms = Vec::new();
     for (number, points) in parts.families.iter().enumerate() {
         if let Some(points) = points {
             let family = &families.list[number];
-            terms.extend(of_family(points, family));
+            terms.extend(of_family(points, family, &map));
         }
     }
     terms.sort_by_key(|term| term.at);
@@ -58,6 +60,32 @@ pub fn describe(ids: &[i64], sources: &Sources) -> Result<Description, Error> {
     }
     let made = Description::new(ids.len() as u64, sources.clone(), families, terms, origins[rest]);
     made.verified(ids)
+}
+
+/// The numbers that are described.
+struct Map<'a> {
+    ids: &'a [i64],
+    sources: &'a Sources,
+    families: &'a Families,
+}
+
+impl Map<'_> {
+    /// Returns whether every element of a term is in its place. Its elements differ, so no place is counted twice.
+    fn has(&self, term: &Term) -> bool {
+        let mut alike = true;
+        let walked = term::parts(term, self.families, &mut |part| {
+            let Origin::Source(place) = part.origin else { return };
+            let first = self.sources.list()[place].first;
+            walk(part.digits, first + part.offset, part.at, &mut |id, place, step, run| {
+                alike = alike
+                    && (0..run as i64).all(|k| {
+                        let at = usize::try_from(place + k * step.1).unwrap_or(usize::MAX);
+                        self.ids.get(at) == Some(&(id + k * step.0))
+                    });
+            });
+        });
+        walked.is_ok() && alike
+    }
 }
 
 /// The points of each family, and the places of other elements.
@@ -163,23 +191,33 @@ fn shorter(a: Option<Vec<Term>>, b: Option<Vec<Term>>) -> Option<Vec<Term>> {
 }
 
 /// Returns the terms of the points of a family.
-fn of_family(points: &Points, family: &Family) -> Vec<Term> {
+fn of_family(points: &Points, family: &Family, map: &Map<'_>) -> Vec<Term> {
     let origin = Origin::Source(family.members[0]);
-    let found = best(points, family, origin, 0);
+    let found = best(points, family, origin, 0, map);
     found.unwrap_or_else(|| vec![table(points, origin)])
 }
 
 /// Returns the shortest terms that are found, or `None` if a table is shorter.
-fn best(points: &Points, family: &Family, origin: Origin, depth: usize) -> Option<Vec<Term>> {
+fn best(
+    points: &Points,
+    family: &Family,
+    origin: Origin,
+    depth: usize,
+    map: &Map<'_>,
+) -> Option<Vec<Term>> {
     let in_result = in_order(points, origin, MOST_PIECES);
     if in_result.as_ref().is_some_and(|terms| terms.len() == 1) {
         return in_result;
     }
     let (extents, strides) = shape(family);
+    let guess = by_edges(points, &extents, &strides, origin).filter(|terms| terms.len() == 1);
+    if let Some(terms) = guess.filter(|terms| map.has(&terms[0])) {
+        return Some(terms);
+    }
     let by_dims = match Plane::sorted(points, &extents, &strides) {
-        Sorted::Copies => copies(points, family, origin, depth),
-        Sorted::Plane(plane) => of_plane(&plane, points, family, origin, depth),
-        Sorted::NoBox => kinds_of_sets(points, family, origin, depth),
+        Sorted::Copies => copies(points, family, origin, depth, map),
+        Sorted::Plane(plane) => of_plane(&plane, points, family, origin, depth, map),
+        Sorted::NoBox => kinds_of_sets(points, family, origin, depth, map),
     };
     if by_dims.as_ref().is_some_and(|terms| terms.len() == 1) {
         return by_dims;
@@ -210,15 +248,22 @@ fn of_plane(
     family: &Family,
     origin: Origin,
     depth: usize,
+    map: &Map<'_>,
 ) -> Option<Vec<Term>> {
     plane
         .terms(origin)
         .or_else(|| xor::term(plane, origin).map(|term| vec![term]))
-        .or_else(|| kinds(plane, points, family, origin, depth))
+        .or_else(|| kinds(plane, points, family, origin, depth, map))
 }
 
 /// Describes the k-th copies of all elements together, for each k.
-fn copies(points: &Points, family: &Family, origin: Origin, depth: usize) -> Option<Vec<Term>> {
+fn copies(
+    points: &Points,
+    family: &Family,
+    origin: Origin,
+    depth: usize,
+    map: &Map<'_>,
+) -> Option<Vec<Term>> {
     let mut nth = std::collections::HashMap::<i64, usize>::new();
     let mut layers: Vec<Vec<(i64, i64)>> = Vec::new();
     for j in 0..points.len() {
@@ -233,7 +278,7 @@ fn copies(points: &Points, family: &Family, origin: Origin, depth: usize) -> Opt
             return None;
         }
     }
-    described(layers, family, origin, depth)
+    described(layers, family, origin, depth, map)
 }
 
 /// Describes parts of the points one by one.
@@ -242,13 +287,14 @@ fn described(
     family: &Family,
     origin: Origin,
     depth: usize,
+    map: &Map<'_>,
 ) -> Option<Vec<Term>> {
     if parts.len() < 2 || depth > 8 {
         return None;
     }
     let mut terms = Vec::new();
     for part in parts {
-        terms.extend(best(&Points::of(&part), family, origin, depth + 1)?);
+        terms.extend(best(&Points::of(&part), family, origin, depth + 1, map)?);
     }
     Some(terms)
 }
@@ -260,6 +306,7 @@ fn kinds(
     family: &Family,
     origin: Origin,
     depth: usize,
+    map: &Map<'_>,
 ) -> Option<Vec<Term>> {
     let (_, strides) = shape(family);
     (0..plane.rank()).find_map(|axis| {
@@ -269,7 +316,7 @@ fn kinds(
             let point = points.get(j);
             parts[*kinds.get(&index(point.0, &strides, axis))?].push(point);
         }
-        described(parts, family, origin, depth)
+        described(parts, family, origin, depth, map)
     })
 }
 
@@ -285,6 +332,7 @@ fn kinds_of_sets(
     family: &Family,
     origin: Origin,
     depth: usize,
+    map: &Map<'_>,
 ) -> Option<Vec<Term>> {
     let (extents, strides) = shape(family);
     (0..strides.len()).find_map(|axis| {
@@ -313,6 +361,6 @@ fn kinds_of_sets(
             let point = points.get(j);
             parts[numbers[&sums[&index(point.0, &strides, axis)]]].push(point);
         }
-        described(parts, family, origin, depth)
+        described(parts, family, origin, depth, map)
     })
 }

@@ -127,6 +127,56 @@ impl Plane {
     }
 }
 
+/// Returns the terms whose places are a sum of functions of one axis each, by the points of each axis, less the corner.
+fn of_lines((offset, at): Point, lines: &[Vec<Point>], origin: Origin) -> Vec<Term> {
+    let mut terms = vec![Term { origin, offset, at, axes: Vec::new(), xor: Vec::new() }];
+    for line in lines {
+        let pieces = described(line);
+        terms = terms.into_iter().flat_map(|term| times(term, &pieces)).collect();
+    }
+    terms
+}
+
+/// Returns terms that agree with the points on the edges of a box at its corner; the other points are not looked at. `None` if the
+/// edges are not those of a box with as many elements as there are points.
+pub(crate) fn by_edges(
+    points: &Points,
+    extents: &[u64],
+    strides: &[i64],
+    origin: Origin,
+) -> Option<Vec<Term>> {
+    let corner = *points.source.iter().min()?;
+    let mut least = vec![0; strides.len()];
+    indices(corner, extents, strides, |k, index| least[k] = index);
+    let mut edges: Vec<Vec<Point>> = vec![Vec::new(); strides.len()];
+    let mut start = None;
+    for j in 0..points.len() {
+        let (mut differ, mut axis) = (0, 0);
+        indices(points.source[j], extents, strides, |k, index| {
+            if index != least[k] {
+                (differ, axis) = (differ + 1, k);
+            }
+        });
+        match differ {
+            0 if start.is_some() => return None,
+            0 => start = Some(points.get(j)),
+            1 => edges[axis].push(points.get(j)),
+            _ => {}
+        }
+    }
+    let start = start?;
+    let count: usize = edges.iter().map(|edge| edge.len() + 1).product();
+    if count != points.len() {
+        return None;
+    }
+    for edge in &mut edges {
+        edge.push(start);
+        edge.sort_unstable();
+        edge.iter_mut().for_each(|point| *point = (point.0 - start.0, point.1 - start.1));
+    }
+    Some(of_lines(start, &edges, origin))
+}
+
 /// Returns a term for each piece of one more axis.
 fn times(term: Term, pieces: &[(Axis, Point)]) -> Vec<Term> {
     let one = |(axis, zero): &(Axis, Point)| {

@@ -74,20 +74,20 @@ fn swizzles_are_written_as_digits() {
 
 #[test]
 fn parts_that_begin_inside_a_block_have_their_phase() {
-    // Gate and up of 160 rows each, one after the other, in blocks of 64.
-    let named = ["gate", "up"].map(|name| (name.into(), vec![160, 32]));
+    // Gate and up of 144 rows each, one after the other, in blocks of 64.
+    let named = ["gate", "up"].map(|name| (name.into(), vec![144, 32]));
     let sources = Sources::numbered(named).unwrap();
     let mut ids = vec![ZERO; 320 * 32];
-    for row in 0..320 {
+    for row in 0..288 {
         for column in 0..32 {
             let place = row / 64 * 64 * 32 + column / 2 * 128 + row % 64 * 2 + column % 2;
-            ids[place as usize] = 1 + row * 32 + column + row / 160;
+            ids[place as usize] = 1 + row * 32 + column + row / 144;
         }
     }
     let learned = describe(&ids, &sources).unwrap();
     let patterns: Vec<String> = learned.terms().iter().map(|term| learned.pattern(term)).collect();
     assert_eq!(
         patterns,
-        ["gate : (n n0:64) (k k0:2) -> n k n0 k0", "up : (n n0:64)+32 (k k0:2) -> n k n0 k0"]
+        ["gate : (n n0:64) (k k0:2) -> n k n0 k0", "up : (n n0:64)+16 (k k0:2) -> n k n0 k0"]
     );
 }
