@@ -80,3 +80,21 @@ pub(crate) fn split(name: &str) -> (String, Vec<u128>) {
     template.pop();
     (template, numbers)
 }
+
+impl Sources {
+    /// Returns the places of the sources whose names differ from this one in numbers alone, and that have its extents, ordered by
+    /// the numbers: a term counts them as one axis.
+    ///
+    /// ```
+    /// use tilewright_learn::Sources;
+    /// let sources = Sources::numbered(["e.10.w", "e.9.w", "norm"].map(|name| (name.into(), vec![2])))?;
+    /// assert_eq!(sources.family("e.9.w"), [1, 0]);
+    /// assert!(sources.family("e").is_empty());
+    /// # Ok::<(), tilewright_learn::Error>(())
+    /// ```
+    pub fn family(&self, name: &str) -> Vec<usize> {
+        let families = Families::new(self);
+        let place = self.list().iter().position(|source| source.name == name);
+        place.map_or(Vec::new(), |place| families.list[families.of[place].0].members.clone())
+    }
+}
