@@ -1,7 +1,7 @@
 //! [`Description`]: a map as terms. It expands to the numbers that it was made from.
 
 use crate::{
-    Axis, COMPUTED, CONSTANT, Digit, Error, Origin, Part, Sources, Term, ZERO,
+    Axis, COMPUTED, CONSTANT, Digit, Error, Origin, Part, Source, Sources, Term, ZERO,
     family::{Families, split},
     term,
 };
@@ -212,7 +212,7 @@ impl Description {
     /// # Ok::<(), tilewright_learn::Error>(())
     /// ```
     pub fn held(&self) -> Result<Vec<Held>, Error> {
-        let mut count = Count::new(&self.sources);
+        let mut count = Count::new(&self.sources)?;
         self.count(&mut count)?;
         Ok(count.held())
     }
@@ -236,12 +236,22 @@ impl Description {
     }
 }
 
-/// How often each element of each source is held by several results.
+/// The largest number of elements whose uses are counted: 16 GiB of counters.
+const COUNTED: i64 = 1 << 32;
+
+/// The number of times that several results hold each element of each source.
 pub(crate) struct Count(Vec<Vec<u32>>);
 
 impl Count {
-    pub(crate) fn new(sources: &Sources) -> Count {
-        Count(sources.list().iter().map(|source| vec![0; source.size() as usize]).collect())
+    /// Returns counts of zero. Sources of more than [`COUNTED`] elements are refused, because each has a counter.
+    pub(crate) fn new(sources: &Sources) -> Result<Count, Error> {
+        let all = sources.list().iter().map(Source::size).fold(0, i64::saturating_add);
+        if all > COUNTED {
+            return Err(Error::unsupported(format!(
+                "the sources have {all} elements, and uses are counted of at most {COUNTED}"
+            )));
+        }
+        Ok(Count(sources.list().iter().map(|source| vec![0; source.size() as usize]).collect()))
     }
 
     pub(crate) fn held(&self) -> Vec<Held> {

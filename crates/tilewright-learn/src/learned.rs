@@ -177,6 +177,12 @@ pub fn learn_result(
             units.push((code, *dtype));
         }
     }
+    let bytes = read(0)?.len();
+    units.retain(|(code, _)| (bytes * 8).is_multiple_of(code.bits() as usize));
+    if units.is_empty() {
+        // No source has elements that the result could be made of: its bytes are constant or computed.
+        units.push((Code::of(Dtype::U8)?, Dtype::U8));
+    }
     let mut best: Option<(u64, Dtype, Decoded)> = None;
     for (_, unit) in units {
         let decoded = decoded(space, dtypes, unit, read)?;
@@ -467,7 +473,7 @@ impl Learned {
             };
             return Ok(self.sources.iter().map(missing).collect());
         };
-        let mut count = Count::new(first.description.sources());
+        let mut count = Count::new(first.description.sources())?;
         self.results.iter().try_for_each(|learnt| learnt.description.count(&mut count))?;
         Ok(count.held())
     }

@@ -195,7 +195,7 @@ fn checked_end(source: &Source) -> Result<i64, Error> {
     }
     let size = source.extents.iter().try_fold(1u64, |size, extent| size.checked_mul(*extent));
     size.filter(|size| *size <= 1 << 56)
-        .map(|size| source.first + size as i64)
+        .and_then(|size| source.first.checked_add(size as i64))
         .filter(|end| *end <= 1 << 56)
         .ok_or_else(|| Error::overflow(format!("the numbers of source {name} exceed 2^56")))
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{Error, error};
+use crate::{Error, error, open::remote};
 
 /// Checkpoints that only Python opens: a file in their folders, a description, and the call that reads them.
 const OF_PYTHON: [(&str, &str, &str); 2] = [
@@ -20,7 +20,10 @@ const BEFORE_SAFETENSORS: [&str; 2] = ["pytorch_model.bin.index.json", "pytorch_
 
 /// Returns the checkpoint of a folder that has no newer one.
 pub(crate) fn older(folder: &Path) -> Option<PathBuf> {
-    BEFORE_SAFETENSORS.iter().map(|name| folder.join(name)).find(|path| path.is_file())
+    BEFORE_SAFETENSORS
+        .iter()
+        .map(|name| folder.join(name))
+        .find(|path| remote::is_file(path).unwrap_or(false))
 }
 
 /// Returns an error for the folder of a checkpoint that only Python opens, with the call.

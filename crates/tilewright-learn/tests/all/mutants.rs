@@ -1,7 +1,7 @@
 //! Loaders that were changed: fresh data find the first difference.
 
 use tilewright_core::Dtype;
-use tilewright_learn::{Learned, Sources, Space, Tensor, learn_result};
+use tilewright_learn::{CONSTANT, Learned, Source, Sources, Space, Tensor, describe, learn_result};
 
 use crate::random::Random;
 
@@ -113,4 +113,32 @@ fn widened_elements_are_their_bits_and_padding() {
         learn_result(&space, &[Dtype::Bf16], result, &mut |load| Ok(widened(load))).unwrap();
     // Read as bf16, each second element is zero.
     assert_eq!((learnt.unit, learnt.unexplained), (Dtype::Bf16, None));
+}
+
+/// A mask beside half-precision weights: no whole number of their elements, and no element of them.
+#[test]
+fn a_result_of_another_width_is_constant_or_computed() {
+    let sources = Sources::numbered([("w".into(), vec![4])]).unwrap();
+    let space = Space::new(sources, 128).unwrap();
+    let mask = |name: &str| Tensor { name: name.into(), dtype: Dtype::Pred, extents: vec![3] };
+    let learnt =
+        learn_result(&space, &[Dtype::F16], mask("ones"), &mut |_| Ok(vec![1; 3])).unwrap();
+    assert!(learnt.unexplained.is_none());
+    assert!(learnt.description.expand().unwrap().iter().all(|id| *id == CONSTANT));
+    let mut drawn = |load: u32| Ok((0..3).map(|k| (k * 7 + load * 13) as u8).collect());
+    let learnt = learn_result(&space, &[Dtype::F16], mask("drawn"), &mut drawn).unwrap();
+    assert_eq!(learnt.unexplained.unwrap().count, 3);
+}
+
+/// Numbers near the largest one, and shapes that no machine holds, are errors.
+#[test]
+fn sizes_beyond_all_memory_are_refused() {
+    let source = |first, extent| {
+        Sources::new(vec![Source { name: "w".into(), extents: vec![extent], first }])
+    };
+    assert!(source(i64::MAX, 1).is_err() && source(1, u64::MAX).is_err());
+    let sources = source(1, 1 << 50).unwrap();
+    let learned = describe(&[1, 5, 2], &sources).unwrap();
+    assert_eq!(learned.expand().unwrap(), [1, 5, 2]);
+    assert!(learned.held().unwrap_err().is_unsupported());
 }

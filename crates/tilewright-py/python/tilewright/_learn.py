@@ -474,7 +474,10 @@ def _packed(data: bytes, array: Any, width: int) -> bytes:
     import numpy as np
 
     size = len(data) // (array.nbytes // max(1, int(np.prod(array.shape, dtype=np.int64))))
-    values = np.frombuffer(data, np.uint8).reshape(size, -1)[:, 0]
+    raw = np.frombuffer(data, np.uint8).reshape(size, -1)
+    values = raw[:, 0]
+    if raw[:, 1:].any() or (values >> width).any():
+        raise _errors.make("arguments", f"an input has values of more than {width} bits; with bits={width} they are 0 to {(1 << width) - 1}", None, None)
     per = 8 // width
     padded = np.zeros(-(-size // per) * per, np.uint8)
     padded[:size] = values
