@@ -1,4 +1,4 @@
-//! A server of objects on this machine: an object store as S3 describes it, a web server, and a hub with its storage.
+//! A server of objects on this machine: an object store as S3 and Google describe it, a web server, and a hub with its storage.
 //!
 //! Tests put objects into it, plant faults by the number of a request, and ask which requests came. It answers ranges, entity
 //! tags, `If-Match` and `If-None-Match`, lists, and multipart uploads with their least size of a part.
@@ -193,6 +193,8 @@ impl Objects {
             ("AWS_REGION", "us-east-1".into()),
             ("HF_ENDPOINT", self.url()),
             ("HF_TOKEN", "hf-secret".into()),
+            ("GOOGLE_BASE_URL", self.url()),
+            ("GOOGLE_SKIP_SIGNATURE", "true".into()),
         ]
     }
 }
@@ -328,7 +330,7 @@ fn plain(text: &str) -> String {
 }
 
 fn write(mut stream: &TcpStream, told: &Told) -> Option<()> {
-    let mut head = format!("HTTP/1.1 {} Status\r\n", told.status);
+    let mut head = format!("HTTP/1.1 {} Status\r\nx-goog-generation: 1\r\n", told.status);
     for (name, value) in &told.headers {
         let _ = write!(head, "{name}: {value}\r\n");
     }
@@ -400,7 +402,10 @@ impl State {
     }
 
     fn written(&mut self, asked: &Asked) -> Told {
-        if asked.headers.contains_key("if-none-match") && self.objects.contains_key(&asked.path) {
+        // S3 and Google's store spell the same condition.
+        let names = ["if-none-match", "x-goog-if-generation-match"];
+        let is_new = names.iter().any(|name| asked.headers.contains_key(*name));
+        if is_new && self.objects.contains_key(&asked.path) {
             return Told::error(412, "PreconditionFailed");
         }
         let tag = self.store(&asked.path, asked.body.clone());

@@ -11,7 +11,7 @@ fn everywhere(server: &tilewright_testing::Objects, data: &[u8]) -> Vec<Location
     server.put("owner/name/dir/a.bin", data);
     server.put("owner/name/dir/a.json", data);
     let web = format!("{}/bucket/dir/a.bin", server.url());
-    ["s3://bucket/dir/a.bin", &web, "hf://owner/name/dir/a.bin", "hf://owner/name/dir/a.json"]
+    ["s3://bucket/dir/a.bin", "gs://bucket/dir/a.bin", &web, "hf://owner/name/dir/a.bin", "hf://owner/name/dir/a.json"]
         .map(location)
         .to_vec()
 }
@@ -113,6 +113,7 @@ fn folders_are_listed() {
     let dir = Entry { name: "dir".into(), len: 0, is_folder: true };
     assert_eq!(list(&location("s3://bucket")).unwrap().1, [dir]);
     assert_eq!(list(&location("s3://bucket/dir")).unwrap().1, [file("a.bin")]);
+    assert_eq!(list(&location("gs://bucket/dir")).unwrap().1, [file("a.bin")]);
     let (at, entries) = list(&location("hf://owner/name/dir")).unwrap();
     assert_eq!(at.to_string(), "hf://owner/name@c0ffee/dir");
     assert_eq!(entries, [file("a.bin"), file("a.json")]);

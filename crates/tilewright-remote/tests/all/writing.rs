@@ -9,9 +9,11 @@ fn uploads_appear_when_they_are_committed() {
     let server = server();
     for len in [0, 1, 5 << 20, (8 << 20) - 1, 8 << 20, (8 << 20) + 1, 30 << 20] {
         let data = bytes(len);
-        for (step, finishes) in [(1 << 20, false), (7_777_777, true)] {
+        for (step, finishes, scheme) in
+            [(1 << 20, false, "s3"), (7_777_777, true, "s3"), (1 << 20, false, "gs")]
+        {
             server.clear();
-            let at = location("s3://bucket/out/a.bin");
+            let at = location(&format!("{scheme}://bucket/out/a.bin"));
             let mut upload = Upload::begin(&at, (len as u64, 0), 64 << 20, false).unwrap();
             data.chunks(step).for_each(|piece| upload.write(piece).unwrap());
             if finishes {
