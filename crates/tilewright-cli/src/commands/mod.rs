@@ -8,7 +8,6 @@ mod kernels;
 mod learn;
 mod question;
 mod reshard;
-mod shards;
 mod show;
 
 use clap::CommandFactory as _;
@@ -33,17 +32,17 @@ pub(crate) fn run(cli: &Cli, out: &mut Output) -> Result<ExitCode, Failure> {
         Command::Recipe(args) => files::recipe(args, out),
         Command::Info(args) => files::info(args, out),
         Command::Show(args) => show::run(args, out),
-        Command::Explain(args) => match shards::explain(args, out) {
+        Command::Explain(args) => match question::explain_shards(args, out) {
             Some(answered) => answered,
             None => question::explain(args, out),
         },
-        Command::Translate(args) => match shards::translate(args, out) {
+        Command::Translate(args) => match question::translate_shards(args, out) {
             Some(answered) => answered,
             None => question::translate(args, out),
         },
         Command::Index(args) => question::index(args, out),
         Command::Same(args) => question::same(args, out),
-        Command::Shards(args) => shards::run(args, out),
+        Command::Shards(args) => question::run(args, out),
         Command::Banks(args) => kernels::run_banks(args, out),
         Command::Emit(args) => kernels::emit(args, out),
         Command::Eval(args) => question::eval(args, out),

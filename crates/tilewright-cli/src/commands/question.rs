@@ -1,4 +1,5 @@
-//! Questions about layouts and expressions.
+//! Questions about layouts and expressions, and about arrays in shards: the elements that each device holds, of a single array or
+//! of one on each line.
 //!
 //! `explain`, `index`, `same`, `translate`, `recognise` and `formats` make a question from the arguments and print its
 //! answer. `eval` evaluates expressions of the layout algebra. Standard input has one text on each line.
@@ -10,14 +11,16 @@ use std::{
 
 use serde_json::Value;
 use tilewright::{
-    ask::{Answer, Example, Explanation, Formats, Line, Question, TabledExplanation},
+    Error, InShards,
+    ask::{Answer, Example, Explanation, Formats, Line, Question, ShardsLine, TabledExplanation},
     eval::MAX_TEXT,
     files::FileLists,
     notation::notation,
+    sharded::is_sharded,
 };
 
 use crate::{
-    args::{self, Eval, Explain, Index, Recognise, Same, Translate},
+    args::{self, Eval, Explain, Index, Recognise, Same, Shards, Translate},
     failure::Failure,
     output::{ExitCode, Output},
     spec,
@@ -154,6 +157,55 @@ pub(super) fn next(
     let text = std::str::from_utf8(text)
         .map_err(|error| format!("byte {} of the line is not UTF-8", error.valid_up_to()));
     Ok(Some(text.map(str::to_owned)))
+}
+
+pub(super) fn run(args: &Shards, out: &mut Output) -> Result<ExitCode, Failure> {
+    match args.spec.as_str() {
+        "-" => batch_of_shards(&mut io::stdin().lock(), out),
+        text => ask(&Question::Shards(read(text)?), out),
+    }
+}
+
+/// Explains a sharding, if the text is one.
+pub(super) fn explain_shards(
+    args: &Explain,
+    out: &mut Output,
+) -> Option<Result<ExitCode, Failure>> {
+    let asked = || ask(&Question::ExplainShards(read(&args.spec)?), out);
+    is_sharded(&args.spec).then(asked)
+}
+
+/// Prints a sharding in another notation, if the text is one.
+pub(super) fn translate_shards(
+    args: &Translate,
+    out: &mut Output,
+) -> Option<Result<ExitCode, Failure>> {
+    let asked = || {
+        let question = Question::TranslateShards { of: read(&args.spec)?, to: args.to.clone() };
+        // A sharding that the notation cannot express is an answer; an unknown name of a notation is a usage error.
+        let refused = |error: Error| match error.kind() {
+            "parse" => Failure::of(error).about("--to"),
+            _ => Failure::no(error),
+        };
+        let answer = question.answer().map_err(refused)?;
+        Ok(out.say(&*answer)?)
+    };
+    is_sharded(&args.spec).then(asked)
+}
+
+pub(super) fn read(text: &str) -> Result<InShards, Error> {
+    InShards::parse(text).map_err(|error| error.in_field("spec"))
+}
+
+/// Prints one object for each line, also for an empty line.
+fn batch_of_shards(input: &mut impl BufRead, out: &mut Output) -> Result<ExitCode, Failure> {
+    let mut failed = false;
+    while let Some(line) = next(input, "an array in shards", tilewright::sharded::MAX_TEXT)? {
+        let answer = line.map_or_else(|why| ShardsLine::unread(&why), |text| ShardsLine::of(&text));
+        failed |= answer.is_no();
+        out.object(answer.to_json())?;
+    }
+    Ok(if failed { ExitCode::NO } else { ExitCode::SUCCESS })
 }
 
 #[cfg(test)]

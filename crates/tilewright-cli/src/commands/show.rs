@@ -17,7 +17,7 @@ use tilewright::{
     sharded::is_sharded,
 };
 
-use super::shards;
+use crate::commands::question;
 use crate::{
     args::{Colour, Show},
     failure::Failure,
@@ -168,7 +168,7 @@ fn scene(args: &Show, limits: &Limits, on_screen: bool) -> Result<Scene, Failure
     }
     let plain = args.threads.is_none() && args.tile.is_none() && args.banks.is_none();
     if plain && is_sharded(&args.spec) {
-        let scene = draw::shards(&shards::read(&args.spec)?, limits);
+        let scene = draw::shards(&question::read(&args.spec)?, limits);
         return Ok(Scene { title: args.spec.trim().to_owned(), ..scene });
     }
     if args.devices {

@@ -8,6 +8,7 @@ mod make_layout;
 pub(crate) mod nested;
 mod tiling;
 
+pub use crate::algebra::tiling::layout_tile::LayoutTv;
 pub(crate) use coalesce::merge;
 pub use composition::SEARCH_STATES;
 pub use inverse::left_inverse::LeftInverse;
@@ -15,4 +16,3 @@ pub use make_layout::LayoutPart;
 pub use nested::slice::Slicer;
 pub use tiling::by_mode::Tiler;
 pub use tiling::layout_tile::LayoutTile;
-pub use tiling::layout_tv::LayoutTv;

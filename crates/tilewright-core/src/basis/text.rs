@@ -14,13 +14,9 @@ use crate::basis::Path;
 use crate::{
     Error, IntTuple, MAX_DEPTH, MAX_MODES, ParseError,
     algebra::nested::{tuple_text::MAX_TEXT, walk::Builder},
+    layout::text::Cursor,
     macros::tri,
 };
-
-struct BasisCursor<'a> {
-    text: &'a [u8],
-    at: usize,
-}
 
 impl BasisLayout {
     /// Reads the text of a basis layout.
@@ -47,8 +43,8 @@ impl BasisLayout {
             ));
         }
         let shape = tri!(IntTuple::parse(text.split_at(colon).0));
-        let mut cursor = BasisCursor { text: text.as_bytes(), at: colon + 1 };
-        let map = tri!(cursor.strides(&shape));
+        let mut cursor = Cursor::starting(text, colon + 1);
+        let map = tri!(cursor.basis_strides(&shape));
         cursor.skip();
         if cursor.at < text.len() {
             return Err(ParseError::new((cursor.at, text.len()), "text after the layout", []));
@@ -64,31 +60,9 @@ const fn refused(span: (usize, usize), error: Error) -> ParseError {
     ParseError::refused(span, error)
 }
 
-impl BasisCursor<'_> {
-    const fn skip(&mut self) {
-        while self.at < self.text.len() && self.text[self.at].is_ascii_whitespace() {
-            self.at += 1;
-        }
-    }
-
-    const fn eat(&mut self, byte: u8) -> bool {
-        self.skip();
-        let found = self.at < self.text.len() && self.text[self.at] == byte;
-        self.at += found as usize;
-        found
-    }
-
-    const fn expected(&self, what: &'static str) -> ParseError {
-        // A span ends between two characters, also if the text is not ASCII.
-        let mut to = self.at;
-        while to < self.text.len() && (to == self.at || self.text[to] & 0xC0 == 0x80) {
-            to += 1;
-        }
-        ParseError::new((self.at, to), what, [])
-    }
-
+impl Cursor<'_> {
     /// Reads the strides, which have the brackets of the shape.
-    const fn strides(&mut self, shape: &IntTuple) -> Result<BasisLayout, ParseError> {
+    const fn basis_strides(&mut self, shape: &IntTuple) -> Result<BasisLayout, ParseError> {
         let (from, mut map) = (self.at, BasisLayout::zero(shape));
         let (mut builder, mut open, mut leaf) = (Builder::new(), 0usize, 0);
         loop {
@@ -104,14 +78,17 @@ impl BasisCursor<'_> {
                 }
             }
             if leaf == MAX_MODES {
-                return Err(self.expected("more strides than a layout has modes"));
+                return Err(self.expected(
+                    "more strides than a layout has modes",
+                    "more strides than a layout has modes",
+                ));
             }
-            tri!(self.stride(&mut map, leaf));
+            tri!(self.basis_stride(&mut map, leaf));
             if let Err(error) = builder.integer(0) {
                 return Err(refused((from, self.at), error));
             }
             leaf += 1;
-            open = tri!(self.closings(&mut builder, open));
+            open = tri!(self.close_strides(&mut builder, open));
             if open == 0 {
                 break;
             }
@@ -128,7 +105,7 @@ impl BasisCursor<'_> {
     }
 
     /// Reads closing brackets, then a comma, after a stride; returns how many brackets stay open.
-    const fn closings(
+    const fn close_strides(
         &mut self,
         builder: &mut Builder,
         mut open: usize,
@@ -143,22 +120,22 @@ impl BasisCursor<'_> {
             } else if comma {
                 return Ok(open);
             } else {
-                return Err(self.expected("expected `,` or `)`"));
+                return Err(self.expected("expected `,` or `)`", "expected `,` or `)`"));
             }
         }
         Ok(0)
     }
 
     /// Reads the stride of one leaf: a sum of bases.
-    const fn stride(&mut self, map: &mut BasisLayout, leaf: usize) -> Result<(), ParseError> {
+    const fn basis_stride(&mut self, map: &mut BasisLayout, leaf: usize) -> Result<(), ParseError> {
         loop {
             self.skip();
             let from = self.at;
             self.eat(b'_');
             let minus = self.eat(b'-');
-            let value = tri!(self.digits(i64::MAX));
+            let value = tri!(self.digits_below(i64::MAX));
             let value = if minus { -value } else { value };
-            let path = tri!(self.path());
+            let path = tri!(self.basis_path());
             if path.is(Path::ROOT) && value != 0 {
                 return Err(ParseError::new(
                     (from, self.at),
@@ -176,11 +153,11 @@ impl BasisCursor<'_> {
     }
 
     /// Reads `@0@1`, or nothing.
-    const fn path(&mut self) -> Result<Path, ParseError> {
+    const fn basis_path(&mut self) -> Result<Path, ParseError> {
         let mut path = Path::ROOT;
         while self.eat(b'@') {
             let from = self.at;
-            let position = tri!(self.digits(MAX_MODES as i64 - 1));
+            let position = tri!(self.digits_below(MAX_MODES as i64 - 1));
             path = match path.within(position as u8) {
                 Some(path) => path,
                 None => {
@@ -195,12 +172,11 @@ impl BasisCursor<'_> {
         Ok(path)
     }
 
-    const fn digits(&mut self, most: i64) -> Result<i64, ParseError> {
+    const fn digits_below(&mut self, most: i64) -> Result<i64, ParseError> {
         self.skip();
         let (from, mut value) = (self.at, 0i64);
-        while self.at < self.text.len() && self.text[self.at].is_ascii_digit() {
-            let digit = (self.text[self.at] - b'0') as i64;
-            self.at += 1;
+        while let Some(digit) = self.digit() {
+            let digit = digit as i64;
             value = match value.checked_mul(10) {
                 Some(tens) if tens <= most - digit => tens + digit,
                 _ => {
@@ -213,7 +189,9 @@ impl BasisCursor<'_> {
             };
         }
         if self.at == from {
-            return Err(self.expected("expected a stride such as 1@0"));
+            return Err(
+                self.expected("expected a stride such as 1@0", "expected a stride such as 1@0")
+            );
         }
         Ok(value)
     }

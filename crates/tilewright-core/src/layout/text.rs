@@ -1,4 +1,4 @@
-//! CuTe/TLA text: `((4,2),(4,3)):((4,16),(1,32))`.
+//! CuTe/TLA text: `((4,2),(4,3)):((4,16),(1,32))`, with a swizzle before it: `Sw<3,3,3> o`, `F2<2,1> o`.
 //!
 //! ```text
 //! layout  := [ swizzle 'o' [ int 'o' ] ] plain [ ('+' | '-') int ]
@@ -10,7 +10,10 @@
 //!
 //! Law: `parse(print(L)) = L`, and nothing is canonicalised: modes of extent 1 keep their strides.
 
-use crate::{Error, Layout, MAX_DEPTH, MAX_MODES, Mode, ParseError, Profile, Swizzle, macros::tri};
+use crate::{
+    Error, Layout, MAX_DEPTH, MAX_MODES, Mode, ParseError, Profile, Swizzle, macros::tri,
+    swizzle::MAX_BITS,
+};
 
 /// The longest text that is read, in bytes.
 const MAX_TEXT: usize = 4096;
@@ -77,13 +80,18 @@ struct Leaves {
     span: (usize, usize),
 }
 
+/// A position in the bytes of a text, which the readers of core's texts share.
 pub(crate) struct Cursor<'a> {
     text: &'a [u8],
     pub(crate) at: usize,
 }
 
-impl Cursor<'_> {
-    const fn skip(&mut self) {
+impl<'a> Cursor<'a> {
+    pub(crate) const fn starting(text: &'a str, at: usize) -> Cursor<'a> {
+        Cursor { text: text.as_bytes(), at }
+    }
+
+    pub(crate) const fn skip(&mut self) {
         while self.at < self.text.len() && self.text[self.at].is_ascii_whitespace() {
             self.at += 1;
         }
@@ -96,7 +104,7 @@ impl Cursor<'_> {
             return self.text[self.at];
         }
         self.skip();
-        if self.at < self.text.len() { self.text[self.at] } else { 0 }
+        self.next()
     }
 
     /// Passes `byte`, which is not 0, if it is next; returns whether it did.
@@ -112,6 +120,15 @@ impl Cursor<'_> {
         at_end: &'static str,
     ) -> ParseError {
         self.skip();
+        self.expected_here(what, at_end)
+    }
+
+    /// Returns the error that `what` was expected at the next byte, which may be a space.
+    pub(crate) const fn expected_here(
+        &self,
+        what: &'static str,
+        at_end: &'static str,
+    ) -> ParseError {
         if self.at >= self.text.len() {
             return ParseError::new((self.text.len(), self.text.len()), at_end, []);
         }
@@ -121,6 +138,20 @@ impl Cursor<'_> {
             to += 1;
         }
         ParseError::new((self.at, to), what, [])
+    }
+
+    /// Returns the next byte, which may be a space; 0 at the end.
+    pub(crate) const fn next(&self) -> u8 {
+        if self.at < self.text.len() { self.text[self.at] } else { 0 }
+    }
+
+    /// Passes the next byte if it is a digit, without spaces before it; returns its value.
+    pub(crate) const fn digit(&mut self) -> Option<u8> {
+        if self.at < self.text.len() && self.text[self.at].is_ascii_digit() {
+            self.at += 1;
+            return Some(self.text[self.at - 1] - b'0');
+        }
+        None
     }
 
     const fn layout(&mut self) -> Result<Layout, ParseError> {
@@ -239,12 +270,11 @@ impl Cursor<'_> {
         let minus = next == b'-';
         self.at += minus as usize;
         let (mut value, first) = (0i128, self.at);
-        while self.at < self.text.len() && self.text[self.at].is_ascii_digit() {
+        while let Some(digit) = self.digit() {
             // Stops growing once the value is too large in any case.
             if value <= u64::MAX as i128 {
-                value = value * 10 + (self.text[self.at] - b'0') as i128;
+                value = value * 10 + digit as i128;
             }
-            self.at += 1;
         }
         if value > u64::MAX as i128 {
             return Err(ParseError::new((from, self.at), "the integer does not fit 64 bits", []));
@@ -255,7 +285,7 @@ impl Cursor<'_> {
                 "expected an integer or `(`, found the end of the text",
             ));
         }
-        if self.at < self.text.len() && self.text[self.at] == b'@' {
+        if self.next() == b'@' {
             return Err(ParseError::new(
                 (from, self.at + 1),
                 "basis strides such as 1@0 map to coordinates; a layout's strides are integers",
@@ -326,10 +356,96 @@ impl core::str::FromStr for Layout {
     }
 }
 
+impl Cursor<'_> {
+    /// Reads `Sw<b,m,s> o`, `F2<1,3> o`, or nothing.
+    pub(crate) const fn swizzle(&mut self) -> Result<Swizzle, ParseError> {
+        let swizzle = match self.peek() {
+            b'S' => tri!(self.numbers()),
+            b'F' => tri!(self.images()),
+            _ => return Ok(Swizzle::IDENTITY),
+        };
+        if !self.eat(b'o') {
+            return Err(self.expected(
+                "expected `o` between the swizzle and its layout",
+                "expected `o` and a layout, found the end of the text",
+            ));
+        }
+        Ok(swizzle)
+    }
+
+    /// Reads `F2<1,3>`.
+    const fn images(&mut self) -> Result<Swizzle, ParseError> {
+        let from = self.at;
+        self.at += 1;
+        let (mut images, mut len) = ([0u64; MAX_BITS], 0);
+        let named = self.eat(b'2');
+        loop {
+            let separator = if len == 0 { b'<' } else { b',' };
+            if !named || !self.eat(separator) {
+                return Err(self.expected(
+                    "expected a swizzle by images, `F2<2,1>`",
+                    "expected a swizzle by images, `F2<2,1>`, found the end of the text",
+                ));
+            }
+            let (at, image) = (self.at, tri!(self.integer()));
+            if len == images.len() || image < 0 || image >> 62 != 0 {
+                return Err(ParseError::new(
+                    (at, self.at),
+                    "image {} of {}; a swizzle has at most 62, of 62 bits",
+                    [len as i128, image],
+                ));
+            }
+            images[len] = image as u64;
+            len += 1;
+            if self.eat(b'>') {
+                break;
+            }
+        }
+        match Swizzle::of_images(images.split_at(len).0) {
+            Ok(swizzle) => Ok(swizzle),
+            Err(error) => Err(ParseError::refused((from, self.at), error)),
+        }
+    }
+
+    /// Reads `Sw<b,m,s>`.
+    const fn numbers(&mut self) -> Result<Swizzle, ParseError> {
+        let from = self.at;
+        self.at += 1;
+        self.eat(b'w');
+        let (mut numbers, mut i) = ([0i128; 3], 0);
+        while i < 3 {
+            if !self.eat(if i == 0 { b'<' } else { b',' }) {
+                return Err(self.expected(
+                    "expected a swizzle `Sw<bits,base,shift>`",
+                    "expected a swizzle `Sw<bits,base,shift>`, found the end of the text",
+                ));
+            }
+            numbers[i] = tri!(self.integer());
+            i += 1;
+        }
+        if !self.eat(b'>') {
+            return Err(self.expected("expected `>`", "expected `>`, found the end of the text"));
+        }
+        let [bits, base, shift] = numbers;
+        if bits < 0 || bits > 62 || base < 0 || base > 62 || shift < -62 || shift > 62 {
+            return Err(ParseError::new(
+                (from, self.at),
+                "swizzle <{},{},{}> is not within bits 0 to 62",
+                [bits, base, shift],
+            ));
+        }
+        match Swizzle::new(bits as u8, base as u8, shift as i8) {
+            Ok(swizzle) => Ok(swizzle),
+            Err(error) => Err(ParseError::refused((from, self.at), error)),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::string::{String, ToString};
+
+    use super::*;
 
     #[test]
     fn texts_come_back_as_written() {

@@ -3,21 +3,17 @@
 //! Law: `first_difference(A, B)` is the row-major first coordinate with different offsets, or `None` if there is none.
 //!
 //! The comparison does not enumerate the elements. Strided maps without a swizzle are compared axis by axis
-//! (`axes.rs`), in one step for each mode. Maps that are linear over bits are compared bit by bit (also there). For
+//! (`axes.rs`), in one step for each mode. Maps that are linear over bits are compared bit by bit (`axes.rs`, too). For
 //! others, the joint refinement makes both linear on each box, so a box differs at its origin, or first after one step of
 //! the least significant loop with different strides. If there are many boxes, a difference found by sampling
-//! (`witness.rs`) ends the search, or bounds it: the first difference does not come after it.
+//! (there, too) ends the search, or bounds it: the first difference does not come after it.
 
 mod axes;
-mod witness;
 
 use crate::{
     Block, Coord, Error, Refinement, TensorLayout,
     macros::tri,
-    same::{
-        axes::{first_by_axis, first_by_bits, is_by_axis},
-        witness::{keep, witness},
-    },
+    same::axes::{first_by_axis, first_by_bits, is_by_axis, keep, witness},
 };
 
 /// The largest number of boxes that are compared if the refinement is not regular.

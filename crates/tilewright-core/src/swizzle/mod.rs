@@ -5,7 +5,6 @@
 //! one form, so equal maps are equal values.
 
 pub(crate) mod matrix;
-mod text;
 
 use crate::Error;
 

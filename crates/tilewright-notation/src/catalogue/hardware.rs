@@ -5,11 +5,8 @@
 //! the threads wrote their registers one after the other. Tiles follow row by row. So a fragment is a permutation of
 //! its tile, and `make_layout_tv` is its inverse.
 
-use super::{
-    GroupRows,
-    constants::{BC, BR, C0, IMAGE_C0, KN, ROW_64, V},
-    of, row, rows, sized,
-};
+use super::{GroupRows, of, row, rows, sized};
+use crate::catalogue::{BC, BR, C0, IMAGE_C0, KN, ROW_64, V};
 
 const TLA: &str = "CATLASS, tla/layout.hpp";
 const TAG: &str = "CATLASS, catlass/layout/matrix.hpp";

@@ -7,13 +7,9 @@
 //! The API of triton_kernels has the values as [.., K, N] and the scales as [.., K/32, N]; a layout that it makes of
 //! the transposed array is here one of that array, so each row states its dims.
 
-use super::{
-    GroupRows,
-    constants::{
-        self, BLOCK_K, BLOCK_N, BYTES_128, GN, K32N, KN, MK, NK, NK32, NKB, PAD_BYTES, PAD_N, TP,
-        WARPS,
-    },
-    of, row, rows, sized,
+use super::{GroupRows, of, row, rows, sized};
+use crate::catalogue::{
+    self, BLOCK_K, BLOCK_N, BYTES_128, GN, K32N, KN, MK, NK, NK32, NKB, PAD_BYTES, PAD_N, TP, WARPS,
 };
 
 const SHUFFLE: &str = "ROCm/aiter, aiter/ops/shuffle.py, shuffle_weight(w, (16, 16)), bpreshuffle: 16 must divide N and 32 bytes K; shuffle_weight_NK(inst_N, inst_K) is [N0=inst_N,K1=64/inst_N,K0=inst_K*inst_N/64]";
@@ -127,15 +123,15 @@ const ALLSPARK: &str = "vLLM, allspark_repack, rearrange_kn_weight_as_n32k16_ord
 #[rustfmt::skip]
 pub(super) static MARLIN_ROWS: &[GroupRows] = &[
     rows("Quantised weights", "Marlin, of IST and vLLM", &[
-        sized("MARLIN", &["MARLIN_4BIT", "MARLIN_8BIT", "GPTQ_MARLIN", "AWQ_MARLIN", "FP8_MARLIN", "gptq_marlin_repack"], &[of(4, "(k3 k2:2 k1:4 k0:2) (n3 n2:4 n1:2 n0:8) -> k3 | n3 n0 k1 n2 k0 n1 k2"), of(8, "(k3 k2:2 k1:4 k0:2) (n3 n2:4 n1:2 n0:8) -> k3 | n3 n0 k1 n2 n1 k0 k2")], MARLIN, "u4[32,128]E(4) MARLIN").with_dims(KN).with_quantised(&constants::MARLIN),
+        sized("MARLIN", &["MARLIN_4BIT", "MARLIN_8BIT", "GPTQ_MARLIN", "AWQ_MARLIN", "FP8_MARLIN", "gptq_marlin_repack"], &[of(4, "(k3 k2:2 k1:4 k0:2) (n3 n2:4 n1:2 n0:8) -> k3 | n3 n0 k1 n2 k0 n1 k2"), of(8, "(k3 k2:2 k1:4 k0:2) (n3 n2:4 n1:2 n0:8) -> k3 | n3 n0 k1 n2 n1 k0 k2")], MARLIN, "u4[32,128]E(4) MARLIN").with_dims(KN).with_quantised(&catalogue::MARLIN),
         sized("MARLIN_SCALE", &["marlin_permute_scales"], &[of(16, "g (n2 n1:8 n0:8) -> g n2 n0 n1")], MARLIN_SCALES, "f16[3,128] MARLIN_SCALE").with_dims(GN),
         sized("MARLIN_SCALE_SINGLE", &["MARLIN_BIAS", "marlin_permute_bias"], &[of(16, "g (n3 n2:4 n1:4 n0:2) -> g n3 n1 n2 n0")], SINGLE, "f16[1,64] MARLIN_SCALE_SINGLE").with_dims(GN),
-        sized("MARLIN_A8", &["MARLIN_W4A8", "MARLIN_W8A8"], &[of(4, "(k3 k2:2 k1:4 k0:4) (n3 n2:2 n1:2 n0:8) -> k3 | n3 n0 k1 n2 n1 k0 k2"), of(8, "(k3 k2:2 k1:4 k0:4) (n3 n2:2 n1:2 n0:8) -> k3 | n3 n0 k1 n2 n1 k2 k0")], VLLM, "u4[64,64]E(4) MARLIN_A8").with_dims(KN).with_quantised(&constants::MARLIN),
+        sized("MARLIN_A8", &["MARLIN_W4A8", "MARLIN_W8A8"], &[of(4, "(k3 k2:2 k1:4 k0:4) (n3 n2:2 n1:2 n0:8) -> k3 | n3 n0 k1 n2 n1 k0 k2"), of(8, "(k3 k2:2 k1:4 k0:4) (n3 n2:2 n1:2 n0:8) -> k3 | n3 n0 k1 n2 n1 k2 k0")], VLLM, "u4[64,64]E(4) MARLIN_A8").with_dims(KN).with_quantised(&catalogue::MARLIN),
         sized("MARLIN_ZP", &["MARLIN_ZEROS", "marlin_zero_points"], &[of(4, "g (n3 n2:4 n1:2 n0:8) -> g | n3 n0 n1 n2"), of(8, "g (n4 n3:2 n2:2 n1:2 n0:8) -> g | n4 n0 n3 n1 n2")], ZP, "u4[3,128]E(4) MARLIN_ZP").with_dims(GN),
         sized("MARLIN_MX_SCALE", &["MARLIN_MXFP4_SCALE", "MARLIN_MXFP8_SCALE", "mxfp4_marlin_process_scales"], &[of(8, "g (n4 n3:2 n2:2 n1:2 n0:8) -> g n4 n0 n3 n1 n2")], VLLM_SCALES, "f8e8m0fnu[4,128] MARLIN_MX_SCALE").with_dims(GN),
     ]),
     rows("Quantised weights", "2:4 sparse weights, of Marlin-24 and CUTLASS", &[
-        sized("MARLIN_24", &["GPTQ_MARLIN_24"], &[of(4, "(k3 k2:2 k1:4 k0:2) (n4 n3:4 n2:2 n1:2 n0:4) -> k3 | n4 n3 n2 k1 n0 k0 n1 k2"), of(8, "(k3 k2:2 k1:4 k0:2) (n4 n3:4 n2:2 n1:2 n0:4) -> k3 | n4 n3 n2 k1 n0 n1 k0 k2")], SPARSE, "u4[32,128]E(4) MARLIN_24").with_dims(&["K/2", "N"]).with_quantised(&constants::MARLIN),
+        sized("MARLIN_24", &["GPTQ_MARLIN_24"], &[of(4, "(k3 k2:2 k1:4 k0:2) (n4 n3:4 n2:2 n1:2 n0:4) -> k3 | n4 n3 n2 k1 n0 k0 n1 k2"), of(8, "(k3 k2:2 k1:4 k0:2) (n4 n3:4 n2:2 n1:2 n0:4) -> k3 | n4 n3 n2 k1 n0 n1 k0 k2")], SPARSE, "u4[32,128]E(4) MARLIN_24").with_dims(&["K/2", "N"]).with_quantised(&catalogue::MARLIN),
         sized("MARLIN_24_META", &[], &[of(16, "(r4 r3:8 r2:2 r1:2 r0:2) (c1 c0:2) -> c1 r4 r1 r3 r0 c0 r2")], SPARSE_META, "u16[128,8] MARLIN_24_META").with_dims(&["N", "K/16"]),
         sized("MARLIN_24_SCALE", &["marlin_24_permute_scales"], &[of(16, "g (n2 n1:2 n0:4) -> g n2 n0 n1")], SPARSE, "f16[3,64] MARLIN_24_SCALE").with_dims(GN),
         sized("CUTLASS_SPARSE_META", &["CUTLASS_REORDERED_META"], &[of(16, "(r3 r2:2 r1:2 r0:8) (c1 c0:2) -> c1 r3 r0 r2 c0 r1"), of(32, "(r2 r1:2 r0:8) (c1 c0:2) -> c1 r2 r0 c0 r1")], CUTLASS, "u16[64,8] CUTLASS_SPARSE_META").with_dims(NKB),

@@ -1,4 +1,4 @@
-//! What a solution must satisfy, and what it reports.
+//! Checks of a solution, and reports about it.
 //!
 //! - The conditions of a recipe are checked with the sizes that are known at first, and again with those that were solved.
 //! - An axis in names has one size in all instances of a rule. Axes that the recipe calls the same have one size everywhere.

@@ -35,7 +35,7 @@ use tilewright_files::{
 
 use crate::{
     Error, Job, error,
-    plan::{format::FORMATS, target::File},
+    plan::target::{FORMATS, File},
     source::lists::shown,
 };
 

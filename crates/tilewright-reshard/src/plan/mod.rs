@@ -19,7 +19,6 @@
 
 pub(crate) mod array;
 pub(crate) mod cut;
-pub(crate) mod format;
 pub(crate) mod job;
 pub(crate) mod target;
 

@@ -1,4 +1,4 @@
-//! Proto text: its tokens, its reader and its printer.
+//! Proto text: its reader and its printer.
 //!
 //! ```text
 //! message := { field [ ',' | ';' ] }
@@ -14,7 +14,11 @@ use std::fmt;
 use tilewright_core::ParseError;
 
 use super::{LayoutProto, ProgramShapeProto, ShapeProto, SplitConfigProto, TileProto};
-use crate::{PrimitiveType, Shape, shape::too_deep};
+use crate::{
+    PrimitiveType, Shape,
+    shape::too_deep,
+    text::{Cursor, Span},
+};
 
 /// The largest nesting of messages: that of the deepest legal shape.
 const MAX_LEVEL: usize = Shape::MAX_DEPTH + 2;
@@ -29,7 +33,7 @@ enum Times {
 type ReadField<T> = Result<T, ParseError>;
 
 /// Reads the value of the field `name` into a message.
-type Field<M> = fn(&mut Lexer<'_>, &mut M, &str, ProtoSpan, usize) -> ReadField<Times>;
+type Field<M> = fn(&mut Cursor<'_>, &mut M, &str, Span, usize) -> ReadField<Times>;
 
 impl LayoutProto {
     /// Reads proto text; `padded_dimension`, as in old documents, means `padded_dimensions`.
@@ -87,28 +91,29 @@ impl ProgramShapeProto {
 }
 
 fn whole<M: Default>(text: &str, field: Field<M>) -> ReadField<M> {
-    fields(&mut Lexer::new(text), field, None, 0)
+    fields(&mut Cursor::of_proto(text), field, None, 0)
 }
 
 /// Reads fields up to `close`, or the end of the text.
 fn fields<M: Default>(
-    lexer: &mut Lexer<'_>,
+    text: &mut Cursor<'_>,
     field: Field<M>,
-    close: Option<u8>,
+    close: Option<&str>,
     level: usize,
 ) -> ReadField<M> {
     let mut message = M::default();
     let mut seen = Vec::new();
     loop {
-        if lexer.peek() == close {
-            if let Some(close) = close {
-                lexer.eat(close);
-            }
+        let is_read = match close {
+            Some(close) => text.eat(close),
+            None => text.peek().is_none(),
+        };
+        if is_read {
             return Ok(message);
         }
-        let (name, span) = lexer.word();
+        let (name, span) = text.word();
         if name.is_empty() {
-            return Err(lexer.error("expected the name of a field"));
+            return Err(text.error("expected the name of a field"));
         }
         if seen.contains(&name) {
             return Err(ParseError::new(
@@ -117,71 +122,71 @@ fn fields<M: Default>(
                 [],
             ));
         }
-        if field(lexer, &mut message, name, span, level)? == Times::Once {
+        if field(text, &mut message, name, span, level)? == Times::Once {
             seen.push(name);
         }
-        let _ = lexer.eat(b',') || lexer.eat(b';');
+        let _ = text.eat(",") || text.eat(";");
     }
 }
 
 fn layout(
-    lexer: &mut Lexer<'_>,
+    text: &mut Cursor<'_>,
     to: &mut LayoutProto,
     name: &str,
-    span: ProtoSpan,
+    span: Span,
     level: usize,
 ) -> ReadField<Times> {
     match name {
-        "minor_to_major" => integers(lexer, &mut to.minor_to_major),
-        "padded_dimensions" | "padded_dimension" => integers(lexer, &mut to.padded_dimensions),
-        "padding_value" => one_of(lexer, &mut to.padding_value, &PADDING_VALUES),
-        "format" => one_of(lexer, &mut to.format, &FORMATS),
-        "max_sparse_elements" => integer(lexer, &mut to.max_sparse_elements),
-        "tiles" => messages(lexer, &mut to.tiles, tile, level),
-        "element_size_in_bits" => integer(lexer, &mut to.element_size_in_bits),
-        "memory_space" => integer(lexer, &mut to.memory_space),
-        "dim_level_types" => many(lexer, &mut to.dim_level_types, |lexer| {
-            number(lexer, |name| number_in(&LEVELS, name))
+        "minor_to_major" => integers(text, &mut to.minor_to_major),
+        "padded_dimensions" | "padded_dimension" => integers(text, &mut to.padded_dimensions),
+        "padding_value" => one_of(text, &mut to.padding_value, &PADDING_VALUES),
+        "format" => one_of(text, &mut to.format, &FORMATS),
+        "max_sparse_elements" => integer(text, &mut to.max_sparse_elements),
+        "tiles" => messages(text, &mut to.tiles, tile, level),
+        "element_size_in_bits" => integer(text, &mut to.element_size_in_bits),
+        "memory_space" => integer(text, &mut to.memory_space),
+        "dim_level_types" => many(text, &mut to.dim_level_types, |text| {
+            number(text, |name| number_in(&LEVELS, name))
         }),
-        "physical_shape" => boxed(lexer, &mut to.physical_shape, shape, level),
-        "index_primitive_type" => primitive(lexer, &mut to.index_primitive_type),
-        "pointer_primitive_type" => primitive(lexer, &mut to.pointer_primitive_type),
-        "dim_unique" => many(lexer, &mut to.dim_unique, boolean),
-        "dim_ordered" => many(lexer, &mut to.dim_ordered, boolean),
+        "physical_shape" => boxed(text, &mut to.physical_shape, shape, level),
+        "index_primitive_type" => primitive(text, &mut to.index_primitive_type),
+        "pointer_primitive_type" => primitive(text, &mut to.pointer_primitive_type),
+        "dim_unique" => many(text, &mut to.dim_unique, boolean),
+        "dim_ordered" => many(text, &mut to.dim_ordered, boolean),
         "dynamic_shape_metadata_prefix_bytes" => {
-            integer(lexer, &mut to.dynamic_shape_metadata_prefix_bytes)
+            integer(text, &mut to.dynamic_shape_metadata_prefix_bytes)
         }
         "tail_padding_alignment_in_elements" => {
-            integer(lexer, &mut to.tail_padding_alignment_in_elements)
+            integer(text, &mut to.tail_padding_alignment_in_elements)
         }
-        "split_configs" => messages(lexer, &mut to.split_configs, split, level),
+        "split_configs" => messages(text, &mut to.split_configs, split, level),
         _ => Err(ParseError::new(span, "not a field of LayoutProto, such as minor_to_major", [])),
     }
 }
 
 fn tile(
-    lexer: &mut Lexer<'_>,
+    text: &mut Cursor<'_>,
     to: &mut TileProto,
     name: &str,
-    span: ProtoSpan,
+    span: Span,
     _: usize,
 ) -> ReadField<Times> {
     match name {
-        "dimensions" => integers(lexer, &mut to.dimensions),
+        "dimensions" => integers(text, &mut to.dimensions),
         _ => Err(ParseError::new(span, "not a field of TileProto; it has dimensions", [])),
     }
 }
 
 fn split(
-    lexer: &mut Lexer<'_>,
+    text: &mut Cursor<'_>,
     to: &mut SplitConfigProto,
     name: &str,
-    span: ProtoSpan,
+    span: Span,
     _: usize,
 ) -> ReadField<Times> {
     match name {
-        "dimension" => integer(lexer, &mut to.dimension),
-        "split_indices" => integers(lexer, &mut to.split_indices),
+        "dimension" => integer(text, &mut to.dimension),
+        "split_indices" => integers(text, &mut to.split_indices),
         _ => {
             let says = "not a field of SplitConfigProto; it has dimension and split_indices";
             Err(ParseError::new(span, says, []))
@@ -190,37 +195,37 @@ fn split(
 }
 
 fn shape(
-    lexer: &mut Lexer<'_>,
+    text: &mut Cursor<'_>,
     to: &mut ShapeProto,
     name: &str,
-    span: ProtoSpan,
+    span: Span,
     level: usize,
 ) -> ReadField<Times> {
     match name {
-        "element_type" => primitive(lexer, &mut to.element_type),
-        "dimensions" => integers(lexer, &mut to.dimensions),
-        "tuple_shapes" => messages(lexer, &mut to.tuple_shapes, shape, level),
-        "layout" => boxed(lexer, &mut to.layout, layout, level),
-        "is_dynamic_dimension" => many(lexer, &mut to.is_dynamic_dimension, boolean),
+        "element_type" => primitive(text, &mut to.element_type),
+        "dimensions" => integers(text, &mut to.dimensions),
+        "tuple_shapes" => messages(text, &mut to.tuple_shapes, shape, level),
+        "layout" => boxed(text, &mut to.layout, layout, level),
+        "is_dynamic_dimension" => many(text, &mut to.is_dynamic_dimension, boolean),
         _ => Err(ParseError::new(span, "not a field of ShapeProto, such as element_type", [])),
     }
 }
 
 fn program(
-    lexer: &mut Lexer<'_>,
+    text: &mut Cursor<'_>,
     to: &mut ProgramShapeProto,
     name: &str,
-    span: ProtoSpan,
+    span: Span,
     level: usize,
 ) -> ReadField<Times> {
     match name {
-        "parameters" => messages(lexer, &mut to.parameters, shape, level),
+        "parameters" => messages(text, &mut to.parameters, shape, level),
         "result" => {
-            to.result = Some(nested(lexer, shape, level)?);
+            to.result = Some(nested(text, shape, level)?);
             Ok(Times::Once)
         }
         "parameter_names" => {
-            many(lexer, &mut to.parameter_names, |lexer| lexer.string().map(str::to_owned))
+            many(text, &mut to.parameter_names, |text| string(text).map(str::to_owned))
         }
         _ => {
             let says =
@@ -230,34 +235,34 @@ fn program(
     }
 }
 
-fn colon(lexer: &mut Lexer<'_>) -> ReadField<()> {
-    lexer.expect(b':', "expected `:` between a field's name and its value")
+fn colon(text: &mut Cursor<'_>) -> ReadField<()> {
+    text.expect(":", "expected `:` between a field's name and its value")
 }
 
-fn integer(lexer: &mut Lexer<'_>, to: &mut i64) -> ReadField<Times> {
-    colon(lexer)?;
-    *to = lexer.integer()?;
+fn integer(text: &mut Cursor<'_>, to: &mut i64) -> ReadField<Times> {
+    colon(text)?;
+    *to = signed(text)?;
     Ok(Times::Once)
 }
 
-fn integers(lexer: &mut Lexer<'_>, to: &mut Vec<i64>) -> ReadField<Times> {
-    many(lexer, to, |lexer| lexer.integer())
+fn integers(text: &mut Cursor<'_>, to: &mut Vec<i64>) -> ReadField<Times> {
+    many(text, to, signed)
 }
 
 /// Reads `: value` or `: [value, …]` and appends to the list.
 fn many<T>(
-    lexer: &mut Lexer<'_>,
+    text: &mut Cursor<'_>,
     to: &mut Vec<T>,
-    read: fn(&mut Lexer<'_>) -> ReadField<T>,
+    read: fn(&mut Cursor<'_>) -> ReadField<T>,
 ) -> ReadField<Times> {
-    colon(lexer)?;
-    if !lexer.eat(b'[') {
-        to.push(read(lexer)?);
-    } else if !lexer.eat(b']') {
+    colon(text)?;
+    if !text.eat("[") {
+        to.push(read(text)?);
+    } else if !text.eat("]") {
         loop {
-            to.push(read(lexer)?);
-            if !lexer.eat(b',') {
-                lexer.expect(b']', "expected `,` or `]`")?;
+            to.push(read(text)?);
+            if !text.eat(",") {
+                text.expect("]", "expected `,` or `]`")?;
                 break;
             }
         }
@@ -265,83 +270,83 @@ fn many<T>(
     Ok(Times::Often)
 }
 
-fn boolean(lexer: &mut Lexer<'_>) -> ReadField<bool> {
-    match lexer.word() {
+fn boolean(text: &mut Cursor<'_>) -> ReadField<bool> {
+    match text.word() {
         ("true" | "True" | "t" | "1", _) => Ok(true),
         ("false" | "False" | "f" | "0", _) => Ok(false),
-        ("", _) => Err(lexer.error("expected `true` or `false`")),
+        ("", _) => Err(text.error("expected `true` or `false`")),
         (_, span) => Err(ParseError::new(span, "expected `true` or `false`", [])),
     }
 }
 
-fn primitive(lexer: &mut Lexer<'_>, to: &mut i32) -> ReadField<Times> {
-    colon(lexer)?;
-    *to = number(lexer, primitive_number)?;
+fn primitive(text: &mut Cursor<'_>, to: &mut i32) -> ReadField<Times> {
+    colon(text)?;
+    *to = number(text, primitive_number)?;
     Ok(Times::Once)
 }
 
-fn one_of(lexer: &mut Lexer<'_>, to: &mut i32, names: &'static [&'static str]) -> ReadField<Times> {
-    colon(lexer)?;
-    *to = number(lexer, |name| number_in(names, name))?;
+fn one_of(text: &mut Cursor<'_>, to: &mut i32, names: &'static [&'static str]) -> ReadField<Times> {
+    colon(text)?;
+    *to = number(text, |name| number_in(names, name))?;
     Ok(Times::Once)
 }
 
 /// Reads an enum's number, or its name.
-fn number(lexer: &mut Lexer<'_>, named: impl Fn(&str) -> Option<i32>) -> ReadField<i32> {
-    if lexer.peek().is_some_and(|b| b == b'-' || b.is_ascii_digit()) {
-        let refused = lexer.error("an enum's number is beyond 32 bits");
-        return i32::try_from(lexer.integer()?).map_err(|_| refused);
+fn number(text: &mut Cursor<'_>, named: impl Fn(&str) -> Option<i32>) -> ReadField<i32> {
+    if text.peek().is_some_and(|b| b == b'-' || b.is_ascii_digit()) {
+        let refused = text.error("an enum's number is beyond 32 bits");
+        return i32::try_from(signed(text)?).map_err(|_| refused);
     }
-    let (name, span) = lexer.word();
+    let (name, span) = text.word();
     if name.is_empty() {
-        return Err(lexer.error("expected an enum's name or number"));
+        return Err(text.error("expected an enum's name or number"));
     }
     named(name).ok_or_else(|| ParseError::new(span, "not a name of this enum", []))
 }
 
 /// Reads a message in braces.
-fn nested<M: Default>(lexer: &mut Lexer<'_>, field: Field<M>, level: usize) -> ReadField<M> {
-    lexer.eat(b':');
-    element(lexer, field, level)
+fn nested<M: Default>(text: &mut Cursor<'_>, field: Field<M>, level: usize) -> ReadField<M> {
+    text.eat(":");
+    element(text, field, level)
 }
 
-fn element<M: Default>(lexer: &mut Lexer<'_>, field: Field<M>, level: usize) -> ReadField<M> {
+fn element<M: Default>(text: &mut Cursor<'_>, field: Field<M>, level: usize) -> ReadField<M> {
     if level >= MAX_LEVEL {
-        let (from, to) = lexer.error("").span();
+        let (from, to) = text.error("").span();
         return Err(ParseError::refused((from, to), too_deep()));
     }
-    if lexer.eat(b'<') {
-        return fields(lexer, field, Some(b'>'), level + 1);
+    if text.eat("<") {
+        return fields(text, field, Some(">"), level + 1);
     }
-    lexer.expect(b'{', "expected a message in braces")?;
-    fields(lexer, field, Some(b'}'), level + 1)
+    text.expect("{", "expected a message in braces")?;
+    fields(text, field, Some("}"), level + 1)
 }
 
 fn boxed<M: Default>(
-    lexer: &mut Lexer<'_>,
+    text: &mut Cursor<'_>,
     to: &mut Option<Box<M>>,
     field: Field<M>,
     level: usize,
 ) -> ReadField<Times> {
-    *to = Some(Box::new(nested(lexer, field, level)?));
+    *to = Some(Box::new(nested(text, field, level)?));
     Ok(Times::Once)
 }
 
 /// Reads a message, or `: [message, …]`, and appends to the list.
 fn messages<M: Default>(
-    lexer: &mut Lexer<'_>,
+    text: &mut Cursor<'_>,
     to: &mut Vec<M>,
     field: Field<M>,
     level: usize,
 ) -> ReadField<Times> {
-    lexer.eat(b':');
-    if !lexer.eat(b'[') {
-        to.push(element(lexer, field, level)?);
-    } else if !lexer.eat(b']') {
+    text.eat(":");
+    if !text.eat("[") {
+        to.push(element(text, field, level)?);
+    } else if !text.eat("]") {
         loop {
-            to.push(element(lexer, field, level)?);
-            if !lexer.eat(b',') {
-                lexer.expect(b']', "expected `,` or `]`")?;
+            to.push(element(text, field, level)?);
+            if !text.eat(",") {
+                text.expect("]", "expected `,` or `]`")?;
                 break;
             }
         }
@@ -349,103 +354,30 @@ fn messages<M: Default>(
     Ok(Times::Often)
 }
 
-/// A range `from..to` of bytes of the text.
-pub(super) type ProtoSpan = (usize, usize);
-
-/// A position in the text, after the last token read.
-pub(super) struct Lexer<'a> {
-    text: &'a str,
-    at: usize,
+/// Reads an integer with an optional `-`: decimal, octal after `0` or hexadecimal after `0x`.
+fn signed(text: &mut Cursor<'_>) -> ReadField<i64> {
+    let negative = text.eat("-");
+    if !text.peek().is_some_and(|b| b.is_ascii_digit()) {
+        return Err(text.error("expected an integer"));
+    }
+    let (digits, span) = text.word();
+    let (digits, radix) = match digits.strip_prefix("0x").or(digits.strip_prefix("0X")) {
+        Some(hex) => (hex, 16),
+        None if digits.len() > 1 && digits.starts_with('0') => (digits, 8),
+        None => (digits, 10),
+    };
+    let value = i128::from_str_radix(digits, radix).ok();
+    let value = value.and_then(|value| i64::try_from(if negative { -value } else { value }).ok());
+    value.ok_or_else(|| ParseError::new(span, "the integer does not fit 64 bits", []))
 }
 
-impl<'a> Lexer<'a> {
-    pub(super) fn new(text: &'a str) -> Lexer<'a> {
-        Lexer { text, at: 0 }
-    }
-
-    fn rest(&self) -> &'a str {
-        self.text.get(self.at..).unwrap_or("")
-    }
-
-    /// Returns the first byte of the next token; skips white space and comments.
-    pub(super) fn peek(&mut self) -> Option<u8> {
-        loop {
-            let rest = self.rest();
-            let trimmed = rest.trim_ascii_start();
-            self.at += rest.len() - trimmed.len();
-            match trimmed.bytes().next() {
-                Some(b'#') => self.at += trimmed.find('\n').unwrap_or(trimmed.len()),
-                next => return next,
-            }
-        }
-    }
-
-    /// Reads one byte if it is next; returns whether it did.
-    pub(super) fn eat(&mut self, byte: u8) -> bool {
-        let is = self.peek() == Some(byte);
-        self.at += usize::from(is);
-        is
-    }
-
-    /// Reads one byte; the error with `message` if another one is next.
-    pub(super) fn expect(&mut self, byte: u8, message: &'static str) -> Result<(), ParseError> {
-        if self.eat(byte) { Ok(()) } else { Err(self.error(message)) }
-    }
-
-    /// Returns an error at the next token.
-    pub(super) fn error(&mut self, message: &'static str) -> ParseError {
-        self.peek();
-        let word = self.rest().bytes().take_while(|&b| is_word(b)).count();
-        let one = self.rest().chars().next().map_or(0, char::len_utf8);
-        ParseError::new((self.at, self.at + word.max(one)), message, [])
-    }
-
-    /// Reads letters, digits and `_`; the result may be empty.
-    pub(super) fn word(&mut self) -> (&'a str, ProtoSpan) {
-        self.peek();
-        let rest = self.rest();
-        let len = rest.bytes().take_while(|&b| is_word(b)).count();
-        let from = self.at;
-        self.at += len;
-        (rest.get(..len).unwrap_or(""), (from, self.at))
-    }
-
-    /// Reads an integer with an optional `-`: decimal, octal after `0` or hexadecimal after `0x`.
-    pub(super) fn integer(&mut self) -> Result<i64, ParseError> {
-        let negative = self.eat(b'-');
-        if !self.peek().is_some_and(|b| b.is_ascii_digit()) {
-            return Err(self.error("expected an integer"));
-        }
-        let (digits, span) = self.word();
-        let (digits, radix) = match digits.strip_prefix("0x").or(digits.strip_prefix("0X")) {
-            Some(hex) => (hex, 16),
-            None if digits.len() > 1 && digits.starts_with('0') => (digits, 8),
-            None => (digits, 10),
-        };
-        let value = i128::from_str_radix(digits, radix).ok();
-        let value =
-            value.and_then(|value| i64::try_from(if negative { -value } else { value }).ok());
-        value.ok_or_else(|| ParseError::new(span, "the integer does not fit 64 bits", []))
-    }
-
-    /// Reads a string without escapes.
-    pub(super) fn string(&mut self) -> Result<&'a str, ParseError> {
-        let Some(quote @ (b'"' | b'\'')) = self.peek() else {
-            return Err(self.error("expected a string"));
-        };
-        let inner = self.text.get(self.at + 1..).unwrap_or("");
-        match inner.split_once(char::from(quote)) {
-            Some((value, _)) if !value.contains(['\\', '\n']) => {
-                self.at += value.len() + 2;
-                Ok(value)
-            }
-            _ => Err(self.error("expected a string without escapes, on one line")),
-        }
-    }
-}
-
-fn is_word(b: u8) -> bool {
-    b.is_ascii_alphanumeric() || b == b'_'
+/// Reads a string without escapes.
+fn string<'a>(text: &mut Cursor<'a>) -> ReadField<&'a str> {
+    let refused = text.error("expected a string without escapes, on one line");
+    let Some(quote) = ["\"", "'"].into_iter().find(|quote| text.eat(quote)) else {
+        return Err(text.error("expected a string"));
+    };
+    text.until(quote).filter(|value| !value.contains(['\\', '\n'])).ok_or(refused)
 }
 
 impl LayoutProto {

@@ -124,17 +124,25 @@ pub(crate) type Span = (usize, usize);
 pub(crate) struct Cursor<'a> {
     text: &'a str,
     at: usize,
+    /// Comments begin with `#`, as in proto text, instead of `//` and `/*`.
+    is_proto: bool,
 }
 
 impl<'a> Cursor<'a> {
     pub(crate) fn new(text: &'a str) -> Cursor<'a> {
-        Cursor { text, at: 0 }
+        Cursor { text, at: 0, is_proto: false }
+    }
+
+    /// Starts at the beginning of a proto text.
+    #[cfg(feature = "proto")]
+    pub(crate) fn of_proto(text: &'a str) -> Cursor<'a> {
+        Cursor { text, at: 0, is_proto: true }
     }
 
     /// Starts at byte `at`, which must be between two characters.
     #[cfg(feature = "proto")]
     pub(crate) fn starting(text: &'a str, at: usize) -> Cursor<'a> {
-        Cursor { text, at }
+        Cursor { text, at, is_proto: false }
     }
 
     /// Returns the position after the last token read.
@@ -154,7 +162,7 @@ impl<'a> Cursor<'a> {
     #[inline]
     fn skip(&mut self) {
         // Most tokens are adjacent: nothing to skip.
-        if let Some(b'\t'..=b' ' | b'/') = self.bytes().first() {
+        if let Some(b'\t'..=b' ' | b'/' | b'#') = self.bytes().first() {
             while self.skip_comment() {}
         }
     }
@@ -164,9 +172,9 @@ impl<'a> Cursor<'a> {
         let rest = self.rest();
         let trimmed = rest.trim_ascii_start();
         self.at += rest.len() - trimmed.len();
-        let len = if trimmed.starts_with("//") {
+        let len = if trimmed.starts_with(if self.is_proto { "#" } else { "//" }) {
             Some(trimmed.find('\n').unwrap_or(trimmed.len()))
-        } else if trimmed.starts_with("/*") {
+        } else if !self.is_proto && trimmed.starts_with("/*") {
             trimmed.get(2..).and_then(|inner| inner.find("*/")).map(|end| end + 4)
         } else {
             None
@@ -241,6 +249,14 @@ impl<'a> Cursor<'a> {
     /// Reads a run of letters; empty if there is none.
     pub(crate) fn letters(&mut self) -> (&'a str, Span) {
         self.take(|b| b.is_ascii_alphabetic())
+    }
+
+    /// Reads up to the next `end`, and `end`; returns what is before it, or `None` if there is none.
+    #[cfg(feature = "proto")]
+    pub(crate) fn until(&mut self, end: &str) -> Option<&'a str> {
+        let (value, _) = self.rest().split_once(end)?;
+        self.at += value.len() + end.len();
+        Some(value)
     }
 
     fn take(&mut self, is: fn(u8) -> bool) -> (&'a str, Span) {

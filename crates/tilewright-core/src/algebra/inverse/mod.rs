@@ -1,6 +1,5 @@
 //! Inverses of layouts, the offsets that a layout leaves out, and the elements that two layouts keep in one order.
 
-mod complement;
 pub(crate) mod cover;
 pub(crate) mod left_inverse;
 mod max_common;

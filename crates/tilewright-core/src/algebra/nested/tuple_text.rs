@@ -7,15 +7,15 @@
 //!
 //! Law: `parse(print(T)) = T`. `()` occurs only alone: an empty tuple among others cannot be written.
 
-use crate::algebra::nested::walk::Builder;
-use crate::{Error, MAX_DEPTH, ParseError, macros::tri};
+use crate::{
+    Error, MAX_DEPTH, ParseError, algebra::nested::walk::Builder, layout::text::Cursor, macros::tri,
+};
 
 /// The longest text that is read, in bytes.
 pub(crate) const MAX_TEXT: usize = 4096;
 
 pub(crate) struct TupleReader<'a> {
-    text: &'a [u8],
-    at: usize,
+    cursor: Cursor<'a>,
     pub(crate) builder: Builder,
     /// The leaves that were written `_`, one bit each.
     pub(crate) kept: u32,
@@ -30,57 +30,35 @@ impl<'a> TupleReader<'a> {
                 [text.len() as i128, MAX_TEXT as i128],
             ));
         }
-        let mut reader =
-            TupleReader { text: text.as_bytes(), at: 0, builder: Builder::new(), kept: 0 };
+        let cursor = Cursor::starting(text, 0);
+        let mut reader = TupleReader { cursor, builder: Builder::new(), kept: 0 };
         tri!(reader.tuple());
-        reader.skip();
-        if reader.at < text.len() {
-            return Err(ParseError::new((reader.at, text.len()), "text after the tuple", []));
+        reader.cursor.skip();
+        if reader.cursor.at < text.len() {
+            return Err(ParseError::new(
+                (reader.cursor.at, text.len()),
+                "text after the tuple",
+                [],
+            ));
         }
         Ok(reader)
-    }
-
-    const fn skip(&mut self) {
-        while self.at < self.text.len() && self.text[self.at].is_ascii_whitespace() {
-            self.at += 1;
-        }
-    }
-
-    const fn eat(&mut self, byte: u8) -> bool {
-        self.skip();
-        let found = self.at < self.text.len() && self.text[self.at] == byte;
-        self.at += found as usize;
-        found
-    }
-
-    /// The error that `what` was expected here.
-    const fn expected(&self, what: &'static str, at_end: &'static str) -> ParseError {
-        if self.at >= self.text.len() {
-            return ParseError::new((self.text.len(), self.text.len()), at_end, []);
-        }
-        // A span ends between two characters, also if the text is not ASCII.
-        let mut to = self.at + 1;
-        while to < self.text.len() && self.text[to] & 0xC0 == 0x80 {
-            to += 1;
-        }
-        ParseError::new((self.at, to), what, [])
     }
 
     const fn tuple(&mut self) -> Result<(), ParseError> {
         let mut open = 0usize;
         loop {
-            while self.eat(b'(') {
+            while self.cursor.eat(b'(') {
                 open += 1;
                 if open > MAX_DEPTH {
                     return Err(ParseError::new(
-                        (self.at - 1, self.at),
+                        (self.cursor.at - 1, self.cursor.at),
                         "brackets nested deeper than {}",
                         [MAX_DEPTH as i128],
                     ));
                 }
                 self.builder.open();
             }
-            if !(open == 1 && self.builder.len() == 0 && self.eat(b')')) {
+            if !(open == 1 && self.builder.len() == 0 && self.cursor.eat(b')')) {
                 tri!(self.item());
                 open = tri!(self.closings(open));
             } else {
@@ -95,17 +73,17 @@ impl<'a> TupleReader<'a> {
     /// Reads closing brackets, then a comma, after an item; returns how many brackets stay open.
     const fn closings(&mut self, mut open: usize) -> Result<usize, ParseError> {
         while open > 0 {
-            let comma = self.eat(b',');
-            let from = self.at;
-            if self.eat(b')') {
+            let comma = self.cursor.eat(b',');
+            let from = self.cursor.at;
+            if self.cursor.eat(b')') {
                 if let Err(error) = self.builder.close() {
-                    return Err(ParseError::refused((from, self.at), error));
+                    return Err(ParseError::refused((from, self.cursor.at), error));
                 }
                 open -= 1;
             } else if comma {
                 return Ok(open);
             } else {
-                return Err(self.expected(
+                return Err(self.cursor.expected_here(
                     "expected `,` or `)`",
                     "expected `,` or `)`, found the end of the text",
                 ));
@@ -115,34 +93,37 @@ impl<'a> TupleReader<'a> {
     }
 
     const fn item(&mut self) -> Result<(), ParseError> {
-        self.skip();
-        let from = self.at;
-        let underscore = self.eat(b'_');
-        let minus = self.at < self.text.len() && self.text[self.at] == b'-';
-        self.at += minus as usize;
+        self.cursor.skip();
+        let from = self.cursor.at;
+        let underscore = self.cursor.eat(b'_');
+        let minus = self.cursor.next() == b'-';
+        self.cursor.at += minus as usize;
         let (mut value, mut digits) = (0i128, 0);
-        while self.at < self.text.len() && self.text[self.at].is_ascii_digit() {
-            value = value * 10 + (self.text[self.at] - b'0') as i128;
+        while let Some(digit) = self.cursor.digit() {
+            value = value * 10 + digit as i128;
             value = if value > 1 << 64 { 1 << 64 } else { value };
             digits += 1;
-            self.at += 1;
         }
         if digits == 0 && (minus || !underscore) {
-            return Err(self.expected(
+            return Err(self.cursor.expected_here(
                 "expected an integer or `(`",
                 "expected an integer or `(`, found the end of the text",
             ));
         }
         let value = if minus { -value } else { value };
         if value > i64::MAX as i128 || value < i64::MIN as i128 {
-            return Err(ParseError::new((from, self.at), "the integer does not fit 64 bits", []));
+            return Err(ParseError::new(
+                (from, self.cursor.at),
+                "the integer does not fit 64 bits",
+                [],
+            ));
         }
         if digits == 0 && self.builder.len() < 32 {
             self.kept |= 1 << self.builder.len();
         }
         match self.builder.integer(value as i64) {
             Ok(()) => Ok(()),
-            Err(error) => Err(ParseError::refused((from, self.at), error)),
+            Err(error) => Err(ParseError::refused((from, self.cursor.at), error)),
         }
     }
 }

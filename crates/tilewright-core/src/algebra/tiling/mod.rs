@@ -3,5 +3,4 @@
 pub(crate) mod by_mode;
 pub(crate) mod divide;
 pub(crate) mod layout_tile;
-pub(crate) mod layout_tv;
 mod product;
