@@ -11,9 +11,15 @@ fn everywhere(server: &tilewright_testing::Objects, data: &[u8]) -> Vec<Location
     server.put("owner/name/dir/a.bin", data);
     server.put("owner/name/dir/a.json", data);
     let web = format!("{}/bucket/dir/a.bin", server.url());
-    ["s3://bucket/dir/a.bin", "gs://bucket/dir/a.bin", &web, "hf://owner/name/dir/a.bin", "hf://owner/name/dir/a.json"]
-        .map(location)
-        .to_vec()
+    [
+        "s3://bucket/dir/a.bin",
+        "gs://bucket/dir/a.bin",
+        &web,
+        "hf://owner/name/dir/a.bin",
+        "hf://owner/name/dir/a.json",
+    ]
+    .map(location)
+    .to_vec()
 }
 
 #[test]
