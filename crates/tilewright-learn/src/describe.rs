@@ -32,7 +32,7 @@ const MOST_KINDS: usize = 64;
 /// // Columns first, in pairs: w : a (b b0:2) -> b a b0.
 /// let ids: Vec<i64> = (0..24).map(|p| 1 + 6 * (p / 2 % 4) + 2 * (p / 8) + p % 2).collect();
 /// let learned = describe(&ids, &sources)?;
-/// assert_eq!((learned.terms().len(), learned.integers()), (1, 13));
+/// assert_eq!((learned.terms().len(), learned.integers()), (1, 12));
 /// assert_eq!(learned.expand()?, ids);
 ///
 /// let error = describe(&[99], &sources).unwrap_err();

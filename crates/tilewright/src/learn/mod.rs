@@ -39,7 +39,7 @@ pub use tilewright_learn::*;
 /// let sources = Sources::numbered([("w".into(), vec![2, 3])])?;
 /// let learned = describe(&[1, 4, 2, 5, 3, 6], &sources)?;
 /// let layout = array_layout(&learned, None).unwrap();
-/// assert!(recognise(layout.stored()).iter().any(|found| found.name == "col-major"));
+/// assert!(recognise(layout.stored()).iter().any(|found| found.name == "COL"));
 /// # Ok::<(), tilewright::Error>(())
 /// ```
 pub fn array_layout(description: &Description, dtype: Option<Dtype>) -> Option<ArrayLayout> {

@@ -30,7 +30,7 @@ const MIXED: u64 = 90;
 ///
 /// ```
 /// use tilewright::{files::{Reading, open}, learn::Probe};
-/// let model = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+/// let model = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
 /// let folder = tempfile::tempdir().unwrap();
 /// let probe = Probe::of(&open(model, &Reading::default())?, 1)?;
 /// probe.write(&folder.path().join("probe"), None)?;

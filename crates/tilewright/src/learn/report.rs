@@ -11,7 +11,8 @@ use crate::Dtype;
 ///
 /// ```
 /// use tilewright::learn::{Learned, Report};
-/// let report = Report::of(&Learned { sources: vec![], results: vec![] }, &[])?;
+/// let nothing = Learned { sources: vec![], results: vec![] };
+/// let report = Report::of(&nothing, &[])?;
 /// assert!(report.is_complete());
 /// assert_eq!(report.to_string(), "0 results of 0 sources: 0 terms, 0 integers\n");
 /// # Ok::<(), tilewright::Error>(())
