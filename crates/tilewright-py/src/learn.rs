@@ -218,8 +218,16 @@ fn held_of<'py, 'a>(
     Ok(all)
 }
 
-/// One source of a map: name, shape, first id.
-type SourceOf = (TextArgument, Integers, i64);
+/// Returns one source of a map, a tuple or a list of name, shape and first id.
+fn source_of(given: &Bound<'_, PyAny>) -> PyResult<Source> {
+    if given.len()? != 3 {
+        return Err(refused("arguments", "sources= takes a list of (name, shape, first_id)"));
+    }
+    let name = given.get_item(0)?.extract::<TextArgument>()?.of("sources")?;
+    let extents = Integers::given("sources", Some(given.get_item(1)?.extract()?))?;
+    let first = given.get_item(2)?.extract()?;
+    Ok(Source { name, extents: extents.unwrap_or_default(), first })
+}
 
 /// Returns the numbers of an int64 array, in row-major order.
 fn ids_of(argument: &str, ids: &Bound<'_, PyAny>) -> PyResult<(Vec<i64>, Vec<u64>)> {
@@ -261,20 +269,16 @@ fn ids_of(argument: &str, ids: &Bound<'_, PyAny>) -> PyResult<(Vec<i64>, Vec<u64
 /// >>> described.integers, bool((described.expand() == packed).all())
 /// (15, True)
 #[pyfunction]
-#[pyo3(signature = (ids, sources, /, *, through = None))]
+#[pyo3(signature = (ids, sources, *, through = None))]
 fn describe_map(
     py: Python<'_>,
     ids: &Bound<'_, PyAny>,
-    sources: Vec<SourceOf>,
+    sources: Vec<Bound<'_, PyAny>>,
     through: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyMapDescription> {
     let (ids, shape) = ids_of("ids", ids)?;
-    let list = sources.into_iter().map(|(name, extents, first)| {
-        let name = name.of("sources")?;
-        let extents = Integers::given("sources", Some(extents))?.unwrap_or_default();
-        Ok(Source { name, extents, first })
-    });
-    let sources = Sources::new(list.collect::<PyResult<_>>()?).raised()?;
+    let list = sources.iter().map(source_of).collect::<PyResult<_>>()?;
+    let sources = Sources::new(list).raised()?;
     let description = match through {
         None => py.detach(|| learn::describe(&ids, &sources)),
         Some(through) => {

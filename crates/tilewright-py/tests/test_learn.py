@@ -80,6 +80,10 @@ def test_maps_that_are_not_maps_are_refused() -> None:
         tw.describe_map(np.array([1], np.int64), [("a", (2,), 1), ("b", (2,), 2)])
     with pytest.raises(tw.IllegalError, match="occurs twice"):
         tw.describe_map(np.array([1], np.int64), [("a", (2,), 1), ("a", (2,), 5)])
+    # As JSON has them: lists.
+    assert tw.describe_map(ids=np.array([2, 1]), sources=[["a", [2], 1]]).terms[0].elements == 2
+    with pytest.raises(tw.ArgumentError, match="name, shape, first_id"):
+        tw.describe_map(np.array([1]), [("a", (2,))])
     with pytest.raises(tw.DtypeError, match="int64"):
         tw.describe_map(np.array([1], np.int32), [("a", (2,), 1)])
     with pytest.raises(tw.OutOfRangeError):

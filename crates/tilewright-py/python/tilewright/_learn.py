@@ -190,7 +190,6 @@ class Learned:
 def learn(
     f: Callable[..., Any],
     inputs: Any,
-    /,
     *,
     drop: Sequence[str] = (),
     partial: bool = False,

@@ -124,7 +124,7 @@ class _LearnedMaps:
     def places(self, source: int, elements: Any) -> list[tuple[str, bytes, bytes]]: ...
 
 def describe_map(
-    ids: Any, sources: Sequence[tuple[str, Sequence[int], int]], /, *, through: Any = None
+    ids: Any, sources: Sequence[Sequence[Any]], *, through: Any = None
 ) -> MapDescription: ...
 
 @final
