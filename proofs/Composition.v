@@ -16,7 +16,7 @@
 
     Not here: that the walk and the search in Rust find such a carry within their budget.
 
-    Rust: crates/tilewright-core/src/algebra/composition/mod.rs, carry.rs, search.rs. *)
+    Rust: crates/tilewright-core/src/algebra/composition/mod.rs, search.rs. *)
 
 From Coq Require Import ZArith List Lia.
 From Tilewright Require Import Layout Coalesce Floor Runs.

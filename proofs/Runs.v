@@ -7,7 +7,7 @@
     - [runs_of_values]: where f is a layout of reduced modes along the mode, it splits, and these modes are
       its runs, each with the value of its first step.
 
-    Rust: crates/tilewright-core/src/algebra/composition/runs.rs. *)
+    Rust: crates/tilewright-core/src/algebra/composition/jumps.rs. *)
 
 From Coq Require Import ZArith Znumtheory List Lia.
 From Tilewright Require Import Layout Coalesce.
