@@ -58,13 +58,12 @@ mod placed;
 mod tile;
 mod tuple;
 
-pub use crate::derived::{Derived, LayoutOperation, StaticLayout, algebra};
-pub use crate::integer::*;
 pub use coordinate::{
     Congruent, Coordinate, checked_crd2offset, checked_idx2crd, crd2offset, idx2crd,
 };
+pub use derived::{Derived, LayoutOperation, StaticLayout, algebra};
 pub use format::{ColumnMajor, Format, L0C, RowMajor, Weight4BitnZ, nN, nZ, zN, zZ};
-pub use integer::{DynamicKind, Int as C, Int, Integer, Kind, StaticKind};
+pub use integer::{Int as C, *};
 pub use layout::{FixedLayout, make_layout};
 pub use operation::{Calc, Expr, NO_INTEGER, Operation, ceil_div, max, min, op, round_up};
 pub use placed::{FixedTile, PlaceBy, ShiftBy, make_tile};

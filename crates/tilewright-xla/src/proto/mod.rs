@@ -31,9 +31,7 @@
 //! assert_eq!(padded.unwrap().to_string(), "pad(3,5)fill(0)");
 //! ```
 //!
-//! The messages, field by field, with the numbers of `xla_data.proto`, and errors with the field at fault.
-//!
-//! The [name](Error::name) of an error is the field, such as `tuple_shapes[1].layout.tiles[0].dimensions[2]`. Its
+//! The messages have the fields and numbers of `xla_data.proto`. The [name](Error::name) of an error is the field, such as `tuple_shapes[1].layout.tiles[0].dimensions[2]`. Its
 //! [cause](Error::cause) is the refusal by core. An error of the kind `parse` is one of bytes that are not a proto: cut
 //! short, of other types, or more than 100 messages deep.
 
