@@ -117,6 +117,9 @@ fn chains(starts: &[i64], one: usize) -> Vec<(usize, usize)> {
     chains
 }
 
+/// The steps of a filling: the first one, their number, and the bytes of its runs.
+type FillingSteps = (usize, usize, usize);
+
 /// Cuts groups of steps into fillings of about equal runs of at most `most` bytes with their pitch. Returns the pitch and for each
 /// filling its first step, its steps and the bytes of its runs; `None` if runs are shorter than a line.
 fn cut(
@@ -124,7 +127,7 @@ fn cut(
     chains: &[(usize, usize)],
     one: usize,
     most: usize,
-) -> Option<(usize, Vec<(usize, usize, usize)>)> {
+) -> Option<(usize, Vec<FillingSteps>)> {
     let room = (most.saturating_sub(64) / 64 * 64).max(one.next_multiple_of(64));
     let mut fillings = Vec::with_capacity(chains.len());
     for (first, end) in chains {
@@ -142,11 +145,7 @@ fn cut(
 }
 
 /// Returns the fillings of a block, and the bytes that their runs make together, if these are equal.
-fn linked(
-    starts: &[i64],
-    fillings: &[(usize, usize, usize)],
-    runs: usize,
-) -> (Vec<Filling>, Option<i64>) {
+fn linked(starts: &[i64], fillings: &[FillingSteps], runs: usize) -> (Vec<Filling>, Option<i64>) {
     let mut linked: Vec<Filling> = Vec::with_capacity(fillings.len());
     let (mut begin, mut before, mut carried) = (0, None, 0);
     let (mut chain, mut even) = (None, true);

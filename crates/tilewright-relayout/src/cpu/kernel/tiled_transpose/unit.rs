@@ -128,13 +128,11 @@ impl Unit {
 /// whose runs lose it again.
 fn widened(run: usize) -> [[u8; 64]; 2] {
     let wide = run.next_power_of_two();
-    let mut tables = [[0; 64]; 2];
-    for i in 0..64 {
+    let narrowed = |i: usize| {
         let (lane, at) = (i / LANE * LANE, i % LANE);
-        tables[0][i] = (i / wide * run + i % wide) as u8;
-        tables[1][i] = (lane + (at / run * wide + at % run).min(LANE - 1)) as u8;
-    }
-    tables
+        (lane + (at / run * wide + at % run).min(LANE - 1)) as u8
+    };
+    [std::array::from_fn(|i| (i / wide * run + i % wide) as u8), std::array::from_fn(narrowed)]
 }
 
 /// Returns squares of registers of this size, if there are any.
