@@ -1,7 +1,7 @@
 //! [`describe`]: the shortest of several descriptions of a map, each of them exact.
 
 use crate::{
-    Axis, Description, Error, Origin, Sources, Term, ZERO,
+    Description, Error, MapTerm, Origin, Sources, TermAxis, ZERO,
     description::walk,
     dims::shape,
     family::{Families, Family},
@@ -71,7 +71,7 @@ struct Map<'a> {
 
 impl Map<'_> {
     /// Returns whether every element of a term is in its place. Its elements differ, so no place is counted twice.
-    fn has(&self, term: &Term) -> bool {
+    fn has(&self, term: &MapTerm) -> bool {
         let mut alike = true;
         let walked = term::parts(term, self.families, &mut |part| {
             let Origin::Source(place) = part.origin else { return };
@@ -89,14 +89,14 @@ impl Map<'_> {
 }
 
 /// The points of each family, and the places of other elements.
-struct Parts {
+struct DescribedParts {
     families: Vec<Option<Points>>,
     /// The places of zeros, constants, and computed elements.
     others: [Vec<i64>; 3],
 }
 
 /// Sorts the elements of a map by families.
-fn sorted(ids: &[i64], sources: &Sources, families: &Families) -> Result<Parts, Error> {
+fn sorted(ids: &[i64], sources: &Sources, families: &Families) -> Result<DescribedParts, Error> {
     let mut counts = vec![Seen::default(); families.list.len()];
     let mut cursor = sources.cursor();
     for (place, id) in ids.iter().enumerate() {
@@ -109,7 +109,7 @@ fn sorted(ids: &[i64], sources: &Sources, families: &Families) -> Result<Parts, 
             )));
         }
     }
-    let mut parts = Parts {
+    let mut parts = DescribedParts {
         families: counts.iter().map(Seen::points).collect(),
         others: [Vec::new(), Vec::new(), Vec::new()],
     };
@@ -165,25 +165,25 @@ impl Seen {
 }
 
 /// Returns the terms of places to which no source element moves.
-fn of_places(places: &[i64], origin: Origin) -> Vec<Term> {
+fn of_places(places: &[i64], origin: Origin) -> Vec<MapTerm> {
     let points = Points { source: vec![0; places.len()], result: Places::List(places.to_vec()) };
     in_order(&points, origin, MOST_PIECES).unwrap_or_else(|| vec![table(&points, origin)])
 }
 
 /// Returns a term that lists its elements.
-fn table(points: &Points, origin: Origin) -> Term {
+fn table(points: &Points, origin: Origin) -> MapTerm {
     let result = (0..points.len()).map(|j| points.get(j).1).collect();
-    let axes = vec![Axis::Table { source: points.source.clone(), result }];
-    Term { origin, offset: 0, at: 0, axes, xor: Vec::new() }
+    let axes = vec![TermAxis::Table { source: points.source.clone(), result }];
+    MapTerm { origin, offset: 0, at: 0, axes, xor: Vec::new() }
 }
 
 /// Returns how many integers describe terms.
-fn integers(terms: &[Term]) -> u64 {
-    terms.iter().map(Term::integers).sum()
+fn integers(terms: &[MapTerm]) -> u64 {
+    terms.iter().map(MapTerm::integers).sum()
 }
 
 /// Returns the shorter terms.
-fn shorter(a: Option<Vec<Term>>, b: Option<Vec<Term>>) -> Option<Vec<Term>> {
+fn shorter(a: Option<Vec<MapTerm>>, b: Option<Vec<MapTerm>>) -> Option<Vec<MapTerm>> {
     match (a, b) {
         (Some(a), Some(b)) => Some(if integers(&b) < integers(&a) { b } else { a }),
         (a, b) => a.or(b),
@@ -191,7 +191,7 @@ fn shorter(a: Option<Vec<Term>>, b: Option<Vec<Term>>) -> Option<Vec<Term>> {
 }
 
 /// Returns the terms of the points of a family.
-fn of_family(points: &Points, family: &Family, map: &Map<'_>) -> Vec<Term> {
+fn of_family(points: &Points, family: &Family, map: &Map<'_>) -> Vec<MapTerm> {
     let origin = Origin::Source(family.members[0]);
     let found = best(points, family, origin, 0, map);
     found.unwrap_or_else(|| vec![table(points, origin)])
@@ -204,7 +204,7 @@ fn best(
     origin: Origin,
     depth: usize,
     map: &Map<'_>,
-) -> Option<Vec<Term>> {
+) -> Option<Vec<MapTerm>> {
     let in_result = in_order(points, origin, MOST_PIECES);
     if in_result.as_ref().is_some_and(|terms| terms.len() == 1) {
         return in_result;
@@ -228,7 +228,7 @@ fn best(
 }
 
 /// Returns the terms of a family whose members have one dim each, all elements in a row.
-fn flat(points: &Points, family: &Family, origin: Origin) -> Option<Vec<Term>> {
+fn flat(points: &Points, family: &Family, origin: Origin) -> Option<Vec<MapTerm>> {
     if family.extents.len() < 2 {
         return None;
     }
@@ -249,7 +249,7 @@ fn of_plane(
     origin: Origin,
     depth: usize,
     map: &Map<'_>,
-) -> Option<Vec<Term>> {
+) -> Option<Vec<MapTerm>> {
     plane
         .terms(origin)
         .or_else(|| xor::term(plane, origin).map(|term| vec![term]))
@@ -263,7 +263,7 @@ fn copies(
     origin: Origin,
     depth: usize,
     map: &Map<'_>,
-) -> Option<Vec<Term>> {
+) -> Option<Vec<MapTerm>> {
     let mut nth = std::collections::HashMap::<i64, usize>::new();
     let mut layers: Vec<Vec<(i64, i64)>> = Vec::new();
     for j in 0..points.len() {
@@ -288,7 +288,7 @@ fn described(
     origin: Origin,
     depth: usize,
     map: &Map<'_>,
-) -> Option<Vec<Term>> {
+) -> Option<Vec<MapTerm>> {
     if parts.len() < 2 || depth > 8 {
         return None;
     }
@@ -307,7 +307,7 @@ fn kinds(
     origin: Origin,
     depth: usize,
     map: &Map<'_>,
-) -> Option<Vec<Term>> {
+) -> Option<Vec<MapTerm>> {
     let (_, strides) = shape(family);
     (0..plane.rank()).find_map(|axis| {
         let kinds = plane.kinds(axis, MOST_KINDS)?;
@@ -333,7 +333,7 @@ fn kinds_of_sets(
     origin: Origin,
     depth: usize,
     map: &Map<'_>,
-) -> Option<Vec<Term>> {
+) -> Option<Vec<MapTerm>> {
     let (extents, strides) = shape(family);
     (0..strides.len()).find_map(|axis| {
         // A sum of mixed numbers tells the sets apart; sets that share one by chance are split later.

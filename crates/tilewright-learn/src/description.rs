@@ -1,12 +1,13 @@
 //! [`Description`]: a map as terms. It expands to the numbers that it was made from.
 
 use crate::{
-    Axis, COMPUTED, CONSTANT, Digit, Error, Origin, Part, Source, Sources, Term, ZERO,
+    COMPUTED, CONSTANT, Error, MapDigit, MapSource, MapTerm, Origin, Sources, TermAxis, TermPart,
+    ZERO,
     family::{Families, split},
     term,
 };
 
-/// Where each element of a result comes from, as terms.
+/// The origin of each element of a result, as terms.
 ///
 /// ```
 /// use tilewright_learn::{Sources, ZERO, describe};
@@ -23,7 +24,7 @@ pub struct Description {
     size: u64,
     sources: Sources,
     families: Families,
-    terms: Vec<Term>,
+    terms: Vec<MapTerm>,
     rest: Origin,
 }
 
@@ -53,7 +54,7 @@ impl Description {
         size: u64,
         sources: Sources,
         families: Families,
-        terms: Vec<Term>,
+        terms: Vec<MapTerm>,
         rest: Origin,
     ) -> Description {
         Description { size, sources, families, terms, rest }
@@ -66,7 +67,7 @@ impl Description {
     /// assert!(describe(&[], &Sources::new(vec![])?)?.terms().is_empty());
     /// # Ok::<(), tilewright_learn::Error>(())
     /// ```
-    pub fn terms(&self) -> &[Term] {
+    pub fn terms(&self) -> &[MapTerm] {
         &self.terms
     }
 
@@ -113,7 +114,7 @@ impl Description {
     /// # Ok::<(), tilewright_learn::Error>(())
     /// ```
     pub fn integers(&self) -> u64 {
-        self.terms.iter().map(Term::integers).sum()
+        self.terms.iter().map(MapTerm::integers).sum()
     }
 
     /// Calls `each` with boxes that make up all terms: what moves, compares and fills.
@@ -129,7 +130,7 @@ impl Description {
     /// assert_eq!(moved, 2);
     /// # Ok::<(), tilewright_learn::Error>(())
     /// ```
-    pub fn parts(&self, each: &mut dyn FnMut(Part<'_>)) -> Result<(), Error> {
+    pub fn parts(&self, each: &mut dyn FnMut(TermPart<'_>)) -> Result<(), Error> {
         self.terms.iter().try_for_each(|term| term::parts(term, &self.families, each))
     }
 
@@ -166,7 +167,7 @@ impl Description {
     }
 
     /// Returns the number at element 0 of the part's source, and how much it grows with an element.
-    fn numbers(&self, part: &Part<'_>) -> (i64, i64) {
+    fn numbers(&self, part: &TermPart<'_>) -> (i64, i64) {
         let step = i64::from(matches!(part.origin, Origin::Source(_)));
         (number(part.origin, 0, &self.sources), step)
     }
@@ -245,7 +246,7 @@ pub(crate) struct Count(Vec<Vec<u32>>);
 impl Count {
     /// Returns counts of zero. Sources of more than [`COUNTED`] elements are refused, because each has a counter.
     pub(crate) fn new(sources: &Sources) -> Result<Count, Error> {
-        let all = sources.list().iter().map(Source::size).fold(0, i64::saturating_add);
+        let all = sources.list().iter().map(MapSource::size).fold(0, i64::saturating_add);
         if all > COUNTED {
             return Err(Error::unsupported(format!(
                 "the sources have {all} elements, and uses are counted of at most {COUNTED}"
@@ -277,7 +278,7 @@ fn number(origin: Origin, element: i64, sources: &Sources) -> i64 {
 
 /// Calls `each` with runs of a box: source, place, their steps, and the length.
 pub(crate) fn walk(
-    digits: &[Digit],
+    digits: &[MapDigit],
     source: i64,
     place: i64,
     each: &mut dyn FnMut(i64, i64, (i64, i64), u64),
@@ -325,7 +326,7 @@ impl Description {
     /// assert_eq!(learned.name(&learned.terms()[0]), "e.{}.w");
     /// # Ok::<(), tilewright_learn::Error>(())
     /// ```
-    pub fn name(&self, term: &Term) -> String {
+    pub fn name(&self, term: &MapTerm) -> String {
         match term.origin {
             Origin::Zero => "zero".into(),
             Origin::Constant => "constant".into(),
@@ -335,7 +336,7 @@ impl Description {
     }
 
     /// Returns the name of a source, or of the sources of a family: numbers that differ are `{}`.
-    fn name_of(&self, place: usize, term: &Term) -> String {
+    fn name_of(&self, place: usize, term: &MapTerm) -> String {
         let mut members = std::collections::BTreeSet::new();
         let walked = term::parts(term, &self.families, &mut |part| {
             if let Origin::Source(member) = part.origin {
@@ -401,7 +402,7 @@ impl Description {
 }
 
 /// Calls `found` with the places of a box at which the source's steps add up to `rest`; the largest step is first.
-fn find(digits: &[Digit], rest: i64, place: i64, found: &mut dyn FnMut(i64)) {
+fn find(digits: &[MapDigit], rest: i64, place: i64, found: &mut dyn FnMut(i64)) {
     let Some((digit, inner)) = digits.split_first() else {
         if rest == 0 {
             found(place);
@@ -423,7 +424,7 @@ fn find(digits: &[Digit], rest: i64, place: i64, found: &mut dyn FnMut(i64)) {
 }
 
 /// Returns the least and the largest sum of the steps of digits in the source.
-fn reach(digits: &[Digit]) -> (i64, i64) {
+fn reach(digits: &[MapDigit]) -> (i64, i64) {
     let ends = digits.iter().map(|digit| (digit.extent as i64 - 1) * digit.source);
     ends.fold((0, 0), |(low, high), end| (low + end.min(0), high + end.max(0)))
 }
@@ -439,9 +440,9 @@ impl Description {
     /// two, and for terms with more elements than the result has.
     ///
     /// ```
-    /// use tilewright_learn::{Description, Origin, Sources, Term};
+    /// use tilewright_learn::{Description, Origin, Sources, MapTerm};
     /// let sources = Sources::numbered([("w".into(), vec![4])])?;
-    /// let one = Term { origin: Origin::Source(0), offset: 3, at: 1, axes: vec![], xor: vec![] };
+    /// let one = MapTerm { origin: Origin::Source(0), offset: 3, at: 1, axes: vec![], xor: vec![] };
     /// let made = Description::of(2, sources.clone(), vec![one.clone()], Origin::Zero)?;
     /// assert_eq!(made.expand()?, [-1, 4]);
     /// assert!(Description::of(1, sources, vec![one], Origin::Zero).unwrap_err().is_illegal());
@@ -450,7 +451,7 @@ impl Description {
     pub fn of(
         size: u64,
         sources: Sources,
-        terms: Vec<Term>,
+        terms: Vec<MapTerm>,
         rest: Origin,
     ) -> Result<Description, Error> {
         let mut elements = 0i128;
@@ -468,7 +469,7 @@ impl Description {
         let made = Description::new(size, sources, families, terms, rest);
         let mut outside = 0u64;
         made.parts(&mut |part| {
-            let reach = |digit: &Digit| (digit.extent as i64 - 1) * digit.result;
+            let reach = |digit: &MapDigit| (digit.extent as i64 - 1) * digit.result;
             let low: i64 = part.digits.iter().map(reach).filter(|reach| *reach < 0).sum();
             let high: i64 = part.digits.iter().map(reach).filter(|reach| *reach > 0).sum();
             outside += u64::from(part.at + low < 0 || part.at + high >= size as i64);
@@ -481,17 +482,17 @@ impl Description {
 }
 
 /// Returns the number of elements of a term, if its numbers are in range.
-fn legal(term: &Term, sources: &Sources) -> Option<i128> {
+fn legal(term: &MapTerm, sources: &Sources) -> Option<i128> {
     let in_range = |number: i128| number.abs() <= LARGEST;
     let (mut elements, mut reach, mut extents) = (1i128, 0i128, Vec::new());
     for axis in &term.axes {
         match axis {
-            Axis::Table { source, result } => {
+            TermAxis::Table { source, result } => {
                 let all = source.iter().chain(result);
                 reach += all.map(|step| i128::from(*step).abs()).max()?;
                 (source.len() == result.len()).then_some(())?;
             }
-            Axis::Digits { first, count, digits } => {
+            TermAxis::Digits { first, count, digits } => {
                 let end = i128::from(*first) + i128::from(*count);
                 let mut block = 1i128;
                 for digit in digits {

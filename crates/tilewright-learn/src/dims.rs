@@ -1,32 +1,32 @@
 //! The digits of a term by the dims of its source: what patterns and layouts are written from.
 
 use crate::{
-    Axis, Digit, Origin, Term,
+    MapDigit, MapTerm, Origin, TermAxis,
     family::{Families, Family},
 };
 
 /// The indices of one dim of the source, for each index of a term.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Dim {
+pub(crate) struct SourceDim {
     /// The first index.
     pub(crate) from: u64,
     /// The number of indices.
     pub(crate) count: u64,
-    /// What is added to an index, less the first one, before it is written in digits: the part begins inside a block.
+    /// The number that is added to an index, less the first one, before it is written in digits: the part begins inside a block.
     pub(crate) phase: u64,
     /// The digits, the least significant first; `source` counts indices of the dim. The last one may be cut.
-    pub(crate) digits: Vec<Digit>,
+    pub(crate) digits: Vec<MapDigit>,
 }
 
 /// The dims of a term, and its place in the result at index 0 of all of them.
 pub(crate) struct Dims {
     /// That of the members of the family, then those of a member.
-    pub(crate) list: Vec<Dim>,
+    pub(crate) list: Vec<SourceDim>,
     pub(crate) at: i64,
 }
 
 /// Returns the dims of a term. `None` if the term has a table or an XOR, or if an index is not made of whole digits.
-pub(crate) fn dims(term: &Term, families: &Families) -> Option<Dims> {
+pub(crate) fn dims(term: &MapTerm, families: &Families) -> Option<Dims> {
     let Origin::Source(place) = term.origin else {
         return None;
     };
@@ -36,7 +36,7 @@ pub(crate) fn dims(term: &Term, families: &Families) -> Option<Dims> {
     let (extents, strides) = shape(&families.list[families.of[place].0]);
     let (mut from, mut at, mut axes) = (term.offset, term.at, Vec::new());
     for axis in &term.axes {
-        let Axis::Digits { first, count, digits } = axis else {
+        let TermAxis::Digits { first, count, digits } = axis else {
             return None;
         };
         let product: u64 = digits.iter().map(|digit| digit.extent).product();
@@ -46,16 +46,16 @@ pub(crate) fn dims(term: &Term, families: &Families) -> Option<Dims> {
                 // The digit runs from its last value to its first.
                 let last = digit.extent as i64 - 1;
                 (from, at) = (from + last * digit.source, at + last * digit.result);
-                Digit { source: -digit.source, result: -digit.result, ..*digit }
+                MapDigit { source: -digit.source, result: -digit.result, ..*digit }
             }
             false => *digit,
         });
-        axes.push((*first, *count, forward.collect::<Vec<Digit>>()));
+        axes.push((*first, *count, forward.collect::<Vec<MapDigit>>()));
     }
     let mut list = Vec::new();
     for stride in &strides {
         let first = u64::try_from(from.div_euclid(*stride)).ok()?;
-        list.push(Dim { from: first, count: 1, phase: 0, digits: Vec::new() });
+        list.push(SourceDim { from: first, count: 1, phase: 0, digits: Vec::new() });
         from = from.rem_euclid(*stride);
     }
     for (first, count, digits) in axes {
@@ -70,7 +70,7 @@ pub(crate) fn dims(term: &Term, families: &Families) -> Option<Dims> {
         .then_some(Dims { list, at })
 }
 
-impl Dim {
+impl SourceDim {
     /// Sorts the digits, and returns whether each begins where the one before ends.
     fn sorted(&mut self) -> bool {
         self.digits.sort_by_key(|digit| digit.source);
@@ -84,7 +84,7 @@ impl Dim {
 }
 
 /// Returns what an index adds in the source.
-fn added(index: u64, digits: &[Digit]) -> i64 {
+fn added(index: u64, digits: &[MapDigit]) -> i64 {
     let (mut rest, mut place) = (index, 0);
     for (k, digit) in digits.iter().enumerate() {
         let value = if k + 1 == digits.len() { rest } else { rest % digit.extent };
@@ -96,9 +96,9 @@ fn added(index: u64, digits: &[Digit]) -> i64 {
 
 /// Adds an axis that begins inside a block: all its digits are of one dim that has no others.
 fn add_phased(
-    dims: &mut [Dim],
+    dims: &mut [SourceDim],
     (first, count): (u64, u64),
-    digits: &[Digit],
+    digits: &[MapDigit],
     strides: &[i64],
 ) -> Option<()> {
     let least = digits.first()?.source;
@@ -108,7 +108,7 @@ fn add_phased(
         if digit.source != least * step as i64 {
             return None;
         }
-        dims[dim].digits.push(Digit { source: step as i64, ..*digit });
+        dims[dim].digits.push(MapDigit { source: step as i64, ..*digit });
         step *= digit.extent;
     }
     (dims[dim].phase, dims[dim].count) = (first, count);
@@ -130,14 +130,14 @@ pub(crate) fn shape(family: &Family) -> (Vec<u64>, Vec<i64>) {
 
 /// Adds the digits of an axis to the dims that they count.
 fn add(
-    dims: &mut [Dim],
+    dims: &mut [SourceDim],
     count: u64,
-    digits: Vec<Digit>,
+    digits: Vec<MapDigit>,
     extents: &[u64],
     strides: &[i64],
 ) -> Option<()> {
     let product: u64 = digits.iter().map(|digit| digit.extent).product();
-    let mut left: Vec<Digit> = digits.into_iter().rev().collect();
+    let mut left: Vec<MapDigit> = digits.into_iter().rev().collect();
     let mut taken: Vec<(usize, i64, u64)> = Vec::new();
     while let Some(digit) = left.pop() {
         // The dim with the largest stride that the step is a whole number of.
@@ -152,11 +152,11 @@ fn add(
                 return None;
             }
             let (source, result) = (digit.source * room as i64, digit.result * room as i64);
-            left.push(Digit { extent: digit.extent / room, source, result });
-            left.push(Digit { extent: room, ..digit });
+            left.push(MapDigit { extent: digit.extent / room, source, result });
+            left.push(MapDigit { extent: room, ..digit });
             continue;
         }
-        dim.digits.push(Digit { extent: digit.extent, source: step, result: digit.result });
+        dim.digits.push(MapDigit { extent: digit.extent, source: step, result: digit.result });
         taken.push((place, step, digit.extent));
         dim.count *= digit.extent;
     }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Axis, Digit};
+use crate::{MapDigit, TermAxis};
 
 /// A point: an address in the source and a place in the result.
 pub(crate) type Point = (i64, i64);
@@ -66,7 +66,7 @@ impl Points {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Grown {
     pub(crate) count: usize,
-    pub(crate) digits: Vec<Digit>,
+    pub(crate) digits: Vec<MapDigit>,
 }
 
 /// Returns the longest box of the points from `start` on.
@@ -82,7 +82,7 @@ pub(crate) fn grow(points: &Points, start: usize) -> Grown {
         if extent == 1 {
             break;
         }
-        digits.push(Digit { extent: extent as u64, source: step.0, result: step.1 });
+        digits.push(MapDigit { extent: extent as u64, source: step.0, result: step.1 });
         if ends {
             return Grown { count: left, digits };
         }
@@ -95,14 +95,14 @@ pub(crate) fn grow(points: &Points, start: usize) -> Grown {
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
     pub(crate) first: u64,
-    pub(crate) digits: Vec<Digit>,
+    pub(crate) digits: Vec<MapDigit>,
     pub(crate) zero: Point,
 }
 
 impl Line {
     /// Returns the axis for a sequence of this length.
-    pub(crate) fn axis(&self, count: usize) -> Axis {
-        Axis::Digits { first: self.first, count: count as u64, digits: self.digits.clone() }
+    pub(crate) fn axis(&self, count: usize) -> TermAxis {
+        TermAxis::Digits { first: self.first, count: count as u64, digits: self.digits.clone() }
     }
 }
 
@@ -155,7 +155,7 @@ fn in_runs(points: &[Point], step: Point, budget: usize) -> Option<Line> {
     if block == 1 || inner.iter().any(|length| *length != block) {
         return None;
     }
-    let digit = Digit { extent: block as u64, source: step.0, result: step.1 };
+    let digit = MapDigit { extent: block as u64, source: step.0, result: step.1 };
     if lengths.len() == 1 {
         return Some(Line { first: 0, digits: vec![digit], zero: points[0] });
     }

@@ -32,7 +32,7 @@ impl Description {
         if !whole || !padded || members.count != 1 {
             return None;
         }
-        let mode = |digit: &crate::Digit| Mode::new(digit.extent, digit.result);
+        let mode = |digit: &crate::MapDigit| Mode::new(digit.extent, digit.result);
         let (mut modes, mut counts) = (Vec::new(), Vec::new());
         for dim in list {
             let before = modes.len();

@@ -14,13 +14,13 @@ use crate::{
 ///
 /// ```
 /// use tilewright_core::Dtype;
-/// use tilewright_learn::Tensor;
-/// let tensor = Tensor { name: "w".into(), dtype: Dtype::Bf16, extents: vec![4, 8] };
+/// use tilewright_learn::NamedArray;
+/// let tensor = NamedArray { name: "w".into(), dtype: Dtype::Bf16, extents: vec![4, 8] };
 /// assert_eq!(tensor.extents.len(), 2);
 /// ```
 #[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tensor {
+pub struct NamedArray {
     /// The name.
     pub name: String,
     /// The element type.
@@ -33,8 +33,8 @@ pub struct Tensor {
 ///
 /// ```
 /// use tilewright_core::Dtype;
-/// use tilewright_learn::{Source, Sources, Space, Tensor, learn_result};
-/// let w = Tensor { name: "w".into(), dtype: Dtype::U8, extents: vec![4] };
+/// use tilewright_learn::{MapSource, Sources, Space, NamedArray, learn_result};
+/// let w = NamedArray { name: "w".into(), dtype: Dtype::U8, extents: vec![4] };
 /// let space = Space::new(Sources::numbered([("w".into(), vec![4])])?, 128)?;
 /// // The loader reverses.
 /// let learnt = learn_result(&space, &[Dtype::U8], w, &mut |load| {
@@ -46,9 +46,9 @@ pub struct Tensor {
 /// ```
 #[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Learnt {
+pub struct LearnedResult {
     /// The result.
-    pub tensor: Tensor,
+    pub tensor: NamedArray,
     /// The element type by which its storage was read: that of the sources that it holds, which may be narrower than its own.
     pub unit: Dtype,
     /// Where each unit of its storage comes from.
@@ -80,11 +80,11 @@ pub struct Unexplained {
 ///
 /// ```
 /// use tilewright_core::Dtype;
-/// use tilewright_learn::{Learned, Sources, Space, Tensor, learn_result};
-/// let w = Tensor { name: "w".into(), dtype: Dtype::U8, extents: vec![2, 3] };
+/// use tilewright_learn::{Learned, Sources, Space, NamedArray, learn_result};
+/// let w = NamedArray { name: "w".into(), dtype: Dtype::U8, extents: vec![2, 3] };
 /// let space = Space::new(Sources::numbered([("w".into(), vec![2, 3])])?, 128)?;
 /// let transposed = |bytes: Vec<u8>| [0, 3, 1, 4, 2, 5].map(|i| bytes[i]).to_vec();
-/// let result = Tensor { name: "packed".into(), dtype: Dtype::U8, extents: vec![3, 2] };
+/// let result = NamedArray { name: "packed".into(), dtype: Dtype::U8, extents: vec![3, 2] };
 /// let learnt = learn_result(&space, &[Dtype::U8], result, &mut |load| {
 ///     Ok(transposed(space.coded(0, load, Dtype::U8)?))
 /// })?;
@@ -100,9 +100,9 @@ pub struct Unexplained {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Learned {
     /// The sources, in the order of those of each description.
-    pub sources: Vec<Tensor>,
+    pub sources: Vec<NamedArray>,
     /// The results.
-    pub results: Vec<Learnt>,
+    pub results: Vec<LearnedResult>,
 }
 
 /// The sources that results give back.
@@ -124,12 +124,12 @@ pub struct Inverted {
 /// The first unit of a result that differs from what its description says.
 ///
 /// ```
-/// use tilewright_learn::Difference;
-/// let first = Difference { result: 0, place: 5, want: 1, found: 2, differing: 1 };
+/// use tilewright_learn::Mismatch;
+/// let first = Mismatch { result: 0, place: 5, want: 1, found: 2, differing: 1 };
 /// assert_ne!(first.want, first.found);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Difference {
+pub struct Mismatch {
     /// The result, by its place in the list.
     pub result: usize,
     /// The place of the first unit that differs.
@@ -153,9 +153,9 @@ pub struct Difference {
 ///
 /// ```
 /// use tilewright_core::Dtype;
-/// use tilewright_learn::{Sources, Space, Tensor, learn_result};
+/// use tilewright_learn::{Sources, Space, NamedArray, learn_result};
 /// let space = Space::new(Sources::numbered([("w".into(), vec![2])])?, 128)?;
-/// let result = Tensor { name: "w".into(), dtype: Dtype::U8, extents: vec![2] };
+/// let result = NamedArray { name: "w".into(), dtype: Dtype::U8, extents: vec![2] };
 /// let plus_one = learn_result(&space, &[Dtype::U8], result, &mut |load| {
 ///     Ok(space.coded(0, load, Dtype::U8)?.iter().map(|byte| byte.wrapping_add(1)).collect())
 /// })?;
@@ -165,9 +165,9 @@ pub struct Difference {
 pub fn learn_result(
     space: &Space,
     dtypes: &[Dtype],
-    tensor: Tensor,
+    tensor: NamedArray,
     read: &mut dyn FnMut(u32) -> Result<Vec<u8>, Error>,
-) -> Result<Learnt, Error> {
+) -> Result<LearnedResult, Error> {
     let mut units: Vec<(Code, Dtype)> = Vec::new();
     for dtype in [tensor.dtype].iter().chain(dtypes) {
         if let Ok(code) = Code::of(*dtype)
@@ -205,7 +205,7 @@ pub fn learn_result(
         None => None,
     };
     let description = describe(&decoded.ids, space.sources())?;
-    Ok(Learnt { tensor, unit, description, constants: decoded.constants, unexplained })
+    Ok(LearnedResult { tensor, unit, description, constants: decoded.constants, unexplained })
 }
 
 /// Decodes a result as elements of one type; elements of sources of another code are computed.
@@ -281,7 +281,7 @@ impl Learned {
             z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
             z ^ (z >> 31)
         };
-        let one = |tensor: &Tensor| {
+        let one = |tensor: &NamedArray| {
             let count = tensor.extents.iter().product::<u64>() as usize;
             let bits = Code::of(tensor.dtype)?.bits();
             Ok(bytes(
@@ -352,7 +352,7 @@ impl Learned {
         &self,
         sources: &[Vec<u8>],
         results: &[Vec<u8>],
-    ) -> Result<Option<Difference>, Error> {
+    ) -> Result<Option<Mismatch>, Error> {
         self.checked(sources)?;
         self.sized(results)?;
         for (number, (learnt, found)) in self.results.iter().zip(results).enumerate() {
@@ -367,7 +367,7 @@ impl Learned {
             let mut differing = (0..want.len()).filter(differs);
             if let Some(place) = differing.next() {
                 let count = 1 + differing.count() as u64;
-                return Ok(Some(Difference {
+                return Ok(Some(Mismatch {
                     result: number,
                     place: place as u64,
                     want: want[place],
@@ -467,7 +467,7 @@ impl Learned {
     /// ```
     pub fn held(&self) -> Result<Vec<Held>, Error> {
         let Some(first) = self.results.first() else {
-            let missing = |source: &Tensor| {
+            let missing = |source: &NamedArray| {
                 let missing = source.extents.iter().product();
                 Held { missing, first_missing: (missing > 0).then_some(0), ..Held::default() }
             };
@@ -486,8 +486,8 @@ impl Learned {
     ///
     /// ```
     /// use tilewright_core::Dtype;
-    /// use tilewright_learn::{Learned, Tensor};
-    /// let one = |name: &str| Tensor { name: name.into(), dtype: Dtype::U8, extents: vec![2] };
+    /// use tilewright_learn::{Learned, NamedArray};
+    /// let one = |name: &str| NamedArray { name: name.into(), dtype: Dtype::U8, extents: vec![2] };
     /// let learned = Learned { sources: vec![one("w"), one("a.inv_freq")], results: vec![] };
     /// let lost = learned.lost(&["*.inv_freq".into()])?;
     /// assert_eq!(lost.keys().collect::<Vec<&String>>(), ["w"]);
@@ -523,7 +523,10 @@ fn matches(glob: &str, name: &str) -> bool {
 }
 
 /// Returns the bytes of a result, and which of its units are known; `None` if all are.
-fn made(learnt: &Learnt, sources: &[Vec<u8>]) -> Result<(Option<Vec<bool>>, Vec<u8>), Error> {
+fn made(
+    learnt: &LearnedResult,
+    sources: &[Vec<u8>],
+) -> Result<(Option<Vec<bool>>, Vec<u8>), Error> {
     let bits = Code::of(learnt.unit)?.bits();
     let mut made = vec![0u64; learnt.description.size() as usize];
     let mut known = learnt.unexplained.as_ref().map(|_| vec![true; made.len()]);

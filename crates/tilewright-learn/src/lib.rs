@@ -1,4 +1,4 @@
-//! What a loader does with each element of a checkpoint, as an exact description of the map.
+//! Exact descriptions of loaders: the source of each element that a loader makes of a checkpoint.
 //!
 //! A loader is anything that turns named arrays into named arrays: a packing function, an engine. It is learned in three
 //! steps.
@@ -6,7 +6,7 @@
 //! 1. [`Space`] gives every source element a number, and makes arrays whose values code these numbers, one digit a load.
 //! 2. The loader runs once a load. [`Decoder`] reads each result of all loads: every element is a source element, zero, a
 //!    constant, or unexplained.
-//! 3. [`describe`] turns the numbers into [`Term`]s: boxes of mixed-radix digits, digits that are XORed onto others, and
+//! 3. [`describe`] turns the numbers into [`MapTerm`]s: boxes of mixed-radix digits, digits that are XORed onto others, and
 //!    tables where nothing shorter exists.
 //!
 //! Law: [`Description::expand`] of a description equals the numbers that it describes. `describe` verifies this itself. A
@@ -14,7 +14,7 @@
 //!
 //! ```
 //! use tilewright_core::Dtype;
-//! use tilewright_learn::{Decoder, Source, Sources, Space, describe};
+//! use tilewright_learn::{Decoder, MapSource, Sources, Space, describe};
 //! let sources = Sources::numbered([("w".into(), vec![2, 3])])?;
 //! let space = Space::new(sources, 128)?;
 //! // The loader transposes: 2×3 becomes 3×2.
@@ -53,8 +53,10 @@ pub use code::Code;
 pub use decode::{Constants, Decoded, Decoder};
 pub use describe::describe;
 pub use description::{Description, Held};
-pub use learned::{Difference, Inverted, Learned, Learnt, Tensor, Unexplained, learn_result};
-pub use source::{COMPUTED, CONSTANT, Source, Sources, ZERO};
+pub use learned::{
+    Inverted, Learned, LearnedResult, Mismatch, NamedArray, Unexplained, learn_result,
+};
+pub use source::{COMPUTED, CONSTANT, MapSource, Sources, ZERO};
 pub use space::Space;
-pub use term::{Axis, Digit, Origin, Part, Term};
+pub use term::{MapDigit, MapTerm, Origin, TermAxis, TermPart};
 pub use tilewright_error::Error;

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 
 use crate::{
-    Axis, Origin, Term,
+    MapTerm, Origin, TermAxis,
     fit::{Point, Points, grow, line},
 };
 
 /// The points of a family that are a product of index sets, by the ranks of indices in their sets.
 pub(crate) struct Plane {
-    /// What each index of each axis adds to the address in the source; the first index adds its own address.
+    /// The number that each index of each axis adds to the address in the source; the first index adds its own address.
     pub(crate) sets: Vec<Vec<i64>>,
     /// The smallest index of each axis.
     pub(crate) least: Vec<u64>,
@@ -113,12 +113,12 @@ impl Plane {
     }
 
     /// Returns the terms of a plane whose places are a sum; `None` if they are not.
-    pub(crate) fn terms(&self, origin: Origin) -> Option<Vec<Term>> {
+    pub(crate) fn terms(&self, origin: Origin) -> Option<Vec<MapTerm>> {
         if !self.is_sum() {
             return None;
         }
         let (offset, at) = self.corner();
-        let mut terms = vec![Term { origin, offset, at, axes: Vec::new(), xor: Vec::new() }];
+        let mut terms = vec![MapTerm { origin, offset, at, axes: Vec::new(), xor: Vec::new() }];
         for k in 0..self.rank() {
             let pieces = described(&self.axis(k));
             terms = terms.into_iter().flat_map(|term| times(term, &pieces)).collect();
@@ -128,8 +128,8 @@ impl Plane {
 }
 
 /// Returns the terms whose places are a sum of functions of one axis each, by the points of each axis, less the corner.
-fn of_lines((offset, at): Point, lines: &[Vec<Point>], origin: Origin) -> Vec<Term> {
-    let mut terms = vec![Term { origin, offset, at, axes: Vec::new(), xor: Vec::new() }];
+fn of_lines((offset, at): Point, lines: &[Vec<Point>], origin: Origin) -> Vec<MapTerm> {
+    let mut terms = vec![MapTerm { origin, offset, at, axes: Vec::new(), xor: Vec::new() }];
     for line in lines {
         let pieces = described(line);
         terms = terms.into_iter().flat_map(|term| times(term, &pieces)).collect();
@@ -144,7 +144,7 @@ pub(crate) fn by_edges(
     extents: &[u64],
     strides: &[i64],
     origin: Origin,
-) -> Option<Vec<Term>> {
+) -> Option<Vec<MapTerm>> {
     let corner = *points.source.iter().min()?;
     let mut least = vec![0; strides.len()];
     indices(corner, extents, strides, |k, index| least[k] = index);
@@ -178,8 +178,8 @@ pub(crate) fn by_edges(
 }
 
 /// Returns a term for each piece of one more axis.
-fn times(term: Term, pieces: &[(Axis, Point)]) -> Vec<Term> {
-    let one = |(axis, zero): &(Axis, Point)| {
+fn times(term: MapTerm, pieces: &[(TermAxis, Point)]) -> Vec<MapTerm> {
+    let one = |(axis, zero): &(TermAxis, Point)| {
         let mut term = term.clone();
         term.offset += zero.0;
         term.at += zero.1;
@@ -190,18 +190,18 @@ fn times(term: Term, pieces: &[(Axis, Point)]) -> Vec<Term> {
 }
 
 /// Returns the pieces of an axis, with their points at index 0: one by digits, some by digits, or a table.
-fn described(points: &[Point]) -> Vec<(Axis, Point)> {
+fn described(points: &[Point]) -> Vec<(TermAxis, Point)> {
     if let Some(line) = line(points) {
         return vec![(line.axis(points.len()), line.zero)];
     }
     let (source, result) = points.iter().copied().unzip();
-    let table = Axis::Table { source, result };
+    let table = TermAxis::Table { source, result };
     let (mut pieces, mut start) = (Vec::new(), 0);
     let all = Points::of(points);
     // A piece costs three integers besides its digits, and those of the other axes again.
     while start < points.len() && 9 * pieces.len() < table.integers() as usize {
         let grown = grow(&all, start);
-        let axis = Axis::Digits { first: 0, count: grown.count as u64, digits: grown.digits };
+        let axis = TermAxis::Digits { first: 0, count: grown.count as u64, digits: grown.digits };
         pieces.push((axis, points[start]));
         start += grown.count;
     }

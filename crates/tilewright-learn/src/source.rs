@@ -12,13 +12,13 @@ pub const COMPUTED: i64 = -3;
 /// One array that a loader reads. Its element at row-major index i has the number `first + i`.
 ///
 /// ```
-/// use tilewright_learn::Source;
-/// let source = Source { name: "w".into(), extents: vec![2, 3], first: 1 };
+/// use tilewright_learn::MapSource;
+/// let source = MapSource { name: "w".into(), extents: vec![2, 3], first: 1 };
 /// assert_eq!((source.size(), source.end()), (6, 7));
 /// ```
 #[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
+pub struct MapSource {
     /// The name of the tensor.
     pub name: String,
     /// The extents, outermost first.
@@ -27,13 +27,13 @@ pub struct Source {
     pub first: i64,
 }
 
-impl Source {
+impl MapSource {
     /// Returns the number of elements.
     ///
     /// ```
-    /// use tilewright_learn::Source;
+    /// use tilewright_learn::MapSource;
     /// // A scalar has one element.
-    /// assert_eq!(Source { name: "s".into(), extents: vec![], first: 1 }.size(), 1);
+    /// assert_eq!(MapSource { name: "s".into(), extents: vec![], first: 1 }.size(), 1);
     /// ```
     pub fn size(&self) -> i64 {
         self.extents.iter().product::<u64>() as i64
@@ -42,8 +42,8 @@ impl Source {
     /// Returns the number after that of the last element.
     ///
     /// ```
-    /// use tilewright_learn::Source;
-    /// assert_eq!(Source { name: "s".into(), extents: vec![0], first: 5 }.end(), 5);
+    /// use tilewright_learn::MapSource;
+    /// assert_eq!(MapSource { name: "s".into(), extents: vec![0], first: 5 }.end(), 5);
     /// ```
     pub fn end(&self) -> i64 {
         self.first + self.size()
@@ -52,8 +52,8 @@ impl Source {
     /// Returns the coordinate of an element, by its row-major index.
     ///
     /// ```
-    /// use tilewright_learn::Source;
-    /// let source = Source { name: "w".into(), extents: vec![2, 3], first: 1 };
+    /// use tilewright_learn::MapSource;
+    /// let source = MapSource { name: "w".into(), extents: vec![2, 3], first: 1 };
     /// assert_eq!(source.coordinate(5), [1, 2]);
     /// ```
     pub fn coordinate(&self, index: i64) -> Vec<u64> {
@@ -76,18 +76,18 @@ impl Source {
 /// The sources of a map: no two of them share a number.
 ///
 /// ```
-/// use tilewright_learn::{Source, Sources};
+/// use tilewright_learn::{MapSource, Sources};
 /// let sources = Sources::numbered([("a".into(), vec![2]), ("b".into(), vec![3])])?;
 /// // A number is left out after each source, so that no run of numbers crosses a border.
 /// assert_eq!((sources.list()[1].first, sources.owner(4), sources.owner(3)), (4, Some(1), None));
-/// let twice = sources.list().iter().cloned().chain([Source { name: "c".into(), extents: vec![9], first: 0 }]);
+/// let twice = sources.list().iter().cloned().chain([MapSource { name: "c".into(), extents: vec![9], first: 0 }]);
 /// assert!(Sources::new(twice.collect()).unwrap_err().is_illegal());
 /// # Ok::<(), tilewright_learn::Error>(())
 /// ```
 #[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sources {
-    list: Vec<Source>,
+    list: Vec<MapSource>,
     /// First number, end and place in the list of the sources with elements, by their first numbers.
     order: Vec<(i64, i64, usize)>,
 }
@@ -100,12 +100,12 @@ impl Sources {
     /// [overflow](Error::is_overflow) for more than 2⁵⁶ elements.
     ///
     /// ```
-    /// use tilewright_learn::{Source, Sources};
-    /// let one = Source { name: "w".into(), extents: vec![2, 3], first: 0 };
+    /// use tilewright_learn::{MapSource, Sources};
+    /// let one = MapSource { name: "w".into(), extents: vec![2, 3], first: 0 };
     /// assert_eq!(Sources::new(vec![one])?.end(), 6);
     /// # Ok::<(), tilewright_learn::Error>(())
     /// ```
-    pub fn new(list: Vec<Source>) -> Result<Sources, Error> {
+    pub fn new(list: Vec<MapSource>) -> Result<Sources, Error> {
         let mut order = Vec::new();
         for (place, source) in list.iter().enumerate() {
             let end = checked_end(source)?;
@@ -140,7 +140,7 @@ impl Sources {
     pub fn numbered(list: impl IntoIterator<Item = (String, Vec<u64>)>) -> Result<Sources, Error> {
         let (mut first, mut all) = (1i64, Vec::new());
         for (name, extents) in list {
-            let source = Source { name, extents, first };
+            let source = MapSource { name, extents, first };
             first = checked_end(&source)? + 1;
             all.push(source);
         }
@@ -154,7 +154,7 @@ impl Sources {
     /// assert!(Sources::new(vec![])?.list().is_empty());
     /// # Ok::<(), tilewright_learn::Error>(())
     /// ```
-    pub fn list(&self) -> &[Source] {
+    pub fn list(&self) -> &[MapSource] {
         &self.list
     }
 
@@ -185,7 +185,7 @@ impl Sources {
 }
 
 /// Returns the number after the last one of a source, within 2⁵⁶.
-fn checked_end(source: &Source) -> Result<i64, Error> {
+fn checked_end(source: &MapSource) -> Result<i64, Error> {
     let name = &source.name;
     if source.first < 0 {
         return Err(Error::illegal(format!(
@@ -201,7 +201,7 @@ fn checked_end(source: &Source) -> Result<i64, Error> {
 }
 
 /// Checks that no name occurs twice.
-fn unique(list: &[Source]) -> Result<(), Error> {
+fn unique(list: &[MapSource]) -> Result<(), Error> {
     let mut seen = std::collections::HashSet::new();
     match list.iter().find(|source| !seen.insert(source.name.as_str())) {
         Some(twice) => Err(Error::illegal(format!(

@@ -1,4 +1,4 @@
-//! [`Term`]: elements of a result that come from one source, or from a family of them, by one rule.
+//! [`MapTerm`]: elements of a result that come from one source, or from a family of them, by one rule.
 
 use crate::{
     Error,
@@ -8,13 +8,13 @@ use crate::{
 /// One factor of an index: a number below `extent`, and what each of its steps adds on both sides.
 ///
 /// ```
-/// use tilewright_learn::Digit;
+/// use tilewright_learn::MapDigit;
 /// // 64 rows of a source with 4096 columns, beside each other in pairs.
-/// let digit = Digit { extent: 64, source: 4096, result: 2 };
+/// let digit = MapDigit { extent: 64, source: 4096, result: 2 };
 /// assert_eq!(63 * digit.result, 126);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Digit {
+pub struct MapDigit {
     /// The number of values. The last digit of an axis has no bound of its own: the axis's count bounds it.
     pub extent: u64,
     /// The step in the source, in elements. Members of a family are one more than their size apart.
@@ -26,14 +26,14 @@ pub struct Digit {
 /// One axis of a term: the indices `first .. first + count`, written in digits or listed.
 ///
 /// ```
-/// use tilewright_learn::{Axis, Digit};
+/// use tilewright_learn::{TermAxis, MapDigit};
 /// // 100 rows in blocks of 64.
-/// let digits = vec![Digit { extent: 64, source: 8, result: 1 }, Digit { extent: 2, source: 512, result: 512 }];
-/// let axis = Axis::Digits { first: 0, count: 100, digits };
+/// let digits = vec![MapDigit { extent: 64, source: 8, result: 1 }, MapDigit { extent: 2, source: 512, result: 512 }];
+/// let axis = TermAxis::Digits { first: 0, count: 100, digits };
 /// assert_eq!((axis.count(), axis.integers()), (100, 7));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Axis {
+pub enum TermAxis {
     /// Mixed-radix digits, the least significant first.
     Digits {
         /// The index of the first element. It is not 0 where a part begins inside a block.
@@ -41,44 +41,44 @@ pub enum Axis {
         /// The number of indices.
         count: u64,
         /// The digits of an index.
-        digits: Vec<Digit>,
+        digits: Vec<MapDigit>,
     },
     /// A list.
     Table {
-        /// What each index adds in the source.
+        /// The number that each index adds in the source.
         source: Vec<i64>,
-        /// What each index adds in the result.
+        /// The number that each index adds in the result.
         result: Vec<i64>,
     },
 }
 
-impl Axis {
+impl TermAxis {
     /// Returns the number of indices.
     ///
     /// ```
-    /// use tilewright_learn::Axis;
-    /// assert_eq!(Axis::Table { source: vec![3, 1], result: vec![0, 1] }.count(), 2);
+    /// use tilewright_learn::TermAxis;
+    /// assert_eq!(TermAxis::Table { source: vec![3, 1], result: vec![0, 1] }.count(), 2);
     /// ```
     pub fn count(&self) -> u64 {
         match self {
-            Axis::Digits { count, .. } => *count,
-            Axis::Table { result, .. } => result.len() as u64,
+            TermAxis::Digits { count, .. } => *count,
+            TermAxis::Table { result, .. } => result.len() as u64,
         }
     }
 
     /// Returns how many integers describe the axis. A list with equal steps counts as two.
     ///
     /// ```
-    /// use tilewright_learn::Axis;
-    /// assert_eq!(Axis::Table { source: vec![3, 0, 1], result: vec![0, 1, 2] }.integers(), 3 + 2);
+    /// use tilewright_learn::TermAxis;
+    /// assert_eq!(TermAxis::Table { source: vec![3, 0, 1], result: vec![0, 1, 2] }.integers(), 3 + 2);
     /// ```
     pub fn integers(&self) -> u64 {
         match self {
-            Axis::Digits { first, count, digits } => {
+            TermAxis::Digits { first, count, digits } => {
                 let product: u64 = digits.iter().map(|digit| digit.extent).product();
                 3 * digits.len() as u64 + u64::from(*first != 0) + u64::from(product != *count)
             }
-            Axis::Table { source, result } => listed(source) + listed(result),
+            TermAxis::Table { source, result } => listed(source) + listed(result),
         }
     }
 }
@@ -91,7 +91,7 @@ fn listed(list: &[i64]) -> u64 {
     }
 }
 
-/// Where the elements of a term come from.
+/// The origin of the elements of a term.
 ///
 /// ```
 /// use tilewright_learn::Origin;
@@ -124,8 +124,8 @@ pub enum Origin {
 /// ```
 #[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Term {
-    /// Where the elements come from.
+pub struct MapTerm {
+    /// The origin of the elements.
     pub origin: Origin,
     /// The address in the family at index 0 of all axes. Member m of a family starts at m·(size + 1); for a source without
     /// family it is the element.
@@ -133,7 +133,7 @@ pub struct Term {
     /// The place in the result at index 0 of all axes.
     pub at: i64,
     /// The axes.
-    pub axes: Vec<Axis>,
+    pub axes: Vec<TermAxis>,
     /// Pairs of digits: the value of the first is XORed onto that of the second.
     pub xor: Vec<(usize, usize)>,
 }
@@ -150,35 +150,35 @@ pub struct Term {
 /// # Ok::<(), tilewright_learn::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part<'a> {
-    /// Where the elements come from.
+pub struct TermPart<'a> {
+    /// The origin of the elements.
     pub origin: Origin,
     /// The element of the source at digits of 0.
     pub offset: i64,
     /// The place in the result at digits of 0.
     pub at: i64,
     /// The digits, in no order.
-    pub digits: &'a [Digit],
+    pub digits: &'a [MapDigit],
 }
 
 /// One digit of a piece of an axis: its number in the term, its first value, and its extent.
 #[derive(Clone, Copy)]
 struct Range {
     number: usize,
-    digit: Digit,
+    digit: MapDigit,
     from: u64,
     extent: u64,
 }
 
 /// A piece of an axis on which all digits are independent.
 #[derive(Clone, Default)]
-struct Piece {
+struct MapPiece {
     source: i64,
     result: i64,
     ranges: Vec<Range>,
 }
 
-impl Term {
+impl MapTerm {
     /// Returns the number of elements.
     ///
     /// ```
@@ -188,7 +188,7 @@ impl Term {
     /// # Ok::<(), tilewright_learn::Error>(())
     /// ```
     pub fn elements(&self) -> u64 {
-        self.axes.iter().map(Axis::count).product()
+        self.axes.iter().map(TermAxis::count).product()
     }
 
     /// Returns how many integers describe the term: its origin and two offsets, and those of its axes and XORs.
@@ -200,34 +200,34 @@ impl Term {
     /// # Ok::<(), tilewright_learn::Error>(())
     /// ```
     pub fn integers(&self) -> u64 {
-        3 + self.axes.iter().map(Axis::integers).sum::<u64>() + 2 * self.xor.len() as u64
+        3 + self.axes.iter().map(TermAxis::integers).sum::<u64>() + 2 * self.xor.len() as u64
     }
 
     /// Calls `each` with boxes that make up the term; sources are addresses of the family.
-    pub(crate) fn boxes(&self, each: &mut dyn FnMut(i64, i64, &[Digit])) {
+    pub(crate) fn boxes(&self, each: &mut dyn FnMut(i64, i64, &[MapDigit])) {
         let mut number = 0;
-        let axes: Vec<Vec<Piece>> = self
+        let axes: Vec<Vec<MapPiece>> = self
             .axes
             .iter()
             .map(|axis| {
                 let pieces = pieces(axis, number);
                 number += match axis {
-                    Axis::Digits { digits, .. } => digits.len(),
-                    Axis::Table { .. } => 0,
+                    TermAxis::Digits { digits, .. } => digits.len(),
+                    TermAxis::Table { .. } => 0,
                 };
                 pieces
             })
             .collect();
-        let start = Piece { source: self.offset, result: self.at, ranges: Vec::new() };
+        let start = MapPiece { source: self.offset, result: self.at, ranges: Vec::new() };
         self.product(&axes, start, each);
     }
 
     /// Calls `each` for every choice of a piece of each axis.
     fn product(
         &self,
-        axes: &[Vec<Piece>],
-        so_far: Piece,
-        each: &mut dyn FnMut(i64, i64, &[Digit]),
+        axes: &[Vec<MapPiece>],
+        so_far: MapPiece,
+        each: &mut dyn FnMut(i64, i64, &[MapDigit]),
     ) {
         let Some((axis, rest)) = axes.split_first() else {
             return self.without_xor(&so_far, each);
@@ -242,7 +242,7 @@ impl Term {
     }
 
     /// Calls `each` with boxes of a piece in which every XOR is of a known number.
-    fn without_xor(&self, piece: &Piece, each: &mut dyn FnMut(i64, i64, &[Digit])) {
+    fn without_xor(&self, piece: &MapPiece, each: &mut dyn FnMut(i64, i64, &[MapDigit])) {
         let is_source = |range: &Range| self.xor.iter().any(|pair| pair.0 == range.number);
         let is_target = |range: &Range| self.xor.iter().any(|pair| pair.1 == range.number);
         let is_whole = |range: &Range| range.from == 0 && range.extent == range.digit.extent;
@@ -272,10 +272,10 @@ impl Term {
     /// Calls `each` with the box in which the digits of `listed` have these values.
     fn fixed(
         &self,
-        piece: &Piece,
+        piece: &MapPiece,
         listed: &[Range],
         values: &[u64],
-        each: &mut dyn FnMut(i64, i64, &[Digit]),
+        each: &mut dyn FnMut(i64, i64, &[MapDigit]),
     ) {
         let value =
             |number: usize| listed.iter().position(|r| r.number == number).map(|k| values[k]);
@@ -292,7 +292,7 @@ impl Term {
             } else if mask == 0 {
                 source += range.from as i64 * digit.source;
                 result += range.from as i64 * digit.result;
-                digits.push(Digit { extent: range.extent, ..digit });
+                digits.push(MapDigit { extent: range.extent, ..digit });
             } else {
                 result += mask as i64 * digit.result;
                 digits.extend(mirrored(digit, mask));
@@ -304,21 +304,21 @@ impl Term {
 }
 
 /// Returns the bits of a digit whose value is XORed with a number: bits of the number step backwards.
-fn mirrored(digit: Digit, mask: u64) -> impl Iterator<Item = Digit> {
+fn mirrored(digit: MapDigit, mask: u64) -> impl Iterator<Item = MapDigit> {
     (0..digit.extent.trailing_zeros()).map(move |bit| {
         let sign = if mask >> bit & 1 == 1 { -1 } else { 1 };
-        Digit { extent: 2, source: digit.source << bit, result: sign * (digit.result << bit) }
+        MapDigit { extent: 2, source: digit.source << bit, result: sign * (digit.result << bit) }
     })
 }
 
 /// Returns the pieces of an axis, whose digits are numbered from `number` on.
-fn pieces(axis: &Axis, number: usize) -> Vec<Piece> {
+fn pieces(axis: &TermAxis, number: usize) -> Vec<MapPiece> {
     match axis {
-        Axis::Table { source, result } => {
+        TermAxis::Table { source, result } => {
             let both = source.iter().zip(result);
-            both.map(|(s, r)| Piece { source: *s, result: *r, ranges: vec![] }).collect()
+            both.map(|(s, r)| MapPiece { source: *s, result: *r, ranges: vec![] }).collect()
         }
-        Axis::Digits { first, count, digits } => {
+        TermAxis::Digits { first, count, digits } => {
             let mut cut = Cut { digits, number, out: Vec::new() };
             cut.cover(digits.len(), *first, first + count, Vec::new());
             cut.out
@@ -328,9 +328,9 @@ fn pieces(axis: &Axis, number: usize) -> Vec<Piece> {
 
 /// Cuts a range of indices into pieces with independent digits.
 struct Cut<'a> {
-    digits: &'a [Digit],
+    digits: &'a [MapDigit],
     number: usize,
-    out: Vec<Piece>,
+    out: Vec<MapPiece>,
 }
 
 impl Cut<'_> {
@@ -340,7 +340,7 @@ impl Cut<'_> {
             return;
         }
         if level == 0 {
-            return self.out.push(Piece { ranges: above, ..Piece::default() });
+            return self.out.push(MapPiece { ranges: above, ..MapPiece::default() });
         }
         let block: u64 = self.digits[..level - 1].iter().map(|digit| digit.extent).product();
         let (first, last) = (from.div_ceil(block), to / block);
@@ -365,7 +365,7 @@ impl Cut<'_> {
                 from: 0,
                 extent: digit.extent,
             }));
-            self.out.push(Piece { ranges, ..Piece::default() });
+            self.out.push(MapPiece { ranges, ..MapPiece::default() });
         }
         if last * block < to {
             self.cover(level - 1, 0, to - last * block, self.with(&above, level, last, 1));
@@ -381,13 +381,13 @@ impl Cut<'_> {
 
 /// Calls `each` with the parts of a term: boxes within one source.
 pub(crate) fn parts(
-    term: &Term,
+    term: &MapTerm,
     families: &Families,
-    each: &mut dyn FnMut(Part<'_>),
+    each: &mut dyn FnMut(TermPart<'_>),
 ) -> Result<(), Error> {
     let Origin::Source(place) = term.origin else {
         let origin = term.origin;
-        term.boxes(&mut |_, at, digits| each(Part { origin, offset: 0, at, digits }));
+        term.boxes(&mut |_, at, digits| each(TermPart { origin, offset: 0, at, digits }));
         return Ok(());
     };
     let family = &families.list[families.of[place].0];
@@ -408,17 +408,17 @@ fn within(
     family: &Family,
     offset: i64,
     at: i64,
-    digits: &[Digit],
-    each: &mut dyn FnMut(Part<'_>),
+    digits: &[MapDigit],
+    each: &mut dyn FnMut(TermPart<'_>),
 ) -> Option<()> {
-    let reach = |digit: &Digit| (digit.extent as i64 - 1) * digit.source;
+    let reach = |digit: &MapDigit| (digit.extent as i64 - 1) * digit.source;
     let low = offset + digits.iter().map(reach).filter(|r| *r < 0).sum::<i64>();
     let high = offset + digits.iter().map(reach).filter(|r| *r > 0).sum::<i64>();
     let (member, _) = family.member(low)?;
     if low.div_euclid(family.stride) == high.div_euclid(family.stride) {
         let (_, element) = family.member(offset)?;
         family.member(high)?;
-        each(Part { origin: Origin::Source(member), offset: element, at, digits });
+        each(TermPart { origin: Origin::Source(member), offset: element, at, digits });
         return Some(());
     }
     // The digit with the largest steps is over members; it is taken value by value.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Axis, Description, Digit, Origin, Term, dims};
+use crate::{Description, MapDigit, MapTerm, Origin, TermAxis, dims};
 
 /// Names of the dims of an array of this rank, outermost first.
 fn letters(rank: usize) -> &'static [&'static str] {
@@ -16,9 +16,9 @@ fn letters(rank: usize) -> &'static [&'static str] {
 }
 
 /// One digit with its name.
-struct Named {
+struct NamedPattern {
     name: String,
-    digit: Digit,
+    digit: MapDigit,
 }
 
 impl Description {
@@ -34,7 +34,7 @@ impl Description {
     /// assert_eq!(learned.pattern(&learned.terms()[0]), "w : n (k k0:2) -> k n k0");
     /// # Ok::<(), tilewright_learn::Error>(())
     /// ```
-    pub fn pattern(&self, term: &Term) -> String {
+    pub fn pattern(&self, term: &MapTerm) -> String {
         let named = self.named(term);
         let order = named.as_ref().and_then(|(_, digits)| stored(digits));
         match (named, order) {
@@ -44,7 +44,7 @@ impl Description {
     }
 
     /// Returns the text of the source's side, and all digits.
-    fn named(&self, term: &Term) -> Option<(String, Vec<Named>)> {
+    fn named(&self, term: &MapTerm) -> Option<(String, Vec<NamedPattern>)> {
         let Origin::Source(place) = term.origin else {
             return None;
         };
@@ -64,7 +64,8 @@ impl Description {
         let ranges = match whole {
             true => String::new(),
             false => {
-                let range = |dim: &dims::Dim| format!("{}:{}", dim.from, dim.from + dim.count);
+                let range =
+                    |dim: &dims::SourceDim| format!("{}:{}", dim.from, dim.from + dim.count);
                 format!("[{}]", rest.iter().map(range).collect::<Vec<String>>().join(","))
             }
         };
@@ -74,9 +75,9 @@ impl Description {
 }
 
 /// Names the digits of a dim: the most significant has the dim's name, the others are numbered from the least.
-fn levels(name: &str, digits: &[Digit]) -> Vec<Named> {
+fn levels(name: &str, digits: &[MapDigit]) -> Vec<NamedPattern> {
     let top = digits.len().saturating_sub(1);
-    let level = |(k, digit): (usize, &Digit)| Named {
+    let level = |(k, digit): (usize, &MapDigit)| NamedPattern {
         name: if k == top { name.to_owned() } else { format!("{name}{k}") },
         digit: *digit,
     };
@@ -84,7 +85,7 @@ fn levels(name: &str, digits: &[Digit]) -> Vec<Named> {
 }
 
 /// Returns the text of a dim.
-fn side(digits: &[Named], empty: bool) -> String {
+fn side(digits: &[NamedPattern], empty: bool) -> String {
     if empty {
         return "1".into();
     }
@@ -98,8 +99,8 @@ fn side(digits: &[Named], empty: bool) -> String {
 }
 
 /// Returns the digits in the order in which they are stored; `None` if their steps are not products of rooms.
-fn stored(digits: &[Named]) -> Option<String> {
-    let mut order: Vec<&Named> = digits.iter().collect();
+fn stored(digits: &[NamedPattern]) -> Option<String> {
+    let mut order: Vec<&NamedPattern> = digits.iter().collect();
     order.sort_by_key(|named| named.digit.result);
     let (mut texts, mut rooms, mut step) = (Vec::new(), Vec::new(), 1);
     if let Some(first) = order.first().filter(|first| first.digit.result != 1) {
@@ -129,12 +130,12 @@ fn stored(digits: &[Named]) -> Option<String> {
 }
 
 /// Returns the digits of a term as numbers.
-fn raw(term: &Term) -> String {
+fn raw(term: &MapTerm) -> String {
     let mut text = format!("{} -> {}", term.offset, term.at);
     for axis in &term.axes {
         match axis {
-            Axis::Table { result, .. } => text += &format!(" table of {}", result.len()),
-            Axis::Digits { first, count, digits } => {
+            TermAxis::Table { result, .. } => text += &format!(" table of {}", result.len()),
+            TermAxis::Digits { first, count, digits } => {
                 let digits: Vec<String> = digits
                     .iter()
                     .map(|digit| format!("{}:{}:{}", digit.extent, digit.source, digit.result))

@@ -5,7 +5,7 @@
 //! others and onto nothing else are found. Every place is compared with the term before it is returned.
 
 use crate::{
-    Axis, Digit, Origin, Term,
+    MapDigit, MapTerm, Origin, TermAxis,
     fit::{Line, Point, line},
     plane::Plane,
 };
@@ -14,7 +14,7 @@ use crate::{
 const MOST_BITS: u32 = 10;
 
 /// Returns the term of a plane, or `None` if it is not found.
-pub(crate) fn term(plane: &Plane, origin: Origin) -> Option<Term> {
+pub(crate) fn term(plane: &Plane, origin: Origin) -> Option<MapTerm> {
     for bits in 1..=MOST_BITS {
         let phases = plane.least.iter().map(|least| least % (1 << bits)).collect::<Vec<u64>>();
         for phases in [phases, vec![0; plane.rank()]] {
@@ -170,7 +170,7 @@ impl<'a> Bits<'a> {
     }
 
     /// Returns the term, if every place agrees with it.
-    fn term(mut self, origin: Origin) -> Option<Term> {
+    fn term(mut self, origin: Origin) -> Option<MapTerm> {
         if self.bits.len() > 63 {
             return None;
         }
@@ -179,7 +179,8 @@ impl<'a> Bits<'a> {
             return None;
         }
         let lines: Vec<Line> = blocks.iter().map(|points| line(points)).collect::<Option<_>>()?;
-        let mut term = Term { origin, offset: 0, at: self.zero, axes: Vec::new(), xor: Vec::new() };
+        let mut term =
+            MapTerm { origin, offset: 0, at: self.zero, axes: Vec::new(), xor: Vec::new() };
         for (axis, line) in lines.iter().enumerate() {
             term.offset +=
                 self.plane.sets[axis][self.base[axis]] + self.since_base(axis, 0) + line.zero.0;
@@ -210,7 +211,7 @@ impl<'a> Bits<'a> {
     }
 
     /// Adds the axes to a term, and returns the number of the digit of each run.
-    fn axes(&self, lines: &[Line], runs: &[(usize, usize)], term: &mut Term) -> Vec<usize> {
+    fn axes(&self, lines: &[Line], runs: &[(usize, usize)], term: &mut MapTerm) -> Vec<usize> {
         let (mut numbers, mut number) = (vec![0; runs.len()], 0);
         for (axis, line) in lines.iter().enumerate() {
             let mut digits = Vec::new();
@@ -230,16 +231,16 @@ impl<'a> Bits<'a> {
             let first = low.phase % (1 << low.bits) + (line.first << low.bits);
             let count = self.plane.sets[axis].len() as u64;
             if count > 1 {
-                term.axes.push(Axis::Digits { first, count, digits });
+                term.axes.push(TermAxis::Digits { first, count, digits });
             }
         }
         numbers
     }
 
     /// Returns the digit of a run of bits.
-    fn digit(&self, range: &(usize, usize)) -> Digit {
+    fn digit(&self, range: &(usize, usize)) -> MapDigit {
         let bit = &self.bits[range.0];
-        Digit { extent: 1 << (range.1 - range.0), source: bit.source, result: bit.result }
+        MapDigit { extent: 1 << (range.1 - range.0), source: bit.source, result: bit.result }
     }
 
     /// Returns whether a bit is part of an XOR.
@@ -341,7 +342,7 @@ fn low(count: usize, most: u32, phase: u64) -> Low {
 }
 
 /// Joins the last low digit with the first of the `outer` digits, if its steps continue.
-fn join(digits: &mut Vec<Digit>, outer: usize) {
+fn join(digits: &mut Vec<MapDigit>, outer: usize) {
     let Some(at) = digits.len().checked_sub(outer).filter(|at| *at > 0 && outer > 0) else {
         return;
     };

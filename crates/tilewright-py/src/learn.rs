@@ -9,8 +9,8 @@ use pyo3::{
 use tilewright::{
     Dtype,
     learn::{
-        self, Axis, Description, Learned, Origin, Report, Source, Sources, Space, Tensor, Term,
-        array_layout,
+        self, Description, Learned, MapSource, MapTerm, NamedArray, Origin, Report, Sources, Space,
+        TermAxis, array_layout,
     },
 };
 
@@ -40,7 +40,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// [(0, 6, [(2, 3, 1), (3, 1, 2)])]
 #[pyclass(name = "MapTerm", module = "tilewright", frozen)]
 pub(crate) struct PyMapTerm {
-    term: Term,
+    term: MapTerm,
     name: String,
     pattern: String,
 }
@@ -80,11 +80,11 @@ impl PyMapTerm {
     /// extent of 1 for each entry.
     #[getter]
     fn axes(&self) -> Vec<AxisOf> {
-        let one = |axis: &Axis| match axis {
-            Axis::Digits { first, count, digits } => {
+        let one = |axis: &TermAxis| match axis {
+            TermAxis::Digits { first, count, digits } => {
                 (*first, *count, digits.iter().map(|d| (d.extent, d.source, d.result)).collect())
             }
-            Axis::Table { source, result } => {
+            TermAxis::Table { source, result } => {
                 let steps = source.iter().zip(result).map(|(s, r)| (1, *s, *r));
                 (0, result.len() as u64, steps.collect())
             }
@@ -104,7 +104,7 @@ impl PyMapTerm {
         self.term.elements()
     }
 
-    /// How many integers describe the term.
+    /// The number of integers that describe the term.
     #[getter]
     fn integers(&self) -> u64 {
         self.term.integers()
@@ -138,7 +138,7 @@ impl PyMapDescription {
     /// The terms, one a source or a family of sources where the map is regular.
     #[getter]
     fn terms(&self) -> Vec<PyMapTerm> {
-        let one = |term: &Term| PyMapTerm {
+        let one = |term: &MapTerm| PyMapTerm {
             term: term.clone(),
             name: self.description.name(term),
             pattern: self.description.pattern(term),
@@ -146,7 +146,7 @@ impl PyMapDescription {
         self.description.terms().iter().map(one).collect()
     }
 
-    /// How many integers all terms are.
+    /// The number of integers of all terms.
     #[getter]
     fn integers(&self) -> u64 {
         self.description.integers()
@@ -158,7 +158,7 @@ impl PyMapDescription {
         self.description.size()
     }
 
-    /// What the elements are that no term has: ``zero``, ``constant`` or ``computed``.
+    /// The kind of the elements that no term has: ``zero``, ``constant`` or ``computed``.
     #[getter]
     fn rest(&self) -> &'static str {
         match self.description.rest() {
@@ -175,7 +175,7 @@ impl PyMapDescription {
         Some(PyTensorLayout(layout.stored().clone()))
     }
 
-    /// How often the elements of each source are held: the least, the most, and the number of those that are not.
+    /// The number of times that the elements of each source are held: the least, the most, and the number of elements that are not.
     #[getter]
     fn held<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let held = py.detach(|| self.description.held()).raised()?;
@@ -219,14 +219,14 @@ fn held_of<'py, 'a>(
 }
 
 /// Returns one source of a map, a tuple or a list of name, shape and first id.
-fn source_of(given: &Bound<'_, PyAny>) -> PyResult<Source> {
+fn source_of(given: &Bound<'_, PyAny>) -> PyResult<MapSource> {
     if given.len()? != 3 {
         return Err(refused("arguments", "sources= takes a list of (name, shape, first_id)"));
     }
     let name = given.get_item(0)?.extract::<TextArgument>()?.of("sources")?;
     let extents = Integers::given("sources", Some(given.get_item(1)?.extract()?))?;
     let first = given.get_item(2)?.extract()?;
-    Ok(Source { name, extents: extents.unwrap_or_default(), first })
+    Ok(MapSource { name, extents: extents.unwrap_or_default(), first })
 }
 
 /// Returns the numbers of an int64 array, in row-major order.
@@ -310,7 +310,7 @@ fn staged(
             }
         });
     }
-    let parameter = Source { name: "parameter".into(), extents, first: 0 };
+    let parameter = MapSource { name: "parameter".into(), extents, first: 0 };
     learn::describe(&staged, &Sources::new(vec![parameter])?)
 }
 
@@ -318,17 +318,17 @@ fn staged(
 #[pyclass(name = "_LearnSpace", module = "tilewright", frozen)]
 pub(crate) struct PyLearnSpace {
     space: Space,
-    tensors: Vec<Tensor>,
+    tensors: Vec<NamedArray>,
 }
 
 /// One source of a loader: name, shape, element type.
 type TensorOf<'py> = (TextArgument, Integers, Bound<'py, PyAny>);
 
-fn tensor_of(argument: &str, (name, extents, dtype): TensorOf<'_>) -> PyResult<Tensor> {
+fn tensor_of(argument: &str, (name, extents, dtype): TensorOf<'_>) -> PyResult<NamedArray> {
     let name = name.of(argument)?;
     let extents = Integers::given(argument, Some(extents))?.unwrap_or_default();
     let dtype = dtype_of(&dtype).map_err(|error| about(&name, error))?;
-    Ok(Tensor { name, dtype, extents })
+    Ok(NamedArray { name, dtype, extents })
 }
 
 #[pymethods]
@@ -336,7 +336,7 @@ impl PyLearnSpace {
     #[new]
     #[pyo3(signature = (sources, /))]
     fn new(sources: Vec<TensorOf<'_>>) -> PyResult<PyLearnSpace> {
-        let tensors: Vec<Tensor> =
+        let tensors: Vec<NamedArray> =
             sources.into_iter().map(|one| tensor_of("inputs", one)).collect::<PyResult<_>>()?;
         let named = tensors.iter().map(|tensor| (tensor.name.clone(), tensor.extents.clone()));
         let dtypes: Vec<Dtype> = tensors.iter().map(|tensor| tensor.dtype).collect();
@@ -450,7 +450,7 @@ impl PyLearnedMaps {
         }))
     }
 
-    /// How often the elements of each source are held by all results: the least, the most, and the number of those that are not.
+    /// The number of times that all results hold the elements of each source: the least, the most, and the number of elements that none holds.
     #[getter]
     fn held<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let held = py.detach(|| self.0.held()).raised()?;

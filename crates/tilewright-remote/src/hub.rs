@@ -12,7 +12,7 @@ use url::Url;
 
 use crate::{
     Entry, Error, Location, error,
-    location::{Place, Repo, is_loopback},
+    location::{LocationKind, Repo, is_loopback},
     patience::Tries,
     settings::variable,
     web::{self, Answer, Fault, REDIRECTIONS, Range},
@@ -160,7 +160,7 @@ pub(crate) async fn list(
     let (commit, entries) =
         known.ok_or_else(|| error::failed(location, "list", "the hub's answer has no files"))?;
     let revision = commit.or_else(|| repo.revision.clone());
-    Ok((Location(Place::Hub(Repo { revision, ..repo.clone() })), entries))
+    Ok((Location(LocationKind::Hub(Repo { revision, ..repo.clone() })), entries))
 }
 
 /// Requests the description of a repository.

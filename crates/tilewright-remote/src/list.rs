@@ -2,7 +2,7 @@
 
 use object_store::path::Path;
 
-use crate::{Entry, Error, Location, error, hub, location::Place, runtime::wait, store};
+use crate::{Entry, Error, Location, error, hub, location::LocationKind, runtime::wait, store};
 
 /// Returns the files and folders in a folder, sorted by name, and the location under which they are read: that of a repository
 /// names its commit.
@@ -17,9 +17,9 @@ use crate::{Entry, Error, Location, error, hub, location::Place, runtime::wait, 
 /// ```
 pub fn list(location: &Location) -> Result<(Location, Vec<Entry>), Error> {
     let (at, mut entries) = match &location.0 {
-        Place::Hub(repo) => wait(hub::list(location, repo))??,
-        Place::Store(..) => (location.clone(), stored(location)?),
-        Place::Web(_) => {
+        LocationKind::Hub(repo) => wait(hub::list(location, repo))??,
+        LocationKind::Store(..) => (location.clone(), stored(location)?),
+        LocationKind::Web(_) => {
             let said = "folders of web servers cannot be listed; name a file";
             return Err(error::unsupported(location, said));
         }
@@ -40,7 +40,7 @@ pub fn list(location: &Location) -> Result<(Location, Vec<Entry>), Error> {
 /// ```
 pub fn is_folder(location: &Location) -> Result<bool, Error> {
     match &location.0 {
-        Place::Web(_) => Ok(false),
+        LocationKind::Web(_) => Ok(false),
         _ if location.is_root() => Ok(true),
         _ => list(location).map(|(_, entries)| !entries.is_empty()),
     }

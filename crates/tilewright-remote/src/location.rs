@@ -24,11 +24,11 @@ use crate::{Error, redacted::redacted};
 /// assert!(Location::parse("s3://").is_err());
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub struct Location(pub(crate) Place);
+pub struct Location(pub(crate) LocationKind);
 
 /// The parts of a location.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub(crate) enum Place {
+pub(crate) enum LocationKind {
     Store(Scheme, String, String),
     Web(Url),
     Hub(Repo),
@@ -92,8 +92,8 @@ impl Location {
             "s3" => stored(Scheme::S3, rest)?,
             "gs" => stored(Scheme::Gs, rest)?,
             "az" => stored(Scheme::Az, rest)?,
-            "hf" => Place::Hub(repo(rest)?),
-            "http" | "https" => Place::Web(web(text)?),
+            "hf" => LocationKind::Hub(repo(rest)?),
+            "http" | "https" => LocationKind::Web(web(text)?),
             _ => {
                 let known = SCHEMES.join(", ");
                 return Err(usage(text, &format!("its beginning is none of {known}")));
@@ -137,12 +137,16 @@ impl Location {
             path => format!("{path}/{name}"),
         };
         Location(match &self.0 {
-            Place::Store(scheme, bucket, key) => Place::Store(*scheme, bucket.clone(), under(key)),
-            Place::Hub(repo) => Place::Hub(Repo { path: under(&repo.path), ..repo.clone() }),
-            Place::Web(url) => {
+            LocationKind::Store(scheme, bucket, key) => {
+                LocationKind::Store(*scheme, bucket.clone(), under(key))
+            }
+            LocationKind::Hub(repo) => {
+                LocationKind::Hub(Repo { path: under(&repo.path), ..repo.clone() })
+            }
+            LocationKind::Web(url) => {
                 let mut url = url.clone();
                 url.set_path(&under(url.path()));
-                Place::Web(url)
+                LocationKind::Web(url)
             }
         })
     }
@@ -155,14 +159,14 @@ impl Location {
     /// assert!(writable("az://container/a") && !writable("hf://owner/name/a"));
     /// ```
     pub fn is_writable(&self) -> bool {
-        matches!(self.0, Place::Store(..))
+        matches!(self.0, LocationKind::Store(..))
     }
 
     fn path(&self) -> &str {
         match &self.0 {
-            Place::Store(_, _, key) => key,
-            Place::Web(url) => url.path(),
-            Place::Hub(repo) => &repo.path,
+            LocationKind::Store(_, _, key) => key,
+            LocationKind::Web(url) => url.path(),
+            LocationKind::Hub(repo) => &repo.path,
         }
     }
 }
@@ -170,12 +174,14 @@ impl Location {
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Place::Store(scheme, bucket, key) if key.is_empty() => {
+            LocationKind::Store(scheme, bucket, key) if key.is_empty() => {
                 write!(f, "{}://{bucket}", scheme.name())
             }
-            Place::Store(scheme, bucket, key) => write!(f, "{}://{bucket}/{key}", scheme.name()),
-            Place::Web(url) => f.write_str(&plain(url)),
-            Place::Hub(Repo { id, revision, path }) => {
+            LocationKind::Store(scheme, bucket, key) => {
+                write!(f, "{}://{bucket}/{key}", scheme.name())
+            }
+            LocationKind::Web(url) => f.write_str(&plain(url)),
+            LocationKind::Hub(Repo { id, revision, path }) => {
                 write!(f, "hf://{id}")?;
                 if let Some(revision) = revision {
                     write!(f, "@{}", revision.replace('/', "%2F"))?;
@@ -207,7 +213,7 @@ fn usage(text: &str, said: &str) -> Error {
     Error::usage(format!("{}: {said}", redacted(text))).of_file()
 }
 
-fn stored(scheme: Scheme, rest: &str) -> Result<Place, Error> {
+fn stored(scheme: Scheme, rest: &str) -> Result<LocationKind, Error> {
     let (bucket, key) = rest.split_once('/').unwrap_or((rest, ""));
     let text = format!("{}://{rest}", scheme.name());
     if bucket.is_empty() {
@@ -215,7 +221,7 @@ fn stored(scheme: Scheme, rest: &str) -> Result<Place, Error> {
     }
     let key = object_store::path::Path::parse(key)
         .map_err(|cause| usage(&text, &format!("its key is not legal: {cause}")))?;
-    Ok(Place::Store(scheme, bucket.into(), key.into()))
+    Ok(LocationKind::Store(scheme, bucket.into(), key.into()))
 }
 
 fn web(text: &str) -> Result<Url, Error> {

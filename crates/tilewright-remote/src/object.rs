@@ -23,7 +23,7 @@ use url::Url;
 use crate::{
     Error, Location, error,
     hub::Hub,
-    location::Place,
+    location::LocationKind,
     patience::Tries,
     runtime::wait,
     store::{self, Store},
@@ -70,7 +70,7 @@ pub struct Object {
     bytes: AtomicU64,
 }
 
-/// Where an object is requested.
+/// The server from which an object is requested.
 enum At {
     Store(Store, Path),
     Web(Url),
@@ -80,9 +80,9 @@ enum At {
 impl At {
     fn of(location: &Location) -> Result<At, Error> {
         Ok(match &location.0 {
-            Place::Web(url) => At::Web(url.clone()),
-            Place::Hub(repo) => At::Hub(Hub::new(location, repo)?),
-            Place::Store(..) => match store::of(location)? {
+            LocationKind::Web(url) => At::Web(url.clone()),
+            LocationKind::Hub(repo) => At::Hub(Hub::new(location, repo)?),
+            LocationKind::Store(..) => match store::of(location)? {
                 Some((store, path)) => At::Store(store, path),
                 None => return Err(error::unsupported(location, "it is not in a store")),
             },
@@ -110,7 +110,7 @@ impl Object {
     /// assert!(Object::open(&bucket).unwrap_err().is_usage());
     /// ```
     pub fn open(location: &Location) -> Result<Object, Error> {
-        if location.is_root() && !matches!(location.0, Place::Web(_)) {
+        if location.is_root() && !matches!(location.0, LocationKind::Web(_)) {
             return Err(
                 Error::usage(format!("{location} is a folder; name an object in it")).of_file()
             );
@@ -129,7 +129,7 @@ impl Object {
         let (len, tag, head) = wait(object.opened())??;
         (object.len, object.tag, object.head) = (len, tag, head);
         if let At::Hub(hub) = &*object.at {
-            object.location = Location(Place::Hub(hub.pinned()));
+            object.location = Location(LocationKind::Hub(hub.pinned()));
         }
         Ok(object)
     }

@@ -1,4 +1,4 @@
-//! How often and how long a request is repeated after a fault that may pass: one setting for the process.
+//! The number and time of retries after a fault that may pass: one setting for the process.
 
 use std::{
     sync::{Mutex, PoisonError},

@@ -17,7 +17,7 @@ use url::Url;
 
 use crate::{
     Error, Location, error,
-    location::{Place, Scheme, is_loopback},
+    location::{LocationKind, Scheme, is_loopback},
     patience::{LONGEST, patience},
     settings::{variable, variables},
     web::{self, Answer, Fault, Range},
@@ -57,7 +57,7 @@ const REQUEST: &str = "120 seconds";
 
 /// Returns the client of a location and the object's name in it; `None` for a location that is not in an object store.
 pub(crate) fn of(location: &Location) -> Result<Option<(Store, Path)>, Error> {
-    let Place::Store(scheme, bucket, key) = &location.0 else { return Ok(None) };
+    let LocationKind::Store(scheme, bucket, key) = &location.0 else { return Ok(None) };
     let path = Path::parse(key).map_err(|cause| error::failed(location, "name it", cause))?;
     let known = (*scheme, bucket.clone(), settings());
     let mut stores = STORES.lock().unwrap_or_else(PoisonError::into_inner);

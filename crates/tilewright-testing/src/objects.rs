@@ -50,7 +50,7 @@ struct Stored {
 }
 
 #[derive(Default)]
-struct State {
+struct ServerState {
     objects: BTreeMap<String, Stored>,
     /// Object, and parts by number.
     uploads: BTreeMap<String, (String, BTreeMap<u64, Vec<u8>>)>,
@@ -65,7 +65,7 @@ struct State {
 /// A running server. Its threads end with the process.
 #[derive(Clone)]
 pub struct Objects {
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<ServerState>>,
     address: String,
 }
 
@@ -88,7 +88,7 @@ impl Objects {
     ///
     /// Panics if the system gives no port.
     pub fn start() -> Objects {
-        let state = Arc::new(Mutex::new(State::default()));
+        let state = Arc::new(Mutex::new(ServerState::default()));
         let storage = serve(state.clone());
         lock(&state).storage = storage;
         Objects { address: serve(state.clone()), state }
@@ -202,12 +202,12 @@ impl Objects {
     }
 }
 
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+fn lock(state: &Mutex<ServerState>) -> MutexGuard<'_, ServerState> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Answers requests at a free port; returns its URL.
-fn serve(state: Arc<Mutex<State>>) -> String {
+fn serve(state: Arc<Mutex<ServerState>>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap_or_else(|error| panic!("{error}"));
     let port = listener.local_addr().map_or(0, |address| address.port());
     thread::spawn(move || {
@@ -253,7 +253,7 @@ impl Told {
 }
 
 /// Answers the next request of a connection; `None` if the connection ends.
-fn answer_one(state: &Mutex<State>, stream: &TcpStream) -> Option<()> {
+fn answer_one(state: &Mutex<ServerState>, stream: &TcpStream) -> Option<()> {
     let asked = read(stream)?;
     let fault = {
         let mut state = lock(state);
@@ -343,7 +343,7 @@ fn write(mut stream: &TcpStream, told: &Told) -> Option<()> {
     stream.flush().ok()
 }
 
-impl State {
+impl ServerState {
     fn store(&mut self, name: &str, bytes: Vec<u8>) -> String {
         self.made += 1;
         let tag = format!("\"{:08x}-{}\"", bytes.len(), self.made);

@@ -1,6 +1,6 @@
 //! 1,000 random compositions: always exact, and nearly always as short as what made them.
 
-use tilewright_learn::{Term, describe};
+use tilewright_learn::{MapTerm, describe};
 
 use crate::random::{Random, compose};
 
@@ -11,7 +11,7 @@ fn compositions_are_exact_and_short() {
         let made = compose(&mut Random(seed), 5);
         let learned = describe(&made.array.ids, &made.sources).unwrap();
         assert_eq!(learned.expand().unwrap(), made.array.ids, "{:?}", made.steps);
-        let moved = |term: &&Term| matches!(term.origin, tilewright_learn::Origin::Source(_));
+        let moved = |term: &&MapTerm| matches!(term.origin, tilewright_learn::Origin::Source(_));
         let terms = learned.terms().iter().filter(moved).count();
         if terms > made.parts {
             long += 1;

@@ -1,14 +1,16 @@
 //! Loaders that were changed: fresh data find the first difference.
 
 use tilewright_core::Dtype;
-use tilewright_learn::{CONSTANT, Learned, Source, Sources, Space, Tensor, describe, learn_result};
+use tilewright_learn::{
+    CONSTANT, Learned, MapSource, NamedArray, Sources, Space, describe, learn_result,
+};
 
 use crate::random::Random;
 
 const GATE: usize = 6 * 8;
 
-fn tensor(name: &str, extents: &[u64]) -> Tensor {
-    Tensor { name: name.into(), dtype: Dtype::Bf16, extents: extents.to_vec() }
+fn tensor(name: &str, extents: &[u64]) -> NamedArray {
+    NamedArray { name: name.into(), dtype: Dtype::Bf16, extents: extents.to_vec() }
 }
 
 /// The places of a loader that interleaves gate and up, pads rows to 10, and repeats a bias.
@@ -108,7 +110,7 @@ fn widened_elements_are_their_bits_and_padding() {
         let bytes = space.coded(0, load, Dtype::Bf16).unwrap();
         bytes.chunks(2).flat_map(|b| [0, 0, b[0], b[1]]).collect()
     };
-    let result = Tensor { name: "w".into(), dtype: Dtype::F32, extents: vec![40] };
+    let result = NamedArray { name: "w".into(), dtype: Dtype::F32, extents: vec![40] };
     let learnt =
         learn_result(&space, &[Dtype::Bf16], result, &mut |load| Ok(widened(load))).unwrap();
     // Read as bf16, each second element is zero.
@@ -120,7 +122,7 @@ fn widened_elements_are_their_bits_and_padding() {
 fn a_result_of_another_width_is_constant_or_computed() {
     let sources = Sources::numbered([("w".into(), vec![4])]).unwrap();
     let space = Space::new(sources, 128).unwrap();
-    let mask = |name: &str| Tensor { name: name.into(), dtype: Dtype::Pred, extents: vec![3] };
+    let mask = |name: &str| NamedArray { name: name.into(), dtype: Dtype::Pred, extents: vec![3] };
     let learnt =
         learn_result(&space, &[Dtype::F16], mask("ones"), &mut |_| Ok(vec![1; 3])).unwrap();
     assert!(learnt.unexplained.is_none());
@@ -134,7 +136,7 @@ fn a_result_of_another_width_is_constant_or_computed() {
 #[test]
 fn sizes_beyond_all_memory_are_refused() {
     let source = |first, extent| {
-        Sources::new(vec![Source { name: "w".into(), extents: vec![extent], first }])
+        Sources::new(vec![MapSource { name: "w".into(), extents: vec![extent], first }])
     };
     assert!(source(i64::MAX, 1).is_err() && source(1, u64::MAX).is_err());
     let sources = source(1, 1 << 50).unwrap();

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 use tilewright_learn::{
-    Axis, Constants, Description, Digit, Error, Learned, Learnt, Origin, Source, Sources, Tensor,
-    Term, Unexplained,
+    Constants, Description, Error, Learned, LearnedResult, MapDigit, MapSource, MapTerm,
+    NamedArray, Origin, Sources, TermAxis, Unexplained,
 };
 
 use crate::Dtype;
@@ -20,7 +20,7 @@ const VERSION: u64 = 1;
 /// # Ok::<(), tilewright::Error>(())
 /// ```
 pub fn to_json(learned: &Learned) -> Value {
-    let source = |(place, tensor): (usize, &Tensor)| {
+    let source = |(place, tensor): (usize, &NamedArray)| {
         let first =
             learned.results.first().map(|one| one.description.sources().list()[place].first);
         let mut value = of_tensor(tensor);
@@ -32,7 +32,7 @@ pub fn to_json(learned: &Learned) -> Value {
     json!({ "tilewright_plan": VERSION, "source": sources, "result": results })
 }
 
-fn of_tensor(tensor: &Tensor) -> Map<String, Value> {
+fn of_tensor(tensor: &NamedArray) -> Map<String, Value> {
     let mut value = Map::new();
     value.insert("name".into(), json!(tensor.name));
     value.insert("dtype".into(), json!(tensor.dtype.name()));
@@ -40,7 +40,7 @@ fn of_tensor(tensor: &Tensor) -> Map<String, Value> {
     value
 }
 
-fn of_result(learnt: &Learnt) -> Value {
+fn of_result(learnt: &LearnedResult) -> Value {
     let mut value = of_tensor(&learnt.tensor);
     let description = &learnt.description;
     value.insert("unit".into(), json!(learnt.unit.name()));
@@ -59,7 +59,7 @@ fn of_result(learnt: &Learnt) -> Value {
     Value::Object(value)
 }
 
-fn of_term(description: &Description, term: &Term) -> Value {
+fn of_term(description: &Description, term: &MapTerm) -> Value {
     let mut value = Map::new();
     value.insert("pattern".into(), json!(description.pattern(term)));
     match term.origin {
@@ -80,10 +80,10 @@ fn of_term(description: &Description, term: &Term) -> Value {
     Value::Object(value)
 }
 
-fn of_axis(axis: &Axis) -> Value {
+fn of_axis(axis: &TermAxis) -> Value {
     match axis {
-        Axis::Table { source, result } => json!({ "source": source, "result": result }),
-        Axis::Digits { first, count, digits } => {
+        TermAxis::Table { source, result } => json!({ "source": source, "result": result }),
+        TermAxis::Digits { first, count, digits } => {
             let digits: Vec<Value> =
                 digits.iter().map(|d| json!([d.extent, d.source, d.result])).collect();
             json!({ "first": first, "count": count, "digits": digits })
@@ -166,7 +166,11 @@ pub fn from_json(value: &Value) -> Result<Learned, Error> {
     for source in array(value, "source")? {
         let tensor = tensor(source)?;
         let first = source["first"].as_i64().ok_or_else(|| corrupt("first"))?;
-        numbered.push(Source { name: tensor.name.clone(), extents: tensor.extents.clone(), first });
+        numbered.push(MapSource {
+            name: tensor.name.clone(),
+            extents: tensor.extents.clone(),
+            first,
+        });
         tensors.push(tensor);
     }
     let sources = match array(value, "result")?.is_empty() {
@@ -190,14 +194,14 @@ fn numbers<T>(value: &Value, key: &str, of: fn(&Value) -> Option<T>) -> Result<V
     value.as_array().and_then(|all| all.iter().map(of).collect()).ok_or_else(|| corrupt(key))
 }
 
-fn tensor(value: &Value) -> Result<Tensor, Error> {
+fn tensor(value: &Value) -> Result<NamedArray, Error> {
     let text = |key: &str| value[key].as_str().ok_or_else(|| corrupt(key));
     let dtype = Dtype::named(text("dtype")?).ok_or_else(|| corrupt("dtype"))?;
     let extents = numbers(&value["extents"], "extents", Value::as_u64)?;
-    Ok(Tensor { name: text("name")?.to_owned(), dtype, extents })
+    Ok(NamedArray { name: text("name")?.to_owned(), dtype, extents })
 }
 
-fn learnt(value: &Value, sources: &Sources) -> Result<Learnt, Error> {
+fn learnt(value: &Value, sources: &Sources) -> Result<LearnedResult, Error> {
     let unit = value["unit"].as_str().and_then(Dtype::named).ok_or_else(|| corrupt("unit"))?;
     let size = value["size"].as_u64().ok_or_else(|| corrupt("size"))?;
     let terms = array(value, "terms")?.iter().map(|one| term(one, sources));
@@ -221,7 +225,7 @@ fn learnt(value: &Value, sources: &Sources) -> Result<Learnt, Error> {
             seen: numbers(&said["seen"], "seen", Value::as_u64)?,
         }),
     };
-    Ok(Learnt { tensor: tensor(value)?, unit, description, constants, unexplained })
+    Ok(LearnedResult { tensor: tensor(value)?, unit, description, constants, unexplained })
 }
 
 fn origin(value: &Value) -> Option<Origin> {
@@ -229,7 +233,7 @@ fn origin(value: &Value) -> Option<Origin> {
     all.into_iter().find(|origin| value.as_str() == Some(word(*origin)))
 }
 
-fn term(value: &Value, sources: &Sources) -> Result<Term, Error> {
+fn term(value: &Value, sources: &Sources) -> Result<MapTerm, Error> {
     let number = |key: &str| value[key].as_i64().ok_or_else(|| corrupt(key));
     let place = |name: &str| sources.list().iter().position(|source| source.name == name);
     let from = match value["source"].as_str() {
@@ -243,7 +247,7 @@ fn term(value: &Value, sources: &Sources) -> Result<Term, Error> {
             _ => Err(corrupt("xor")),
         }
     };
-    Ok(Term {
+    Ok(MapTerm {
         origin: from.ok_or_else(|| corrupt("source"))?,
         offset: number("offset")?,
         at: number("at")?,
@@ -257,18 +261,18 @@ fn term(value: &Value, sources: &Sources) -> Result<Term, Error> {
     })
 }
 
-fn axis(value: &Value) -> Result<Axis, Error> {
+fn axis(value: &Value) -> Result<TermAxis, Error> {
     let Some(digits) = value["digits"].as_array() else {
         let list = |key: &str| numbers(&value[key], key, Value::as_i64);
-        return Ok(Axis::Table { source: list("source")?, result: list("result")? });
+        return Ok(TermAxis::Table { source: list("source")?, result: list("result")? });
     };
     let digit = |value: &Value| {
         let all = numbers(value, "digits", Value::as_i64)?;
         let [extent, source, result] = all[..] else { return Err(corrupt("digits")) };
         let extent = u64::try_from(extent).map_err(|_| corrupt("digits"))?;
-        Ok(Digit { extent, source, result })
+        Ok(MapDigit { extent, source, result })
     };
     let number = |key: &str| value[key].as_u64().ok_or_else(|| corrupt(key));
     let digits = digits.iter().map(digit).collect::<Result<_, Error>>()?;
-    Ok(Axis::Digits { first: number("first")?, count: number("count")?, digits })
+    Ok(TermAxis::Digits { first: number("first")?, count: number("count")?, digits })
 }

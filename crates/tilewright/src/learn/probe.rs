@@ -12,7 +12,7 @@ use std::{
 use serde_json::{Value, json};
 use tilewright_core::{Fill, TensorLayout};
 use tilewright_files::{Input, Reading, Request, Writer, inner::Companions, open};
-use tilewright_learn::{Difference, Error, Learned, Sources, Space, Tensor, learn_result};
+use tilewright_learn::{Error, Learned, Mismatch, NamedArray, Sources, Space, learn_result};
 use tilewright_notation::Named;
 
 use crate::Dtype;
@@ -45,7 +45,7 @@ const MIXED: u64 = 90;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Probe {
     /// The tensors of the checkpoints.
-    pub tensors: Vec<Tensor>,
+    pub tensors: Vec<NamedArray>,
     /// The number that the random bits follow from.
     pub seed: u64,
 }
@@ -63,7 +63,7 @@ impl Probe {
     /// # Ok::<(), tilewright::Error>(())
     /// ```
     pub fn of(input: &Input, seed: u64) -> Result<Probe, Error> {
-        let one = |tensor: &tilewright_files::Tensor| Tensor {
+        let one = |tensor: &tilewright_files::Tensor| NamedArray {
             name: tensor.name().to_owned(),
             dtype: tensor.dtype(),
             extents: tensor.dims().to_vec(),
@@ -184,7 +184,7 @@ impl Probe {
         let seed = value["seed"].as_u64().ok_or_else(|| corrupt("no seed"))?;
         let tensor = |value: &Value| {
             let extents = value["extents"].as_array()?.iter().map(Value::as_u64);
-            Some(Tensor {
+            Some(NamedArray {
                 name: value["name"].as_str()?.to_owned(),
                 dtype: value["dtype"].as_str().and_then(Dtype::named)?,
                 extents: extents.collect::<Option<_>>()?,
@@ -242,7 +242,7 @@ impl Probe {
     /// let nothing = Learned { sources: vec![], results: vec![] };
     /// assert!(Probe { tensors: vec![], seed: 1 }.check(&nothing, std::path::Path::new("nowhere")).is_err());
     /// ```
-    pub fn check(&self, learned: &Learned, dumps: &Path) -> Result<Option<Difference>, Error> {
+    pub fn check(&self, learned: &Learned, dumps: &Path) -> Result<Option<Mismatch>, Error> {
         let dump = Dump::open(&dumps.join(FRESH))?;
         let results = dump
             .results()
@@ -284,7 +284,7 @@ struct DumpResult {
 
 impl DumpResult {
     /// Returns the tensor with the rank in its name, or as its first axis.
-    fn tensor(&self) -> Tensor {
+    fn tensor(&self) -> NamedArray {
         let (name, extents) = match (self.ranks, self.rank) {
             (1, _) => (self.name.clone(), self.extents.clone()),
             (_, Some(rank)) => (format!("rank{rank}/{}", self.name), self.extents.clone()),
@@ -293,7 +293,7 @@ impl DumpResult {
                 (format!("rank{{T}}/{}", self.name), extents.collect())
             }
         };
-        Tensor { name, dtype: self.dtype, extents }
+        NamedArray { name, dtype: self.dtype, extents }
     }
 }
 

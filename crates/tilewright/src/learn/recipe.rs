@@ -5,7 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tilewright_learn::{Axis, Digit, Error, Learned, Learnt, Origin, Source, Sources, Term};
+use tilewright_learn::{
+    Error, Learned, LearnedResult, MapDigit, MapSource, MapTerm, Origin, Sources, TermAxis,
+};
 use tilewright_recipe::{Assembly, Origin as From, Recipe, Tensor};
 
 /// Returns the recipe that makes the results from the sources. [`Recipe::inverse`] is the way back.
@@ -16,10 +18,10 @@ use tilewright_recipe::{Assembly, Origin as From, Recipe, Tensor};
 ///
 /// ```
 /// use tilewright::{Dtype, learn::*};
-/// let tensors = ["gate", "up"].map(|name| Tensor { name: name.into(), dtype: Dtype::U8, extents: vec![2, 3] });
+/// let tensors = ["gate", "up"].map(|name| NamedArray { name: name.into(), dtype: Dtype::U8, extents: vec![2, 3] });
 /// let named = tensors.iter().map(|tensor| (tensor.name.clone(), tensor.extents.clone()));
 /// let space = Space::new(Sources::numbered(named)?, 128)?;
-/// let result = Tensor { name: "gate_up".into(), dtype: Dtype::U8, extents: vec![4, 3] };
+/// let result = NamedArray { name: "gate_up".into(), dtype: Dtype::U8, extents: vec![4, 3] };
 /// let learnt = learn_result(&space, &[Dtype::U8; 2], result, &mut |load| {
 ///     Ok([space.coded(0, load, Dtype::U8)?, space.coded(1, load, Dtype::U8)?].concat())
 /// })?;
@@ -54,7 +56,7 @@ pub fn recipe(learned: &Learned) -> Result<Recipe, Error> {
     }
 }
 
-fn refusal(learnt: &Learnt) -> Error {
+fn refusal(learnt: &LearnedResult) -> Error {
     let name = &learnt.tensor.name;
     Error::no_layout(format!("no recipe expresses {name}; its plan does"))
 }
@@ -70,7 +72,7 @@ fn escaped(name: &str) -> String {
 }
 
 /// Returns whether the recipe gives the map of a result.
-fn agrees(learnt: &Learnt, assembly: &Assembly) -> bool {
+fn agrees(learnt: &LearnedResult, assembly: &Assembly) -> bool {
     let Some(made) = assembly.made.iter().find(|made| made.name == learnt.tensor.name) else {
         return false;
     };
@@ -98,7 +100,7 @@ fn agrees(learnt: &Learnt, assembly: &Assembly) -> bool {
 
 /// A digit of a term, by what it is in the result.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Part {
+struct DimPart {
     /// The place in the dim at digits of 0.
     at: i64,
     /// Extent and step of the digits in the dim, the largest step first.
@@ -109,47 +111,47 @@ struct Part {
 type Names = BTreeMap<(usize, i64), String>;
 
 /// Returns the rule for a result.
-fn rule(learnt: &Learnt) -> Option<String> {
+fn rule(learnt: &LearnedResult) -> Option<String> {
     let description = &learnt.description;
     let extents = &learnt.tensor.extents;
     let size: u64 = extents.iter().product();
     let terms = description.terms();
-    let moved: u64 = terms.iter().map(Term::elements).sum();
+    let moved: u64 = terms.iter().map(MapTerm::elements).sum();
     if terms.is_empty() || moved != size || size != description.size() {
         return None;
     }
-    let digits = |term: &Term| cut(digits(term)?, term, extents, description.sources());
-    let all = terms.iter().map(digits).collect::<Option<Vec<Vec<Digit>>>>()?;
+    let digits = |term: &MapTerm| cut(digits(term)?, term, extents, description.sources());
+    let all = terms.iter().map(digits).collect::<Option<Vec<Vec<MapDigit>>>>()?;
     let mut texts = Vec::new();
     // The text of each digit of each term on the side of the source.
-    let mut names: Vec<Vec<(Digit, String)>> = vec![Vec::new(); terms.len()];
+    let mut names: Vec<Vec<(MapDigit, String)>> = vec![Vec::new(); terms.len()];
     let mut kinds = 1;
     let mut stride = size as i64;
     for (dim, extent) in extents.iter().enumerate() {
         let outer = stride;
         stride /= *extent as i64;
-        let parts: Vec<Part> = terms
+        let parts: Vec<DimPart> = terms
             .iter()
             .zip(&all)
             .map(|(term, digits)| part(term, digits, stride, outer))
             .collect();
-        let distinct: BTreeSet<&Part> = parts.iter().collect();
-        let distinct: Vec<&Part> = distinct.into_iter().collect();
+        let distinct: BTreeSet<&DimPart> = parts.iter().collect();
+        let distinct: Vec<&DimPart> = distinct.into_iter().collect();
         kinds *= distinct.len();
         let mut known = Names::new();
-        let list: Vec<(usize, Part)> =
+        let list: Vec<(usize, DimPart)> =
             distinct.iter().map(|part| (*part).clone()).enumerate().collect();
         let letter = char::from(b'a' + u8::try_from(extents.len() - dim).ok().filter(|k| *k < 24)?);
         texts.push(sum(&list, *extent as i64, letter, &mut known)?);
         for (term, part) in parts.iter().enumerate() {
             let number = distinct.iter().position(|other| *other == part)?;
-            let of_dim = |digit: &&Digit| digit.result >= stride && digit.result < outer;
+            let of_dim = |digit: &&MapDigit| digit.result >= stride && digit.result < outer;
             for digit in all[term].iter().filter(of_dim) {
                 let name = known.get(&(number, digit.result / stride))?;
                 names[term].push((*digit, name.clone()));
             }
             if let Some(name) = known.get(&(number, 0)) {
-                let one = Digit { extent: 1, source: 0, result: 0 };
+                let one = MapDigit { extent: 1, source: 0, result: 0 };
                 names[term].push((one, name.clone()));
             }
         }
@@ -165,12 +167,12 @@ fn rule(learnt: &Learnt) -> Option<String> {
 }
 
 /// Returns the digits of a term that is a plain box.
-fn digits(term: &Term) -> Option<Vec<Digit>> {
+fn digits(term: &MapTerm) -> Option<Vec<MapDigit>> {
     let mut all = Vec::new();
     for axis in &term.axes {
-        let Axis::Digits { first: 0, count, digits } = axis else { return None };
+        let TermAxis::Digits { first: 0, count, digits } = axis else { return None };
         let product: u64 = digits.iter().map(|digit| digit.extent).product();
-        let forward = |digit: &Digit| digit.result > 0 && digit.source > 0;
+        let forward = |digit: &MapDigit| digit.result > 0 && digit.source > 0;
         if product != *count || !digits.iter().all(forward) {
             return None;
         }
@@ -180,7 +182,12 @@ fn digits(term: &Term) -> Option<Vec<Digit>> {
 }
 
 /// Cuts digits that go over the border of a dim of the result, or of the source.
-fn cut(digits: Vec<Digit>, term: &Term, extents: &[u64], sources: &Sources) -> Option<Vec<Digit>> {
+fn cut(
+    digits: Vec<MapDigit>,
+    term: &MapTerm,
+    extents: &[u64],
+    sources: &Sources,
+) -> Option<Vec<MapDigit>> {
     let Origin::Source(place) = term.origin else { return None };
     let borders = |extents: &[u64]| -> Vec<i64> {
         let mut stride = 1;
@@ -206,27 +213,27 @@ fn cut(digits: Vec<Digit>, term: &Term, extents: &[u64], sources: &Sources) -> O
             return None;
         }
         let (source, result) = (digit.source * low, digit.result * low);
-        left.push(Digit { extent: digit.extent / low as u64, source, result });
-        left.push(Digit { extent: low as u64, ..digit });
+        left.push(MapDigit { extent: digit.extent / low as u64, source, result });
+        left.push(MapDigit { extent: low as u64, ..digit });
     }
     Some(all)
 }
 
 /// Returns what a term is in one dim of the result, whose steps are from `stride` to `outer`.
-fn part(term: &Term, digits: &[Digit], stride: i64, outer: i64) -> Part {
-    let of_dim = |digit: &&Digit| digit.result >= stride && digit.result < outer;
+fn part(term: &MapTerm, digits: &[MapDigit], stride: i64, outer: i64) -> DimPart {
+    let of_dim = |digit: &&MapDigit| digit.result >= stride && digit.result < outer;
     let mut digits: Vec<(u64, i64)> =
         digits.iter().filter(of_dim).map(|digit| (digit.extent, digit.result / stride)).collect();
     digits.sort_by_key(|digit| std::cmp::Reverse(digit.1));
-    Part { at: term.at % outer / stride, digits }
+    DimPart { at: term.at % outer / stride, digits }
 }
 
 /// Returns the expression of parts that fill `size` places, and names their digits.
-fn sum(parts: &[(usize, Part)], size: i64, letter: char, names: &mut Names) -> Option<String> {
+fn sum(parts: &[(usize, DimPart)], size: i64, letter: char, names: &mut Names) -> Option<String> {
     let first = &parts.first()?.1;
     if let Some((extent, step)) = first.digits.first().copied() {
         let is_shared =
-            |part: &Part| part.digits.first() == Some(&(extent, step)) && part.at < step;
+            |part: &DimPart| part.digits.first() == Some(&(extent, step)) && part.at < step;
         if extent as i64 * step == size && parts.iter().all(|(_, part)| is_shared(part)) {
             return product(parts, (extent, step), letter, names);
         }
@@ -240,7 +247,7 @@ fn sum(parts: &[(usize, Part)], size: i64, letter: char, names: &mut Names) -> O
         });
     }
     // Parts that follow one another.
-    let mut groups: Vec<(i64, Vec<(usize, Part)>)> = Vec::new();
+    let mut groups: Vec<(i64, Vec<(usize, DimPart)>)> = Vec::new();
     let mut end = 0;
     let mut sorted = parts.to_vec();
     sorted.sort_by_key(|(_, part)| part.at);
@@ -258,8 +265,9 @@ fn sum(parts: &[(usize, Part)], size: i64, letter: char, names: &mut Names) -> O
     let ends: Vec<i64> = groups.iter().skip(1).map(|group| group.0).chain([size]).collect();
     let mut texts = Vec::new();
     for ((start, group), end) in groups.into_iter().zip(ends) {
-        let moved =
-            group.into_iter().map(|(number, part)| (number, Part { at: part.at - start, ..part }));
+        let moved = group
+            .into_iter()
+            .map(|(number, part)| (number, DimPart { at: part.at - start, ..part }));
         texts.push(sum(&moved.collect::<Vec<_>>(), end - start, letter, names)?);
     }
     Some(format!("({})", texts.join(" + ")))
@@ -267,7 +275,7 @@ fn sum(parts: &[(usize, Part)], size: i64, letter: char, names: &mut Names) -> O
 
 /// Returns the expression of parts whose first digit is one axis.
 fn product(
-    parts: &[(usize, Part)],
+    parts: &[(usize, DimPart)],
     (extent, step): (u64, i64),
     letter: char,
     names: &mut Names,
@@ -276,8 +284,8 @@ fn product(
     for (number, _) in parts {
         names.insert((*number, step), format!("{axis}:{extent}"));
     }
-    let inner = |part: &Part| Part { at: part.at, digits: part.digits[1..].to_vec() };
-    let rest: Vec<(usize, Part)> =
+    let inner = |part: &DimPart| DimPart { at: part.at, digits: part.digits[1..].to_vec() };
+    let rest: Vec<(usize, DimPart)> =
         parts.iter().map(|(number, part)| (*number, inner(part))).collect();
     if let [(_, part)] = &*rest
         && part.digits.is_empty()
@@ -289,7 +297,7 @@ fn product(
 }
 
 /// Returns the source's side of a term: its name with the number of a family as an axis, and its dims.
-fn source(term: &Term, names: &[(Digit, String)], sources: &Sources) -> Option<String> {
+fn source(term: &MapTerm, names: &[(MapDigit, String)], sources: &Sources) -> Option<String> {
     let Origin::Source(place) = term.origin else { return None };
     let source = &sources.list()[place];
     let size = source.size();
@@ -306,11 +314,11 @@ fn source(term: &Term, names: &[(Digit, String)], sources: &Sources) -> Option<S
     for (dim, extent) in source.extents.iter().enumerate() {
         let outer = stride;
         stride /= *extent as i64;
-        let of_dim = |(digit, _): &&(Digit, String)| {
+        let of_dim = |(digit, _): &&(MapDigit, String)| {
             let first = dim == 0 && digit.extent == 1;
             first || (digit.source >= stride && digit.source < outer)
         };
-        let mut own: Vec<&(Digit, String)> = names.iter().filter(of_dim).collect();
+        let mut own: Vec<&(MapDigit, String)> = names.iter().filter(of_dim).collect();
         own.sort_by_key(|(digit, _)| std::cmp::Reverse(digit.source));
         let product: u64 = own.iter().map(|(digit, _)| digit.extent).product();
         if product != *extent {
@@ -323,7 +331,7 @@ fn source(term: &Term, names: &[(Digit, String)], sources: &Sources) -> Option<S
 }
 
 /// Returns the name of the source at the offset of a term.
-fn name_at(term: &Term, first: &Source, sources: &Sources) -> Option<String> {
+fn name_at(term: &MapTerm, first: &MapSource, sources: &Sources) -> Option<String> {
     match term.offset {
         0 => Some(first.name.clone()),
         offset => {
@@ -338,7 +346,7 @@ fn name_at(term: &Term, first: &Source, sources: &Sources) -> Option<String> {
 }
 
 /// Returns the name of a family whose one number runs from 0 to `count`.
-fn family(first: &Source, count: u64, axis: &str, sources: &Sources) -> Option<String> {
+fn family(first: &MapSource, count: u64, axis: &str, sources: &Sources) -> Option<String> {
     let members = sources.family(&first.name);
     let name = |k: u64| Some(sources.list()[*members.get(k as usize)?].name.as_str());
     // The number is what differs between the first two.

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use tilewright_learn::{Difference, Error, Held, Learned, Learnt, Origin, Unexplained};
+use tilewright_learn::{Error, Held, Learned, LearnedResult, Mismatch, Origin, Unexplained};
 
 use super::array_layout;
 use crate::Dtype;
 
-/// What was learned: each result with its terms, how often the elements of the sources are held, and what is at fault.
+/// The result of learning: each result with its terms, the uses of the elements of the sources, and the faults.
 ///
 /// ```
 /// use tilewright::learn::{Learned, Report};
@@ -31,8 +31,8 @@ impl<'a> Report<'a> {
     /// Those of [`Learned::held`].
     ///
     /// ```
-    /// use tilewright::{Dtype, learn::{Learned, Report, Tensor}};
-    /// let lost = Tensor { name: "w".into(), dtype: Dtype::Bf16, extents: vec![2] };
+    /// use tilewright::{Dtype, learn::{Learned, Report, NamedArray}};
+    /// let lost = NamedArray { name: "w".into(), dtype: Dtype::Bf16, extents: vec![2] };
     /// let learned = Learned { sources: vec![lost], results: vec![] };
     /// assert!(!Report::of(&learned, &[])?.is_complete());
     /// assert!(Report::of(&learned, &["w".into()])?.is_complete());
@@ -57,8 +57,8 @@ impl<'a> Report<'a> {
     /// Returns what is at fault: elements that are not explained, and source elements that nothing holds.
     ///
     /// ```
-    /// use tilewright::{Dtype, learn::{Learned, Report, Tensor}};
-    /// let lost = Tensor { name: "w".into(), dtype: Dtype::Bf16, extents: vec![2, 3] };
+    /// use tilewright::{Dtype, learn::{Learned, Report, NamedArray}};
+    /// let lost = NamedArray { name: "w".into(), dtype: Dtype::Bf16, extents: vec![2, 3] };
     /// let learned = Learned { sources: vec![lost], results: vec![] };
     /// let faults = Report::of(&learned, &[])?.faults();
     /// assert_eq!(faults, ["w: 6 of 6 elements are held by no result, the first at [0, 0]"]);
@@ -85,7 +85,7 @@ impl<'a> Report<'a> {
 /// ```
 /// use tilewright::{Dtype, learn::*};
 /// let space = Space::new(Sources::numbered([("w".into(), vec![2])])?, 128)?;
-/// let w = Tensor { name: "w".into(), dtype: Dtype::U8, extents: vec![2] };
+/// let w = NamedArray { name: "w".into(), dtype: Dtype::U8, extents: vec![2] };
 /// let copied = learn_result(&space, &[Dtype::U8], w.clone(), &mut |load| space.coded(0, load, Dtype::U8))?;
 /// let learned = Learned { sources: vec![w], results: vec![copied] };
 /// let found = learned.compare(&[vec![1, 2]], &[vec![1, 3]])?.unwrap();
@@ -93,7 +93,7 @@ impl<'a> Report<'a> {
 /// assert_eq!(differs(&learned, &found), said);
 /// # Ok::<(), tilewright::Error>(())
 /// ```
-pub fn differs(learned: &Learned, found: &Difference) -> String {
+pub fn differs(learned: &Learned, found: &Mismatch) -> String {
     let learnt = &learned.results[found.result];
     let [have, want] = [found.found, found.want].map(|bits| value(learnt.unit, bits));
     let (name, count) = (&learnt.tensor.name, found.differing);
@@ -104,7 +104,7 @@ pub fn differs(learned: &Learned, found: &Difference) -> String {
 }
 
 /// Returns the coordinate of a unit of a result, or its number if units are not the elements.
-fn place(learnt: &Learnt, place: u64) -> String {
+fn place(learnt: &LearnedResult, place: u64) -> String {
     match learnt.description.size() == learnt.tensor.extents.iter().product::<u64>() {
         true => format!("{:?}", coordinate(place, &learnt.tensor.extents)),
         false => format!("{} {place}", learnt.unit.name()),
@@ -125,7 +125,7 @@ fn coordinate(index: u64, extents: &[u64]) -> Vec<u64> {
 }
 
 /// Returns what is at fault in a result.
-fn fault(learnt: &Learnt) -> Option<String> {
+fn fault(learnt: &LearnedResult) -> Option<String> {
     let Unexplained { place, count, seen } = learnt.unexplained.as_ref()?;
     let size = learnt.description.size();
     let at = self::place(learnt, *place);
@@ -170,7 +170,7 @@ impl fmt::Display for Report<'_> {
 }
 
 /// Writes a result: its name, then a line for each term.
-fn result(f: &mut fmt::Formatter<'_>, learnt: &Learnt) -> fmt::Result {
+fn result(f: &mut fmt::Formatter<'_>, learnt: &LearnedResult) -> fmt::Result {
     let (tensor, description) = (&learnt.tensor, &learnt.description);
     let extents: Vec<String> = tensor.extents.iter().map(u64::to_string).collect();
     write!(f, "{} {}[{}]", tensor.name, tensor.dtype, extents.join(","))?;

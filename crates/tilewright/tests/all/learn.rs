@@ -6,7 +6,7 @@ use serde_json::Value;
 use tilewright::{
     Dtype,
     learn::{
-        Learned, Sources, Space, Tensor, ZERO, array_layout, describe, from_json, learn_result,
+        Learned, NamedArray, Sources, Space, ZERO, array_layout, describe, from_json, learn_result,
         to_json,
     },
     notation::recognise,
@@ -68,14 +68,14 @@ fn every_recorded_packing_is_one_term_and_most_have_their_name() {
 
 #[test]
 fn plans_are_read_back_and_checked() {
-    let tensors = ["gate", "up"].map(|name| Tensor {
+    let tensors = ["gate", "up"].map(|name| NamedArray {
         name: name.into(),
         dtype: Dtype::Bf16,
         extents: vec![4, 6],
     });
     let named = tensors.iter().map(|tensor| (tensor.name.clone(), tensor.extents.clone()));
     let space = Space::new(Sources::numbered(named).unwrap(), 128).unwrap();
-    let result = Tensor { name: "w13".into(), dtype: Dtype::Bf16, extents: vec![8, 7] };
+    let result = NamedArray { name: "w13".into(), dtype: Dtype::Bf16, extents: vec![8, 7] };
     let learnt = learn_result(&space, &[Dtype::Bf16; 2], result, &mut |load| {
         let rows = [0, 1].map(|source| space.coded(source, load, Dtype::Bf16));
         let mut made = Vec::new();
@@ -110,8 +110,8 @@ fn recipe_of(
     extents: &[u64],
     ids: Vec<i64>,
 ) -> Result<String, String> {
-    use tilewright::learn::{Learnt, recipe};
-    let tensor = |name: &str, extents: &[u64]| Tensor {
+    use tilewright::learn::{LearnedResult, recipe};
+    let tensor = |name: &str, extents: &[u64]| NamedArray {
         name: name.into(),
         dtype: Dtype::Bf16,
         extents: extents.to_vec(),
@@ -119,7 +119,7 @@ fn recipe_of(
     let named = sources.iter().map(|(name, extents)| ((*name).into(), extents.to_vec()));
     let numbered = Sources::numbered(named).unwrap();
     let description = describe(&ids, &numbered).unwrap();
-    let learnt = Learnt {
+    let learnt = LearnedResult {
         tensor: tensor(name, extents),
         unit: Dtype::Bf16,
         description,

@@ -61,7 +61,7 @@ impl TileLoop<'_> {
         let (rows, columns) = (&self.tiled.rows.table[..], &self.tiled.slots[..]);
         let (width, wide) =
             (if WIDE { self.tiled.width() } else { LANE / N }, N * (V::BYTES / LANE));
-        // What is between columns.
+        // The bytes between columns.
         let mut dropped = [0; LANE];
         for c in (0..columns.len()).step_by(wide) {
             let c = c.min(columns.len() - wide);
