@@ -105,7 +105,8 @@ impl Input {
     /// ```
     pub fn warnings(&self) -> impl Iterator<Item = String> {
         let aside = self.aside.iter().map(|aside| aside.said.clone());
-        aside.chain(self.beside.clone()).chain(self.opened.container.warnings())
+        let sources = self.sources().filter_map(Source::warning);
+        aside.chain(self.beside.clone()).chain(sources).chain(self.opened.container.warnings())
     }
 
     /// Returns the bytes of a tensor in the file's layout, if they are at most `most`.

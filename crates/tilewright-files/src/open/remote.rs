@@ -113,6 +113,10 @@ impl Object {
         match *self {}
     }
 
+    pub(crate) fn is_pinned(&self) -> bool {
+        match *self {}
+    }
+
     pub(crate) fn read_at(&self, _: &mut [u8], _: u64) -> Result<(), Error> {
         match *self {}
     }

@@ -137,6 +137,14 @@ impl Source {
         }
     }
 
+    /// Returns a message on an object whose server does not name its version, as a sentence without a full stop.
+    pub(crate) fn warning(&self) -> Option<String> {
+        let Held::Object(object) = &self.held else { return None };
+        let said =
+            "the server names no version of it, so a change of the same length is not noticed";
+        (!object.is_pinned()).then(|| format!("{}: {said}", self.path.display()))
+    }
+
     /// Returns the identity of the file by its metadata in the file system.
     pub(crate) fn stamp(&self) -> Stamp {
         match &self.held {

@@ -1,7 +1,7 @@
 //! Tests of arrays too large for the caches, at addresses that are not aligned to lines or pages.
 
 use tilewright_core::{Digit, Pattern, TensorLayout};
-use tilewright_relayout::{Elements, Plan};
+use tilewright_relayout::{Elements, Plan, Program};
 
 /// Bytes that do not repeat soon.
 fn filled(len: usize) -> Vec<u8> {
@@ -93,4 +93,38 @@ fn ranges_shorter_than_the_blocks_of_the_whole_go_in_two_hops_as_well() {
     rest.fill(0xA5);
     plan.run_range(cut as u64..expected.len() as u64, &source, rest).unwrap();
     assert!(out == expected);
+}
+
+/// Inner dims of few elements are exchanged with rows of odd length: blocks of rows overlap, by more than a filling of the stage
+/// has, and the last ones end anywhere.
+#[test]
+fn rows_of_any_length_past_the_caches() {
+    let shapes =
+        [[271, 4, 963], [257, 2, 955], [263, 3, 961], [129, 5, 963], [300, 7, 97], [67, 131, 33]];
+    for (number, extents) in shapes.into_iter().enumerate() {
+        let src = TensorLayout::row_major(&extents).unwrap();
+        for order in [[0, 2, 1], [2, 1, 0], [1, 0, 2]] {
+            let turned: Vec<_> = order.iter().map(|dim| Digit::rest(*dim, 0)).collect();
+            let dst = Pattern::new(3, &turned).unwrap().layout(&extents).unwrap();
+            for width in [1, 2, 4] {
+                let elements = Elements::same(8 * width as u32);
+                let program = Program::new(&src, &dst, elements, 0).unwrap();
+                let plan = Plan::past_caches(program);
+                let own = filled(plan.src_bytes() as usize);
+                let expected = naive(&src, &dst, width, &own);
+                for (from, to) in [(16, 16), (0, 2), (5, 3 + number)] {
+                    // The source ends with the array.
+                    let source = [&vec![0; from][..], &own].concat();
+                    let mut out = vec![0xA5; expected.len() + 128];
+                    plan.run(&source[from..], &mut out[to..][..expected.len()], 1).unwrap();
+                    assert!(
+                        out[to..][..expected.len()] == expected,
+                        "{extents:?} {order:?} {plan}"
+                    );
+                    let (before, behind) = (&out[..to], &out[to + expected.len()..]);
+                    assert!(before.iter().chain(behind).all(|byte| *byte == 0xA5));
+                }
+            }
+        }
+    }
 }

@@ -12,7 +12,9 @@ use std::{
 use serde_json::{Value, json};
 use tilewright_core::{Fill, TensorLayout};
 use tilewright_files::{Input, Reading, Request, Writer, inner::Companions, open};
-use tilewright_learn::{Error, Learned, Mismatch, NamedArray, Sources, Space, learn_result};
+use tilewright_learn::{
+    Error, Learned, LearnedResult, Mismatch, NamedArray, Sources, Space, learn_result,
+};
 use tilewright_notation::Named;
 
 use crate::Dtype;
@@ -244,11 +246,14 @@ impl Probe {
     /// ```
     pub fn check(&self, learned: &Learned, dumps: &Path) -> Result<Option<Mismatch>, Error> {
         let dump = Dump::open(&dumps.join(FRESH))?;
-        let results = dump
-            .results()
-            .iter()
-            .map(|result| dump.bytes(result))
-            .collect::<Result<Vec<_>, Error>>()?;
+        let own = dump.results();
+        let bytes = |learnt: &LearnedResult| {
+            let name = &learnt.tensor.name;
+            let found = own.iter().find(|result| result.tensor().name == *name);
+            let lacks = || Error::mismatch(format!("the dump of {FRESH} lacks {name}"));
+            dump.bytes(found.ok_or_else(lacks)?)
+        };
+        let results = learned.results.iter().map(bytes).collect::<Result<Vec<_>, Error>>()?;
         learned.compare(&learned.fresh(self.seed)?, &results)
     }
 }
