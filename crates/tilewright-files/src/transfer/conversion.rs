@@ -372,16 +372,25 @@ impl<'a> Conversion<'a> {
         let remark = (!trusted).then(|| quantisation::remark(self.input, &self.jobs, copied));
         let own = lost.into_iter().chain(left).chain(self.strays()).chain(self.retyped());
         let long = self.format.too_long(self.jobs.iter().map(Job::name));
-        let own = own.chain(stays).chain(remark.flatten()).chain(long).chain(self.beside());
+        let own = own.chain(stays).chain(remark.flatten()).chain(long);
         self.input.warnings().chain(own)
     }
 
-    /// Returns a message on the file of the note, which readers of the result need. Bytes without a header need a description anyway.
-    fn beside(&self) -> Option<String> {
-        let is_needed = self.note.is_some() && !self.streamed && *self.format != container::RAW;
-        let name = note::path_of(&self.out);
-        let name = name.file_name()?.to_string_lossy();
-        is_needed.then(|| format!("the layout is written to {name}, to be kept next to the array"))
+    /// Returns the file in which the layout of the result is noted, if the result's own header cannot describe it. Readers of
+    /// the result need it. Bytes without a header need a description anyway, so none is named for them.
+    ///
+    /// ```
+    /// use tilewright_files::{Conversion, Reading, Request, open};
+    /// use tilewright_notation::Spec;
+    /// let input = open(concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_conv.npy"), &Reading::default()).unwrap();
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let request = Request::new().to(Spec::parse("NC1HWC0").unwrap());
+    /// let conversion = Conversion::prepare(&input, folder.path().join("a.npy"), request).unwrap();
+    /// assert_eq!(conversion.layout_file(), Some(folder.path().join("a.npy.tilewright.json")));
+    /// ```
+    pub fn layout_file(&self) -> Option<PathBuf> {
+        let is_noted = self.note.is_some() && !self.streamed && *self.format != container::RAW;
+        is_noted.then(|| note::path_of(&self.out))
     }
 
     /// Returns warnings about padding or data that the input describes of a tensor whose layout it does not note, if the result

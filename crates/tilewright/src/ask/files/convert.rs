@@ -174,7 +174,12 @@ fn line(job: &Job, between: &str) -> String {
 
 impl Answer for Converted<'_> {
     fn notes(&self) -> Vec<String> {
-        self.conversion.warnings().collect()
+        let beside = self.conversion.layout_file();
+        let beside = beside.as_ref().and_then(|path| path.file_name());
+        let beside = beside.map(|name| {
+            format!("the layout is written to {}, to be kept next to the array", name.display())
+        });
+        self.conversion.warnings().chain(beside).collect()
     }
 
     /// A line for each tensor if all lines fit, else one line for the layouts and one for the numbers.
