@@ -73,9 +73,9 @@ fn threads_share_what_has_one_block_along_the_outermost_loop() {
 
 #[test]
 fn ranges_shorter_than_the_blocks_of_the_whole_go_in_two_hops_as_well() {
-    let layout = tilewright_core::Layout::parse("(1500,960):(4800,5)").unwrap();
+    let layout = tilewright_core::Layout::parse("(3000,960):(1920,2)").unwrap();
     let src = TensorLayout::of(&layout);
-    let dst = TensorLayout::col_major(&[1500, 960]).unwrap();
+    let dst = TensorLayout::col_major(&[3000, 960]).unwrap();
     let plan = Plan::new(&src, &dst, Elements::same(32), 0).unwrap();
     assert!(plan.to_string().contains("two passes") || !cfg!(target_arch = "x86_64"), "{plan}");
     let source = filled(plan.src_bytes() as usize);
@@ -86,7 +86,7 @@ fn ranges_shorter_than_the_blocks_of_the_whole_go_in_two_hops_as_well() {
         plan.run(&source, &mut out, threads).unwrap();
         assert!(out == expected, "{threads} threads");
     }
-    let cut = 240 * 6_000;
+    let cut = 240 * 12_000;
     let (first, rest) = out.split_at_mut(cut);
     first.fill(0xA5);
     plan.run_range(0..cut as u64, &source, first).unwrap();

@@ -12,7 +12,7 @@ mod fillings;
 use super::{exchange::exact, prefetch::Prefetches, transpose_run::BlockRun, vector::Vector};
 use crate::{
     cpu::cost,
-    cpu::transpose::{Filling, StepBuffer, TransposeBlock, WriteStep},
+    cpu::transpose::{StepBuffer, TransposeBlock, WriteStep},
 };
 use fillings::{Filled, Fillings};
 
@@ -43,11 +43,14 @@ impl<'a, const W: usize, const CACHED: bool> Sink<'a, W, CACHED> {
 
     /// Starts a block. Returns the writing steps in groups that are written together.
     #[inline(always)]
-    pub(super) fn begin<V: Vector>(&mut self, block: &TransposeBlock) -> Groups<'a> {
+    pub(super) fn begin<V: Vector>(
+        &mut self,
+        block: &TransposeBlock,
+    ) -> core::slice::Chunks<'a, WriteStep> {
         let steps = &self.run.transpose.steps;
         self.first = self.run.buffers.dst.wrapping_offset(block.dst as isize);
         if CACHED {
-            return Groups { steps: &steps.write, fillings: &[], at: 0 };
+            return steps.write.chunks(steps.write.len().max(1));
         }
         let lines = V::BYTES == LINE && steps.aligned && self.first.addr().is_multiple_of(LINE);
         self.stage = steps.stage.as_ref().filter(|_| !lines);
@@ -57,8 +60,8 @@ impl<'a, const W: usize, const CACHED: bool> Sink<'a, W, CACHED> {
             Some(stage) => *exact(&stage.at),
             None => *exact(&steps.write_dst),
         };
-        let fillings = self.stage.map_or(&[][..], |stage| &stage.fillings);
-        Groups { steps: &steps.write, fillings, at: 0 }
+        let together = self.stage.map_or(steps.write.len(), |stage| stage.steps);
+        steps.write.chunks(together.max(1))
     }
 
     /// Prepares for the steps of filling `number`. Returns the address that represents the first byte of the block: a
@@ -79,13 +82,12 @@ impl<'a, const W: usize, const CACHED: bool> Sink<'a, W, CACHED> {
         let last = filling.last && self.block.last;
         let to = self.first.wrapping_offset(first.dst as isize);
         let carried = self.run.carried(stage, self.block.place, filling.carried);
-        let run = filling.run;
-        self.fillings.open(stage, Filled { buffer, to, run, again, last, carried });
+        self.fillings.open(stage, Filled { buffer, to, again, last, carried });
         // The lines that the filling after the next one carries, which may be in a more distant cache.
         for k in 0..stage.dst.len() {
             V::prefetch_to_write(carried.wrapping_add((2 * stage.dst.len() + k) * LINE));
         }
-        prefetch_to_write::<V>(stage, (to, run), (again.is_none(), last));
+        prefetch_to_write::<V>(stage, to, (again.is_none(), last));
         buffer.wrapping_add(LINE).wrapping_offset(-first.dst as isize)
     }
 
@@ -150,43 +152,18 @@ impl<'a, const W: usize, const CACHED: bool> Sink<'a, W, CACHED> {
     }
 }
 
-/// The writing steps of a block in groups: those of each filling, or all.
-pub(super) struct Groups<'a> {
-    steps: &'a [WriteStep],
-    fillings: &'a [Filling],
-    at: usize,
-}
-
-impl<'a> Iterator for Groups<'a> {
-    type Item = &'a [WriteStep];
-
-    #[inline(always)]
-    fn next(&mut self) -> Option<&'a [WriteStep]> {
-        self.at += 1;
-        match self.fillings.get(self.at - 1) {
-            Some(filling) => self.steps.get(filling.first..filling.first + filling.steps),
-            None if self.fillings.is_empty() && self.at == 1 => Some(self.steps),
-            None => None,
-        }
-    }
-}
-
 /// Prefetches the lines of which a filling writes only a part: at the start and at the end of its runs.
 #[inline(always)]
-fn prefetch_to_write<V: Vector>(
-    stage: &StepBuffer,
-    (to, run): (*mut u8, usize),
-    (begins, ends): (bool, bool),
-) {
+fn prefetch_to_write<V: Vector>(stage: &StepBuffer, to: *mut u8, (begins, ends): (bool, bool)) {
     if !begins && !ends {
         return;
     }
     let within_line = |at: *mut u8| !at.addr().is_multiple_of(LINE);
     for dst in &stage.dst {
-        let begin = to.wrapping_offset(*dst as isize);
-        let end = begin.wrapping_add(run);
-        if begins && within_line(begin) {
-            V::prefetch_to_write(begin);
+        let run = to.wrapping_offset(*dst as isize);
+        let end = run.wrapping_add(stage.run);
+        if begins && within_line(run) {
+            V::prefetch_to_write(run);
         }
         if ends && within_line(end) {
             V::prefetch_to_write(end);

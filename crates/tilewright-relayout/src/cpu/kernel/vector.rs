@@ -92,22 +92,6 @@ pub(super) unsafe trait Vector: Copy {
     /// `count` is at most `BYTES`; the machine has the instruction set.
     unsafe fn splice(self, rest: Self, count: usize) -> Self;
 
-    /// Returns the bytes of the register from `by` on, followed by the first `by` bytes of `next`.
-    ///
-    /// # Safety
-    /// `by` is at most `BYTES`; the machine has the instruction set.
-    #[inline(always)]
-    unsafe fn joined(self, next: Self, by: usize) -> Self {
-        let mut bytes = [0; 128];
-        const { assert!(Self::BYTES <= 64) };
-        // SAFETY: the array has room for two registers, and for one from `by` on, which is at most a register.
-        unsafe {
-            self.store(bytes.as_mut_ptr());
-            next.store(bytes.as_mut_ptr().add(Self::BYTES));
-            Self::load(bytes.as_ptr().add(by))
-        }
-    }
-
     /// Extends the sign in every byte from the bit `sign`, a power of two, above which all bits are clear.
     ///
     /// # Safety

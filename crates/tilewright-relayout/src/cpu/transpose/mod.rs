@@ -17,7 +17,7 @@ mod steps;
 
 pub(crate) use blocks::{Blocks, TransposeBlock};
 pub(crate) use permutation::{BitPermutation, NONE};
-pub(crate) use stage::{Filling, StepBuffer};
+pub(crate) use stage::StepBuffer;
 pub(crate) use step::WriteStep;
 pub(crate) use steps::BlockSteps;
 

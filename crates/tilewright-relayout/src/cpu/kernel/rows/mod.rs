@@ -12,7 +12,7 @@ use crate::{
     program::region::{Loop, RegionRef, for_each},
 };
 use write::BlockWrite;
-pub(super) use write::{RunLines, stream_line};
+pub(super) use write::stream_line;
 
 /// Copies `run` bytes.
 pub(super) fn copy(src: &[u8], from: i64, out: &mut [u8], to: i64, run: u64) {

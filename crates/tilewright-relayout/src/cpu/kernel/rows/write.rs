@@ -312,51 +312,6 @@ pub(in super::super) unsafe fn stream_line<V: Vector>(from: *const u8, to: *mut 
     }
 }
 
-/// The lines of a run that begins within a line.
-#[derive(Clone, Copy)]
-pub(in super::super) struct RunLines {
-    /// The bytes of its first line before the run.
-    pub(in super::super) phase: usize,
-    /// The first line that is written, and the number of lines that end in the run.
-    pub(in super::super) first: usize,
-    pub(in super::super) count: usize,
-}
-
-impl RunLines {
-    /// Streams the lines of the run at `from` to `line`, the line in which it begins, and requests a line of the source with each.
-    /// `last` has the bytes before byte `first * LINE` of the run, if registers are lines.
-    ///
-    /// # Safety
-    /// The lines are writable, and `line` is on a line. The run is readable, in whole lines and with a line before it, at an address of
-    /// any alignment; the machine has the instruction set of `V`.
-    #[inline(always)]
-    pub(in super::super) unsafe fn stream<V: Vector>(
-        self,
-        from: *const u8,
-        line: *mut u8,
-        mut last: V,
-        mut request: impl FnMut(),
-    ) {
-        let RunLines { phase, first, count } = self;
-        for i in first..count {
-            request();
-            let (from, line) = (from.wrapping_add(i * LINE), line.wrapping_add(i * LINE));
-            // SAFETY: `# Safety` of `stream`: the line is writable and on a line. `count` lines from `from` on are readable, and so is
-            // the line before.
-            unsafe {
-                if V::BYTES == LINE {
-                    // Loads on lines and a permute: a load over two lines that were just stored would wait for both.
-                    let next = V::load(from);
-                    last.joined(next, LINE - phase).stream(line);
-                    last = next;
-                } else {
-                    stream_line::<V>(from.wrapping_sub(phase), line);
-                }
-            }
-        }
-    }
-}
-
 /// Copies a line.
 ///
 /// # Safety

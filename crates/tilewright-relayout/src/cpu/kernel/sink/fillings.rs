@@ -6,20 +6,17 @@ use crate::{
     cpu::transpose::StepBuffer,
 };
 
-/// The most lines of a run that are written without a step between.
-const TOGETHER: usize = 8;
-
 /// The fillings of a stage that are not yet written.
 pub(super) struct Fillings {
     ring: [Filled; StepBuffer::BUFFERS],
     /// The number of fillings so far, and the number of these that were written.
     pub(super) filled: usize,
     written: usize,
-    /// The next run of the first filling that is not completely written, and its first line that is not written.
+    /// The next run of the first filling that is not completely written, and the lines being written.
     next: usize,
-    line: usize,
-    /// The filled bytes for which no line was written yet; below 0 if more were written.
-    due: isize,
+    lines: Lines,
+    /// The filled bytes for which no line was written yet.
+    due: usize,
 }
 
 /// A filled buffer.
@@ -28,8 +25,6 @@ pub(super) struct Filled {
     pub(super) buffer: *mut u8,
     /// The first byte in the destination.
     pub(super) to: *mut u8,
-    /// The bytes of a run.
-    pub(super) run: usize,
     /// The bytes of its runs that were written before, up to where a line was carried from; `None` if the runs begin
     /// here.
     pub(super) again: Option<i64>,
@@ -39,10 +34,22 @@ pub(super) struct Filled {
     pub(super) carried: *mut u8,
 }
 
+/// Lines on their way from a buffer to the destination.
+#[derive(Clone, Copy)]
+struct Lines {
+    from: *const u8,
+    to: *mut u8,
+    count: usize,
+    /// The bytes of one more line that are written.
+    tail: usize,
+}
+
+const NO_LINES: Lines =
+    Lines { from: core::ptr::null(), to: core::ptr::null_mut(), count: 0, tail: 0 };
+
 const NOT_FILLED: Filled = Filled {
     buffer: core::ptr::null_mut(),
     to: core::ptr::null_mut(),
-    run: 0,
     again: None,
     last: true,
     carried: core::ptr::null_mut(),
@@ -55,7 +62,7 @@ impl Fillings {
             filled: 0,
             written: 0,
             next: 0,
-            line: 0,
+            lines: NO_LINES,
             due: 0,
         }
     }
@@ -101,11 +108,11 @@ impl Fillings {
         let before = self.written;
         while self.written == before {
             // SAFETY: `# Safety` of `make_room`, which `finish` shares, is what `write` requires.
-            unsafe { self.write::<V>(stage, &mut Prefetches::none()) };
+            unsafe { self.write::<V>(stage, usize::MAX, &mut Prefetches::none()) };
         }
     }
 
-    /// Writes about a line for each line that was filled, if all other buffers wait to be written.
+    /// Writes a line for each line that was filled, if all other buffers wait to be written.
     ///
     /// # Safety
     /// Those of [`Fillings::make_room`].
@@ -116,18 +123,17 @@ impl Fillings {
         bytes: usize,
         prefetches: &mut Prefetches<'_>,
     ) {
-        if self.filled - self.written + 1 < stage.buffers {
-            return;
-        }
-        self.due += bytes as isize;
-        while self.due > 0 && self.filled - self.written + 1 >= stage.buffers {
+        self.due += bytes;
+        while self.due >= LINE && self.filled - self.written + 1 >= stage.buffers {
             // SAFETY: `# Safety` of `make_room`, which `go_on` shares, is what `write` requires. A filling waits to be
             // written, since there are at least two buffers (`StepBuffer::of`) and all but the one that is filled now wait.
-            self.due -= (unsafe { self.write::<V>(stage, prefetches) } * LINE) as isize;
+            let lines = unsafe { self.write::<V>(stage, self.due / LINE, prefetches) };
+            self.due -= lines * LINE;
         }
+        self.due %= LINE;
     }
 
-    /// Writes the next lines of the first filling that is not completely written, all of one run. Returns their number.
+    /// Writes at most `most` lines, fewer if a run ends. Returns their number.
     ///
     /// # Safety
     /// Those of [`Fillings::make_room`].
@@ -135,26 +141,56 @@ impl Fillings {
     unsafe fn write<V: Vector>(
         &mut self,
         stage: &StepBuffer,
+        most: usize,
         prefetches: &mut Prefetches<'_>,
     ) -> usize {
-        let filled = &self.ring[self.written % stage.buffers];
-        let run = self.next;
-        // SAFETY: `# Safety` of `make_room`: the fillings are in the destination, and the machine has the instruction set. Run
-        // `run` of the stage is in the destination and in the buffer.
-        let (lines, end) = unsafe {
-            if (run, self.line) == (0, 0) && V::BYTES < LINE {
-                filled.take::<V>(stage);
+        // SAFETY: `# Safety` of `make_room`: the fillings are in the destination, and the machine has the
+        // instruction set. `Filled::lines` gave `count` whole lines and `tail` more bytes that are in the
+        // buffer and in the destination. It put `to` on a line.
+        unsafe {
+            let lines = &mut self.lines;
+            let count = lines.count.min(most);
+            for _ in 0..count {
+                prefetches.some::<V>(1);
+                rows::stream_line::<V>(lines.from, lines.to);
+                (lines.from, lines.to) = (lines.from.add(LINE), lines.to.add(LINE));
             }
-            filled.write::<V>(stage, (run, self.line), prefetches)
-        };
-        self.line = end.unwrap_or(0);
-        if end.is_none() {
-            self.next += 1;
+            lines.count -= count;
+            if lines.count == 0 {
+                if lines.tail > 0 {
+                    V::copy_short(lines.from, lines.to, lines.tail);
+                    lines.tail = 0;
+                }
+                self.next_run::<V>(stage);
+            }
+            count
+        }
+    }
+
+    /// Continues with the next run.
+    ///
+    /// # Safety
+    /// Those of [`Fillings::make_room`].
+    #[inline(always)]
+    unsafe fn next_run<V: Vector>(&mut self, stage: &StepBuffer) {
+        let filled = &self.ring[self.written % stage.buffers];
+        // SAFETY: `# Safety` of `make_room`: the run of `stage.run` bytes at `stage.dst[next]` is in the destination.
+        // In the buffer it begins a line after `next * stage.pitch`, and `take` has put what was carried into that
+        // line.
+        unsafe {
+            match self.next.checked_sub(1) {
+                Some(before) => filled.carry::<V>(stage, before),
+                None => filled.take::<V>(stage),
+            }
             if self.next == stage.dst.len() {
                 (self.next, self.written) = (0, self.written + 1);
+                return;
             }
+            let to = filled.to.wrapping_offset(stage.dst[self.next] as isize);
+            let from = filled.buffer.add(LINE + self.next * stage.pitch);
+            self.lines = filled.lines::<V>(from, to, stage.run);
         }
-        lines
+        self.next += 1;
     }
 }
 
@@ -180,63 +216,49 @@ impl Filled {
         }
     }
 
-    /// Writes some of the lines that end in a run, from line `at` on, past the caches, and requests a line of the source with each. If
-    /// the run goes on elsewhere, its last bytes are carried there; otherwise they are written, and so are its first bytes if it begins
-    /// here. Returns the number of lines, and the next line, if there is one.
+    /// Carries the end of a run to the run that continues it.
     ///
     /// # Safety
-    /// The buffer and what is carried are those of the stage, the run is writable in the destination, and no one else uses it; the
-    /// machine has the instruction set.
+    /// Those of [`Filled::take`]; there is such a run.
     #[inline(always)]
-    unsafe fn write<V: Vector>(
-        &self,
-        stage: &StepBuffer,
-        (run, at): (usize, usize),
-        prefetches: &mut Prefetches<'_>,
-    ) -> (usize, Option<usize>) {
-        let from = self.buffer.wrapping_add(LINE + run * stage.pitch).cast_const();
-        let begin = self.to.wrapping_offset(stage.dst[run] as isize);
-        let carried = self.carried.wrapping_add(run * LINE);
-        let phase = begin.addr() % LINE;
-        let line = begin.wrapping_sub(phase);
-        // The lines that end in the run, beginning with the one in which it begins, and those that were written before.
-        let count = (phase + self.run) / LINE;
-        let first = match self.again {
-            Some(again) => (phase + again as usize) / LINE,
-            None => usize::from(phase > 0),
-        };
-        // All of them, if the block before wrote more than this filling has.
-        let first = first.max(at).min(count);
-        let end = count.min(first + TOGETHER);
-        // SAFETY: `# Safety` of `write`: `self.run` bytes, at least a line, are readable at `from` and writable at `begin`. In the
-        // buffer there is a line before a run, and its last line is complete, so all lines up to `count` are readable. What is written
-        // before `begin` is in a line of which the filling before carried that part here, so it is writable.
-        unsafe {
-            if self.again.is_none() && phase > 0 && at == 0 {
-                V::copy_short(from, begin, LINE - phase);
-            }
-            let last = match (first.checked_sub(1), self.again) {
-                (Some(before), _) => V::load(from.add(before * LINE)),
-                (None, Some(again)) if V::BYTES == LINE => {
-                    let last = V::load(carried);
-                    last.joined(last, LINE - again as usize)
-                }
-                (None, _) => V::load(from),
-            };
-            let lines = rows::RunLines { phase, first, count: end };
-            lines.stream::<V>(from, line, last, || prefetches.some::<V>(1));
-            if end < count {
-                return (end - first, Some(end));
-            }
-            let rest = (phase + self.run) % LINE;
-            if rest > 0 && self.last {
-                let end = from.add(self.run - rest);
-                V::copy_short(end, line.wrapping_add(count * LINE), rest);
-            } else if rest > 0 {
-                copy_line::<V>(from.add(self.run - LINE), carried);
+    unsafe fn carry<V: Vector>(&self, stage: &StepBuffer, run: usize) {
+        let end = self.to.wrapping_offset(stage.dst[run] as isize + stage.run as isize);
+        if !self.last && !end.addr().is_multiple_of(LINE) {
+            // SAFETY: `# Safety` of `carry`: the buffer and `carried` are those of the stage. A run has at least a
+            // line's bytes (`StepBuffer::of`) and begins a line after `run * stage.pitch`, so its last line begins
+            // `stage.run` bytes after that. `carried` has a line for each run.
+            unsafe {
+                let end = self.buffer.add(run * stage.pitch + stage.run);
+                copy_line::<V>(end, self.carried.add(run * LINE));
             }
         }
-        (end - first, None)
+    }
+
+    /// Returns the whole lines of a run of `run` bytes. If its first line was carried here in part, that line is one of
+    /// them. If the run begins here, its bytes before the first whole line are written at once.
+    ///
+    /// # Safety
+    /// The run is readable at `from`, with a line before it, and writable at `to`; the machine has the
+    /// instruction set.
+    #[inline(always)]
+    unsafe fn lines<V: Vector>(&self, from: *const u8, to: *mut u8, run: usize) -> Lines {
+        let phase = to.addr() % LINE;
+        let before = self.again.is_some_and(|again| phase as i64 + again < LINE as i64);
+        let skip = if before { 0 } else { phase.wrapping_neg() % LINE };
+        // SAFETY: `# Safety` of `lines`: `run` bytes are readable at `from`, with a line before it, and
+        // writable at `to`. `phase` and `skip` are below a line, and a run has at least a line's bytes
+        // (`StepBuffer::of`).
+        unsafe {
+            if self.again.is_none() && skip > 0 {
+                V::copy_short(from, to, skip);
+            }
+            let (from, to, bytes) = match before {
+                true => (from.sub(phase), to.wrapping_sub(phase), run + phase),
+                false => (from.add(skip), to.add(skip), run - skip),
+            };
+            let tail = if self.last { bytes % LINE } else { 0 };
+            Lines { from, to, count: bytes / LINE, tail }
+        }
     }
 }
 

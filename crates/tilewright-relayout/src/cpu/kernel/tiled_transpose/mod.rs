@@ -44,9 +44,6 @@ pub(crate) struct TiledTranspose {
     tables: Box<[[u8; 64]]>,
     rows: PanelSide,
     columns: PanelSide,
-    /// The places of all runs of a row, for units that read whole rows, and whether all of them are columns.
-    slots: Box<[i64]>,
-    full: bool,
     /// For each loop of the region, whether it is a row's or a column's.
     inside: Insides,
     run: u64,
@@ -61,13 +58,7 @@ impl TiledTranspose {
         let (rows, columns, inside) = sides::sides(region)?;
         let unit = Unit::of(isa, region.run as usize, &rows, &columns)?;
         let tables = unit.tables(region.run as usize, &rows, &columns);
-        let slots = match unit {
-            Unit::Lines { register, .. } => columns
-                .filled(region.run as usize, register / (region.run as usize).next_power_of_two()),
-            Unit::Square { .. } | Unit::Whole { .. } | Unit::Run { .. } => Box::default(),
-        };
-        let full = slots.len() == columns.len();
-        Some(TiledTranspose { unit, tables, rows, columns, slots, full, inside, run: region.run })
+        Some(TiledTranspose { unit, tables, rows, columns, inside, run: region.run })
     }
 
     /// Returns the iterations that a part needs of loop `i`.
@@ -84,8 +75,7 @@ impl TiledTranspose {
     pub(crate) fn is_dense(&self) -> bool {
         match self.unit {
             Unit::Square { count, .. } => count <= self.rows.len().min(self.columns.len()),
-            Unit::Lines { .. } => self.full,
-            Unit::Whole { .. } => true,
+            Unit::Lines { .. } | Unit::Whole { .. } => true,
             Unit::Run { .. } => false,
         }
     }
@@ -118,8 +108,7 @@ impl TiledTranspose {
     pub(crate) fn instructions(&self) -> f64 {
         let (rows, columns) = self.size();
         let lines = (rows * columns * self.width()) as f64 / cost::LINE as f64;
-        let slots = self.columns.slots(self.width());
-        self.unit.instructions(self.width(), rows, columns, slots) as f64 / lines
+        self.unit.instructions(rows, columns) as f64 / lines
     }
 
     /// Returns whether a region has the rows and columns of this one.

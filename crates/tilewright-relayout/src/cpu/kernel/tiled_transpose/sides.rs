@@ -9,9 +9,6 @@ use crate::{
 /// The maximal number of rows or columns of a tile: tables stay in the first-level cache.
 const MOST: u64 = 2048;
 
-/// In a table, a place that is not of the tile.
-pub(super) const ABSENT: i64 = i64::MIN;
-
 /// The rows, which are consecutive in the destination, or the columns, which are consecutive in the source.
 #[derive(Clone, Debug)]
 pub(super) struct PanelSide {
@@ -35,21 +32,6 @@ impl PanelSide {
     /// Returns the bytes that runs of `run` bytes span on their side.
     pub(super) fn span(&self, run: usize) -> usize {
         (self.len() - 1) * self.step + run
-    }
-
-    /// Returns the runs of `run` bytes that these span on their side.
-    pub(super) fn slots(&self, run: usize) -> usize {
-        self.span(run) / run
-    }
-
-    /// Returns the table of all runs that these span, at least `least` of them; those between them and after them are
-    /// [absent](ABSENT).
-    pub(super) fn filled(&self, run: usize, least: usize) -> Box<[i64]> {
-        let mut slots = vec![ABSENT; self.slots(run).max(least)];
-        for (slot, at) in slots.iter_mut().step_by(self.step / run).zip(&self.table) {
-            *slot = *at;
-        }
-        slots.into_boxed_slice()
     }
 
     /// Returns whether these begin `by` bytes apart on the other side, in any order, from 0 on.

@@ -11,16 +11,13 @@ use super::{
 pub(super) enum Unit {
     /// `count` rows and columns, in registers that hold a run of each.
     Square { register: usize, count: usize },
-    /// `count` rows, and the columns that a register holds, with what lies between them.
+    /// `count` rows, and the columns of a register.
     Lines { register: usize, count: usize },
     /// A whole tile that is contiguous on both sides, in `count` registers.
     Whole { register: usize, count: usize },
     /// One run, by a load and a store of this power of two.
     Run { copied: usize },
 }
-
-/// The most runs from one column to the next of units that read whole rows.
-const FURTHEST: usize = 4;
 
 /// The maximal number of registers of a tile that is moved as a whole.
 const REGISTERS: usize = 4;
@@ -36,23 +33,15 @@ impl Unit {
         let joined = rows.step == run && columns.step == run;
         let sizes = || [64, 32, 16].into_iter().filter(|size| joined && *size <= isa.register());
         let squares = sizes().filter_map(|register| square(register, run));
-        let wide = [64, 32].into_iter().filter(|size| *size <= isa.register());
-        let lines = wide.filter_map(|register| lines(register, run, rows, columns));
+        let lines = sizes().filter_map(|register| lines(register, run, rows, columns));
         let wholes = sizes().filter_map(|register| whole(register, run, rows, columns));
         let units = squares.chain(lines).chain(wholes).chain(each);
-        let slots = columns.slots(run);
-        units.min_by_key(|unit| unit.instructions(run, rows.len(), columns.len(), slots))
+        units.min_by_key(|unit| unit.instructions(rows.len(), columns.len()))
     }
 
     /// Returns the approximate number of instructions for a tile of these rows and columns: loads, exchanges or picks,
-    /// and stores. The columns span `slots` runs.
-    pub(super) fn instructions(
-        self,
-        run: usize,
-        rows: usize,
-        columns: usize,
-        slots: usize,
-    ) -> usize {
+    /// and stores.
+    pub(super) fn instructions(self, rows: usize, columns: usize) -> usize {
         match self {
             Unit::Square { count, .. } => {
                 let squares = rows.div_ceil(count) * columns.div_ceil(count);
@@ -62,9 +51,8 @@ impl Unit {
             }
             Unit::Lines { register, count } => {
                 let each = register / LANE;
-                let units = rows.div_ceil(count) * slots.div_ceil(each * count);
-                let widened = if run.is_power_of_two() { 0 } else { 2 };
-                units * count * (1 + widened + count.ilog2() as usize + each)
+                let units = rows.div_ceil(count) * columns.div_ceil(each * count);
+                units * count * (1 + count.ilog2() as usize + each)
             }
             Unit::Whole { count, .. } => count * (2 + 2 * count),
             Unit::Run { .. } => 2 * rows * columns,
@@ -75,29 +63,20 @@ impl Unit {
     pub(super) fn beyond(self, run: usize, columns: &PanelSide) -> usize {
         match self {
             Unit::Square { register, .. } => register.saturating_sub(columns.len() * run),
-            Unit::Lines { register, .. } => {
-                let read = register / run.next_power_of_two() * run;
-                register - columns.span(run).min(read)
-            }
-            Unit::Whole { .. } => 0,
+            Unit::Lines { .. } | Unit::Whole { .. } => 0,
             Unit::Run { copied } => copied - run,
         }
     }
 
     /// Returns, for each written and each read register of a whole tile, the source of its bytes. The last register on
-    /// each side ends at the end of the tile. For runs that are no power of two and go through lanes, returns the tables that
-    /// [widen](widened) them and undo it.
+    /// each side ends at the end of the tile.
     pub(super) fn tables(
         self,
         run: usize,
         rows: &PanelSide,
         columns: &PanelSide,
     ) -> Box<[[u8; 64]]> {
-        let (register, count) = match self {
-            Unit::Whole { register, count } => (register, count),
-            Unit::Lines { .. } if !run.is_power_of_two() => return Box::new(widened(run)),
-            Unit::Lines { .. } | Unit::Square { .. } | Unit::Run { .. } => return Box::default(),
-        };
+        let Unit::Whole { register, count } = self else { return Box::default() };
         let bytes = rows.len() * columns.len() * run;
         let mut from = vec![0; bytes];
         for (c, column) in columns.table.iter().enumerate() {
@@ -124,17 +103,6 @@ impl Unit {
     }
 }
 
-/// Returns the source of each byte of a register whose runs of `run` bytes get the room of a power of two, and then of each lane
-/// whose runs lose it again.
-fn widened(run: usize) -> [[u8; 64]; 2] {
-    let wide = run.next_power_of_two();
-    let narrowed = |i: usize| {
-        let (lane, at) = (i / LANE * LANE, i % LANE);
-        (lane + (at / run * wide + at % run).min(LANE - 1)) as u8
-    };
-    [std::array::from_fn(|i| (i / wide * run + i % wide) as u8), std::array::from_fn(narrowed)]
-}
-
 /// Returns squares of registers of this size, if there are any.
 fn square(register: usize, run: usize) -> Option<Unit> {
     let count = register / run;
@@ -142,13 +110,12 @@ fn square(register: usize, run: usize) -> Option<Unit> {
     is_square.then_some(Unit::Square { register, count })
 }
 
-/// Returns the units of long rows in registers of this size, if the tile has enough rows for one, and columns in every fourth place
-/// or more often.
+/// Returns the units of long rows in registers of this size, if the tile has enough rows and columns for one.
 fn lines(register: usize, run: usize, rows: &PanelSide, columns: &PanelSide) -> Option<Unit> {
-    let count = LANE / run.next_power_of_two().min(LANE);
-    let fits = count >= 2 && rows.step == run && rows.len() >= count;
-    let near = columns.step.is_multiple_of(run) && columns.step <= FURTHEST * run;
-    (fits && near).then_some(Unit::Lines { register, count })
+    let count = LANE / run;
+    let fits = run.is_power_of_two() && count >= 2 && register > LANE;
+    (fits && rows.len() >= count && columns.len() >= count * register / LANE)
+        .then_some(Unit::Lines { register, count })
 }
 
 /// Returns the whole tile in registers of this size, if it is small.

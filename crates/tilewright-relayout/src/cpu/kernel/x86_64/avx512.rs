@@ -13,17 +13,6 @@ const DOWN_8: [u8; 16] = [1, 1, 3, 3, 5, 5, 7, 7, 9, 9, 11, 11, 13, 13, 15, 15];
 const UP_16: [u8; 16] = [0, 1, 0, 1, 4, 5, 4, 5, 8, 9, 8, 9, 12, 13, 12, 13];
 const DOWN_16: [u8; 16] = [2, 3, 2, 3, 6, 7, 6, 7, 10, 11, 10, 11, 14, 15, 14, 15];
 
-/// The numbers of the bytes of two registers.
-static NUMBERS: [u8; 128] = {
-    let mut numbers = [0; 128];
-    let mut i = 0;
-    while i < numbers.len() {
-        numbers[i] = i as u8;
-        i += 1;
-    }
-    numbers
-};
-
 /// Returns 16 bytes, repeated in every lane.
 #[inline(always)]
 unsafe fn lanes(bytes: &[u8; 16]) -> __m512i {
@@ -171,16 +160,6 @@ unsafe impl Vector for Zmm {
         unsafe {
             let own = if count == 64 { u64::MAX } else { (1 << count) - 1 };
             Zmm(_mm512_mask_mov_epi8(rest.0, own, self.0))
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn joined(self, next: Zmm, by: usize) -> Zmm {
-        // SAFETY: `# Safety` of `Vector::joined`: `by` is at most 64, so 64 numbers are readable from there on. The machine has
-        // AVX-512 with VBMI.
-        unsafe {
-            let table = _mm512_loadu_si512(NUMBERS.as_ptr().add(by).cast());
-            Zmm(_mm512_permutex2var_epi8(self.0, table, next.0))
         }
     }
 
