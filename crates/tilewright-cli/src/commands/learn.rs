@@ -16,6 +16,16 @@ use crate::{
 };
 
 pub(super) fn run(step: &LearnStep, out: &mut Output) -> Result<ExitCode, Failure> {
+    let written = match step {
+        LearnStep::Make(args) => vec![&args.probe],
+        LearnStep::Read(args) => [&args.probe, &args.dumps].into_iter().chain(&args.plan).collect(),
+    };
+    if let Some(url) = written.iter().find(|path| path.to_string_lossy().contains("://")) {
+        let url = url.display();
+        return Err(Failure::usage(format!(
+            "{url}: probes, dumps and plans are on this machine; name a path"
+        )));
+    }
     match step {
         LearnStep::Make(args) => make(args, out),
         LearnStep::Read(args) => read(args, out),

@@ -8,7 +8,7 @@ use std::{
 use tilewright_core::Remedy;
 
 use crate::{
-    Error, FileLists, Input, Reading, Tensor, container, error,
+    Error, FileLists, Input, Reading, Tensor, Watch, container, error,
     open::{
         check_reading, folder, foreign,
         globs::Pattern,
@@ -345,9 +345,12 @@ impl Collection {
         self.names().filter_map(|name| Some(self.get(name)?.1.len)).fold(0, u64::saturating_add)
     }
 
-    /// Returns an error if a file was changed since it was opened.
-    pub(crate) fn check(&self) -> Result<(), Error> {
-        self.inputs.iter().try_for_each(Input::check_unchanged)
+    /// Returns an error if a file contradicts its checksums, or was changed since it was opened.
+    pub(crate) fn check(&self, watch: &dyn Watch) -> Result<(), Error> {
+        self.inputs.iter().try_for_each(|input| {
+            input.check_sums(watch)?;
+            input.check_unchanged()
+        })
     }
 }
 

@@ -97,7 +97,7 @@ impl Collection {
             let (dtype, dims) = (tensor.dtype(), tensor.dims().to_vec());
             tensors.push(Printed { name: name.into(), dtype, dims, fingerprint });
         }
-        self.check()?;
+        self.check(watch)?;
         let all = all(&mut tensors.iter().map(Printed::entry).collect::<Vec<_>>(), key);
         Ok(Fingerprints { tensors, all })
     }

@@ -66,8 +66,8 @@ pub fn same_data(
     found.extend(only.map(|name| Divergence::missing(name, true)));
     both.name_others(&mut found, &mut prints, watch)?;
     found.sort_by(|a, b| a.name.cmp(&b.name));
-    a.check()?;
-    b.check()?;
+    a.check(watch)?;
+    b.check(watch)?;
     Ok(found)
 }
 
@@ -131,8 +131,8 @@ fn by_recipe(
         });
         let mut found: Vec<Divergence> = found.chain(dropped).collect();
         found.sort_by(|a, b| a.name.cmp(&b.name));
-        a.check()?;
-        b.check()?;
+        a.check(watch)?;
+        b.check(watch)?;
         return Ok(Some(found));
     }
     Ok(None)

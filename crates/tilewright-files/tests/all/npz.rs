@@ -387,3 +387,26 @@ fn entries_and_texts_that_are_no_arrays_pass_through() {
 fn corpus_like(entries: &[Entry], folder: &tempfile::TempDir) -> std::path::PathBuf {
     write(folder, "again.npz", archive(entries))
 }
+
+/// A changed byte of an archive is found by its checksum, whatever reads the archive.
+#[test]
+fn data_are_compared_with_the_checksums_of_an_archive() {
+    let folder = folder();
+    let at = |name: &str| folder.path().join(name);
+    let array = npy("<f4", false, "(4,)", &[1; 16]);
+    let mut bytes = archive(&[stored("a.npy", &array)]);
+    fs::write(at("good.npz"), &bytes).unwrap();
+    let data = bytes.windows(16).rposition(|window| window == [1; 16]).unwrap();
+    bytes[data + 5] ^= 4;
+    fs::write(at("bad.npz"), &bytes).unwrap();
+    let open = |name: &str| tilewright_files::Collection::open(at(name)).unwrap();
+    let (good, bad) = (open("good.npz"), open("bad.npz"));
+    let key = tilewright_files::Key::default();
+    assert!(good.fingerprints(&key, &()).is_ok());
+    for error in [
+        bad.fingerprints(&key, &()).unwrap_err(),
+        tilewright_files::same_data(&good, &bad, &key, &()).unwrap_err(),
+    ] {
+        assert!(error.is_io() && error.to_string().contains("bad.npz"), "{error}");
+    }
+}

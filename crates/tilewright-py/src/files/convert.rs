@@ -282,9 +282,11 @@ impl Watcher {
         if self.progress.is_none() && !self.is_time() {
             return;
         }
-        let (done, total) = (self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed));
         self.ask(|py| {
             py.check_signals()?;
+            // Read while no other thread calls, so that the numbers of calls never fall.
+            let (done, total) =
+                (self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed));
             match &self.progress {
                 Some(progress) => progress.call1(py, (done, total)).map(drop),
                 None => Ok(()),

@@ -183,6 +183,9 @@ impl Probe {
             .map_err(|error| Error::from(error).about(&path.display().to_string()))?;
         let value: Value =
             serde_json::from_str(&text).map_err(|error| corrupt(&error.to_string()))?;
+        if value["tilewright_probe"] != 1 {
+            return Err(corrupt("it is not the description of a probe of version 1"));
+        }
         let seed = value["seed"].as_u64().ok_or_else(|| corrupt("no seed"))?;
         let tensor = |value: &Value| {
             let extents = value["extents"].as_array()?.iter().map(Value::as_u64);
@@ -316,11 +319,23 @@ impl Dump {
         paths.retain(|path| {
             path.extension().is_some_and(|ending| ending == "safetensors" || ending == "npz")
         });
-        paths.sort_by_key(|path| (numbers(path), path.clone()));
+        paths.sort_by_key(|path| (rank_of(path), path.clone()));
         if paths.is_empty() {
             return Err(Error::mismatch(format!(
                 "{} has no .safetensors and no .npz; dump one file for each rank",
                 folder.display()
+            )));
+        }
+        let numbers: Vec<Option<u64>> = paths.iter().map(|path| rank_of(path)).collect();
+        if paths.len() > 1 && !numbers.iter().copied().eq((0..paths.len() as u64).map(Some)) {
+            let names: Vec<_> = paths.iter().take(4).filter_map(|path| path.file_name()).collect();
+            let names: Vec<_> = names.iter().map(|name| name.to_string_lossy()).collect();
+            return Err(Error::mismatch(format!(
+                "{} has {} files, such as {}, which are not those of ranks 0 to {}; name one file for each rank, such as rank0.safetensors",
+                folder.display(),
+                paths.len(),
+                names.join(", "),
+                paths.len() - 1
             )));
         }
         let ranks = paths.iter().map(|path| open(path, &Reading::default()));
@@ -342,13 +357,21 @@ impl Dump {
                 let same = |found: &tilewright_files::Tensor| {
                     found.dtype() == tensor.dtype() && found.dims() == tensor.dims()
                 };
-                if !found.is_some_and(same) || a.tensors().len() != b.tensors().len() {
-                    return Err(Error::mismatch(format!(
-                        "rank {rank}: {} has {} and {of} has not; all loads give the same tensors",
-                        name,
-                        tensor.name()
-                    )));
-                }
+                let differs = match found {
+                    None => "has not",
+                    Some(found) if !same(found) => "has it with another shape or type",
+                    Some(_) => continue,
+                };
+                return Err(Error::mismatch(format!(
+                    "rank {rank}: {name} has {} and {of} {differs}; all loads give the same tensors",
+                    tensor.name()
+                )));
+            }
+            let (own, other) = (a.tensors().len(), b.tensors().len());
+            if own != other {
+                return Err(Error::mismatch(format!(
+                    "rank {rank}: {name} has {own} tensors and {of} has {other}; all loads give the same tensors"
+                )));
             }
         }
         Ok(())
@@ -395,9 +418,35 @@ impl Dump {
     }
 }
 
-/// Returns the numbers in the name of a file.
-fn numbers(path: &Path) -> Vec<u64> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let parts = name.split(|c: char| !c.is_ascii_digit()).filter(|part| !part.is_empty());
-    parts.map(|part| part.parse().unwrap_or(u64::MAX)).collect()
+/// Returns the rank in the name of a file: the number after its last `rank`, or its only number.
+fn rank_of(path: &Path) -> Option<u64> {
+    let name = path.file_stem()?.to_string_lossy().to_lowercase();
+    if let Some((_, rest)) = name.rsplit_once("rank") {
+        let rest = rest.trim_start_matches(['_', '-', '.']);
+        let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        return rest.get(..digits)?.parse().ok();
+    }
+    let mut numbers = name.split(|c: char| !c.is_ascii_digit()).filter(|number| !number.is_empty());
+    let (only, None) = (numbers.next()?, numbers.next()) else { return None };
+    only.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_are_read_from_names() {
+        for (name, rank) in [
+            ("rank0.safetensors", Some(0)),
+            ("host0_rank12.npz", Some(12)),
+            ("Rank_3.npz", Some(3)),
+            ("7.safetensors", Some(7)),
+            ("host1_3.npz", None),
+            ("model.npz", None),
+            ("rank.npz", None),
+        ] {
+            assert_eq!(rank_of(Path::new(name)), rank, "{name}");
+        }
+    }
 }
