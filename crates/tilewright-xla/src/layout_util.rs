@@ -1,5 +1,5 @@
-//! Queries and changes of layouts: XLA's `LayoutUtil`, as methods of [`Layout`](crate::Layout),
-//! [`ArrayShape`](crate::ArrayShape) and [`Shape`](crate::Shape).
+//! Queries and changes of layouts: XLA's `LayoutUtil`, as methods of [`Layout`],
+//! [`ArrayShape`] and [`Shape`].
 //!
 //! - Equality with some properties ignored.
 //! - The order of the dims: queries for minor and major dims, changes, and byte strides of a dense row-major array.

@@ -1,5 +1,5 @@
-//! Queries and changes of shapes: XLA's `ShapeUtil`, as methods of [`ArrayShape`](crate::ArrayShape),
-//! [`Shape`](crate::Shape) and [`PrimitiveType`](crate::PrimitiveType).
+//! Queries and changes of shapes: XLA's `ShapeUtil`, as methods of [`ArrayShape`],
+//! [`Shape`] and [`PrimitiveType`].
 //!
 //! This file has predicates of shapes, and properties of element types: integral, floating, complex, signed, and their precision.
 //! Methods that take an existing dim accept negative numbers, which count from the end ([`dimension_number`]). Where

@@ -172,10 +172,10 @@ pub fn layout_of(text: &str) -> Result<Named, Error> {
     })
 }
 
-/// Calls a function of [`functions`](functions) with these arguments.
+/// Calls a function of [`functions`] with these arguments.
 ///
 /// # Errors
-/// As [`evaluate`](evaluate), without a span, since there is no text.
+/// As [`evaluate`], without a span, since there is no text.
 ///
 /// ```
 /// use tilewright::{Layout, eval::{Value, call}};
@@ -317,7 +317,7 @@ pub enum Operation {
 /// Returns the outermost operation of an expression, if it combines two layouts; `None` for others.
 ///
 /// # Errors
-/// As [`evaluate`](evaluate).
+/// As [`evaluate`].
 ///
 /// ```
 /// use tilewright::eval::{Operation, operation};
