@@ -101,13 +101,7 @@ impl Plane {
             if row.iter().zip(last).any(|(place, point)| *place != base + point.1) {
                 return false;
             }
-            for k in (0..outer.len()).rev() {
-                ranks[k] += 1;
-                if ranks[k] < outer[k].len() {
-                    break;
-                }
-                ranks[k] = 0;
-            }
+            advance(&mut ranks, |k| outer[k].len());
         }
         true
     }
@@ -175,6 +169,17 @@ pub(crate) fn by_edges(
         edge.iter_mut().for_each(|point| *point = (point.0 - start.0, point.1 - start.1));
     }
     Some(of_lines(start, &edges, origin))
+}
+
+/// Moves to the next ranks in row-major order; after the last ones come the first.
+pub(crate) fn advance(ranks: &mut [usize], extent: impl Fn(usize) -> usize) {
+    for (k, rank) in ranks.iter_mut().enumerate().rev() {
+        *rank += 1;
+        if *rank < extent(k) {
+            break;
+        }
+        *rank = 0;
+    }
 }
 
 /// Returns a term for each piece of one more axis.

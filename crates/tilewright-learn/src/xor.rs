@@ -7,7 +7,7 @@
 use crate::{
     MapDigit, MapTerm, Origin, TermAxis,
     fit::{Line, Point, line},
-    plane::Plane,
+    plane::{Plane, advance},
 };
 
 /// The most low bits of an axis that are tried.
@@ -313,13 +313,7 @@ impl<'a> Bits<'a> {
             if !row.iter().zip(last).all(same) {
                 return false;
             }
-            for k in (0..outer.len()).rev() {
-                ranks[k] += 1;
-                if ranks[k] < outer[k].len() {
-                    break;
-                }
-                ranks[k] = 0;
-            }
+            advance(&mut ranks, |k| outer[k].len());
         }
         true
     }

@@ -360,7 +360,7 @@ impl Object {
         let _turn = REQUESTS.acquire().await;
         self.requests.fetch_add(1, Relaxed);
         let answer = match (self.at.get(&range, None).await, &*self.at) {
-            // An empty object has no first byte.
+            // The first byte of an empty object cannot be requested.
             (Err(Fault::Outside), At::Store(store, path)) => {
                 let (len, tag) = store::head((store, path)).await?;
                 return if len == 0 { Ok((0, tag, Bytes::new())) } else { Err(Fault::Outside) };

@@ -70,16 +70,23 @@ fn recognises(head: &[u8], _: u64) -> bool {
         || head.starts_with(BEFORE_ZIP)
 }
 
+/// One file of torch, or several.
 #[derive(Debug)]
 struct Pt {
-    /// The entries, whose checksums are not yet verified.
+    format: &'static Format,
+    archives: Vec<TorchArchive>,
+}
+
+/// An archive whose checksums are not yet verified.
+#[derive(Debug)]
+struct TorchArchive {
     entries: Vec<ArchiveEntry>,
     warnings: Vec<String>,
 }
 
 impl Container for Pt {
     fn format(&self) -> &'static Format {
-        &FORMAT
+        self.format
     }
 
     fn can_become(&self, other: &Format) -> bool {
@@ -87,24 +94,20 @@ impl Container for Pt {
     }
 
     fn plan(&self, _: &Opened, path: &Path, _: &[Job]) -> Result<Vec<Target>, Error> {
-        let (path, becomes) = (path.display(), FORMAT.becomes);
-        Err(error::usage(format!("{path}: .pt files are not written; name {becomes}")))
+        let (path, Format { shown, becomes, .. }) = (path.display(), self.format);
+        Err(error::usage(format!("{path}: {shown} files are not written; name {becomes}")))
     }
 
     fn check(&self, opened: &Opened, watch: &dyn Watch) -> Result<(), Error> {
-        opened.files.first().map_or(Ok(()), |file| self.check_sums(&file.source, watch))
+        let mut files = self.archives.iter().zip(&opened.files);
+        files.try_for_each(|(archive, file)| {
+            let mut stored = archive.entries.iter().filter(|entry| !entry.is_deflated);
+            stored.try_for_each(|entry| entry.check_sum(&file.source, watch))
+        })
     }
 
     fn warnings(&self) -> Vec<String> {
-        self.warnings.clone()
-    }
-}
-
-impl Pt {
-    /// Checks the archive's checksums.
-    fn check_sums(&self, source: &Source, watch: &dyn Watch) -> Result<(), Error> {
-        let mut stored = self.entries.iter().filter(|entry| !entry.is_deflated);
-        stored.try_for_each(|entry| entry.check_sum(source, watch))
+        self.archives.iter().flat_map(|archive| archive.warnings.iter().cloned()).collect()
     }
 }
 
@@ -235,12 +238,17 @@ fn layout(view: &View, dtype: Dtype, bits: u32) -> Result<ElementLayout, String>
 }
 
 fn open(opening: Opening<'_>) -> Result<Opened, Error> {
-    let (source, pt, tensors) = file(opening.source, 0)?;
-    Ok(Opened { container: Box::new(pt), index: None, files: vec![Member::alone(source)], tensors })
+    let (source, archive, tensors) = file(opening.source, 0)?;
+    Ok(Opened {
+        container: Box::new(Pt { format: &FORMAT, archives: vec![archive] }),
+        index: None,
+        files: vec![Member::alone(source)],
+        tensors,
+    })
 }
 
 /// Opens the file of this number among the files of a checkpoint.
-fn file(source: Source, number: usize) -> Result<(Source, Pt, Vec<Tensor>), Error> {
+fn file(source: Source, number: usize) -> Result<(Source, TorchArchive, Vec<Tensor>), Error> {
     if source.head(BEFORE_ZIP.len() as u64)? == BEFORE_ZIP {
         return Err(error::unsupported(
             source.path(),
@@ -262,7 +270,7 @@ fn file(source: Source, number: usize) -> Result<(Source, Pt, Vec<Tensor>), Erro
         return Err(error::unsupported(entries.source.path(), said));
     }
     let warnings = [left_out(&others), strided(&tensors)].into_iter().flatten().collect();
-    Ok((source, Pt { entries: archive.entries, warnings }, tensors))
+    Ok((source, TorchArchive { entries: archive.entries, warnings }, tensors))
 }
 
 /// Returns a warning about values that are not tensors.
