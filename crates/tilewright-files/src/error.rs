@@ -50,6 +50,11 @@ pub(crate) fn converted(message: String) -> Error {
 
 /// Returns the error of a system that refused to read or write.
 pub(crate) fn io(path: &Path, doing: &str, cause: io::Error) -> Error {
+    // The error of a store names the object and what was done.
+    let cause = match cause.downcast::<Error>() {
+        Ok(error) => return error,
+        Err(cause) => cause,
+    };
     let message = format!("{}: cannot {doing}: {cause}", shown(path));
     Error::new("io", message).of_file().with_source(cause)
 }

@@ -62,6 +62,7 @@ pub mod inner {
             claim::{Busy, Claim, Claimant},
             space::check as check_space,
             stage::{is_empty_folder, remove_filled},
+            store,
             temporary::write_new,
         },
         container::{
@@ -70,7 +71,8 @@ pub mod inner {
             shards::{ShardBox, ShardLayout, ShardedTensor, collection as of_shards},
         },
         open::{
-            folder::Companions, foreign::check_folder, globs::Pattern, json::json, remote::is_url,
+            folder::Companions, foreign::check_folder, globs::Pattern, json::json,
+            readable::{Readable, is_file, is_folder, list_folder}, remote::is_url,
         },
     };
     pub use tilewright_recipe::RECIPE_KEY;
@@ -81,7 +83,9 @@ pub mod inner {
 #[cfg(feature = "remote")]
 #[cfg_attr(docsrs, doc(cfg(feature = "remote")))]
 pub mod remote {
-    pub use tilewright_remote::{Location, Patience, patience, set_patience, set_variable};
+    pub use tilewright_remote::{
+        Location, Patience, cancel_by, patience, set_patience, set_variable, unaborted,
+    };
 }
 
 pub use assemble::{Assembling, Packaging, Row};

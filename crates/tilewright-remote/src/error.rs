@@ -25,6 +25,25 @@ pub(crate) fn unsupported(location: &Location, said: &str) -> Error {
     Error::unsupported(format!("{location}: {said}")).of_file()
 }
 
+/// Returns the message of a store's error: the client's own words, without the body of the answer beyond its code.
+pub(crate) fn said(cause: &object_store::Error) -> String {
+    chain(cause)
+}
+
+/// Returns the first cause of this type.
+pub(crate) fn cause<'a, T: std::error::Error + 'static>(
+    error: &'a (dyn std::error::Error + 'static),
+) -> Option<&'a T> {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if let Some(found) = error.downcast_ref() {
+            return Some(found);
+        }
+        next = error.source();
+    }
+    None
+}
+
 /// Returns the message of an error with those of its sources, each once.
 pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     let mut said = error.to_string();

@@ -146,7 +146,7 @@ pub(crate) async fn list(
         Fault::Outside => error::failed(location, "list", "the hub refuses"),
     };
     let bytes = loop {
-        match info(location, repo).await {
+        match tries.within(info(location, repo)).await {
             Ok(bytes) => break bytes?,
             Err(Fault::Passing(said, asked)) => {
                 if !tries.again(asked).await {

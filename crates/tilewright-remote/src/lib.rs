@@ -6,7 +6,9 @@
 //! | bytes of an object at a position | [`Object::open`], [`Object::read_at`] |
 //! | the names in a folder | [`list`] |
 //! | a new object | [`Upload::begin`], [`Upload::write`], [`Upload::finish`], [`Upload::commit`] |
+//! | an upload by several processes | [`PartUpload`] |
 //! | more or fewer retries | [`set_patience`] |
+//! | the end of all waits after a signal | [`cancel_by`] |
 //! | another endpoint or other credentials | [`set_variable`] |
 //!
 //! Files of weights are read and written through this crate if the feature `remote` of `tilewright-files` is on. Its functions
@@ -26,12 +28,14 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod client;
 mod entry;
 mod error;
 mod hub;
 mod list;
 mod location;
 mod object;
+mod parts;
 mod patience;
 mod redacted;
 mod runtime;
@@ -44,8 +48,10 @@ pub use entry::Entry;
 pub use list::{is_folder, list};
 pub use location::Location;
 pub use object::Object;
+pub use parts::{LEAST_PART, MOST_PARTS, PartUpload};
 pub use patience::{Patience, patience, set_patience};
 pub use redacted::redacted;
+pub use runtime::cancel_by;
 pub use settings::set_variable;
 pub use tilewright_error::Error;
 pub use upload::{Upload, exists, put, remove, unaborted};

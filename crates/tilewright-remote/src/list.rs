@@ -50,7 +50,7 @@ fn stored(location: &Location) -> Result<Vec<Entry>, Error> {
     let Some((store, path)) = store::of(location)? else { return Ok(Vec::new()) };
     let prefix = Some(&path).filter(|path| !path.as_ref().is_empty());
     let listed = wait(store.objects.list_with_delimiter(prefix))?;
-    let listed = listed.map_err(|cause| error::failed(location, "list", error::chain(&cause)))?;
+    let listed = listed.map_err(|cause| error::failed(location, "list", error::said(&cause)))?;
     let name = |path: &Path| path.filename().unwrap_or_default().to_owned();
     let files = listed.objects.iter().map(|object| Entry {
         name: name(&object.location),

@@ -171,6 +171,18 @@ impl Object {
         self.tag.is_some()
     }
 
+    /// Returns the entity tag of its version, if the server names one.
+    ///
+    /// ```no_run
+    /// # use tilewright_remote::{Location, Object};
+    /// # let object = Object::open(&Location::parse("s3://bucket/a.npy")?)?;
+    /// assert!(object.version().is_some_and(|tag| !tag.is_empty()));
+    /// # Ok::<(), tilewright_remote::Error>(())
+    /// ```
+    pub fn version(&self) -> Option<&str> {
+        self.tag.as_deref()
+    }
+
     /// Returns whether two objects are the same version of the same name.
     ///
     /// ```no_run
@@ -281,7 +293,7 @@ impl Object {
         let all = at..at + bytes.len() as u64;
         let (mut tries, mut filled) = (Tries::new(), 0);
         loop {
-            let fault = match self.once(bytes, at, &mut filled).await {
+            let fault = match tries.within(self.once(bytes, at, &mut filled)).await {
                 Ok(()) => return Ok(()),
                 Err(fault) => fault,
             };
@@ -333,7 +345,7 @@ impl Object {
     async fn opened(&self) -> Result<(u64, Option<String>, Bytes), Error> {
         let mut tries = Tries::new();
         loop {
-            match self.first().await {
+            match tries.within(self.first()).await {
                 Ok(opened) => return Ok(opened),
                 Err(Fault::Missing) => return Err(error::missing(&self.location, "open")),
                 Err(Fault::Passing(said, asked)) => {

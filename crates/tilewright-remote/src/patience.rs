@@ -1,9 +1,12 @@
 //! The number and time of retries after a fault that may pass: one setting for the process.
 
 use std::{
+    future::Future,
     sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
+
+use crate::web::Fault;
 
 /// The number of retries of a request, the time that they may take together, and the first wait.
 ///
@@ -27,6 +30,9 @@ impl Default for Patience {
         Patience { retries: 10, total, first }
     }
 }
+
+/// The shortest time of a try.
+const SHORTEST: Duration = Duration::from_secs(1);
 
 /// The longest wait before a retry.
 pub(crate) const LONGEST: Duration = Duration::from_secs(15);
@@ -64,6 +70,19 @@ pub(crate) struct Tries {
 impl Tries {
     pub(crate) fn new() -> Tries {
         Tries { patience: patience(), begun: Instant::now(), done: 0 }
+    }
+
+    /// Waits for a try, but not longer than all tries may take: a server that sends a byte now and then is given up.
+    pub(crate) async fn within<T>(
+        &self,
+        tried: impl Future<Output = Result<T, Fault>>,
+    ) -> Result<T, Fault> {
+        let left = self.patience.total.saturating_sub(self.begun.elapsed()).max(SHORTEST);
+        let said = || format!("the answer took longer than {:.0} s", self.patience.total.as_secs_f32());
+        match tokio::time::timeout(left, tried).await {
+            Ok(done) => done,
+            Err(_) => Err(Fault::Passing(said(), None)),
+        }
     }
 
     /// Waits before the next try; returns whether there is one. `asked` is the wait that the server asks for.

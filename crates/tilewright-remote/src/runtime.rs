@@ -2,10 +2,16 @@
 
 use std::{
     future::Future,
+    pin::pin,
     process,
-    sync::{Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
 };
 
+use futures_util::future::{Either, select};
 use tokio::runtime::{Builder, Handle, Runtime};
 
 use crate::Error;
@@ -46,8 +52,61 @@ pub(crate) fn runtime() -> Result<&'static Runtime, Error> {
     })
 }
 
-/// Waits for the result of a future. A thread of another runtime, which must not block, starts a thread that waits.
+/// The number that ends all waits when it is not 0.
+static SIGNAL: Mutex<Option<Arc<AtomicUsize>>> = Mutex::new(None);
+
+/// The time between two looks at that number.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Ends all waits for requests, as cancelled, once this number is not 0: a handler of signals sets it. Uploads are still aborted.
+///
+/// ```
+/// use std::sync::{Arc, atomic::AtomicUsize};
+/// tilewright_remote::cancel_by(Arc::new(AtomicUsize::new(0)));
+/// ```
+pub fn cancel_by(signal: Arc<AtomicUsize>) {
+    *SIGNAL.lock().unwrap_or_else(PoisonError::into_inner) = Some(signal);
+}
+
+/// The time for aborting uploads after a signal.
+const LAST: Duration = Duration::from_secs(10);
+
+/// Returns when the number is not 0.
+async fn signalled() {
+    let is_set = || {
+        let signal = SIGNAL.lock().unwrap_or_else(PoisonError::into_inner);
+        signal.as_ref().is_some_and(|signal| signal.load(Ordering::Relaxed) != 0)
+    };
+    while !is_set() {
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+/// Waits for the result of a future, or until a signal cancels it.
 pub(crate) fn wait<T: Send>(future: impl Future<Output = T> + Send) -> Result<T, Error> {
+    blocking(first(future, signalled()))?.ok_or_else(|| Error::new("cancelled", "cancelled"))
+}
+
+/// Waits for the result of a future also after a signal, but then not for long.
+pub(crate) fn wait_to_end<T: Send>(future: impl Future<Output = T> + Send) -> Result<T, Error> {
+    let late = async {
+        signalled().await;
+        tokio::time::sleep(LAST).await;
+    };
+    blocking(first(future, late))?
+        .ok_or_else(|| Error::new("io", "the store did not answer in time").of_file())
+}
+
+/// Returns the result of a future unless the other ends first.
+async fn first<T>(future: impl Future<Output = T>, other: impl Future<Output = ()>) -> Option<T> {
+    match select(pin!(future), pin!(other)).await {
+        Either::Left((done, _)) => Some(done),
+        Either::Right(_) => None,
+    }
+}
+
+/// Waits for the result of a future. A thread of another runtime, which must not block, starts a thread that waits.
+fn blocking<T: Send>(future: impl Future<Output = T> + Send) -> Result<T, Error> {
     let runtime = runtime()?;
     if Handle::try_current().is_err() {
         return Ok(runtime.block_on(future));

@@ -16,7 +16,9 @@ use object_store::{
 use url::Url;
 
 use crate::{
-    Error, Location, error,
+    Error, Location,
+    client::{Connector, OutsideRange},
+    error,
     location::{LocationKind, Scheme, is_loopback},
     patience::{LONGEST, patience},
     settings::{variable, variables},
@@ -67,7 +69,7 @@ pub(crate) fn of(location: &Location) -> Result<Option<(Store, Path)>, Error> {
     }
     web::provide();
     let store = built(*scheme, bucket)
-        .map_err(|cause| error::failed(location, "use its store", error::chain(&cause)))?;
+        .map_err(|cause| error::failed(location, "use its store", error::said(&cause)))?;
     stores.insert(known, store.clone());
     Ok(Some((store, path)))
 }
@@ -102,7 +104,8 @@ fn built(scheme: Scheme, bucket: &str) -> object_store::Result<Store> {
                 Ok(key) => builder.with_config(key, value),
                 Err(_) => builder,
             };
-            let builder = given(AmazonS3Builder::new(), "aws_", set).with_retry(retries());
+            let builder = AmazonS3Builder::new().with_http_connector(Connector);
+            let builder = given(builder, "aws_", set).with_retry(retries());
             let builder = match variable("AWS_ENDPOINT_URL_S3") {
                 Some(endpoint) => builder.with_endpoint(endpoint),
                 None => builder,
@@ -114,7 +117,7 @@ fn built(scheme: Scheme, bucket: &str) -> object_store::Result<Store> {
                 Ok(key) => builder.with_config(key, value),
                 Err(_) => builder,
             };
-            let builder = given(GoogleCloudStorageBuilder::new(), "google_", set);
+            let builder = given(GoogleCloudStorageBuilder::new().with_http_connector(Connector), "google_", set);
             // The name that the service's own tools use.
             let builder = match variable("GOOGLE_APPLICATION_CREDENTIALS") {
                 Some(path) => builder.with_application_credentials(path),
@@ -127,7 +130,7 @@ fn built(scheme: Scheme, bucket: &str) -> object_store::Result<Store> {
                 Ok(key) => builder.with_config(key, value),
                 Err(_) => builder,
             };
-            let builder = given(MicrosoftAzureBuilder::new(), "azure_", set);
+            let builder = given(MicrosoftAzureBuilder::new().with_http_connector(Connector), "azure_", set);
             Store::of(builder.with_container_name(bucket).with_retry(retries()).build()?)
         }
     })
@@ -177,7 +180,10 @@ pub(crate) async fn head((store, path): (&Store, &Path)) -> Result<(u64, Option<
 
 /// Returns the fault of a request, which the client has repeated as often as allowed.
 pub(crate) fn fault(cause: object_store::Error) -> Fault {
-    let said = error::chain(&cause);
+    let said = error::said(&cause);
+    if error::cause::<OutsideRange>(&cause).is_some() {
+        return Fault::Outside;
+    }
     match cause {
         object_store::Error::NotFound { .. } => Fault::Missing,
         object_store::Error::Precondition { .. } => Fault::Changed("it has another tag".into()),
@@ -185,8 +191,6 @@ pub(crate) fn fault(cause: object_store::Error) -> Fault {
         | object_store::Error::Unauthenticated { .. } => {
             Fault::Final(format!("the store refuses the credentials: {said}"))
         }
-        _ if said.contains("412 Precondition") => Fault::Changed("it has another tag".into()),
-        _ if said.contains("416 ") => Fault::Outside,
         _ => Fault::Final(said),
     }
 }

@@ -16,7 +16,7 @@ use std::{
 };
 
 use object_store::{
-    Error as Cause, MultipartId, ObjectStoreExt, PutMode, PutOptions, PutPayload,
+    Error as Cause, client::HttpError, MultipartId, ObjectStoreExt, PutMode, PutOptions, PutPayload,
     multipart::PartId, path::Path,
 };
 use tilewright_error::Remedy;
@@ -24,8 +24,9 @@ use tokio::task::JoinHandle;
 
 use crate::{
     Error, Location, Object, error,
+    parts::{LEAST_PART as LEAST, MOST_PARTS as PARTS},
     patience::Tries,
-    runtime::{runtime, wait},
+    runtime::{runtime, wait, wait_to_end},
     store::{self, Store},
     web::Fault,
 };
@@ -33,16 +34,11 @@ use crate::{
 /// The number of bytes of a part if memory and length allow.
 const PART: u64 = 8 << 20;
 
-/// The smallest part that all stores take, unless it is the last.
-const LEAST: u64 = 5 << 20;
-
-/// The largest number of parts; stores take 10,000.
-const PARTS: u64 = 9000;
 
 /// The largest number of parts that are sent at a time.
 const FLYING: u64 = 8;
 
-/// The objects whose uploads could not be aborted while they were dropped.
+/// Messages on uploads that are left: those that could not be aborted, and those that may have begun without an answer.
 static LEFT: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// An upload of one object.
@@ -284,7 +280,7 @@ impl Upload {
             // The answer to a request that succeeded may be lost.
             Err(_) if self.is_there(joined(&self.sums)) => Ok(()),
             Err(cause) => {
-                Err(error::failed(&self.location, "complete its upload", error::chain(&cause)))
+                Err(error::failed(&self.location, "complete its upload", error::said(&cause)))
             }
         }
     }
@@ -315,7 +311,7 @@ impl Upload {
             Err(Cause::AlreadyExists { .. } | Cause::Precondition { .. }) => {
                 Err(taken(&self.location))
             }
-            Err(cause) => Err(error::failed(&self.location, "write", error::chain(&cause))),
+            Err(cause) => Err(error::failed(&self.location, "write", error::said(&cause))),
         }
     }
 
@@ -353,15 +349,23 @@ impl Upload {
 
     /// Waits for the oldest part.
     fn landed(&mut self) -> Result<(), Error> {
-        let Some((number, part)) = self.flying.pop_front() else { return Ok(()) };
-        let cause = match wait(part)? {
+        let Some((number, mut part)) = self.flying.pop_front() else { return Ok(()) };
+        let ended = match wait(&mut part) {
+            Ok(ended) => ended,
+            Err(cancelled) => {
+                // The part is still under way: it ends before the upload is aborted.
+                self.flying.push_front((number, part));
+                return Err(cancelled);
+            }
+        };
+        let cause = match ended {
             Ok(Ok(part)) => {
                 if let Some(room) = self.sent.get_mut(number) {
                     *room = Some(part);
                 }
                 return Ok(());
             }
-            Ok(Err(cause)) => error::chain(&cause),
+            Ok(Err(cause)) => error::said(&cause),
             Err(cause) => cause.to_string(),
         };
         let doing = format!("send part {} of {} bytes", number + 1, self.part);
@@ -374,14 +378,18 @@ impl Upload {
         }
         for (_, part) in mem::take(&mut self.flying) {
             part.abort();
-            let _ = wait(part);
+            let _ = wait_to_end(part);
         }
         let Some(id) = &self.begun else { return Ok(()) };
-        match wait(self.store.parts.abort_multipart(&self.path, id))? {
+        let asked = wait_to_end(self.store.parts.abort_multipart(&self.path, id));
+        let silent = |error: Error| {
+            error.about(&format!("{}: upload {id} is not aborted", self.location))
+        };
+        match asked.map_err(silent)? {
             Ok(()) | Err(Cause::NotFound { .. }) => Ok(()),
             Err(cause) => {
                 let doing = format!("abort its upload {id}");
-                Err(error::failed(&self.location, &doing, error::chain(&cause)))
+                Err(error::failed(&self.location, &doing, error::said(&cause)))
             }
         }
     }
@@ -411,7 +419,7 @@ fn sum_of(object: &Object) -> Result<u32, Error> {
 impl Drop for Upload {
     fn drop(&mut self) {
         if let Err(error) = self.aborted() {
-            LEFT.lock().unwrap_or_else(PoisonError::into_inner).push(error.message().to_owned());
+            note_left(error.message().to_owned());
         }
     }
 }
@@ -423,21 +431,27 @@ impl fmt::Debug for Upload {
     }
 }
 
+/// Notes what an upload has left in a store.
+pub(crate) fn note_left(said: String) {
+    LEFT.lock().unwrap_or_else(PoisonError::into_inner).push(said);
+}
+
 /// Begins a multipart upload. The client repeats the request, but not if its answer breaks off.
-async fn started(location: &Location, store: &Store, path: &Path) -> Result<MultipartId, Error> {
+pub(crate) async fn started(location: &Location, store: &Store, path: &Path) -> Result<MultipartId, Error> {
     let mut tries = Tries::new();
     loop {
         let cause = match store.parts.create_multipart(path).await {
             Ok(begun) => return Ok(begun),
-            Err(cause) => error::chain(&cause),
+            Err(cause) => cause,
         };
-        if !cause.contains("response body") || !tries.again(None).await {
-            return Err(error::failed(location, "begin its upload", cause));
+        let is_broken = error::cause::<HttpError>(&cause).is_some();
+        if !is_broken || !tries.again(None).await {
+            return Err(error::failed(location, "begin its upload", error::said(&cause)));
         }
     }
 }
 
-/// Returns messages on the uploads that could not be aborted since the last call.
+/// Returns messages on the uploads that could not be aborted since the last call, or may have begun without an answer.
 ///
 /// ```
 /// assert!(tilewright_remote::unaborted().is_empty());
@@ -489,19 +503,19 @@ pub fn exists(location: &Location) -> Result<bool, Error> {
 /// ```
 pub fn remove(location: &Location) -> Result<(), Error> {
     let (store, path) = writable(location)?;
-    match wait(store.objects.delete(&path))? {
+    match wait_to_end(store.objects.delete(&path))? {
         Ok(()) | Err(Cause::NotFound { .. }) => Ok(()),
-        Err(cause) => Err(error::failed(location, "remove", error::chain(&cause))),
+        Err(cause) => Err(error::failed(location, "remove", error::said(&cause))),
     }
 }
 
-fn writable(location: &Location) -> Result<(Store, Path), Error> {
+pub(crate) fn writable(location: &Location) -> Result<(Store, Path), Error> {
     let said = "it is only read; write to a folder or to s3://, gs:// or az://";
     store::of(location)?.ok_or_else(|| error::unsupported(location, said))
 }
 
 /// Returns the length and the tag of an object, if it exists.
-fn look(location: &Location) -> Result<Option<(u64, Option<String>)>, Error> {
+pub(crate) fn look(location: &Location) -> Result<Option<(u64, Option<String>)>, Error> {
     let (store, path) = writable(location)?;
     match wait(store::head((&store, &path)))? {
         Ok(found) => Ok(Some(found)),
@@ -513,7 +527,7 @@ fn look(location: &Location) -> Result<Option<(u64, Option<String>)>, Error> {
     }
 }
 
-fn taken(location: &Location) -> Error {
+pub(crate) fn taken(location: &Location) -> Error {
     let said = format!("{location} exists");
     Error::new("exists", said).of_file().with(&[Remedy::Overwrite])
 }

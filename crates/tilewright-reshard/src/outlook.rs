@@ -106,7 +106,7 @@ impl Outlook {
     /// assert_eq!(Outlook::of(&job, &[]).unwrap().calls.bytes, 100 * 64 * 64 * 2);
     /// ```
     pub fn of(job: &Job, workers: &[u64]) -> Result<Outlook, Error> {
-        let all = job.tasks();
+        let all = job.boxes();
         let (mut calls, mut task) = (Calls::default(), Calls::default());
         let mut shares: Vec<Shares> = workers.iter().map(|count| Shares::new(*count)).collect();
         job.each_calls(0..all, &mut |number, its| {
@@ -325,7 +325,7 @@ impl Job {
     /// # Errors
     /// The errors of moves; `limit` for more distinct tasks than are counted.
     fn each_calls(&self, tasks: Range<u64>, take: &mut dyn FnMut(u64, Calls)) -> Result<(), Error> {
-        let tasks = tasks.start..tasks.end.min(self.tasks());
+        let tasks = tasks.start..tasks.end.min(self.boxes());
         self.check_count(&tasks)?;
         let mut shared = HashMap::<_, u64>::new();
         self.cuts.iter().for_each(|cut| *shared.entry(Arc::as_ptr(cut)).or_default() += 1);

@@ -8,7 +8,7 @@ use tilewright_recipe::{Assembly, ConfigJson};
 use crate::{
     Action, Error, Input, Job, Request, Tensor,
     assemble::{config_json, given::CONFIG},
-    commit::{destination, mark, stage::Stage},
+    commit::{destination, mark, stage::Stage, upload},
     container::{Beside, Container, FORMATS, Format, Member, Opened, Target},
     error,
     layout::{
@@ -242,7 +242,7 @@ pub(crate) fn placed(
         let format = place.format.unwrap_or(input.container_format());
         return destination::check_stream(format, request).map(|()| (place, None));
     }
-    conversion::check_upload(&place, request)?;
+    upload::check_recipe(&place.path, request)?;
     if let Some(folder) = input.folder.as_ref().filter(|_| place.format.is_none()) {
         let stage = Stage::new(out, Companions::of(folder, input)?)?;
         let path = stage.path.join(input.path.file_name().unwrap_or_default());

@@ -14,5 +14,7 @@ pub(crate) mod set;
 pub(crate) mod space;
 pub(crate) mod stage;
 pub(crate) mod stamp;
+#[doc(hidden)]
+pub mod store;
 pub(crate) mod temporary;
 pub(crate) mod upload;

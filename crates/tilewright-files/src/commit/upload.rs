@@ -8,15 +8,16 @@ use crate::{
     Error, Job, Request,
     container::{Format, Section, Target},
     error,
+    open::remote,
     transfer::budget::LEAST,
 };
 
-/// Checks that a result in an object store can be made as the request says.
-pub(crate) fn check_request(out: &Path, request: &Request) -> Result<(), Error> {
-    if request.verify {
+/// Checks that the result of a recipe in an object store can be made as the request says.
+pub(crate) fn check_recipe(out: &Path, request: &Request) -> Result<(), Error> {
+    if remote::is_url(out) && request.verify {
         let out = out.display();
         let said = format!(
-            "{out} is visible once it is written, and cannot be read back before; verify it afterwards"
+            "{out} is visible once it is written, and the result of a recipe cannot be read back before; verify it afterwards"
         );
         return Err(error::usage(said).with(&[Remedy::Unverified]));
     }
@@ -49,14 +50,25 @@ pub(crate) fn lengths(target: &Target, jobs: &[Job]) -> (u64, u64) {
 }
 
 /// Returns the memory that uploads leave for moving data, of the memory of a request.
-pub(crate) fn left(targets: &[Target], jobs: &[Job], memory: u64) -> Result<u64, Error> {
+pub(crate) fn left(
+    targets: &[Target],
+    jobs: &[Job],
+    (memory, verified): (u64, bool),
+) -> Result<u64, Error> {
     let of = |target: &Target| here::buffers(lengths(target, jobs), memory / 2);
-    let held = targets.iter().map(of).max().unwrap_or(0);
+    let checked = if verified { checked(jobs) } else { 0 };
+    let held = targets.iter().map(of).max().unwrap_or(0).saturating_add(checked);
     memory.checked_sub(held).filter(|left| *left >= LEAST).ok_or_else(|| {
         let least = Some(held.saturating_mul(2));
-        let said = format!("the parts of uploads have {held} bytes, {memory} are allowed");
+        let what = if verified { "uploads, and a tensor that is compared," } else { "uploads" };
+        let said = format!("the parts of {what} have {held} bytes, {memory} are allowed");
         error::usage(said).with(&[Remedy::MoreMemory { least }])
     })
+}
+
+/// Returns the memory of comparisons before bytes are sent: the longest tensor, and buffers.
+fn checked(jobs: &[Job]) -> u64 {
+    here::checked(jobs)
 }
 
 /// Returns whether an object or a folder with objects has this path.
@@ -80,6 +92,10 @@ mod here {
         Upload::buffers(lengths, memory)
     }
 
+    pub(crate) fn checked(jobs: &[Job]) -> u64 {
+        crate::transfer::checked::memory(jobs.iter().map(|job| job.bytes_out))
+    }
+
     pub(crate) fn exists(path: &Path) -> Result<bool, Error> {
         tilewright_remote::exists(&location(path)?)
     }
@@ -101,9 +117,12 @@ mod here {
 #[cfg(not(feature = "remote"))]
 mod here {
     use super::*;
-    use crate::open::remote;
 
     pub(crate) fn buffers(_: (u64, u64), _: u64) -> u64 {
+        0
+    }
+
+    pub(crate) fn checked(_: &[Job]) -> u64 {
         0
     }
 

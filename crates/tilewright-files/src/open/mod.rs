@@ -10,6 +10,7 @@ pub(crate) mod list_files;
 pub(crate) mod lists;
 pub(crate) mod origin;
 pub(crate) mod place;
+pub(crate) mod readable;
 pub(crate) mod reading;
 pub(crate) mod remote;
 pub(crate) mod source;

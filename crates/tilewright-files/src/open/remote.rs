@@ -117,6 +117,10 @@ impl Object {
         match *self {}
     }
 
+    pub(crate) fn version(&self) -> Option<&str> {
+        match *self {}
+    }
+
     pub(crate) fn read_at(&self, _: &mut [u8], _: u64) -> Result<(), Error> {
         match *self {}
     }

@@ -32,6 +32,8 @@ enum Held {
     /// A file, its metadata when it was opened, and whether it is one of the user: a copy of a stream is not.
     File(File, fs::Metadata, bool),
     Object(Arc<Object>),
+    /// The bytes of a result that belong to no tensor, with their positions, and its length.
+    Written(Vec<(u64, Vec<u8>)>, u64),
 }
 
 /// The name, in messages, of input without a path.
@@ -71,6 +73,12 @@ impl Source {
         Ok(Source { held: Held::Object(Arc::new(object)), path })
     }
 
+    /// Returns the source of a result that is being written: of its bytes only these are read.
+    #[cfg(feature = "remote")]
+    pub(crate) fn written(parts: Vec<(u64, Vec<u8>)>, len: u64, path: &Path) -> Source {
+        Source { held: Held::Written(parts, len), path: path.into() }
+    }
+
     /// Opens the file or object again: the file by its path, or, if that is gone, the open one.
     pub(crate) fn again(&self) -> Result<Source, Error> {
         let failed = |cause| error::io(&self.path, "open", cause);
@@ -79,6 +87,9 @@ impl Source {
                 .or_else(|_| Source::given(file.try_clone().map_err(failed)?)),
             Held::Object(object) => {
                 Ok(Source { held: Held::Object(object.clone()), path: self.path.clone() })
+            }
+            Held::Written(parts, len) => {
+                Ok(Source { held: Held::Written(parts.clone(), *len), path: self.path.clone() })
             }
         }
     }
@@ -120,7 +131,7 @@ impl Source {
     pub(crate) fn file(&self) -> Option<&File> {
         match &self.held {
             Held::File(file, ..) => Some(file),
-            Held::Object(_) => None,
+            Held::Object(_) | Held::Written(..) => None,
         }
     }
 
@@ -134,6 +145,15 @@ impl Source {
         match &self.held {
             Held::File(_, facts, _) => facts.len(),
             Held::Object(object) => object.len(),
+            Held::Written(_, len) => *len,
+        }
+    }
+
+    /// Returns the tag of an object's version; `None` for a file, and if the server names none.
+    pub(crate) fn version(&self) -> Option<&str> {
+        match &self.held {
+            Held::File(..) | Held::Written(..) => None,
+            Held::Object(object) => object.version(),
         }
     }
 
@@ -149,7 +169,7 @@ impl Source {
     pub(crate) fn stamp(&self) -> Stamp {
         match &self.held {
             Held::File(_, facts, _) => Stamp::of(facts),
-            Held::Object(object) => Stamp::of_length(object.len()),
+            Held::Object(_) | Held::Written(..) => Stamp::of_length(self.len()),
         }
     }
 
@@ -157,7 +177,7 @@ impl Source {
     pub(crate) fn facts(&self) -> Option<&fs::Metadata> {
         match &self.held {
             Held::File(_, facts, true) => Some(facts),
-            Held::File(_, _, false) | Held::Object(_) => None,
+            Held::File(_, _, false) | Held::Object(_) | Held::Written(..) => None,
         }
     }
 
@@ -201,6 +221,10 @@ impl Source {
         let file = match &self.held {
             Held::File(file, ..) => file,
             Held::Object(object) => return object.read_at(bytes, at),
+            Held::Written(parts, _) => {
+                let said = || error::unsupported(&self.path, "bytes of a tensor that was sent");
+                return copied(parts, bytes, at).ok_or_else(said);
+            }
         };
         read_at(file, bytes, at).map_err(|cause| {
             if cause.kind() == io::ErrorKind::UnexpectedEof {
@@ -220,6 +244,23 @@ impl Source {
         self.read(&mut bytes, 0)?;
         Ok(bytes)
     }
+}
+
+/// Fills `bytes` from parts that follow one another from byte `at` on; `None` if one is missing.
+fn copied(parts: &[(u64, Vec<u8>)], bytes: &mut [u8], at: u64) -> Option<()> {
+    let mut done = 0;
+    while done < bytes.len() {
+        let next = at + done as u64;
+        let (from, own) = parts
+            .iter()
+            .find(|(from, own)| *from <= next && next - from < own.len() as u64)?;
+        let own = own.get((next - from) as usize..)?;
+        let room = bytes.get_mut(done..)?;
+        let len = own.len().min(room.len());
+        room.get_mut(..len)?.copy_from_slice(own.get(..len)?);
+        done += len;
+    }
+    Some(())
 }
 
 fn check_regular(path: &Path, facts: &fs::Metadata) -> Result<(), Error> {

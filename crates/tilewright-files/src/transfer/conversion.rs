@@ -109,10 +109,7 @@ impl<'a> Conversion<'a> {
         }
         let out = Place::parse(out.as_ref());
         destination::check_name(&out.path)?;
-        let swept = |format: &Format, out: &Place, request: &Request| {
-            check_upload(out, request)?;
-            swept(input, format, &out.path)
-        };
+        let swept = |format: &Format, out: &Place, _: &Request| swept(input, format, &out.path);
         Conversion::decided(input, out, request, swept, checked_jobs)?.allowed()
     }
 
@@ -124,8 +121,7 @@ impl<'a> Conversion<'a> {
             false => (NEWER.0.as_ref(), NEWER.1),
         };
         let out = Place { path: stage.path.join(name), format: Some(format) };
-        let may_go =
-            |_: &'static Format, out: &Place, request: &Request| check_upload(out, request);
+        let may_go = |_: &'static Format, _: &Place, _: &Request| Ok(());
         let conversion = Conversion::decided(input, out, request, may_go, checked_jobs)?;
         Conversion { stage: Some(stage), ..conversion }.ordered().map(Conversion::settled)
     }
@@ -138,12 +134,9 @@ impl<'a> Conversion<'a> {
         request: Request,
         jobs: impl FnOnce(&Input, &'static Format, &Request) -> Result<Vec<Job>, Error>,
     ) -> Result<Conversion<'a>, Error> {
-        let swept = |format: &Format, out: &Place, request: &Request| {
-            check_upload(out, request)?;
-            match format.array {
-                Some(_) if !remote::is_url(&out.path) => lock::sweep(&out.path),
-                _ => Ok(()),
-            }
+        let swept = |format: &Format, out: &Place, _: &Request| match format.array {
+            Some(_) if !remote::is_url(&out.path) => lock::sweep(&out.path),
+            _ => Ok(()),
         };
         let conversion = Conversion::decided(input, out, request, swept, jobs)?.allowed()?;
         Ok(Conversion { arrays, ..conversion })
@@ -170,7 +163,11 @@ impl<'a> Conversion<'a> {
     /// Returns the memory for moving data.
     pub(crate) fn left(&self) -> Result<u64, Error> {
         match self.is_upload() {
-            true => upload::left(&self.targets, &self.jobs, self.request.memory),
+            true => upload::left(
+                &self.targets,
+                &self.jobs,
+                (self.request.memory, self.request.verify),
+            ),
             false => Ok(self.request.memory),
         }
     }
@@ -470,14 +467,6 @@ impl<'a> Conversion<'a> {
     /// ```
     pub fn companions(&self) -> impl Iterator<Item = &Path> {
         self.stage.iter().flat_map(|stage| stage.companions.taken.iter().map(PathBuf::as_path))
-    }
-}
-
-/// Checks a request whose result may go to an object store.
-pub(crate) fn check_upload(out: &Place, request: &Request) -> Result<(), Error> {
-    match remote::is_url(&out.path) {
-        true => upload::check_request(&out.path, request),
-        false => Ok(()),
     }
 }
 

@@ -1,6 +1,8 @@
 //! Moves arrays: conversions, readers and writers, with their buffers and threads.
 
 pub(crate) mod budget;
+#[cfg(feature = "remote")]
+pub(crate) mod checked;
 pub(crate) mod conversion;
 pub(crate) mod job;
 pub(crate) mod kept;

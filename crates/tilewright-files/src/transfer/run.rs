@@ -122,7 +122,8 @@ pub(crate) fn filled(
         let write = |target: &Target, sink: Box<dyn Sink + '_>| {
             write_to(conversion, target, &target.path, sink, means).map(drop)
         };
-        return uploads::filled(conversion, means.watch, &write).map(|()| None);
+        uploads::filled(conversion, means.watch, &write)?;
+        return Ok(conversion.request.verify.then(|| total_bytes(&conversion.jobs)));
     }
     let write = || files(conversion, means, filling);
     match &conversion.stage {

@@ -30,8 +30,12 @@ mod here {
     use crate::{
         commit::upload,
         open::{remote::location, source::Source},
+        transfer::checked::Checked,
         verify::workers::go_on,
     };
+
+    /// The number of bytes of a small file that are copied at once.
+    const STEP: usize = 1 << 20;
 
     /// An upload as the destination of a file's bytes.
     struct Sent<'a>(&'a mut Upload);
@@ -56,8 +60,8 @@ mod here {
         write: WriteTo<'_>,
     ) -> Result<(), Error> {
         let mut uploads = Vec::new();
-        let done = written(conversion, write, &mut uploads)
-            .and_then(|()| companions(conversion, &mut uploads))
+        let done = written(conversion, (write, watch), &mut uploads)
+            .and_then(|()| companions(conversion, watch, &mut uploads))
             .and_then(|()| go_on(watch))
             .and_then(|()| conversion.input.check_unchanged());
         match done {
@@ -69,7 +73,7 @@ mod here {
     /// Writes the files of a conversion to uploads. Those before the last are sent whole, so that one upload at a time has buffers.
     fn written(
         conversion: &Conversion<'_>,
-        write: WriteTo<'_>,
+        (write, watch): (WriteTo<'_>, &dyn Watch),
         uploads: &mut Vec<Upload>,
     ) -> Result<(), Error> {
         let (force, memory) = (conversion.request.force, conversion.request.memory / 2);
@@ -80,7 +84,12 @@ mod here {
             let place = location(&target.path)?;
             let lengths = upload::lengths(target, &conversion.jobs);
             let mut upload = Upload::begin(&place, lengths, memory, force)?;
-            let done = write(target, Box::new(Sent(&mut upload)));
+            let sent = Box::new(Sent(&mut upload));
+            let done = match conversion.request.verify {
+                true => Checked::new(sent, conversion, target, watch)
+                    .and_then(|checked| write(target, Box::new(checked))),
+                false => write(target, sent),
+            };
             uploads.push(upload);
             done?;
         }
@@ -88,27 +97,49 @@ mod here {
     }
 
     /// Writes the files beside the tensors of a folder to uploads, which appear before the last one.
-    fn companions(conversion: &Conversion<'_>, uploads: &mut Vec<Upload>) -> Result<(), Error> {
+    fn companions(
+        conversion: &Conversion<'_>,
+        watch: &dyn Watch,
+        uploads: &mut Vec<Upload>,
+    ) -> Result<(), Error> {
         let Some(stage) = &conversion.stage else { return Ok(()) };
         let (folder, last) = (location(&stage.out)?, uploads.pop());
         for (name, path, changed) in stage.companions.files() {
-            let bytes = match changed {
-                Some(bytes) => bytes.to_vec(),
+            let at = folder.join(&name);
+            let (upload, done) = match changed {
+                Some(bytes) => {
+                    let mut upload = Upload::begin(&at, (bytes.len() as u64, 0), 0, false)?;
+                    let done = upload.write(bytes);
+                    (upload, done)
+                }
                 None => {
                     let source = Source::open(path)?;
-                    let bytes = source.head(source.len())?;
-                    source.check_unchanged()?;
-                    bytes
+                    let mut upload = Upload::begin(&at, (source.len(), 0), 0, false)?;
+                    let done = copied(&source, &mut upload, watch);
+                    (upload, done)
                 }
             };
-            let len = bytes.len() as u64;
-            let mut upload = Upload::begin(&folder.join(&name), (len, 0), 0, false)?;
-            let done = upload.write(&bytes).and_then(|()| upload.finish());
             uploads.push(upload);
             done?;
+            // A file of one part is held until it appears; others are sent whole.
+            uploads.last_mut().map_or(Ok(()), Upload::finish)?;
         }
         uploads.extend(last);
         Ok(())
+    }
+
+    /// Copies a small file to an upload, in pieces.
+    fn copied(source: &Source, upload: &mut Upload, watch: &dyn Watch) -> Result<(), Error> {
+        let (mut piece, mut at) = (vec![0; STEP.min(source.len() as usize)], 0);
+        while at < source.len() {
+            go_on(watch)?;
+            let len = (source.len() - at).min(piece.len() as u64) as usize;
+            let bytes = piece.get_mut(..len).unwrap_or_default();
+            source.read(bytes, at)?;
+            upload.write(bytes)?;
+            at += len as u64;
+        }
+        source.check_unchanged()
     }
 
     /// Makes the objects visible, the last one last.

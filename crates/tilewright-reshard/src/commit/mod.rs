@@ -20,6 +20,7 @@
 //! Only whole arrays have one: a local array counts its coordinates from its own first element.
 
 pub mod journal;
+pub(crate) mod parts;
 
 use std::{
     collections::BTreeMap,
@@ -45,6 +46,9 @@ const NAMED: usize = 4;
 impl Job {
     /// Returns the folder in which the result is written.
     pub(crate) fn partial(&self) -> PathBuf {
+        if self.parts_of_files.is_some() {
+            return parts::partial(&self.request.output, &self.id);
+        }
         let mut name = self.request.output.file_name().unwrap_or_default().to_owned();
         name.push(format!(".partial-{}", self.id));
         self.request.output.with_file_name(name)
@@ -69,12 +73,17 @@ impl Job {
     }
 
     /// Claims the name of the result, shared with other processes that run tasks of this job, or alone.
-    pub(crate) fn claim(&self, who: &str, alone: bool) -> Result<Claim, Error> {
+    pub(crate) fn claim(&self, who: &str, alone: bool) -> Result<Option<Claim>, Error> {
+        // In a store the processes of a job share its uploads, and a name that is taken is found at the end.
+        if self.parts_of_files.is_some() {
+            return Ok(None);
+        }
         let output = &self.request.output;
         let parent = self.parent();
         fs::create_dir_all(parent).map_err(|cause| error::io(parent, "create", &cause))?;
         let claimant = Claimant { work: &self.id, who, alone };
-        Claim::of(output, claimant, &|| self.sweep_finished()).map_err(|busy| match busy {
+        let claim = Claim::of(output, claimant, &|| self.sweep_finished());
+        claim.map(Some).map_err(|busy| match busy {
             Busy::Held(other) => {
                 let said = format!("{}: another run works on it: {other}", output.display());
                 Error::new("busy", said)
@@ -126,6 +135,9 @@ impl Job {
     /// assert!(Job::prepare(Request::new(path, "out")).unwrap().check_space().is_ok());
     /// ```
     pub fn check_space(&self) -> Result<(), Error> {
+        if self.parts_of_files.is_some() {
+            return Ok(());
+        }
         match fs::symlink_metadata(self.partial()) {
             Ok(_) => Ok(()),
             Err(_) => Ok(check_space(&self.request.output, self.written())?),
@@ -171,6 +183,9 @@ impl Job {
     /// ```
     pub fn check_free(&self) -> Result<(), Error> {
         let path = &self.request.output;
+        if self.parts_of_files.is_some() {
+            return self.check_free_object();
+        }
         if self.request.is_file && path.is_dir() {
             let said = "is a folder, and the result is a file by the ending of its name";
             return Err(Error::new("exists", format!("{} {said}; name another", path.display())));
@@ -233,6 +248,10 @@ impl Job {
     /// assert_eq!(job.missing().unwrap(), [5, 6, 7]);
     /// ```
     pub fn missing(&self) -> Result<Vec<u64>, Error> {
+        if self.parts_of_files.is_some() {
+            let sent = self.sent()?;
+            return Ok((0..self.tasks()).filter(|task| !sent.contains_key(task)).collect());
+        }
         if self.whole().exists() {
             return Ok(Vec::new());
         }
@@ -265,6 +284,9 @@ impl Job {
 
     /// Finishes the job for a caller that holds the claim.
     pub(crate) fn complete(&self, watch: &dyn Watch) -> Result<(), Error> {
+        if let Some(parts) = &self.parts_of_files {
+            return self.complete_uploads(parts, watch);
+        }
         let (whole, output) = (self.whole(), &self.request.output);
         self.check_free()?;
         self.check_complete()?;
@@ -384,6 +406,9 @@ impl Job {
 
     /// Returns the error of a run that cannot resume by itself, with the folder that it leaves.
     pub(crate) fn leaving(&self, error: Error) -> Error {
+        if self.parts_of_files.is_some() {
+            return self.leaving_object(error);
+        }
         let partial = self.partial().display().to_string();
         let is_named = error.to_string().contains(&partial);
         if is_named || fs::symlink_metadata(&partial).is_err() {
@@ -403,6 +428,9 @@ impl Job {
 
     /// Returns sentences, without a full stop, about folders that other runs for the same result have left.
     pub(crate) fn left_by_others(&self) -> Vec<String> {
+        if self.parts_of_files.is_some() {
+            return Vec::new();
+        }
         let own = self.partial();
         let (Some(parent), Some(name)) = (own.parent(), own.file_name()) else { return Vec::new() };
         let name = name.to_string_lossy();
@@ -442,6 +470,14 @@ impl Job {
                 *sum = Some(sum.unwrap_or_default() + data);
             }
         }
+        self.checked_sums(sums)
+    }
+
+    /// Returns these fingerprints, or an error if a source records another one.
+    pub(crate) fn checked_sums(
+        &self,
+        sums: Vec<Option<Fingerprint>>,
+    ) -> Result<Vec<Option<Fingerprint>>, Error> {
         for (number, array) in self.source.arrays.iter().enumerate() {
             let is = sums.get(number).copied().flatten().unwrap_or_default();
             if let Some(was) = self.source.beside.recorded(number).filter(|was| *was != is) {

@@ -16,7 +16,7 @@ use std::{
 
 use serde_json::Value;
 use tilewright_core::Remedy;
-use tilewright_files::inner::{is_url, json};
+use tilewright_files::inner::{is_url, json, store};
 use tilewright_sharded::{Cut, Heads};
 
 use crate::{
@@ -31,6 +31,7 @@ use crate::{
         SAFETENSORS,
         model::{self, CONFIG, Elements, Tensor},
     },
+    run::parts::FileParts,
     source::{
         self, FirstFile,
         checkpoint::Checkpoint,
@@ -66,6 +67,8 @@ pub struct Job {
     /// The number of the first task of each array, and at the end the number of all tasks.
     first: Vec<u64>,
     pub(crate) id: String,
+    /// The parts of the uploads of a result in a store.
+    pub(crate) parts_of_files: Option<FileParts>,
 }
 
 /// A box of one array.
@@ -106,9 +109,13 @@ impl Job {
     /// assert_eq!(error.to_string(), "the form dcp needs a mesh, and rules that shard over it");
     /// ```
     pub fn prepare(request: Request) -> Result<Job, Error> {
-        check_here(&request.output)?;
+        if is_url(&request.output) {
+            store::check_writable(&request.output)?;
+        }
         check_apart(&request.input, &request.output)?;
-        Job::survey(request)
+        let job = Job::survey(request)?;
+        job.check_part_memory()?;
+        Ok(job)
     }
 
     /// Makes a job that is only queried, and never run: its result is not written, so its path may be inside of the
@@ -125,7 +132,6 @@ impl Job {
     /// assert_eq!(Job::prepare(inside).unwrap_err().kind(), "same-file");
     /// ```
     pub fn survey(mut request: Request) -> Result<Job, Error> {
-        check_here(&request.input)?;
         let mut first = FirstFile::default();
         if request.from.is_none() && source::is_bare(&request.input)? {
             first = FirstFile::of(&request.input)?;
@@ -155,7 +161,7 @@ impl Job {
 
     /// Makes the job of a request whose sources are open.
     pub(crate) fn assemble(request: Request, source: Checkpoint) -> Result<Job, Error> {
-        let first = source.files.first().map(|file| &*file.path).filter(|path| path.exists());
+        let first = source.files.first().map(|file| &*file.path).filter(|path| is_url(path) || path.exists());
         let output = target::output(&request, &source.arrays, &source.beside.metadata, first)?;
         let cuts = cuts(&source, &output, request.memory / 2);
         let mut first = vec![0u64];
@@ -164,7 +170,18 @@ impl Job {
         }
         check_count(first.last().copied().unwrap_or(0), request.memory)?;
         let id = id(&request, &source)?;
-        Ok(Job { request, source, output, cuts, first, id })
+        let job = Job { request, source, output, cuts, first, id, parts_of_files: None };
+        job.with_parts()
+    }
+
+    /// Divides the files of a result in a store into parts.
+    fn with_parts(mut self) -> Result<Job, Error> {
+        if is_url(&self.request.output) {
+            let summed = self.cuts.iter().enumerate().filter(|(array, _)| self.sums(*array));
+            let summed = summed.map(|(array, cut)| (array, cut.count()));
+            self.parts_of_files = Some(FileParts::of(&self.request, &self.output, summed)?);
+        }
+        Ok(self)
     }
 
     /// Returns the name of the job. It changes with the request and with the sources.
@@ -187,7 +204,17 @@ impl Job {
     /// assert_eq!(Job::prepare(Request::new(path, "out")).unwrap().tasks(), 8);
     /// ```
     pub fn tasks(&self) -> u64 {
+        self.parts_of_files.as_ref().map_or_else(|| self.boxes(), FileParts::tasks)
+    }
+
+    /// Returns the number of boxes of all arrays: the tasks, unless the result is in a store.
+    pub(crate) fn boxes(&self) -> u64 {
         self.first.last().copied().unwrap_or(0)
+    }
+
+    /// Returns a box of an array by its number.
+    pub(crate) fn box_of(&self, array: usize, number: u64) -> Option<Task> {
+        self.task(self.first.get(array)?.checked_add(number)?)
     }
 
     /// Returns a task by its number.
@@ -360,20 +387,11 @@ fn id(request: &Request, source: &Checkpoint) -> Result<String, Error> {
 }
 
 /// Returns an error for a URL: tasks write to places of files, which objects do not have.
-fn check_here(path: &Path) -> Result<(), Error> {
-    if !is_url(path) {
-        return Ok(());
-    }
-    let path = path.display();
-    let said = format!(
-        "{path}: resharding reads and writes files of this machine; convert it to a folder first"
-    );
-    Err(Error::usage(said))
-}
 
 /// Returns an error for a result inside of its source, or a source inside of its result.
 pub(crate) fn check_apart(source: &Path, result: &Path) -> Result<(), Error> {
     let (from, to) = (real(source), real(result));
+    let is_folder = |path: &Path| path.is_dir() || is_url(path);
     let said = |inner: &Path, outer: &Path| {
         let said = format!("{} is inside {}", inner.display(), outer.display());
         let legal = "the result must be a separate folder, outside the source";
@@ -381,7 +399,7 @@ pub(crate) fn check_apart(source: &Path, result: &Path) -> Result<(), Error> {
     };
     match from == to {
         true => Ok(()),
-        false if from.is_dir() && to.starts_with(&from) => said(result, source),
+        false if is_folder(&from) && to.starts_with(&from) => said(result, source),
         false if from.starts_with(&to) => said(source, result),
         false => Ok(()),
     }
@@ -389,6 +407,9 @@ pub(crate) fn check_apart(source: &Path, result: &Path) -> Result<(), Error> {
 
 /// Returns a path with links followed in the part of it that exists.
 fn real(path: &Path) -> PathBuf {
+    if is_url(path) {
+        return path.to_string_lossy().trim_end_matches('/').into();
+    }
     let known = path.ancestors().find_map(|known| Some((known, fs::canonicalize(known).ok()?)));
     let rest = known.as_ref().and_then(|(known, _)| path.strip_prefix(known).ok());
     match (&known, rest) {

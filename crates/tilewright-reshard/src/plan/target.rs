@@ -318,6 +318,9 @@ fn placed(
     Ok(output)
 }
 
+/// Bytes of a file that belong to no tensor, with their positions.
+pub(crate) type Patches = Vec<(u64, Vec<u8>)>;
+
 /// A callback that takes the bytes of a file that belong to no tensor, with their positions.
 type Each<'e> = &'e mut dyn FnMut(&File, &[(u64, Vec<u8>)]) -> Result<(), Error>;
 
@@ -329,6 +332,25 @@ impl Output {
         noted.is_some_and(|(array, stored)| {
             stored.laid.spec.is_some() && is_summed(array.dtype, array.bits)
         })
+    }
+
+    /// Returns the number of the content of a file.
+    pub(crate) fn content_of(&self, file: usize) -> usize {
+        self.files.get(file).map_or(usize::MAX, |file| file.content)
+    }
+
+    /// Returns the arrays in a file.
+    pub(crate) fn locals_of(&self, file: usize) -> &[(usize, usize)] {
+        self.contents.get(self.content_of(file)).map_or(&[], |content| &content.locals)
+    }
+
+    /// Returns the bytes that belong to no tensor of the files with each content.
+    pub(crate) fn patches(
+        &self,
+        data: &dyn Fn(usize) -> Option<Fingerprint>,
+    ) -> Result<Vec<Patches>, Error> {
+        let all = self.contents.iter().map(|content| Ok(self.header(content, data)?.patches));
+        all.collect()
     }
 
     /// Calls `each` with the bytes of every file that belong to no tensor; files with equal content are consecutive.

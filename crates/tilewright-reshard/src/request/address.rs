@@ -1,12 +1,10 @@
-//! Paths as plans record them: URLs, of which only the scheme `file:` is read. Requests and identities of files are
-//! serialized with it.
+//! Paths as plans record them: URLs. Requests and identities of files are serialized with it.
 //!
 //! ```text
 //! /data/a b.safetensors   file:///data/a%20b.safetensors
-//! s3://bucket/key         refused
+//! s3://bucket/key         s3://bucket/key
 //! ```
 //!
-//! A plan of another version may therefore name objects of a store, and this version reports that it cannot read them.
 //! A path that is not text has an address too on systems whose paths are bytes.
 
 use std::{
@@ -16,6 +14,7 @@ use std::{
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_encode};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _, ser::Error as _};
+use tilewright_files::inner::is_url;
 
 /// The scheme of files.
 const FILE: &str = "file:";
@@ -27,6 +26,10 @@ const KEPT: &AsciiSet =
 
 /// Returns the address of a path; `None` if it has none on this system.
 fn of_path(path: &Path) -> Option<String> {
+    if is_url(path) {
+        // A query may be a signature, which no file records.
+        return path.to_str().filter(|text| !text.contains('?')).map(str::to_owned);
+    }
     let bytes = bytes(path)?;
     let begin = match bytes.first() {
         Some(b'/') => "//",
@@ -38,6 +41,9 @@ fn of_path(path: &Path) -> Option<String> {
 
 /// Returns the path of an address.
 fn to_path(address: &str) -> Result<PathBuf, String> {
+    if is_url(Path::new(address)) {
+        return Ok(address.into());
+    }
     let Some(path) = address.strip_prefix(FILE) else {
         return Err(format!("{address:?} is not the address of a file; write file:///PATH"));
     };
@@ -76,7 +82,7 @@ fn from_bytes(bytes: Vec<u8>) -> Option<PathBuf> {
 }
 
 pub(crate) fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
-    of_path(path).ok_or_else(|| S::Error::custom("a path that is not text"))?.serialize(to)
+    of_path(path).ok_or_else(|| S::Error::custom("a path that is not text, or a URL with a query"))?.serialize(to)
 }
 
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
@@ -114,6 +120,11 @@ mod tests {
             assert!(address.is_ascii() && !address.contains(' '), "{address}");
             assert_eq!(to_path(&address).unwrap(), Path::new(text), "{address}");
         }
+        for text in ["s3://bucket/a b", "https://a/b", "hf://owner/name@main/a"] {
+            assert_eq!(of_path(Path::new(text)).as_deref(), Some(text));
+            assert_eq!(to_path(text).unwrap(), Path::new(text));
+        }
+        assert_eq!(of_path(Path::new("https://a/b?signature")), None);
         if cfg!(unix) {
             assert_eq!(of_path(Path::new(all[0])).unwrap(), "file:///data/a%20b.safetensors");
             let bytes = from_bytes((1..=255).collect()).unwrap();
@@ -123,7 +134,7 @@ mod tests {
 
     #[test]
     fn other_addresses_are_refused() {
-        for address in ["s3://bucket/key", "https://a/b", "/data/a", "", "FILE:///a"] {
+        for address in ["ftp://a/b", "/data/a", "", "FILE:///a"] {
             assert!(
                 to_path(address).unwrap_err().contains("is not the address of a file"),
                 "{address}"

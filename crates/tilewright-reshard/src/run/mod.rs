@@ -2,11 +2,13 @@
 //! share tasks and a table of files, which are opened when they are needed; each has its own buffers and journal, as a process has.
 
 pub(crate) mod dropped;
+pub(crate) mod handle;
 pub(crate) mod moves;
+pub(crate) mod parts;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs::{File, OpenOptions},
+    fs::OpenOptions,
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, PoisonError,
@@ -15,15 +17,24 @@ use std::{
 };
 
 use crc32fast::Hasher as Crc;
-use tilewright_files::{Fingerprint, Watch, disk};
+use tilewright_files::{
+    Fingerprint, Watch, disk,
+    inner::{Readable, is_url},
+};
 use tilewright_transfer::{Budget, together};
 
 use crate::{
     Error, Job, Task,
     commit::journal::{Journal, Promise},
     error,
-    plan::array::{ReshardedArray, is_replica, size},
-    run::moves::{BoxBuffer, MoveError, Replica},
+    plan::{
+        array::{ReshardedArray, is_replica, size},
+        target::Patches,
+    },
+    run::{
+        handle::Handle,
+        moves::{BoxBuffer, MoveError, Replica},
+    },
     source::lists::shown,
 };
 
@@ -73,6 +84,9 @@ impl Job {
         if let Some(last) = tasks.last().filter(|last| **last >= self.tasks()) {
             let said = format!("task {last} does not exist: task numbers are below");
             return Err(Error::usage(format!("{said} {}", self.tasks())));
+        }
+        if let Some(parts) = &self.parts_of_files {
+            return self.work_parts(parts, (&tasks, who), shared, watch);
         }
         let Some(done) = self.lay_out()? else { return Ok(0) };
         let todo: BTreeSet<u64> =
@@ -178,7 +192,7 @@ impl Job {
         who: &str,
         watch: &(dyn Watch + Sync),
     ) -> Result<u64, Error> {
-        let threads = threads.clamp(1, tasks.len().max(1));
+        let threads = self.senders(threads).clamp(1, tasks.len().max(1));
         let shared = RunState::new(self, threads);
         if threads == 1 {
             return self.work(tasks.iter().copied(), who, &shared, watch);
@@ -287,6 +301,10 @@ pub(crate) struct RunState {
     writes: FileTable,
     budget: Budget,
     threads: usize,
+    /// The names of the uploads of a result in a store.
+    uploads: Mutex<Option<Arc<Vec<String>>>>,
+    /// The bytes of its files that belong to no tensor, without fingerprints.
+    patches: Mutex<Option<Arc<Vec<Patches>>>>,
 }
 
 impl RunState {
@@ -296,8 +314,31 @@ impl RunState {
         let writes = job.output.files.iter().map(|file| data.join(&file.name)).collect();
         let budget = Budget::new(job.request.memory);
         let (reads, writes) = (FileTable::new(reads, false), FileTable::new(writes, true));
-        RunState { reads, writes, budget, threads }
+        let (uploads, patches) = (Mutex::default(), Mutex::default());
+        RunState { reads, writes, budget, threads, uploads, patches }
     }
+
+    /// Returns the names of the uploads of a result in a store.
+    fn uploads(&self, job: &Job) -> Result<Arc<Vec<String>>, Error> {
+        once(&self.uploads, || job.uploads())
+    }
+
+    /// Returns the bytes of files that belong to no tensor, without fingerprints.
+    fn patches(&self, job: &Job) -> Result<Arc<Vec<Patches>>, Error> {
+        once(&self.patches, || job.output.patches(&|_| None))
+    }
+}
+
+/// Returns a value that the first thread makes.
+fn once<T>(
+    known: &Mutex<Option<Arc<T>>>,
+    make: impl FnOnce() -> Result<T, Error>,
+) -> Result<Arc<T>, Error> {
+    let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(value) = &*known {
+        return Ok(value.clone());
+    }
+    Ok(known.insert(Arc::new(make()?)).clone())
 }
 
 /// A worker that runs tasks one after another: its buffers, and the files that it has written to.
@@ -351,12 +392,18 @@ impl<'j> Worker<'j> {
             self.scatter(to, &part)?;
             sum.update(self.room.bytes());
             if let Some(data) = &mut data {
-                let place = (&*part.start, &*part.extents);
-                let own = moves::of_box(place, (to.dtype, to.bits), self.room.bytes());
-                *data += own.map_err(|error| error.about(&format!("tensor {:?}", task.tensor)))?;
+                *data += self.fingerprint(&part)?;
             }
         }
         Ok(Promise { task: number, sum: sum.finalize(), data })
+    }
+
+    /// Returns the fingerprint of the box, which is that of this task.
+    fn fingerprint(&self, task: &Task) -> Result<Fingerprint, Error> {
+        let array = self.job.output.arrays.get(task.array).ok_or_else(|| absent(&task.tensor))?;
+        let place = (&*task.start, &*task.extents);
+        let own = moves::of_box(place, (array.dtype, array.bits), self.room.bytes());
+        own.map_err(|error| error.about(&format!("tensor {:?}", task.tensor)))
     }
 
     /// Writes the box to every file with a piece that intersects it.
@@ -456,7 +503,11 @@ fn rooms(job: &Job, budget: &Budget) -> Result<(BoxBuffer, Replica), Error> {
 /// Returns the error of a move that reads or writes a file.
 fn failure(failed: MoveError, doing: &str, path: &Path, tensor: &str) -> Error {
     match failed {
-        MoveError::Place(cause) => error::io(path, doing, &cause),
+        // A store reports its own error.
+        MoveError::Place(cause) => match cause.downcast::<Error>() {
+            Ok(error) => error,
+            Err(cause) => error::io(path, doing, &cause),
+        },
         other @ (MoveError::Program(_) | MoveError::Memory(_) | MoveError::Outside { .. }) => {
             moves::about(other, tensor)
         }
@@ -469,7 +520,7 @@ const OPEN: usize = 256;
 /// The files of one side, by their numbers. Reads and writes are positional, so threads share a file.
 pub(crate) struct FileTable {
     paths: Vec<PathBuf>,
-    open: Mutex<BTreeMap<usize, Arc<File>>>,
+    open: Mutex<BTreeMap<usize, Arc<Handle>>>,
     written: bool,
 }
 
@@ -485,7 +536,7 @@ impl FileTable {
 
     /// Returns a file, and opens it if necessary. If too many are open, the table drops another one, which closes after
     /// its last use.
-    pub(crate) fn open(&self, number: usize) -> Result<(Arc<File>, &Path), Error> {
+    pub(crate) fn open(&self, number: usize) -> Result<(Arc<Handle>, &Path), Error> {
         let path = self.paths.get(number).ok_or_else(|| Error::new("io", "no such file"))?;
         let mut open = self.open.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if let Some(file) = open.get(&number) {
@@ -494,8 +545,13 @@ impl FileTable {
         if open.len() >= OPEN {
             open.pop_first();
         }
-        let file = OpenOptions::new().read(true).write(self.written).open(path);
-        let file = Arc::new(file.map_err(|cause| error::io(path, "open", &cause))?);
+        let file = Arc::new(match is_url(path) {
+            true => Handle::Object(Readable::open(path)?),
+            false => {
+                let file = OpenOptions::new().read(true).write(self.written).open(path);
+                Handle::File(file.map_err(|cause| error::io(path, "open", &cause))?)
+            }
+        });
         open.insert(number, file.clone());
         Ok((file, path))
     }
@@ -504,7 +560,9 @@ impl FileTable {
     pub(crate) fn sync(&self, numbers: &mut BTreeSet<usize>) -> Result<(), Error> {
         for number in std::mem::take(numbers) {
             let (file, path) = self.open(number)?;
-            disk::sync_data(&file).map_err(|cause| error::io(path, "sync", &cause))?;
+            if let Handle::File(file) = &*file {
+                disk::sync_data(file).map_err(|cause| error::io(path, "sync", &cause))?;
+            }
         }
         Ok(())
     }
@@ -597,7 +655,7 @@ mod tests {
         for turn in 0..2u8 {
             for number in 0..paths.len() {
                 let (file, _) = table.open(number).unwrap();
-                tilewright_transfer::write_at(&file, &[number as u8], turn.into()).unwrap();
+                file.write(&[number as u8], turn.into()).unwrap();
                 written.insert(number);
                 assert!(table.open.lock().unwrap().len() <= OPEN);
             }

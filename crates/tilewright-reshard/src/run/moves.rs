@@ -9,17 +9,18 @@
 //! Without the comparison, a wrong rule would drop data without an error: with `[Replicate()]` for ranks that hold
 //! different parts, shapes and lengths fit.
 
-use std::{fs::File, io};
+use std::io;
 
 use tilewright_core::{Dtype, TensorLayout};
 use tilewright_files::{Fingerprint, Key};
 use tilewright_fingerprint::Array;
 use tilewright_relayout::{Elements, Plan, Program};
-use tilewright_transfer::{Budget, Buffer, Failed, Stage, part, read_at, write_at};
+use tilewright_transfer::{Budget, Buffer, Failed, Stage, part};
 
 use crate::{
     Error,
     plan::{array::Meet, cut::Boxes},
+    run::handle::Handle,
 };
 
 /// The error of a move of a box: of the engine, of memory, or of the system about the file.
@@ -93,28 +94,28 @@ impl BoxBuffer {
     /// Reads the intersection of the box and a local array, which begins at byte `at` of a file.
     pub(crate) fn read(
         &mut self,
-        file: &File,
+        file: &Handle,
         (from, at): (&TensorLayout, u64),
         meet: &Meet,
     ) -> Result<(), MoveError> {
         let moved = plan((from, &meet.local), (&self.layout, &meet.within), meet, self.bits)?;
         let out = self.bytes.as_mut().and_then(|bytes| bytes.get_mut(..self.len));
         self.stage.read(&moved, out.unwrap_or_default(), &mut |bytes, from| {
-            read_at(file, bytes, at + from)
+            file.read(bytes, at + from)
         })
     }
 
     /// Writes the intersection of the box and a local array, which begins at byte `at` of a file.
     pub(crate) fn write(
         &mut self,
-        file: &File,
+        file: &Handle,
         (to, at): (&TensorLayout, u64),
         meet: &Meet,
     ) -> Result<(), MoveError> {
         let moved = plan((&self.layout, &meet.within), (to, &meet.local), meet, self.bits)?;
         let bytes = self.bytes.as_ref().and_then(|bytes| bytes.get(..self.len));
         self.stage.write(&moved, bytes.unwrap_or_default(), &mut |bytes, to| {
-            write_at(file, bytes, at + to)
+            file.write(bytes, at + to)
         })
     }
 }
@@ -144,7 +145,7 @@ impl Replica {
     pub(crate) fn difference(
         &mut self,
         known: &BoxBuffer,
-        file: &File,
+        file: &Handle,
         from: (&TensorLayout, u64),
         meet: &Meet,
     ) -> Result<Option<Vec<u64>>, MoveError> {

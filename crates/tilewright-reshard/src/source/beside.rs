@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tilewright_files::{
     Fingerprint, Input,
-    inner::{Companions, RECIPE_KEY},
+    inner::{Companions, RECIPE_KEY, is_folder},
 };
 
 use crate::{Error, source::identity::Identity};
@@ -103,7 +103,7 @@ impl Beside {
             let keys = keys.join(", ");
             beside.left.push(format!("metadata that differs between files: {keys}"));
         }
-        if path.is_dir() {
+        if is_folder(path) {
             let own = files.iter().map(|file| &*file.path).collect();
             let companions = Companions::beside(path, &own)?;
             beside.left.extend(companions.warning());

@@ -7,6 +7,8 @@ use std::{
     sync::Arc,
 };
 
+use tilewright_files::inner::{is_url, list_folder};
+
 use crate::{
     Error, Request, error,
     plan::array::{Laid, LocalOffsets, ReshardedArray},
@@ -52,6 +54,9 @@ impl Checkpoint {
 
 /// Returns the paths in a folder.
 fn names(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    if is_url(folder) {
+        return list_folder(folder).map_err(Error::of_request);
+    }
     let failed = |cause| error::io(folder, "list", &cause);
     let listed = fs::read_dir(folder).map_err(failed)?;
     listed.map(|entry| Ok(entry.map_err(failed)?.path())).collect()

@@ -9,7 +9,10 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
-use tilewright_files::{Input, Reading, Tensor};
+use tilewright_files::{
+    Input, Reading, Tensor,
+    inner::{Readable, is_url},
+};
 
 use crate::{Error, error};
 
@@ -27,7 +30,7 @@ pub(crate) struct Identity {
     #[serde(with = "crate::request::address")]
     pub(crate) path: PathBuf,
     pub(crate) bytes: u64,
-    /// Nanoseconds since 1970.
+    /// Nanoseconds since 1970; of an object, a number that changes with its version.
     pub(crate) changed: u64,
     /// The hash of the bytes before the first tensor.
     pub(crate) header: String,
@@ -37,10 +40,21 @@ impl Identity {
     /// Returns the identity of a file whose tensors begin at byte `begin`.
     pub(crate) fn of(path: &Path, begin: u64) -> Result<Identity, Error> {
         let failed = |cause| error::io(path, "read", &cause);
+        if is_url(path) {
+            return Identity::of_object(path, begin);
+        }
         let (bytes, changed) = facts(path)?;
         let mut head = Vec::new();
         let file = File::open(path).map_err(failed)?;
         file.take(begin.min(MOST)).read_to_end(&mut head).map_err(failed)?;
+        Ok(Identity { path: path.to_owned(), bytes, changed, header: hash(&head) })
+    }
+
+    fn of_object(path: &Path, begin: u64) -> Result<Identity, Error> {
+        let object = Readable::open(path)?;
+        let mut head = vec![0; begin.min(MOST).min(object.size()) as usize];
+        object.read(&mut head, 0)?;
+        let (bytes, changed) = (object.size(), version(&object));
         Ok(Identity { path: path.to_owned(), bytes, changed, header: hash(&head) })
     }
 
@@ -76,7 +90,17 @@ pub(crate) fn identities(input: &Input) -> Result<Vec<Identity>, Error> {
     Ok(known)
 }
 
+/// Returns a number that changes with the version of an object.
+pub(crate) fn version(object: &Readable) -> u64 {
+    let tag = hash(object.version().unwrap_or_default().as_bytes());
+    u64::from_str_radix(tag.get(..16).unwrap_or_default(), 16).unwrap_or(0)
+}
+
 fn facts(path: &Path) -> Result<(u64, u64), Error> {
+    if is_url(path) {
+        let object = Readable::open(path)?;
+        return Ok((object.size(), version(&object)));
+    }
     let facts = fs::metadata(path).map_err(|cause| error::io(path, "look at", &cause))?;
     let time = facts.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     Ok((facts.len(), time.map_or(0, |since| since.as_nanos() as u64)))

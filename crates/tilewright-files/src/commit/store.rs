@@ -1,0 +1,190 @@
+//! Objects in stores for results that several processes write: small objects, and uploads whose parts any process sends.
+//! Resharding uses it. Without the feature `remote`, each function returns the error that names the feature.
+
+use std::path::{Path, PathBuf};
+
+use crate::{
+    Error,
+    open::{remote, source::Source},
+};
+
+/// The smallest part that all stores take, unless it is the last.
+#[doc(hidden)]
+pub const LEAST_PART: u64 = 5 << 20;
+
+/// The largest number of parts of an upload.
+#[doc(hidden)]
+pub const MOST_PARTS: u64 = 9000;
+
+/// The largest small object.
+const SMALL: u64 = 64 << 20;
+
+/// Returns the error of a path that is only read.
+#[doc(hidden)]
+pub fn check_writable(path: &Path) -> Result<(), Error> {
+    here::check_writable(path)
+}
+
+/// Returns whether an object has this path.
+#[doc(hidden)]
+pub fn exists(path: &Path) -> Result<bool, Error> {
+    here::exists(path)
+}
+
+/// Returns the bytes of a small object, if it exists.
+#[doc(hidden)]
+pub fn small(path: &Path) -> Result<Option<Vec<u8>>, Error> {
+    let source = match Source::open(path) {
+        Err(error) if error.io_kind() == Some(std::io::ErrorKind::NotFound) => return Ok(None),
+        opened => opened?,
+    };
+    if source.len() > SMALL {
+        let said = format!("an object of {} bytes; at most {SMALL} are read", source.len());
+        return Err(crate::error::corrupt(path, said));
+    }
+    source.head(source.len()).map(Some)
+}
+
+/// Writes a small object by one request; an existing one is replaced only if `replaces`.
+#[doc(hidden)]
+pub fn put(path: &Path, bytes: &[u8], replaces: bool) -> Result<(), Error> {
+    here::put(path, bytes, replaces)
+}
+
+/// Removes an object, if it exists.
+#[doc(hidden)]
+pub fn remove(path: &Path) -> Result<(), Error> {
+    here::remove(path)
+}
+
+/// Returns the paths in a folder; none for a folder that does not exist.
+#[doc(hidden)]
+pub fn list(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    remote::list(folder)
+}
+
+/// Begins an upload, and returns its name.
+#[doc(hidden)]
+pub fn begin(path: &Path) -> Result<String, Error> {
+    here::begin(path)
+}
+
+/// Sends a part of an upload of this name; returns the name of the part.
+#[doc(hidden)]
+pub fn send(path: &Path, upload: &str, number: usize, bytes: Vec<u8>) -> Result<String, Error> {
+    here::send((path, upload), number, bytes)
+}
+
+/// Makes the object of an upload visible: its parts in order, `len` bytes together.
+#[doc(hidden)]
+pub fn complete(
+    path: &Path,
+    upload: &str,
+    parts: &[String],
+    (len, replaces): (u64, bool),
+) -> Result<(), Error> {
+    here::complete((path, upload), parts, (len, replaces))
+}
+
+/// Removes what was sent.
+#[doc(hidden)]
+pub fn abort(path: &Path, upload: &str) -> Result<(), Error> {
+    here::abort((path, upload))
+}
+
+#[cfg(feature = "remote")]
+mod here {
+    use tilewright_remote::PartUpload;
+
+    use super::*;
+    use crate::open::remote::location;
+
+    pub(super) fn check_writable(path: &Path) -> Result<(), Error> {
+        let location = location(path)?;
+        match location.is_writable() {
+            true => Ok(()),
+            false => {
+                let said = "it is only read; write to a folder or to s3://, gs:// or az://";
+                Err(Error::unsupported(format!("{location}: {said}")).of_file())
+            }
+        }
+    }
+
+    pub(super) fn exists(path: &Path) -> Result<bool, Error> {
+        tilewright_remote::exists(&location(path)?)
+    }
+
+    pub(super) fn put(path: &Path, bytes: &[u8], replaces: bool) -> Result<(), Error> {
+        tilewright_remote::put(&location(path)?, bytes, replaces)
+    }
+
+    pub(super) fn remove(path: &Path) -> Result<(), Error> {
+        tilewright_remote::remove(&location(path)?)
+    }
+
+    pub(super) fn begin(path: &Path) -> Result<String, Error> {
+        Ok(PartUpload::begin(&location(path)?)?.name().to_owned())
+    }
+
+    fn named((path, upload): (&Path, &str)) -> Result<PartUpload, Error> {
+        PartUpload::named(&location(path)?, upload)
+    }
+
+    pub(super) fn send(of: (&Path, &str), number: usize, bytes: Vec<u8>) -> Result<String, Error> {
+        named(of)?.send(number, bytes)
+    }
+
+    pub(super) fn complete(
+        of: (&Path, &str),
+        parts: &[String],
+        (len, replaces): (u64, bool),
+    ) -> Result<(), Error> {
+        named(of)?.complete(parts, len, replaces)
+    }
+
+    pub(super) fn abort(of: (&Path, &str)) -> Result<(), Error> {
+        named(of)?.abort()
+    }
+}
+
+#[cfg(not(feature = "remote"))]
+mod here {
+    use super::*;
+    use crate::open::remote::left_out;
+
+    pub(super) fn check_writable(path: &Path) -> Result<(), Error> {
+        Err(left_out(path))
+    }
+
+    pub(super) fn exists(path: &Path) -> Result<bool, Error> {
+        Err(left_out(path))
+    }
+
+    pub(super) fn put(path: &Path, _: &[u8], _: bool) -> Result<(), Error> {
+        Err(left_out(path))
+    }
+
+    pub(super) fn remove(path: &Path) -> Result<(), Error> {
+        Err(left_out(path))
+    }
+
+    pub(super) fn begin(path: &Path) -> Result<String, Error> {
+        Err(left_out(path))
+    }
+
+    pub(super) fn send((path, _): (&Path, &str), _: usize, _: Vec<u8>) -> Result<String, Error> {
+        Err(left_out(path))
+    }
+
+    pub(super) fn complete(
+        (path, _): (&Path, &str),
+        _: &[String],
+        _: (u64, bool),
+    ) -> Result<(), Error> {
+        Err(left_out(path))
+    }
+
+    pub(super) fn abort((path, _): (&Path, &str)) -> Result<(), Error> {
+        Err(left_out(path))
+    }
+}

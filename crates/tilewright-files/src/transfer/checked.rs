@@ -1,0 +1,185 @@
+//! Compares the bytes of an upload with the source before they are sent, for results that cannot be read back before they are
+//! visible.
+//!
+//! Law: no byte of a tensor leaves before every element and every padding element of that tensor was compared with the source, which
+//! is read a second time. The comparison is that of files: offsets come from both layouts, and no plan is used. Then the header that
+//! was sent is opened as that of a file, and its tensors are those of the request.
+//!
+//! It does not prove that the store keeps these bytes. A store of S3's interface compares each part with the checksum that its
+//! request signs; a later `verify` reads the object back.
+
+use std::{collections::VecDeque, io};
+
+use crate::{
+    Conversion, Error, Watch,
+    container::{Section, Target, safetensors},
+    error,
+    open::{open_with, origin::Origin, source::Source},
+    transfer::{
+        budget::{Budget, Reservation},
+        output::Sink,
+    },
+    verify::{compare, workers::Workers},
+};
+
+/// The memory of comparisons beside the tensor.
+const WORK: u64 = 8 << 20;
+
+/// Returns the memory that comparisons need: the longest tensor, and buffers.
+pub(crate) fn memory(conversion_bytes: impl Iterator<Item = u64>) -> u64 {
+    conversion_bytes.max().unwrap_or(0).saturating_add(WORK)
+}
+
+/// A sink that compares the tensors of a file before it passes them on.
+pub(crate) struct Checked<'a> {
+    inner: Box<dyn Sink + 'a>,
+    conversion: &'a Conversion<'a>,
+    target: &'a Target,
+    watch: &'a dyn Watch,
+    /// The lengths of the sections that are left, and their jobs.
+    left: VecDeque<(u64, Option<usize>)>,
+    /// The written bytes of the current tensor.
+    held: Vec<u8>,
+    budget: Budget,
+    _room: Reservation,
+    /// The bytes that belong to no tensor, with their positions.
+    others: Vec<(u64, Vec<u8>)>,
+    at: u64,
+}
+
+impl<'a> Checked<'a> {
+    pub(crate) fn new(
+        inner: Box<dyn Sink + 'a>,
+        conversion: &'a Conversion<'a>,
+        target: &'a Target,
+        watch: &'a dyn Watch,
+    ) -> Result<Checked<'a>, Error> {
+        let len = |number: usize| conversion.jobs.get(number).map_or(0, |job| job.bytes_out);
+        let left: VecDeque<(u64, Option<usize>)> = target
+            .sections
+            .iter()
+            .map(|section| match section {
+                Section::Tensor(number) => (len(*number), Some(*number)),
+                other => (other.len(), None),
+            })
+            .filter(|(len, _)| *len > 0)
+            .collect();
+        let longest = left.iter().filter(|(_, job)| job.is_some()).map(|(len, _)| *len).max();
+        let budget = Budget::new(memory(longest.into_iter()));
+        let room = budget.reserve(longest.unwrap_or(0))?;
+        let (held, others) = (Vec::with_capacity(longest.unwrap_or(0) as usize), Vec::new());
+        let (budget, _room, at) = (budget, room, 0);
+        Ok(Checked { inner, conversion, target, watch, left, held, budget, _room, others, at })
+    }
+
+    /// Takes the first bytes, up to the end of a section; returns their number.
+    fn take(&mut self, bytes: &[u8]) -> Result<usize, Error> {
+        let Some((len, job)) = self.left.front().copied() else {
+            return Err(error::corrupt(&self.target.path, "bytes behind the last tensor"));
+        };
+        let now = bytes.get(..bytes.len().min(usize::try_from(len).unwrap_or(usize::MAX)));
+        let now = now.unwrap_or_default();
+        let failed = |cause| error::io(&self.target.path, "write", cause);
+        match job {
+            None => {
+                self.others.push((self.at, now.to_vec()));
+                self.inner.write(now).map_err(failed)?;
+            }
+            Some(number) => {
+                self.held.extend_from_slice(now);
+                if now.len() as u64 == len {
+                    self.compare(number)?;
+                    self.inner.write(&self.held).map_err(failed)?;
+                    self.held.clear();
+                }
+            }
+        }
+        self.at += now.len() as u64;
+        match self.left.front_mut() {
+            Some((left, _)) if *left > now.len() as u64 => *left -= now.len() as u64,
+            _ => drop(self.left.pop_front()),
+        }
+        Ok(now.len())
+    }
+
+    /// Compares the held tensor with the source.
+    fn compare(&self, number: usize) -> Result<(), Error> {
+        let (input, path) = (self.conversion.input, &self.target.path);
+        let absent = || error::corrupt(path, "a tensor that was not planned");
+        let job = self.conversion.jobs.get(number).ok_or_else(absent)?;
+        let tensor = input.tensors().get(job.tensor).ok_or_else(absent)?;
+        let fill = job.to.named.fill();
+        let bits = match job.to.layout().padding() {
+            0 => Ok(0),
+            _ => job.to.dtype.stored_fill(fill, job.to.bits, job.to.order),
+        };
+        let bits = bits.map_err(|cause| error::corrupt(path, cause))?;
+        let own = (Origin::Memory(&self.held, path), 0, self.held.len() as u64);
+        let to = compare::side_at(own, &job.name, &job.to, (bits, fill.is_promised()))?;
+        let bytes = self.conversion.arrays.get(job.tensor).copied();
+        let from = compare::side((input, bytes), tensor, &job.from, job.from.named.fill())?;
+        let workers = Workers::new(self.watch, &self.budget, self.conversion.request.threads);
+        match compare::tensors(&to, &from, workers)? {
+            None => Ok(()),
+            Some(found) => Err(error::corrupt(path, format!("verification failed: {found}"))),
+        }
+    }
+
+    /// Opens the header that was sent, and compares the facts about tensors with the request.
+    fn header(&self) -> Result<(), Error> {
+        let (conversion, path) = (self.conversion, &self.target.path);
+        let wrong = |said: String| error::corrupt(path, format!("verification failed: {said}"));
+        let numbers = self.target.sections.iter().filter_map(|section| match section {
+            Section::Tensor(number) => Some(*number),
+            _ => None,
+        });
+        let format = match conversion.format.several {
+            true if numbers.clone().next().is_none() => return Ok(()),
+            true => &safetensors::FORMAT,
+            false => conversion.format,
+        };
+        // A file of one array has no names, and its layout is that of the request.
+        if format.array.is_some() {
+            return Ok(());
+        }
+        let source = Source::written(self.others.clone(), self.at, path);
+        let opened = open_with(format, source, &conversion.request.reading, None, &())?;
+        for number in numbers {
+            let Some(job) = conversion.jobs.get(number) else { continue };
+            let tensor = opened.tensors().iter().find(|tensor| tensor.name == job.name);
+            let tensor = tensor.ok_or_else(|| wrong(format!("tensor {:?} is missing", job.name)))?;
+            let (is, was) = (tensor.held.spec(), job.to.spec());
+            if tensor.refusal.is_none() && (is != was || tensor.len != job.bytes_out) {
+                return Err(wrong(format!("tensor {:?} is {is}, expected {was}", job.name)));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Sink for Checked<'_> {
+    fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let taken = self.take(bytes).map_err(io::Error::other)?;
+            bytes = bytes.get(taken..).unwrap_or_default();
+        }
+        Ok(())
+    }
+
+    fn place(&mut self, bytes: &[u8], at: u64) -> io::Result<()> {
+        for (byte, at) in bytes.iter().zip(at..) {
+            for (from, own) in &mut self.others {
+                let place = at.checked_sub(*from).and_then(|place| usize::try_from(place).ok());
+                if let Some(own) = place.and_then(|place| own.get_mut(place)) {
+                    *own = *byte;
+                }
+            }
+        }
+        self.inner.place(bytes, at)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.header().map_err(io::Error::other)?;
+        self.inner.sync()
+    }
+}

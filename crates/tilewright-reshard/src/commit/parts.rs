@@ -1,0 +1,333 @@
+//! A result in an object store: the uploads of its files, the journal of what was sent, and the requests that make it visible.
+//!
+//! ```text
+//! OUT.partial-ID/uploads      the names of the uploads of all files, which the first process begins
+//! OUT.partial-ID/journal/…    one object for some tasks that the store has: the names of their parts, or their sums
+//! OUT.partial-ID/finishing    exists while objects become visible
+//! finish                      all tasks done, sources unchanged: headers; then the files appear, small files, the index last
+//! ```
+//!
+//! Law: no file of the result is visible before all tasks are done. A run that ends while objects become visible is continued by
+//! the same command.
+//!
+//! Processes of one job agree by one conditional write: whoever writes `uploads` first decides the names of all uploads. A store
+//! without conditional writes needs one process that begins first.
+
+use std::{
+    collections::BTreeMap,
+    hash::{BuildHasher, Hasher, RandomState},
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+use tilewright_files::{
+    Fingerprint, Watch,
+    inner::{is_url, store},
+};
+
+use crate::{
+    Error, Job, error,
+    run::{
+        RunState,
+        parts::{FileParts, Sender, StoreTask},
+    },
+    source::lists::shown,
+};
+
+/// What a journal keeps of a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Sent {
+    /// The name that the store gave to a part.
+    Part(String),
+    /// A part that is made at the end.
+    Late,
+    /// The fingerprint of a box.
+    Sum(Fingerprint),
+}
+
+/// A task in a journal.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum SentLine {
+    Part(u64, String),
+    Late(u64),
+    Sum(u64, String),
+}
+
+impl SentLine {
+    fn of((task, sent): (&u64, &Sent)) -> SentLine {
+        match sent {
+            Sent::Part(name) => SentLine::Part(*task, name.clone()),
+            Sent::Late => SentLine::Late(*task),
+            Sent::Sum(data) => SentLine::Sum(*task, data.to_string()),
+        }
+    }
+
+    fn read(self) -> Option<(u64, Sent)> {
+        Some(match self {
+            SentLine::Part(task, name) => (task, Sent::Part(name)),
+            SentLine::Late(task) => (task, Sent::Late),
+            SentLine::Sum(task, data) => (task, Sent::Sum(data.parse().ok()?)),
+        })
+    }
+}
+
+/// Returns the folder beside a result in a store; of a whole bucket, one inside of it.
+pub(crate) fn partial(output: &Path, id: &str) -> PathBuf {
+    let text = output.to_string_lossy();
+    let text = text.trim_end_matches('/');
+    let is_root = text.split_once("://").is_none_or(|(_, rest)| !rest.contains('/'));
+    PathBuf::from(format!("{text}{}.partial-{id}", if is_root { "/" } else { "" }))
+}
+
+impl Job {
+    /// Returns the path of a file of the result.
+    pub(crate) fn path_of(&self, file: usize) -> PathBuf {
+        let (output, file) = (&self.request.output, self.output.files.get(file));
+        match file.filter(|_| !self.request.is_file) {
+            Some(file) => output.join(&file.name),
+            None => output.clone(),
+        }
+    }
+
+    fn uploads_path(&self) -> PathBuf {
+        self.partial().join("uploads")
+    }
+
+    /// Returns the error of a name in a store that is not free.
+    pub(crate) fn check_free_object(&self) -> Result<(), Error> {
+        let output = &self.request.output;
+        if self.is_finishing()? {
+            return Ok(());
+        }
+        let taken = match self.request.is_file {
+            true => store::exists(output)?,
+            false => !store::list(output)?.is_empty(),
+        };
+        let said = format!("{} exists already", output.display());
+        match (taken, self.request.force, self.request.is_file) {
+            (false, ..) | (true, true, true) => Ok(()),
+            (true, true, false) => {
+                let why = "a folder of objects is not replaced; name another one";
+                Err(Error::new("exists", format!("{said}; {why}")))
+            }
+            _ => Err(Error::new("exists", said).of_case(error::TAKEN)),
+        }
+    }
+
+    fn is_finishing(&self) -> Result<bool, Error> {
+        store::exists(&self.partial().join("finishing"))
+    }
+
+    /// Returns the names of the uploads of all files, which are begun unless another process has done so.
+    pub(crate) fn uploads(&self) -> Result<Vec<String>, Error> {
+        let path = self.uploads_path();
+        if let Some(bytes) = store::small(&path)? {
+            return self.read_uploads(&bytes);
+        }
+        let mut begun = Vec::new();
+        let all = (0..self.output.files.len()).try_for_each(|file| {
+            begun.push(store::begin(&self.path_of(file))?);
+            Ok(())
+        });
+        let put = |begun: &[String]| {
+            let text = serde_json::to_vec(begun).map_err(|error| Error::usage(error.to_string()))?;
+            store::put(&path, &text, false)
+        };
+        match all.and_then(|()| put(&begun)) {
+            Ok(()) => Ok(begun),
+            Err(error) => {
+                let left = self.abort(&begun);
+                let known = match error.kind() {
+                    "exists" => store::small(&path)?,
+                    _ => None,
+                };
+                match known {
+                    Some(bytes) => self.read_uploads(&bytes),
+                    None => Err(left.iter().fold(error, |error, left| error.and(left))),
+                }
+            }
+        }
+    }
+
+    fn read_uploads(&self, bytes: &[u8]) -> Result<Vec<String>, Error> {
+        let names: Option<Vec<String>> = serde_json::from_slice(bytes).ok();
+        names.filter(|names| names.len() == self.output.files.len()).ok_or_else(|| {
+            let (path, partial) = (self.uploads_path(), self.partial());
+            let said = format!("{} does not list the uploads of this job", path.display());
+            Error::new("corrupt", format!("{said}; remove {}", partial.display()))
+        })
+    }
+
+    /// Aborts uploads; returns messages on those that the store keeps.
+    fn abort(&self, uploads: &[String]) -> Vec<String> {
+        let each = uploads.iter().enumerate();
+        let aborted = each.map(|(file, upload)| store::abort(&self.path_of(file), upload));
+        aborted.filter_map(Result::err).map(|error| error.message().to_owned()).collect()
+    }
+
+    /// Returns the tasks that the journals name.
+    pub(crate) fn sent(&self) -> Result<BTreeMap<u64, Sent>, Error> {
+        let mut sent = BTreeMap::new();
+        for path in store::list(&self.journals())? {
+            let bytes = store::small(&path)?.unwrap_or_default();
+            let wrong = || Error::new("corrupt", format!("{} is not a journal", path.display()));
+            let lines: Vec<SentLine> = serde_json::from_slice(&bytes).map_err(|_| wrong())?;
+            for line in lines {
+                let (task, own) = line.read().ok_or_else(wrong)?;
+                if *sent.entry(task).or_insert(own.clone()) != own {
+                    let said = "was sent twice with different results: a source changed, or two processes ran it at once";
+                    return Err(error::changed(&path, &format!("task {task} {said}")));
+                }
+            }
+        }
+        Ok(sent)
+    }
+
+    /// Writes an object of the journal with these tasks.
+    pub(crate) fn promise_sent(
+        &self,
+        who: &str,
+        tasks: &BTreeMap<u64, Sent>,
+    ) -> Result<(), Error> {
+        if tasks.is_empty() {
+            return Ok(());
+        }
+        let lines: Vec<SentLine> = tasks.iter().map(SentLine::of).collect();
+        let text = serde_json::to_vec(&lines).map_err(|error| Error::usage(error.to_string()))?;
+        let number = RandomState::new().build_hasher().finish();
+        store::put(&self.journals().join(format!("{who}-{number:016x}")), &text, false)
+    }
+
+    /// Makes a result in a store visible if all tasks are done.
+    pub(crate) fn complete_uploads(
+        &self,
+        parts: &FileParts,
+        watch: &dyn Watch,
+    ) -> Result<(), Error> {
+        let resumed = self.is_finishing()?;
+        self.check_free()?;
+        let mut sent = self.sent()?;
+        self.check_all_sent(parts, &sent)?;
+        let uploads = std::sync::Arc::new(self.uploads()?);
+        if !resumed {
+            self.check_sources()?;
+        }
+        let sums = self.checked_sums(self.sums_sent(parts, &sent))?;
+        let shared = RunState::new(self, 1);
+        let mut sender = Sender::new(self, &shared, uploads.clone())?;
+        sender.complete_heads(&sums)?;
+        for (number, own) in sent.iter_mut().filter(|(_, own)| **own == Sent::Late) {
+            if watch.cancelled() {
+                return Err(Error::new("cancelled", "cancelled; finished work is kept"));
+            }
+            // After a first attempt some uploads are complete, and their headers are in place.
+            if let Some(task) = parts.task(&self.output, *number).filter(|_| !resumed) {
+                *own = sender.run(&task)?;
+            }
+        }
+        self.appear(parts, &uploads, &sent, resumed)
+    }
+
+    /// Makes files, small files and the index visible, in this order.
+    fn appear(
+        &self,
+        parts: &FileParts,
+        uploads: &[String],
+        sent: &BTreeMap<u64, Sent>,
+        resumed: bool,
+    ) -> Result<(), Error> {
+        let marker = self.partial().join("finishing");
+        let names = self.part_names(parts, sent, resumed.then_some(&*marker))?;
+        let replaces = resumed || self.request.force;
+        if !resumed {
+            let text =
+                serde_json::to_vec(&names).map_err(|error| Error::usage(error.to_string()))?;
+            store::put(&marker, &text, false)?;
+        }
+        for (file, (upload, names)) in uploads.iter().zip(&names).enumerate() {
+            let len = self.output.files.get(file).map_or(0, |file| file.bytes);
+            store::complete(&self.path_of(file), upload, names, (len, replaces))?;
+        }
+        for path in &self.source.beside.companions {
+            let bytes = small_of(path)?;
+            store::put(&self.request.output.join(shown(path)), &bytes, replaces)?;
+        }
+        if let Some((name, text)) = &self.output.index {
+            store::put(&self.request.output.join(name), text.as_bytes(), replaces)?;
+        }
+        self.sweep_objects(&marker)
+    }
+
+    /// Returns the names of the parts of each file. A run that continues reads them where the first one wrote them.
+    fn part_names(
+        &self,
+        parts: &FileParts,
+        sent: &BTreeMap<u64, Sent>,
+        marker: Option<&Path>,
+    ) -> Result<Vec<Vec<String>>, Error> {
+        if let Some(marker) = marker {
+            let bytes = store::small(marker)?.unwrap_or_default();
+            let wrong = |_| Error::new("corrupt", format!("{} is damaged", marker.display()));
+            return serde_json::from_slice(&bytes).map_err(wrong);
+        }
+        let name = |task: u64| match sent.get(&task) {
+            Some(Sent::Part(name)) => Ok(name.clone()),
+            _ => Err(Error::new("incomplete", format!("task {task} has no part"))),
+        };
+        let of = |file: usize| parts.of_file(file).map(name).collect::<Result<Vec<_>, _>>();
+        (0..self.output.files.len()).map(of).collect()
+    }
+
+    fn check_all_sent(
+        &self,
+        parts: &FileParts,
+        sent: &BTreeMap<u64, Sent>,
+    ) -> Result<(), Error> {
+        let mut missing = (0..parts.tasks()).filter(|task| !sent.contains_key(task)).peekable();
+        let Some(first) = missing.peek().copied() else { return Ok(()) };
+        let task = match parts.task(&self.output, first) {
+            Some(StoreTask::Part(file, number, _)) => {
+                format!(", part {number} of {}", self.path_of(file).display())
+            }
+            _ => String::new(),
+        };
+        let (count, all) = (missing.count(), parts.tasks());
+        let verb = if count == 1 { "is" } else { "are" };
+        let said =
+            format!("{count} of {all} tasks {verb} missing; the first is task {first}{task}");
+        Err(Error::new("incomplete", said))
+    }
+
+    /// Removes the objects of a finished run; the marker is last.
+    fn sweep_objects(&self, marker: &Path) -> Result<(), Error> {
+        for path in store::list(&self.journals())? {
+            store::remove(&path)?;
+        }
+        store::remove(&self.uploads_path())?;
+        store::remove(marker)
+    }
+
+    /// Returns the error of a run in a store, with the objects that it leaves.
+    pub(crate) fn leaving_object(&self, error: Error) -> Error {
+        let partial = self.partial().display().to_string();
+        if error.to_string().contains(&partial) {
+            return error;
+        }
+        match error.kind() {
+            "io" | "cancelled" | "incomplete" => error.and(&format!(
+                "{partial} holds the finished work: run the same command to continue, or remove it and abort the uploads that {partial}/uploads lists"
+            )),
+            _ => error,
+        }
+    }
+}
+
+/// Returns the bytes of a small file, wherever it is.
+fn small_of(path: &Path) -> Result<Vec<u8>, Error> {
+    if is_url(path) {
+        let missing = || Error::new("changed", format!("{} is gone", path.display()));
+        return store::small(path)?.ok_or_else(missing);
+    }
+    std::fs::read(path).map_err(|cause| error::io(path, "read", &cause))
+}

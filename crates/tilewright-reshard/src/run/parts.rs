@@ -1,0 +1,474 @@
+//! The tasks of a result in an object store: parts of the uploads of its files, each made of the source and sent.
+//!
+//! ```text
+//! tasks 0 to p        the parts of the first file, of the second, and so on
+//! tasks p to the end  boxes of the arrays whose fingerprints are recorded: they are read and summed
+//! ```
+//!
+//! Law: the parts of a file partition its bytes, and a part depends on the source and the plan alone. So any process makes any part,
+//! and a part that is sent twice has the same bytes.
+//!
+//! A header that records fingerprints is known after all sums. The parts that it is in are made by the process that finishes.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+    sync::Arc,
+};
+
+use tilewright_core::Remedy;
+use tilewright_files::{
+    Fingerprint, Watch,
+    inner::store::{self, LEAST_PART, MOST_PARTS},
+};
+use tilewright_relayout::{Elements, Plan, Program};
+use tilewright_transfer::{Budget, Reservation, Stage};
+
+use crate::{
+    Error, Job, Request,
+    commit::parts::Sent,
+    plan::{
+        array::{Meet, ReshardedArray, is_replica},
+        target::{Output, Patches},
+    },
+    run::{JobSide, RunState, Worker, absent, failure, moves},
+};
+
+/// The number of bytes of a part if memory and length allow.
+const PART: u64 = 8 << 20;
+
+/// The number of bytes of parts after which an object of the journal is written.
+const BATCH: u64 = 64 << 20;
+
+/// The number of threads that make and send parts, if memory allows: each waits for requests most of the time.
+pub(crate) const SENDERS: usize = 4;
+
+/// The division of a result into parts of uploads.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FileParts {
+    /// The number of bytes of a part.
+    pub(crate) bytes: u64,
+    /// The number of the first part of each file, and at the end the number of all parts.
+    first: Vec<u64>,
+    /// The number of the first task, the array, and the number of boxes of each array that is summed.
+    sums: Vec<(u64, usize, u64)>,
+    tasks: u64,
+}
+
+/// A task of a result in a store.
+pub(crate) enum StoreTask {
+    /// A file, the number of a part, and its bytes.
+    Part(usize, usize, Range<u64>),
+    /// An array, and the number of a box of it.
+    Sum(usize, u64),
+}
+
+impl FileParts {
+    /// Divides the files of a result; `sums` are the arrays that are summed with their numbers of boxes.
+    pub(crate) fn of(
+        request: &Request,
+        output: &Output,
+        summed: impl Iterator<Item = (usize, u64)>,
+    ) -> Result<FileParts, Error> {
+        let longest = output.files.iter().map(|file| file.bytes).max().unwrap_or(0);
+        let needed = longest.div_ceil(MOST_PARTS).next_multiple_of(1 << 20);
+        let bytes = PART.min(request.memory / 4).max(LEAST_PART).max(needed);
+        let mut parts = FileParts { bytes, first: vec![0], ..FileParts::default() };
+        for file in &output.files {
+            parts.tasks += file.bytes.div_ceil(bytes).max(1);
+            parts.first.push(parts.tasks);
+        }
+        for (array, boxes) in summed {
+            parts.sums.push((parts.tasks, array, boxes));
+            parts.tasks += boxes;
+        }
+        Ok(parts)
+    }
+
+    pub(crate) fn tasks(&self) -> u64 {
+        self.tasks
+    }
+
+    /// Returns the numbers of the parts of a file.
+    pub(crate) fn of_file(&self, file: usize) -> Range<u64> {
+        let first = |file: usize| self.first.get(file).copied().unwrap_or(0);
+        first(file)..first(file + 1)
+    }
+
+    /// Returns the task of this number in a result.
+    pub(crate) fn task(&self, output: &Output, number: u64) -> Option<StoreTask> {
+        if number < self.first.last().copied().unwrap_or(0) {
+            let file = self.first.partition_point(|first| *first <= number).checked_sub(1)?;
+            let part = number - self.first.get(file)?;
+            let (start, len) = (part * self.bytes, output.files.get(file)?.bytes);
+            return Some(StoreTask::Part(file, part as usize, start..len.min(start + self.bytes)));
+        }
+        let at = self.sums.partition_point(|(first, ..)| *first <= number).checked_sub(1)?;
+        let (first, array, boxes) = self.sums.get(at)?;
+        (number - first < *boxes).then_some(StoreTask::Sum(*array, number - first))
+    }
+}
+
+impl StoreTask {
+    /// Returns the number of bytes that it makes or reads.
+    pub(crate) fn bytes(&self, job: &Job) -> u64 {
+        match self {
+            StoreTask::Part(_, _, range) => range.end - range.start,
+            StoreTask::Sum(array, number) => {
+                job.box_of(*array, *number).map_or(0, |task| job.bytes_of(&task))
+            }
+        }
+    }
+}
+
+impl Job {
+    /// Returns the memory that a thread needs to make and send a part.
+    fn part_memory(&self, parts: &FileParts) -> u64 {
+        parts.bytes.saturating_add(2 * self.buffers())
+    }
+
+    /// Returns an error if a part and its buffers do not fit in memory.
+    pub(crate) fn check_part_memory(&self) -> Result<(), Error> {
+        let Some(parts) = &self.parts_of_files else { return Ok(()) };
+        let (needed, memory) = (self.part_memory(parts), self.request.memory);
+        if needed <= memory {
+            return Ok(());
+        }
+        let said = format!("a part of an upload needs {needed} bytes of memory, {memory} are allowed");
+        let least = Some(parts.bytes.saturating_mul(2));
+        Err(Error::usage(said).with(&[Remedy::MoreMemory { least }]))
+    }
+
+    /// Returns the number of threads that make parts.
+    pub(crate) fn senders(&self, threads: usize) -> usize {
+        let Some(parts) = &self.parts_of_files else { return threads };
+        let most = self.request.memory / self.part_memory(parts).max(1);
+        threads.max(SENDERS).min(usize::try_from(most).unwrap_or(usize::MAX)).max(1)
+    }
+
+    /// Runs tasks of a result in a store, in one thread of a process.
+    pub(crate) fn work_parts(
+        &self,
+        parts: &FileParts,
+        (tasks, who): (&BTreeSet<u64>, &str),
+        shared: &RunState,
+        watch: &dyn Watch,
+    ) -> Result<u64, Error> {
+        self.check_free()?;
+        let uploads = shared.uploads(self)?;
+        let done = self.sent()?;
+        let todo: Vec<u64> = tasks.iter().copied().filter(|it| !done.contains_key(it)).collect();
+        let task = |number: &u64| parts.task(&self.output, *number);
+        let bytes = |number: &u64| task(number).map_or(0, |task| task.bytes(self));
+        watch.total(todo.iter().map(bytes).fold(0, u64::saturating_add));
+        let mut sender = Sender::new(self, shared, uploads)?;
+        let (mut batch, mut held) = (BTreeMap::new(), 0);
+        for number in &todo {
+            if watch.cancelled() {
+                return Err(Error::new("cancelled", "cancelled; finished work is kept"));
+            }
+            let Some(task) = task(number) else { continue };
+            batch.insert(*number, sender.run(&task)?);
+            held += task.bytes(self);
+            watch.advance(task.bytes(self));
+            if held >= BATCH {
+                self.promise_sent(who, &std::mem::take(&mut batch))?;
+                held = 0;
+            }
+        }
+        self.promise_sent(who, &batch)?;
+        self.check_sources()?;
+        Ok(todo.len() as u64)
+    }
+
+    /// Returns the fingerprints of the arrays that are summed, by their numbers.
+    pub(crate) fn sums_sent(
+        &self,
+        parts: &FileParts,
+        sent: &BTreeMap<u64, Sent>,
+    ) -> Vec<Option<Fingerprint>> {
+        let mut sums = vec![None; self.source.arrays.len()];
+        for (number, sent) in sent {
+            let (Some(StoreTask::Sum(array, _)), Sent::Sum(data)) =
+                (parts.task(&self.output, *number), sent)
+            else {
+                continue;
+            };
+            if let Some(sum) = sums.get_mut(array) {
+                *sum = Some(sum.unwrap_or_default() + *data);
+            }
+        }
+        sums
+    }
+}
+
+/// A thread that makes and sends parts.
+pub(crate) struct Sender<'j> {
+    job: &'j Job,
+    shared: &'j RunState,
+    uploads: Arc<Vec<String>>,
+    patches: Arc<Vec<Patches>>,
+    /// True if headers are made at the end.
+    late: bool,
+}
+
+impl<'j> Sender<'j> {
+    pub(crate) fn new(
+        job: &'j Job,
+        shared: &'j RunState,
+        uploads: Arc<Vec<String>>,
+    ) -> Result<Sender<'j>, Error> {
+        let patches = shared.patches(job)?;
+        let late = (0..job.source.arrays.len()).any(|array| job.output.records(array));
+        Ok(Sender { job, shared, uploads, patches, late })
+    }
+
+    /// Gives headers their fingerprints.
+    pub(crate) fn complete_heads(&mut self, sums: &[Option<Fingerprint>]) -> Result<(), Error> {
+        let sum = |array: usize| sums.get(array).copied().flatten();
+        (self.patches, self.late) = (Arc::new(self.job.output.patches(&sum)?), false);
+        Ok(())
+    }
+
+    /// Runs a task; returns what the journal keeps of it.
+    pub(crate) fn run(&mut self, task: &StoreTask) -> Result<Sent, Error> {
+        match task {
+            StoreTask::Part(file, _, range) if self.late && self.in_head(*file, range) => {
+                Ok(Sent::Late)
+            }
+            StoreTask::Part(file, number, range) => self.send((*file, *number), range),
+            StoreTask::Sum(array, number) => self.sum(*array, *number),
+        }
+    }
+
+    fn in_head(&self, file: usize, range: &Range<u64>) -> bool {
+        let patches = self.patches_of(file);
+        patches.iter().any(|(at, bytes)| *at < range.end && at + bytes.len() as u64 > range.start)
+    }
+
+    fn patches_of(&self, file: usize) -> &[(u64, Vec<u8>)] {
+        self.patches.get(self.job.output.content_of(file)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Makes a part and sends it.
+    fn send(&mut self, (file, number): (usize, usize), range: &Range<u64>) -> Result<Sent, Error> {
+        let (job, budget) = (self.job, self.memory(range.end - range.start)?);
+        let (bytes, _held) = self.made(file, range, &budget)?;
+        if job.request.verified {
+            let again = self.again(file, range, &budget, &bytes)?;
+            if !again {
+                let (path, start, end) = (job.path_of(file), range.start, range.end);
+                let said = format!("{}: bytes {start} to {end} differ when they are made again", path.display());
+                return Err(Error::new("corrupt", said));
+            }
+        }
+        let upload = self.uploads.get(file).ok_or_else(|| absent("an upload"))?;
+        Ok(Sent::Part(store::send(&job.path_of(file), upload, number, bytes)?))
+    }
+
+    /// Returns the memory of a part, its buffers, and its copy for a comparison.
+    fn memory(&self, len: u64) -> Result<Budget, Error> {
+        let needed = len.saturating_add(2 * self.job.buffers());
+        Ok(match self.shared.threads {
+            1 => self.shared.budget.clone(),
+            _ => self.shared.budget.share(needed),
+        })
+    }
+
+    /// Returns the bytes of a part of a file.
+    fn made(
+        &mut self,
+        file: usize,
+        range: &Range<u64>,
+        budget: &Budget,
+    ) -> Result<(Vec<u8>, Reservation), Error> {
+        let len = range.end - range.start;
+        let refused = |error: &dyn std::fmt::Display| Error::new("memory", error.to_string());
+        let held = budget.reserve(len).map_err(|error| refused(&error))?;
+        let mut out = tilewright_transfer::zeros(len).map_err(|error| refused(&error))?;
+        for (at, bytes) in self.patches_of(file) {
+            overlay(&mut out, range.start, bytes, *at);
+        }
+        let mut stage = Stage::new(budget, self.job.buffers());
+        for (array, _) in self.job.output.locals_of(file) {
+            self.local(&mut stage, (file, *array), range, &mut out)?;
+        }
+        Ok((out, held))
+    }
+
+    /// Returns whether a part that is made again has these bytes. It is made in pieces, from another reading of the source.
+    fn again(
+        &mut self,
+        file: usize,
+        range: &Range<u64>,
+        budget: &Budget,
+        bytes: &[u8],
+    ) -> Result<bool, Error> {
+        let step = self.job.buffers().next_multiple_of(1 << 16);
+        let mut at = range.start;
+        while at < range.end {
+            let piece = at..range.end.min(at + step);
+            let (own, _held) = self.made(file, &piece, budget)?;
+            let from = (at - range.start) as usize;
+            if bytes.get(from..from + own.len()) != Some(&*own) {
+                return Ok(false);
+            }
+            at = piece.end;
+        }
+        Ok(true)
+    }
+
+    /// Fills the bytes of a local array in a range of a file.
+    fn local(
+        &self,
+        stage: &mut Stage,
+        (file, array): (usize, usize),
+        range: &Range<u64>,
+        out: &mut [u8],
+    ) -> Result<(), Error> {
+        let output = &self.job.output;
+        let to = output.arrays.get(array).ok_or_else(|| absent("an array"))?;
+        let at = output.places.at(file, array).ok_or_else(|| absent(&to.name))?;
+        let nth = match to.held.stored.get(file) {
+            Some(stored) if stored.file == file => Some(file),
+            _ => to.held.stored.iter().position(|stored| stored.file == file),
+        };
+        let nth = nth.ok_or_else(|| absent(&to.name))?;
+        let len = to.held.stored.get(nth).and_then(|stored| stored.laid.bytes()).unwrap_or(0);
+        let (low, high) = (range.start.max(at), range.end.min(at + len));
+        if low >= high {
+            return Ok(());
+        }
+        let own = (low - range.start) as usize..(high - range.start) as usize;
+        let own = out.get_mut(own).ok_or_else(|| absent(&to.name))?;
+        self.elements(stage, (array, nth), low - at..high - at, own)
+    }
+
+    /// Fills a range of a local array; elements that the range cuts are made whole.
+    fn elements(
+        &self,
+        stage: &mut Stage,
+        of: (usize, usize),
+        range: Range<u64>,
+        out: &mut [u8],
+    ) -> Result<(), Error> {
+        let bits = self.job.source.arrays.get(of.0).map_or(8, |array| array.bits);
+        let width = u64::from(bits / 8).max(1);
+        let whole = range.start / width * width..range.end.next_multiple_of(width);
+        if whole == range {
+            return self.whole_elements(stage, of, &range, out);
+        }
+        let mut wide = vec![0; (whole.end - whole.start) as usize];
+        self.whole_elements(stage, of, &whole, &mut wide)?;
+        let from = (range.start - whole.start) as usize;
+        out.copy_from_slice(wide.get(from..from + out.len()).unwrap_or_default());
+        Ok(())
+    }
+
+    fn whole_elements(
+        &self,
+        stage: &mut Stage,
+        (array, nth): (usize, usize),
+        range: &Range<u64>,
+        out: &mut [u8],
+    ) -> Result<(), Error> {
+        let (from, to) = (self.job.source.arrays.get(array), self.job.output.arrays.get(array));
+        let (from, to) = from.zip(to).ok_or_else(|| absent("an array"))?;
+        for piece in to.held.pieces.iter().filter(|piece| piece.source == nth as u64) {
+            let mut first = None;
+            for (own, stored, meet) in from.held.met(&piece.start, &piece.extents) {
+                let is_copy = first.is_some_and(|known| is_replica(known, own));
+                first = Some(own);
+                let within = meet.within.iter().zip(&piece.local).map(|(at, from)| at + from);
+                let meet = Meet { within: within.collect(), ..meet };
+                let source = (array, stored.file, &stored.laid.layout);
+                self.piece(stage, (from, to, nth), source, (&meet, is_copy), (range, &mut *out))?;
+            }
+        }
+        let unit = from.held.stored.first().map_or(1, |stored| stored.laid.reversed());
+        if unit > 1 {
+            out.chunks_exact_mut(unit).for_each(<[u8]>::reverse);
+        }
+        Ok(())
+    }
+
+    /// Fills the elements of a piece of the source that are in a range of a local array, or compares a copy with them.
+    fn piece(
+        &self,
+        stage: &mut Stage,
+        (from, to, nth): (&ReshardedArray, &ReshardedArray, usize),
+        (array, file, layout): (usize, usize, &tilewright_core::TensorLayout),
+        (meet, is_copy): (&Meet, bool),
+        (range, out): (&Range<u64>, &mut [u8]),
+    ) -> Result<(), Error> {
+        let stored = to.held.stored.get(nth).ok_or_else(|| absent(&to.name))?;
+        let sides = ((layout, &*meet.local), (&stored.laid.layout, &*meet.within));
+        let elements = Elements::same(from.bits);
+        let program = Program::of_part(sides.0, sides.1, &meet.extents, elements);
+        let plan = Plan::of(program.map_err(|error| moves::about(error.into(), &from.name))?);
+        let Some(span) = plan.ranges(u64::MAX).next() else { return Ok(()) };
+        let within = span.start.max(range.start)..span.end.min(range.end);
+        if within.is_empty() {
+            return Ok(());
+        }
+        let at = self.job.source.places.at(file, array).ok_or_else(|| absent(&from.name))?;
+        let (handle, path) = self.shared.reads.open(file)?;
+        let mut read = |bytes: &mut [u8], from: u64| handle.read(bytes, at + from);
+        let own = (within.start - range.start) as usize..(within.end - range.start) as usize;
+        let own = out.get_mut(own).ok_or_else(|| absent(&to.name))?;
+        let failed = |failed| failure(failed, "read", path, &from.name);
+        if !is_copy {
+            return stage.read_range(&plan, within, own, &mut read).map_err(failed);
+        }
+        let mut copy = own.to_vec();
+        stage.read_range(&plan, within, &mut copy, &mut read).map_err(failed)?;
+        match copy == own {
+            true => Ok(()),
+            false => {
+                let (name, file) = (&from.name, self.shared.reads.name(file));
+                let said = format!("tensor {name:?}: {file} and another file hold the same box, but they differ");
+                let why = "the rule that makes them replicas is wrong, or a file is damaged";
+                Err(Error::new("replicas", format!("{said}; {why}")))
+            }
+        }
+    }
+
+    /// Returns the fingerprint of a box of the source.
+    fn sum(&self, array: usize, number: u64) -> Result<Sent, Error> {
+        let task = self.job.box_of(array, number).ok_or_else(|| absent("a box"))?;
+        let mut worker = Worker::new(self.job, self.shared)?;
+        worker.share(&task)?;
+        let mut data = Fingerprint::default();
+        for part in self.job.parts(&task) {
+            worker.gather(JobSide::Source, &part)?;
+            data += worker.fingerprint(&part)?;
+        }
+        Ok(Sent::Sum(data))
+    }
+}
+
+/// Copies the bytes at `at` that are in a range beginning at `start`.
+fn overlay(out: &mut [u8], start: u64, bytes: &[u8], at: u64) {
+    let skipped = start.saturating_sub(at) as usize;
+    let from = at.saturating_sub(start) as usize;
+    let Some((room, bytes)) = out.get_mut(from..).zip(bytes.get(skipped..)) else { return };
+    let len = room.len().min(bytes.len());
+    room[..len].copy_from_slice(&bytes[..len]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::overlay;
+
+    #[test]
+    fn bytes_are_copied_where_ranges_meet() {
+        for (start, at) in (0..20u64).flat_map(|start| (0..20u64).map(move |at| (start, at))) {
+            let (mut out, bytes) = ([0; 5], [1, 2, 3]);
+            overlay(&mut out, start, &bytes, at);
+            for (byte, place) in out.iter().zip(start..) {
+                let expected = place.checked_sub(at).and_then(|i| bytes.get(i as usize));
+                assert_eq!(*byte, expected.copied().unwrap_or(0), "{start} {at}");
+            }
+        }
+    }
+}
