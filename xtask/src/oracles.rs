@@ -3,6 +3,7 @@
 
 pub(crate) mod bounds;
 pub(crate) mod faults;
+mod learn;
 pub(crate) mod memory;
 mod packings;
 mod proofs;

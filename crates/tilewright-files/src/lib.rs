@@ -71,7 +71,7 @@ pub mod inner {
             shards::{ShardBox, ShardLayout, ShardedTensor, collection as of_shards},
         },
         open::{
-            folder::Companions, foreign::check_folder, globs::Pattern, json::json,
+            folder::Companions, foreign::check_folder, globs::Pattern, joined::joined, json::json,
             readable::{Readable, is_file, is_folder, list_folder}, remote::is_url,
         },
     };

@@ -5,8 +5,7 @@ use crate::{
     description::walk,
     dims::shape,
     family::{Families, Family},
-    fit::{Places, Points},
-    pieces::in_order,
+    fit::{Places, Points, in_order},
     plane::{Plane, Sorted, by_edges},
     term, xor,
 };

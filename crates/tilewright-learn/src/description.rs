@@ -437,7 +437,8 @@ impl Description {
     ///
     /// # Errors
     /// [illegal](Error::is_illegal) for a term that leaves its source or the result, for an XOR of digits that are not powers of
-    /// two, and for terms with more elements than the result has.
+    /// two, for terms with more elements than the result has, and for two terms that have one place;
+    /// [unsupported](Error::is_unsupported) beyond 2³⁴ elements.
     ///
     /// ```
     /// use tilewright_learn::{Description, Origin, Sources, MapTerm};
@@ -474,12 +475,42 @@ impl Description {
             let high: i64 = part.digits.iter().map(reach).filter(|reach| *reach > 0).sum();
             outside += u64::from(part.at + low < 0 || part.at + high >= size as i64);
         })?;
-        match outside {
-            0 => Ok(made),
-            _ => Err(Error::illegal(format!("{outside} boxes of terms leave the result"))),
+        match (outside, made.overlap()?) {
+            (0, None) => Ok(made),
+            (0, Some(place)) => {
+                Err(Error::illegal(format!("two terms have element {place} of the result")))
+            }
+            (_, _) => Err(Error::illegal(format!("{outside} boxes of terms leave the result"))),
         }
     }
+
+    /// Returns the first place that two elements of terms have. Memory is used for places that terms have, in pages.
+    fn overlap(&self) -> Result<Option<i64>, Error> {
+        let elements: u64 = self.terms.iter().map(MapTerm::elements).sum();
+        if elements > MOST_CHECKED {
+            let said = format!("terms of {elements} elements; at most {MOST_CHECKED} are checked");
+            return Err(Error::unsupported(said));
+        }
+        let mut pages = std::collections::HashMap::<i64, Box<[u64; 512]>>::new();
+        let mut twice = None;
+        self.parts(&mut |part| {
+            walk(part.digits, 0, part.at, &mut |_, place, step, run| {
+                for at in (0..run as i64).map(|k| place + k * step.1) {
+                    let page = pages.entry(at >> 15).or_insert_with(|| Box::new([0; 512]));
+                    let word = &mut page[(at >> 6 & 511) as usize];
+                    if *word >> (at & 63) & 1 == 1 && twice.is_none() {
+                        twice = Some(at);
+                    }
+                    *word |= 1 << (at & 63);
+                }
+            });
+        })?;
+        Ok(twice)
+    }
 }
+
+/// The most elements of terms whose places are compared: 16 billion.
+const MOST_CHECKED: u64 = 1 << 34;
 
 /// Returns the number of elements of a term, if its numbers are in range.
 fn legal(term: &MapTerm, sources: &Sources) -> Option<i128> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tilewright_core::Dtype;
+use tilewright_core::{Dtype, DtypeKind};
 
 use crate::{
     COMPUTED, Code, Constants, Decoded, Decoder, Description, Error, Held, Origin, Space, describe,
@@ -261,8 +261,8 @@ fn units(bytes: &[u8], bits: u32) -> Vec<u64> {
 }
 
 impl Learned {
-    /// Returns random bytes for each source: all bits are random, so floats include NaNs with payloads, infinities and
-    /// subnormals. Types of 4 bits fill whole bytes.
+    /// Returns random bytes for each source. All bits are random, and one element in 16 of floats is special: a NaN that signals
+    /// or has a payload, an infinity, a zero with a sign, a subnormal. Types of 4 bits fill whole bytes.
     ///
     /// # Errors
     /// [unsupported](Error::is_unsupported) for a source whose type cannot be coded.
@@ -284,11 +284,10 @@ impl Learned {
         let one = |tensor: &NamedArray| {
             let count = tensor.extents.iter().product::<u64>() as usize;
             let bits = Code::of(tensor.dtype)?.bits();
-            Ok(bytes(
-                std::iter::repeat_with(|| next() & (u64::MAX >> (64 - bits))).take(count),
-                bits,
-                count,
-            ))
+            let special = Specials::of(tensor.dtype, bits);
+            let random =
+                std::iter::repeat_with(|| special.some(next()) & (u64::MAX >> (64 - bits)));
+            Ok(bytes(random.take(count), bits, count))
         };
         self.sources.iter().map(one).collect()
     }
@@ -399,6 +398,34 @@ impl Learned {
         Ok(())
     }
 
+    /// Returns what is left of the maps when units that results of fresh data contradict count as computed: the check digit of a
+    /// computed element is right by chance once in 128 times.
+    ///
+    /// # Errors
+    /// Those of [`Learned::compare`] and [`describe`].
+    ///
+    /// ```
+    /// use tilewright_core::Dtype;
+    /// use tilewright_learn::*;
+    /// let space = Space::new(Sources::numbered([("w".into(), vec![2])])?, 128)?;
+    /// let w = NamedArray { name: "w".into(), dtype: Dtype::U8, extents: vec![2] };
+    /// let copied = learn_result(&space, &[Dtype::U8], w.clone(), &mut |load| space.coded(0, load, Dtype::U8))?;
+    /// let learned = Learned { sources: vec![w], results: vec![copied] };
+    /// // The second element of the result is not that of the source.
+    /// let left = learned.without(&[vec![1, 2]], &[vec![1, 3]])?;
+    /// assert_eq!(left.results[0].description.expand()?, [1, COMPUTED]);
+    /// assert_eq!(left.results[0].unexplained.as_ref().map(|seen| seen.place), Some(1));
+    /// # Ok::<(), tilewright_learn::Error>(())
+    /// ```
+    pub fn without(&self, sources: &[Vec<u8>], results: &[Vec<u8>]) -> Result<Learned, Error> {
+        self.checked(sources)?;
+        self.sized(results)?;
+        let both = self.results.iter().zip(results);
+        let results = both.map(|(learnt, found)| corrected(learnt, sources, found));
+        let results = results.collect::<Result<_, Error>>()?;
+        Ok(Learned { sources: self.sources.clone(), results })
+    }
+
     /// Returns the sources from the results.
     ///
     /// # Errors
@@ -478,8 +505,7 @@ impl Learned {
         Ok(count.held())
     }
 
-    /// Returns the sources of which at least one element is held by nothing, without those that match a pattern of `drop`:
-    /// a name, in which `*` stands for any text.
+    /// Returns the sources of which at least one element is held by nothing, without those that `dropped` names.
     ///
     /// # Errors
     /// Those of [`Learned::held`].
@@ -489,37 +515,87 @@ impl Learned {
     /// use tilewright_learn::{Learned, NamedArray};
     /// let one = |name: &str| NamedArray { name: name.into(), dtype: Dtype::U8, extents: vec![2] };
     /// let learned = Learned { sources: vec![one("w"), one("a.inv_freq")], results: vec![] };
-    /// let lost = learned.lost(&["*.inv_freq".into()])?;
+    /// let lost = learned.lost(&|name| name.ends_with(".inv_freq"))?;
     /// assert_eq!(lost.keys().collect::<Vec<&String>>(), ["w"]);
     /// # Ok::<(), tilewright_learn::Error>(())
     /// ```
-    pub fn lost(&self, drop: &[String]) -> Result<BTreeMap<String, Held>, Error> {
+    pub fn lost(&self, dropped: &dyn Fn(&str) -> bool) -> Result<BTreeMap<String, Held>, Error> {
         let held = self.sources.iter().map(|source| source.name.clone()).zip(self.held()?);
-        let kept = |name: &str| !drop.iter().any(|glob| matches(glob, name));
-        Ok(held.filter(|(name, held)| held.missing > 0 && kept(name)).collect())
+        Ok(held.filter(|(name, held)| held.missing > 0 && !dropped(name)).collect())
     }
 }
 
-/// Returns whether a name matches a pattern in which `*` stands for any text.
-fn matches(glob: &str, name: &str) -> bool {
-    let mut parts = glob.split('*');
-    let Some(rest) = parts.next().and_then(|first| name.strip_prefix(first)) else {
-        return false;
-    };
-    let Some(last) = glob.rsplit('*').next().filter(|_| glob.contains('*')) else {
-        return rest.is_empty();
-    };
-    let Some(mut rest) = rest.strip_suffix(last) else {
-        return false;
-    };
-    let middle = glob.matches('*').count() - 1;
-    parts.take(middle).all(|part| match rest.find(part) {
-        Some(at) => {
-            rest = &rest[at + part.len()..];
-            true
+/// Returns a result whose units that differ from its map are computed.
+fn corrected(
+    learnt: &LearnedResult,
+    sources: &[Vec<u8>],
+    found: &[u8],
+) -> Result<LearnedResult, Error> {
+    let (_, want) = made(learnt, sources)?;
+    let bits = Code::of(learnt.unit)?.bits();
+    let (want, found) = (units(&want, bits), units(found, bits));
+    let (mut ids, mut constants) = (learnt.description.expand()?, Constants::default());
+    let mut bits_of = learnt.constants.iter();
+    let mut unexplained: Option<Unexplained> = None;
+    for (place, id) in ids.iter_mut().enumerate() {
+        let constant = if *id == crate::CONSTANT { bits_of.next() } else { None };
+        if want[place] != found[place] {
+            *id = COMPUTED;
         }
-        None => false,
-    })
+        match (*id, constant) {
+            (COMPUTED, _) => {
+                let first =
+                    || Unexplained { place: place as u64, count: 0, seen: vec![found[place]] };
+                unexplained.get_or_insert_with(first).count += 1;
+            }
+            (_, Some(bits)) => constants.push(bits),
+            (_, None) => {}
+        }
+    }
+    if let (Some(now), Some(before)) = (&mut unexplained, &learnt.unexplained)
+        && now.place == before.place
+    {
+        now.seen.clone_from(&before.seen);
+    }
+    let description = describe(&ids, learnt.description.sources())?;
+    Ok(LearnedResult { description, constants, unexplained, ..learnt.clone() })
+}
+
+/// The exponent and the fraction of a float of 16 bits or more, from which special values are made.
+#[derive(Clone, Copy)]
+struct Specials(Option<(u64, u64)>);
+
+impl Specials {
+    fn of(dtype: Dtype, bits: u32) -> Specials {
+        let fraction = match (dtype.kind(), dtype, bits) {
+            (DtypeKind::Float, Dtype::F16, _) => 10,
+            (DtypeKind::Float, _, 16) => 7,
+            (DtypeKind::Float, _, 32) => 23,
+            (DtypeKind::Float, _, 64) => 52,
+            _ => return Specials(None),
+        };
+        let fraction = (1u64 << fraction) - 1;
+        Specials(Some((((1 << (bits - 1)) - 1) & !fraction, fraction)))
+    }
+
+    /// Returns the random bits, or a special value in one case of 16. The sign is random.
+    fn some(self, random: u64) -> u64 {
+        let Some((exponent, fraction)) = self.0.filter(|_| random >> 60 == 0) else {
+            return random;
+        };
+        let sign = (random >> 59 & 1) * (exponent + fraction + 1);
+        let quiet = fraction & !(fraction >> 1);
+        sign | match random >> 56 & 7 {
+            0 => exponent | 1,
+            1 => exponent | (fraction & !quiet),
+            2 => exponent | quiet,
+            3 => exponent | fraction,
+            4 => exponent,
+            5 => 0,
+            6 => 1,
+            _ => fraction,
+        }
+    }
 }
 
 /// Returns the bytes of a result, and which of its units are known; `None` if all are.

@@ -9,8 +9,8 @@ use pyo3::{
 use tilewright::{
     Dtype,
     learn::{
-        self, Description, Learned, MapSource, MapTerm, NamedArray, Origin, Report, Sources, Space,
-        TermAxis, array_layout,
+        self, Description, Dropped, Learned, MapSource, MapTerm, NamedArray, Origin, RankMemory,
+        Report, Sources, Space, TermAxis, array_layout,
     },
 };
 
@@ -131,6 +131,8 @@ pub(crate) struct PyMapDescription {
     description: Description,
     shape: Vec<u64>,
     dtype: Option<Dtype>,
+    /// The ids of the intermediate array that the description is of.
+    through: Option<Vec<i64>>,
 }
 
 #[pymethods]
@@ -184,7 +186,10 @@ impl PyMapDescription {
 
     /// Returns the number of each element of the result, as an int64 array: what was described.
     fn expand<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let ids = py.detach(|| self.description.expand()).raised()?;
+        let mut ids = py.detach(|| self.description.expand()).raised()?;
+        if let Some(through) = &self.through {
+            ids.iter_mut().filter(|id| **id >= 0).for_each(|id| *id = through[*id as usize]);
+        }
         let made = numpy_empty(py, &self.shape, PyString::new(py, "int64").as_any())?;
         if !ids.is_empty() {
             let mut memory = Memory::of(&made)?;
@@ -279,14 +284,13 @@ fn describe_map(
     let (ids, shape) = ids_of("ids", ids)?;
     let list = sources.iter().map(source_of).collect::<PyResult<_>>()?;
     let sources = Sources::new(list).raised()?;
-    let description = match through {
-        None => py.detach(|| learn::describe(&ids, &sources)),
-        Some(through) => {
-            let (before, extents) = ids_of("through", through)?;
-            py.detach(|| staged(&ids, &before, extents))
-        }
+    let Some(through) = through else {
+        let description = py.detach(|| learn::describe(&ids, &sources)).raised()?;
+        return Ok(PyMapDescription { description, shape, dtype: None, through: None });
     };
-    Ok(PyMapDescription { description: description.raised()?, shape, dtype: None })
+    let (before, extents) = ids_of("through", through)?;
+    let description = py.detach(|| staged(&ids, &before, extents)).raised()?;
+    Ok(PyMapDescription { description, shape, dtype: None, through: Some(before) })
 }
 
 /// Describes a result as a layout of an intermediate array.
@@ -344,6 +348,11 @@ impl PyLearnSpace {
         Ok(PyLearnSpace { space: space.raised()?, tensors })
     }
 
+    /// Returns the width of the elements of a source in bits.
+    fn bits(&self, source: usize) -> Option<u32> {
+        self.tensors.get(source)?.dtype.bits()
+    }
+
     /// The number of loads.
     #[getter]
     fn loads(&self) -> u32 {
@@ -395,6 +404,52 @@ pub(crate) struct PyLearnedMaps(Learned);
 
 #[pymethods]
 impl PyLearnedMaps {
+    /// Reads a plan from its text in JSON.
+    #[new]
+    #[pyo3(signature = (text, /))]
+    fn new(py: Python<'_>, text: &str) -> PyResult<PyLearnedMaps> {
+        py.detach(|| learn::from_bytes(text.as_bytes())).raised().map(PyLearnedMaps)
+    }
+
+    /// The number of ranks.
+    #[getter]
+    fn ranks(&self) -> usize {
+        learn::ranks(&self.0)
+    }
+
+    /// Returns the first tensor of a file that arrays of some ranks do not hold: its name, the array's, the rank, the coordinate of
+    /// the first element, and how many differ in this part.
+    #[allow(clippy::type_complexity)]
+    fn check(
+        &self,
+        py: Python<'_>,
+        path: std::path::PathBuf,
+        memory: Vec<(usize, HashMap<String, Bound<'_, PyAny>>)>,
+    ) -> PyResult<Option<(String, String, usize, Vec<u64>, u64)>> {
+        let mut kept = Vec::new();
+        for (rank, arrays) in &memory {
+            for (name, array) in arrays {
+                let array = Memory::of_any(array).map_err(|error| about(name, error))?;
+                kept.push((*rank, name.clone(), array));
+            }
+        }
+        let mut all: Vec<(usize, RankMemory<'_>)> =
+            memory.iter().map(|(rank, _)| (*rank, RankMemory::new())).collect();
+        for (rank, name, array) in &kept {
+            let bytes = array.row_major_bytes(Argument::Source("memory"))?;
+            if let Some((_, arrays)) = all.iter_mut().find(|(own, _)| own == rank) {
+                arrays.insert(name.clone(), bytes);
+            }
+        }
+        let found = py.detach(|| {
+            let input = tilewright::files::open(&path, &tilewright::files::Reading::default())?;
+            learn::check(&self.0, &input, &all)
+        });
+        Ok(found.raised()?.map(|found| {
+            (found.tensor, found.result, found.rank, found.coordinate, found.differing)
+        }))
+    }
+
     /// The description of each result, by its name.
     #[getter]
     fn maps<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -402,7 +457,8 @@ impl PyLearnedMaps {
         for learnt in &self.0.results {
             let (description, dtype) = (learnt.description.clone(), Some(learnt.unit));
             let shape = vec![description.size()];
-            all.set_item(&learnt.tensor.name, PyMapDescription { description, shape, dtype })?;
+            let made = PyMapDescription { description, shape, dtype, through: None };
+            all.set_item(&learnt.tensor.name, made)?;
         }
         Ok(all)
     }
@@ -459,12 +515,39 @@ impl PyLearnedMaps {
 
     /// Returns what is at fault, but for lost sources whose names match.
     fn faults(&self, py: Python<'_>, drop: Vec<String>) -> PyResult<Vec<String>> {
-        py.detach(|| Report::of(&self.0, &drop).map(|report| report.faults())).raised()
+        let drop = Dropped::new(&drop).raised()?;
+        let faults = |report: Report<'_>| report.faults();
+        py.detach(|| Report::of(&self.0, &|name| drop.has(name)).map(faults)).raised()
+    }
+
+    /// Returns the patterns of ``drop`` that match no source.
+    fn unmatched(&self, drop: Vec<String>) -> PyResult<Vec<String>> {
+        let names = self.0.sources.iter().map(|source| source.name.as_str());
+        Ok(Dropped::new(&drop).raised()?.unmatched(names).map(str::to_owned).collect())
+    }
+
+    /// Returns the names of the sources that match a pattern of ``drop``.
+    fn dropped(&self, drop: Vec<String>) -> PyResult<Vec<String>> {
+        let drop = Dropped::new(&drop).raised()?;
+        let names = self.0.sources.iter().map(|source| source.name.clone());
+        Ok(names.filter(|name| drop.has(name)).collect())
+    }
+
+    /// Returns the maps without the units that results of fresh sources contradict.
+    fn without(
+        &self,
+        py: Python<'_>,
+        sources: Vec<Vec<u8>>,
+        results: Vec<Vec<u8>>,
+    ) -> PyResult<PyLearnedMaps> {
+        py.detach(|| self.0.without(&sources, &results)).raised().map(PyLearnedMaps)
     }
 
     /// Returns the report.
     fn report(&self, py: Python<'_>, drop: Vec<String>) -> PyResult<String> {
-        py.detach(|| Report::of(&self.0, &drop).map(|report| report.to_string())).raised()
+        let drop = Dropped::new(&drop).raised()?;
+        let text = |report: Report<'_>| report.to_string();
+        py.detach(|| Report::of(&self.0, &|name| drop.has(name)).map(text)).raised()
     }
 
     /// Returns the plan as JSON or as TOML.

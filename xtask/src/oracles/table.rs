@@ -10,14 +10,14 @@ use crate::{
     ci, conformance,
     oracles::{
         Run, Sanitizer, Verdict, arrays, banks, bounds, command, faults, fingerprint, fuzz, laws,
-        miri, neon, onednn, package, packings, placements, proofs, read_back, readers, relayout,
-        release, sanitized_package, sanitizer, sh, target, torch, verdict,
+        learn, miri, neon, onednn, package, packings, placements, proofs, read_back, readers,
+        relayout, release, sanitized_package, sanitizer, sh, target, torch, verdict,
     },
     shell::{self, Build, Outcome},
     wheel,
 };
 
-pub(super) const TABLE: [(&str, &str, Run); 43] = [
+pub(super) const TABLE: [(&str, &str, Run); 44] = [
     (
         "laws",
         "all tests, with every case of the laws of which `cargo test` checks a part",
@@ -73,6 +73,11 @@ pub(super) const TABLE: [(&str, &str, Run); 43] = [
         "transformers",
         "recipes generated for every type of transformers, exact both ways; its defects, found by audits (TYPES names some)",
         |root, _| read_back::transformers(root),
+    ),
+    (
+        "learn",
+        "vLLM's loader of seven architectures at 1, 2 and 4 ranks, learned, checked, converted and updated (RANKS)",
+        |root, _| learn::engines(root),
     ),
     (
         "remote",

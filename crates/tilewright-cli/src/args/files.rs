@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use super::{ArrayArgs, path};
 
 #[derive(Args, Debug)]
-#[command(group = clap::ArgGroup::new("by_recipe").args(["recipe", "inverse"]).multiple(true))]
+#[command(group = clap::ArgGroup::new("by_recipe").args(["recipe", "inverse", "plan"]).multiple(true))]
 pub(crate) struct Convert {
     /// A .safetensors, .gguf, .npy, .npz or .pt file, a *.safetensors.index.json, a folder, raw:PATH, or - for standard input
     #[arg(value_name = "IN", value_parser = path())]
@@ -50,6 +50,18 @@ pub(crate) struct Recast {
         help_heading = "Recipes"
     )]
     pub(crate) inverse: bool,
+    /// Write the files of all ranks of an engine by a plan of `learn read -o PLAN.json`; with --inverse the checkpoint from them
+    #[arg(
+        long,
+        value_name = "PLAN.json",
+        value_parser = path(),
+        conflicts_with_all = [
+            "recipe", "to", "rule", "tensor", "fill", "store", "skip_unfit", "size", "allow", "metadata", "trust_metadata",
+            "max_shard_size"
+        ],
+        help_heading = "Recipes"
+    )]
+    pub(crate) plan: Option<PathBuf>,
     /// A size of the recipe, such as n=32; overrides the recipe's; may be repeated
     #[arg(long, value_name = "AXIS=N", requires = "by_recipe", help_heading = "Recipes")]
     pub(crate) size: Vec<String>,

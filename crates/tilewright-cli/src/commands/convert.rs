@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `convert` | rewrites a file in another layout |
 //! | `convert --recipe` | makes the tensors of one checkpoint from the tensors of another |
+//! | `convert --plan` | makes the files of the ranks of an engine; see `plan.rs` |
 //! | `verify` | checks a converted file against its original, or against the fingerprints that it records |
 
 use std::path::Path;
@@ -28,6 +29,9 @@ use crate::{
 };
 
 pub(super) fn run(args: &Convert, quiet: bool, out: &mut Output) -> Result<ExitCode, Failure> {
+    if let Some(plan) = &args.recast.plan {
+        return super::plan::run(args, plan, quiet, out);
+    }
     if args.recast.recipe.is_some() || args.recast.inverse {
         return run_recipe(args, quiet, out);
     }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tilewright::{
     Error,
     files::{self, Reading},
-    learn::{self, Learned, Probe, Report},
+    learn::{self, Dropped, Learned, Probe, Report},
 };
 
 use crate::{
@@ -36,8 +36,8 @@ pub(super) fn run(step: &LearnStep, out: &mut Output) -> Result<ExitCode, Failur
 fn make(args: &LearnMake, out: &mut Output) -> Result<ExitCode, Failure> {
     let input = files::open(&args.model, &Reading::default())?;
     let probe = Probe::of(&input, args.seed)?;
-    let beside = args.model.is_dir().then_some((&*args.model, &input));
-    probe.write(&args.probe, beside)?;
+    let beside = args.model.is_dir().then_some(&*args.model);
+    probe.write(&args.probe, Some(&input), beside)?;
     let (loads, tensors) = (probe.loads()?, probe.tensors.len());
     let text = format!(
         "{}: {tensors} tensors, {} loads: {}\n",
@@ -55,16 +55,33 @@ fn make(args: &LearnMake, out: &mut Output) -> Result<ExitCode, Failure> {
 /// Reads the dumps, prints the report, and writes the plan.
 fn read(args: &LearnRead, out: &mut Output) -> Result<ExitCode, Failure> {
     let probe = Probe::open(&args.probe)?;
-    let learned = probe.learn(&args.dumps)?;
-    let report = Report::of(&learned, &args.drop)?;
-    let differing =
-        probe.check(&learned, &args.dumps)?.map(|found| learn::differs(&learned, &found));
+    let dropped = Dropped::new(&args.drop)?;
+    let names = probe.tensors.iter().map(|tensor| tensor.name.as_str());
+    let unmatched: Vec<&str> = dropped.unmatched(names).collect();
+    for pattern in &unmatched {
+        out.warn(&format!("--drop {pattern}: no tensor of the probe matches"));
+    }
+    let mut learned = probe.learn(&args.dumps)?;
+    let differs = |learned: &Learned| -> Result<Option<String>, Error> {
+        Ok(probe.check(learned, &args.dumps)?.map(|found| learn::differs(learned, &found)))
+    };
+    let mut differing = differs(&learned)?;
+    if args.partial && differing.is_some() {
+        learned = probe.without(&learned, &args.dumps)?;
+        differing = differs(&learned)?;
+    }
+    let report = Report::of(&learned, &|name| dropped.has(name))?;
     let mut faults = report.faults();
     faults.extend(differing.clone());
     let complete = faults.is_empty();
     let said = differing.as_ref().map_or(String::new(), |said| format!("{said}\n"));
-    let checked = if differing.is_none() { "fresh data agree\n" } else { "" };
-    let mut value = json!({ "complete": complete, "faults": faults });
+    let moves = learned.results.iter().any(|learnt| !learnt.description.terms().is_empty());
+    let checked = match (&differing, moves) {
+        (None, true) => "fresh data agree\n",
+        (None, false) => "nothing to compare: no array holds an element of the checkpoint\n",
+        (Some(_), _) => "",
+    };
+    let mut value = json!({ "complete": complete, "faults": faults, "unmatched": unmatched });
     value["plan"] = if out.is_json() { learn::to_json(&learned) } else { Value::Null };
     out.answer(&format!("{report}{said}{checked}"), value)?;
     // A plan that fresh data contradict is not one.

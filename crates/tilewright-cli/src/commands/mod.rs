@@ -6,6 +6,7 @@ mod convert;
 mod files;
 mod kernels;
 mod learn;
+mod plan;
 mod question;
 mod reshard;
 mod show;

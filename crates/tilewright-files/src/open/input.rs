@@ -268,7 +268,8 @@ impl Input {
     }
 
     /// Returns an error if the bytes of tensors do not have the file's checksums.
-    pub(crate) fn check_sums(&self, watch: &dyn Watch) -> Result<(), Error> {
+    #[doc(hidden)]
+    pub fn check_sums(&self, watch: &dyn Watch) -> Result<(), Error> {
         self.opened.container.check(&self.opened, watch)
     }
 

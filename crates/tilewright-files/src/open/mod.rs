@@ -5,6 +5,7 @@ pub(crate) mod folder;
 pub(crate) mod foreign;
 pub(crate) mod globs;
 pub(crate) mod input;
+pub(crate) mod joined;
 pub(crate) mod json;
 pub(crate) mod list_files;
 pub(crate) mod lists;

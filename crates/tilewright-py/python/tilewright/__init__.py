@@ -28,6 +28,7 @@ True
 | an array cut over a mesh of devices: who holds what | ``sharded``, ``Sharded`` |
 | a checkpoint in other shards, in one process or many | ``reshard``, ``tilewright.ray``, ``tilewright.dask`` |
 | what a loader does with each element of a checkpoint; maps as terms | ``learn``, ``Learned``, ``describe_map`` |
+| whether an engine's memory holds a checkpoint, and sparse updates of it | ``check``, ``LoaderPlan``, ``tilewright.vllm`` |
 | the catalogue | ``formats``, ``notations``, ``add_formats`` |
 | checkpoints of transformers: recipes, audits, loading, and the published layout back | ``tilewright.transformers`` |
 | the same in compiled torch programs; torch's own copies made faster | ``tilewright.torch`` |
@@ -55,7 +56,7 @@ from tilewright._errors import OverflowError as OverflowError  # noqa: A004
 from tilewright._errors import PermissionError as PermissionError  # noqa: A004
 from tilewright._fingerprints import Fingerprint, Fingerprints, SameData, fingerprint, fingerprints, same_data
 from tilewright._files import Contents, Report, TensorReport, convert, info, verify
-from tilewright._learn import Learned, learn
+from tilewright._learn import Learned, LoaderPlan, Unlike, check, learn
 from tilewright._open import open as open  # noqa: A004
 from tilewright._open import save
 from tilewright._recast import RecastReport, RecastTensor, convert_recipe, guess_recipe
@@ -110,6 +111,7 @@ __all__ = [
     "Inference",
     "Layout",
     "Learned",
+    "LoaderPlan",
     "MapDescription",
     "MapTerm",
     "Memory",
@@ -126,11 +128,13 @@ __all__ = [
     "TabledLayout",
     "TensorLayout",
     "TensorReport",
+    "Unlike",
     "Value",
     "__version__",
     "add_formats",
     "algebra",
     "bank_conflicts",
+    "check",
     "contiguous",
     "convert",
     "copy_",

