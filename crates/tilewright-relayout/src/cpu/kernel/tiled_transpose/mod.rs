@@ -382,4 +382,43 @@ mod tests {
         }
         assert!(found >= if cfg!(miri) { 1 } else { 60 }, "{found}");
     }
+
+    /// Rows have gaps in the source, and may overlap. Nothing outside either slice is read or written.
+    #[test]
+    fn small_tiles_with_gaps_between_rows_are_moved_whole() {
+        let mut whole = 0;
+        for isa in Isa::ALL.iter().copied().filter(|isa| isa.is_here()) {
+            for (rows, columns, run) in [(4, 8, 1), (2, 16, 1), (4, 5, 2), (3, 3, 4), (7, 9, 1)] {
+                for pitch in [0, 3, columns * run, columns * run + 1, 16, 37] {
+                    let loops = [
+                        Loop { extent: 6, src: 200, dst: (rows * columns * run) as i64 },
+                        Loop { extent: columns, src: run as i64, dst: (rows * run) as i64 },
+                        Loop { extent: rows, src: pitch as i64, dst: run as i64 },
+                    ];
+                    let part = RegionRef { packed: false, src: 2, dst: 5, run, loops: &loops };
+                    let Some(tiled) = TiledTranspose::of(isa, &part) else { continue };
+                    whole += usize::from(matches!(tiled.unit, Unit::Whole { .. }));
+                    let reach = loops.iter().map(Loop::src_reach).sum::<i64>() as u64 + run + 2;
+                    let source: Vec<u8> = (0..reach).map(|i| ((i * 167) >> 3) as u8).collect();
+                    let mut expected = vec![0xA5; (6 * rows * columns * run) as usize + 5];
+                    for_each(&loops, 2, 5, &mut |from, to| {
+                        let (from, to, run) = (from as usize, to as usize, run as usize);
+                        expected[to..][..run].copy_from_slice(&source[from..][..run]);
+                    });
+                    let mut out = vec![0xA5; expected.len()];
+                    let mut tools = Tools {
+                        elements: Elements::same(8),
+                        isa,
+                        locality: Locality::Cache,
+                        prefetch: None,
+                        ahead: 0,
+                        scratch: &mut Scratch::default(),
+                    };
+                    assert!(tiled.run(&mut tools, &part, &source, &mut out));
+                    assert!(out == expected, "{} {rows} {columns} {run} {pitch}", isa.name());
+                }
+            }
+        }
+        assert!(whole > 8, "{whole}");
+    }
 }

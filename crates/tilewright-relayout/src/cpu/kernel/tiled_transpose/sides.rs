@@ -34,6 +34,11 @@ impl PanelSide {
         (self.len() - 1) * self.step + run
     }
 
+    /// Returns whether none begins before the first on the other side.
+    pub(super) fn begin_first(&self) -> bool {
+        self.table.iter().all(|at| *at >= 0)
+    }
+
     /// Returns whether these begin `by` bytes apart on the other side, in any order, from 0 on.
     pub(super) fn are_apart(&self, by: usize) -> bool {
         let mut table = self.table.clone();

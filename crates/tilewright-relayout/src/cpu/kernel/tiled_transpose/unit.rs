@@ -13,7 +13,7 @@ pub(super) enum Unit {
     Square { register: usize, count: usize },
     /// `count` rows, and the columns of a register.
     Lines { register: usize, count: usize },
-    /// A whole tile that is contiguous on both sides, in `count` registers.
+    /// A whole tile that is contiguous in the destination, in `count` registers on each side. Its rows may have gaps in the source.
     Whole { register: usize, count: usize },
     /// One run, by a load and a store of this power of two.
     Run { copied: usize },
@@ -68,8 +68,8 @@ impl Unit {
         }
     }
 
-    /// Returns, for each written and each read register of a whole tile, the source of its bytes. The last register on
-    /// each side ends at the end of the tile.
+    /// Returns, for each written and each read register of a whole tile, the source of its bytes. The last registers on
+    /// each side end at the end of the tile.
     pub(super) fn tables(
         self,
         run: usize,
@@ -86,12 +86,13 @@ impl Unit {
                 }
             }
         }
-        let begins = |i: usize| (i * register).min(bytes - register);
+        let begins = |i: usize, bytes: usize| (i * register).min(bytes - register);
+        let read = rows.furthest() + columns.span(run);
         let mut tables = vec![[interleave::KEPT; 64]; count * count];
         for (out, tables) in tables.chunks_exact_mut(count).enumerate() {
-            for (i, from) in from[begins(out)..][..register].iter().enumerate() {
+            for (i, from) in from[begins(out, bytes)..][..register].iter().enumerate() {
                 let k = from / register;
-                tables[k][i] = (from - begins(k)) as u8;
+                tables[k][i] = (from - begins(k, read)) as u8;
             }
             // The first register is rearranged, so its table needs a source for every byte.
             tables[0]
@@ -121,8 +122,9 @@ fn lines(register: usize, run: usize, rows: &PanelSide, columns: &PanelSide) -> 
 /// Returns the whole tile in registers of this size, if it is small.
 fn whole(register: usize, run: usize, rows: &PanelSide, columns: &PanelSide) -> Option<Unit> {
     let bytes = rows.len() * columns.len() * run;
-    let count = bytes.div_ceil(register);
-    let together = register <= bytes && count <= REGISTERS;
-    let fills = || rows.are_apart(columns.len() * run) && columns.are_apart(rows.len() * run);
+    let read = rows.furthest() + columns.span(run);
+    let count = bytes.max(read).div_ceil(register);
+    let together = register <= bytes.min(read) && count <= REGISTERS;
+    let fills = || rows.begin_first() && columns.are_apart(rows.len() * run);
     (together && fills()).then_some(Unit::Whole { register, count })
 }

@@ -1,4 +1,4 @@
-//! Small tiles that are contiguous on both sides, moved as a whole: each written register takes its bytes from each
+//! Small tiles that are contiguous in the destination, moved as a whole: each written register takes its bytes from each
 //! read register, by a table.
 
 use super::{
@@ -10,13 +10,16 @@ use super::{
 pub(super) struct Wholes<'a, const N: usize>(pub(super) TileLoop<'a>);
 
 impl<const N: usize> Work for Wholes<'_, N> {
-    /// The requirements are those of `TileLoop`; tiles are contiguous on both sides, in `N` registers, the last of
-    /// which may overlap the one before.
+    /// The requirements are those of `TileLoop`; tiles are contiguous in the destination, and `N` registers hold what they
+    /// span on each side. The last ones may overlap those before.
     #[inline(always)]
     unsafe fn with<V: Vector>(self) {
         let Wholes(tiles) = self;
         let (rows, columns) = tiles.tiled.size();
-        let last = rows * columns * tiles.tiled.width() - V::BYTES;
+        let width = tiles.tiled.width();
+        let last_out = rows * columns * width - V::BYTES;
+        let read = tiles.tiled.rows.furthest() + tiles.tiled.columns.span(width);
+        let last = read - V::BYTES;
         let tables = interleave::sized::<N>(&tiles.tiled.tables);
         for i in 0..tiles.along.extent as isize {
             let Some((from, to)) = tiles.whole(i) else { continue };
@@ -26,8 +29,9 @@ impl<const N: usize> Work for Wholes<'_, N> {
                 }
             }
             // SAFETY: `# Safety` of `Work::with`: the requirements of `Wholes` hold, and a tile is no shorter than a
-            // register, as `unit::whole` makes sure. `last` is where the last register that ends within the tile
-            // begins, and none begins after it.
+            // register on either side, as `unit::whole` makes sure. `last` and `last_out` are where the last registers
+            // that end within the tile begin, and none begins after them. The gaps between rows are readable, because
+            // rows before and after them are in the same slice.
             unsafe {
                 let mut held = [V::load(from); N];
                 for (k, register) in held.iter_mut().enumerate().skip(1) {
@@ -35,7 +39,7 @@ impl<const N: usize> Work for Wholes<'_, N> {
                 }
                 let made = interleave::spread(held, tables);
                 for (k, register) in made.into_iter().enumerate() {
-                    register.store(to.add((k * V::BYTES).min(last)));
+                    register.store(to.add((k * V::BYTES).min(last_out)));
                 }
             }
         }
