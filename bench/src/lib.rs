@@ -9,6 +9,7 @@
 //! | the expected bytes, one element at a time | [`Case::expected`] |
 //! | cases for which nothing was tuned | [`random`], [`Case::given`] |
 //! | buffers at the offsets of `malloc` | [`Case::at`] |
+//! | buffers on small pages | [`Bench::on_pages`] |
 //! | measurements | [`Bench`] |
 //! | measurements on a device | [`DeviceBench`], [`Case::of_bytes`] |
 //! | summaries of many measurements | [`summary`], [`tiny`], [`planning`] |
@@ -37,6 +38,7 @@ mod expected;
 mod machine;
 mod measure;
 mod offsets;
+mod pages;
 mod random;
 mod row;
 mod short;
@@ -51,6 +53,7 @@ pub use error::Error;
 pub use machine::Machine;
 pub use measure::{Bench, Effort};
 pub use offsets::Offsets;
+pub use pages::Pages;
 pub use random::{RANDOM_BYTES, random};
 pub use row::Row;
 pub use short::{Planning, Summary, Tiny, planning, summary, tiny};

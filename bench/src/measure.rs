@@ -13,10 +13,11 @@ use tilewright::{
 };
 
 use crate::{
-    Case, Error, Offsets, Row, check,
+    Case, Error, Offsets, Pages, Row, check,
     copy::Copier,
     data,
     offsets::SPARE,
+    pages,
     turns::{Turns, median, seconds},
 };
 
@@ -100,10 +101,51 @@ impl Bench {
     /// assert!(Bench::new(u64::MAX).is_err());
     /// ```
     pub fn new(bytes: u64) -> Result<Bench, Error> {
+        Bench::on_pages(bytes, Pages::Huge)
+    }
+
+    /// Makes the buffers on these pages.
+    ///
+    /// # Errors
+    /// As [`new`](Bench::new).
+    ///
+    /// ```
+    /// use tilewright_bench::{Bench, Pages};
+    /// let bench = Bench::on_pages(4 << 20, Pages::Small)?;
+    /// assert!(bench.huge_bytes().is_none_or(|bytes| bytes == 0));
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn on_pages(bytes: u64, pages: Pages) -> Result<Bench, Error> {
         let bytes = bytes.saturating_add(SPARE as u64);
-        let (mut src, dst) = (touched(bytes)?, touched(bytes)?);
+        let touched = || {
+            let mut buffer = pages.buffer(bytes)?;
+            buffer.fill(STALE);
+            Ok::<_, Error>(buffer)
+        };
+        let (mut src, dst) = (touched()?, touched()?);
         data::fill(&mut src);
         Ok(Bench { filled: 0, src, dst, copiers: Vec::new() })
+    }
+
+    /// Returns the bytes of both buffers.
+    ///
+    /// ```
+    /// assert!(tilewright_bench::Bench::new(100)?.bytes() >= 200);
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn bytes(&self) -> u64 {
+        (self.src.len() + self.dst.len()) as u64
+    }
+
+    /// Returns how many bytes of both buffers are on huge pages; `None` if the system does not say.
+    ///
+    /// ```
+    /// let bench = tilewright_bench::Bench::new(100)?;
+    /// assert!(bench.huge_bytes().is_none_or(|bytes| bytes <= 4 << 20));
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn huge_bytes(&self) -> Option<u64> {
+        pages::huge_bytes(&[&self.src, &self.dst])
     }
 
     /// Measures the plan of a case with `threads` threads; 0 for one per core.
@@ -338,11 +380,4 @@ fn threads_or_all(threads: usize) -> usize {
         0 => thread::available_parallelism().map_or(1, usize::from),
         some => some,
     }
-}
-
-/// Returns a buffer whose bytes were touched.
-fn touched(bytes: u64) -> Result<Buffer, Error> {
-    let mut buffer = Buffer::new(bytes).map_err(|error| Error::machine(error.to_string()))?;
-    buffer.fill(STALE);
-    Ok(buffer)
 }

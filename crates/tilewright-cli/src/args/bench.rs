@@ -55,6 +55,9 @@ pub(crate) struct Bench {
     /// Also measure in buffers on cache lines, in turns, and print the cost of the offset
     #[arg(long)]
     pub(crate) paired: bool,
+    /// Pages of the buffers: huge (2 MiB, where the system has them) or small, as malloc gives them
+    #[arg(long, value_name = "PAGES", default_value = "huge", conflicts_with = "device")]
+    pub(crate) pages: String,
     /// Draw this many realistic cases instead of the defined ones
     #[arg(long, value_name = "N", conflicts_with = "from", allow_hyphen_values = true)]
     pub(crate) random: Option<String>,

@@ -27,10 +27,11 @@ pub(super) fn run(args: &Bench, out: &mut Output) -> Result<ExitCode, Failure> {
     }
     let effort = if args.quick { Effort::quick() } else { Effort::full() };
     let bytes = cases.iter().map(Case::bytes).max().unwrap_or(0);
-    let (mut buffers, threads) = (Buffers::new(bytes)?, threads(args)?);
+    let (threads, pages) = (threads(args)?, args.pages.parse()?);
+    let mut buffers = Buffers::on_pages(bytes, pages)?;
     let machine = Machine::here();
     if !out.is_json() {
-        out.text(&head(&machine))?;
+        out.text(&head(&machine, &pages_text(&buffers)))?;
     }
     let mut measured = Vec::new();
     for case in cases {
@@ -45,13 +46,14 @@ pub(super) fn run(args: &Bench, out: &mut Output) -> Result<ExitCode, Failure> {
             measured.push((case.clone(), row));
         }
     }
-    answer(args, &machine, &measured, out)
+    answer(args, &machine, buffers.huge_bytes(), &measured, out)
 }
 
 /// Prints the summary. Wrong bytes give the exit code of a no.
 fn answer(
     args: &Bench,
     machine: &Machine,
+    huge_bytes: Option<u64>,
     measured: &[(Case, Row)],
     out: &mut Output,
 ) -> Result<ExitCode, Failure> {
@@ -65,6 +67,7 @@ fn answer(
             "",
             json!({
                 "machine": machine_json(machine),
+                "huge_page_bytes": huge_bytes,
                 "cases": cases,
                 "summary": summaries,
                 "tiny": tiny,
@@ -194,11 +197,18 @@ fn threads(args: &Bench) -> Result<Vec<usize>, Failure> {
 /// The number of the slowest random cases that are listed again.
 const WORST: usize = 10;
 
-fn head(machine: &Machine) -> String {
+/// Returns a sentence about the pages of the buffers; it is empty if the system does not say.
+fn pages_text(buffers: &Buffers) -> String {
+    let Some(huge) = buffers.huge_bytes() else { return String::new() };
+    let of = |bytes: u64| bytes as f64 / 1e6;
+    format!("buffers: {:.0} of {:.0} MB on huge pages\n", of(huge), of(buffers.bytes()))
+}
+
+fn head(machine: &Machine, pages: &str) -> String {
     let caches: Vec<String> = machine.caches_kib.iter().map(u64::to_string).collect();
     let Machine { cpu, cores, os, arch, .. } = machine;
     format!(
-        "{cpu}, {cores} cores, caches of {} KiB, {}, {os} {arch}\nGB/s read and written, memcpy and copy (relayout's own, layout to same layout) of the same number of bytes taking turns with it; cpu: processor time over elapsed time\n{}\n",
+        "{cpu}, {cores} cores, caches of {} KiB, {}, {os} {arch}\n{pages}GB/s read and written, memcpy and copy (relayout's own, layout to same layout) of the same number of bytes taking turns with it; cpu: processor time over elapsed time\n{}\n",
         caches.join(", "),
         machine.vectors.join(" "),
         Row::HEAD,
