@@ -1,17 +1,24 @@
-"""Checkpoints in S3 as moto serves it, and in a hub that follows the documents of the Hugging Face hub: what the program writes is
-read back by s3fs and safetensors, and huggingface_hub and the program read the same bytes from the same hub.
+"""Checkpoints in S3 as moto serves it, in Azure's blob store as azurite serves it, and in a hub that follows the documents of the
+Hugging Face hub. What the program writes is read back by s3fs, azure-storage-blob, safetensors and Run:ai's model streamer, and
+huggingface_hub and the program read the same bytes from the same hub. Then a proxy before each store plants each fault at each
+request of a conversion and of a resharding.
 
-    python remote.py PROGRAM        PROGRAM is built with the feature `remote`
+    python remote.py PROGRAM [AZURITE]        PROGRAM is built with the feature `remote`; AZURITE is the folder of its npm package
+
+FAULTS=all plants every fault at every request; otherwise a part of them, which takes about a minute.
 """
 
+import http.client
 import http.server
 import json
 import os
 import pathlib
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 import numpy as np
 import s3fs
@@ -19,6 +26,7 @@ from moto.server import ThreadedMotoServer
 from safetensors.numpy import load, save
 
 PROGRAM = sys.argv[1]
+AZURITE = sys.argv[2] if len(sys.argv) > 2 else None
 COMMIT = "c0ffee" * 6 + "c0ff"
 REPO = "owner/name"
 
@@ -158,13 +166,221 @@ def hub(files, folder):
     server.shutdown()
 
 
+def reshard(files, folder):
+    """Whole tensors into shards of a mesh and back, by two processes, all in the store."""
+    rules = ["--mesh", "tp=2", "--rule", "*.w=[Shard(1)]", "--rule", "*=[Replicate()]"]
+    run("reshard", "s3://bucket/set", "s3://bucket/tp2", *rules, "--verify")
+    run("reshard", "s3://bucket/tp2", "s3://bucket/whole", "--as", "hf", "--max-shard-size", "20MB")
+    index = json.loads(files.cat("bucket/whole/model.safetensors.index.json"))["weight_map"]
+    back = {}
+    for name in set(index.values()):
+        back |= load(files.cat(f"bucket/whole/{name}"))
+    want = load(files.cat("bucket/set/model-00001-of-00002.safetensors"))
+    want |= load(files.cat("bucket/set/model-00002-of-00002.safetensors"))
+    assert same(back, want)
+    plan = str(folder / "plan")
+    run("reshard", "plan", "s3://bucket/set", "s3://bucket/shared", *rules, "-o", plan)
+    for rank in "01":
+        run("reshard", "run", plan, "--rank", rank, "--world", "2")
+    assert not files.exists("bucket/shared/rank_00000-of-00002.safetensors")
+    run("reshard", "finish", plan)
+    for rank in range(2):
+        name = f"rank_{rank:05}-of-00002.safetensors"
+        assert files.cat(f"bucket/shared/{name}") == files.cat(f"bucket/tp2/{name}")
+    listed = files.call_s3("list_multipart_uploads", Bucket="bucket")
+    assert not listed.get("Uploads"), listed
+    print("resharding in the store: two ways to shards of a mesh with equal bytes, and back; read back by its index")
+
+
+def streamed(files):
+    try:
+        from runai_model_streamer import SafetensorsStreamer
+    except ImportError as error:
+        print(f"Run:ai's model streamer does not load here: {error}")
+        return
+    os.environ |= {
+        "RUNAI_STREAMER_S3_ENDPOINT": os.environ["AWS_ENDPOINT_URL"], "AWS_EC2_METADATA_DISABLED": "true",
+        "RUNAI_STREAMER_S3_USE_VIRTUAL_ADDRESSING": "0",
+    }
+    want, got = load(files.cat("bucket/there/a.safetensors")), {}
+    with SafetensorsStreamer() as streamer:
+        streamer.stream_file("s3://bucket/there/a.safetensors")
+        for name, tensor in streamer.get_tensors():
+            got[name] = tensor.clone().numpy()
+    assert same(got, want)
+    print("Run:ai's model streamer reads a result from the store")
+
+
+ACCOUNT, KEY = "devstoreaccount1", "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def azure(folder):
+    """Starts azurite with a container and a checkpoint in it."""
+    from azure.storage.blob import BlobServiceClient
+
+    port = free_port()
+    script = next(pathlib.Path(AZURITE).glob("**/azurite/dist/src/blob/main.js"))
+    words = ["node", str(script), "--blobHost", "127.0.0.1", "--blobPort", str(port), "--silent", "--skipApiVersionCheck"]
+    server = subprocess.Popen([*words, "--location", str(folder / "azurite")], stdout=subprocess.DEVNULL)
+    url = f"http://127.0.0.1:{port}/{ACCOUNT}"
+    for _ in range(300):
+        with socket.socket() as one:
+            if one.connect_ex(("127.0.0.1", port)) == 0:
+                break
+        time.sleep(0.1)
+    os.environ |= {"AZURE_STORAGE_ACCOUNT_NAME": ACCOUNT, "AZURE_STORAGE_ACCOUNT_KEY": KEY, "AZURE_STORAGE_ENDPOINT": url}
+    client = BlobServiceClient(url, credential=KEY)
+    box = client.create_container("box")
+    own = weights(5)
+    box.upload_blob("in/model.safetensors", save(own, {"format": "pt"}))
+    run("convert", "az://box/in/model.safetensors", "az://box/zn.safetensors", "--rule", "*.w=zN", "--verify")
+    run("convert", "az://box/zn.safetensors", "az://box/back.safetensors", "--to", "row-major")
+    assert same(load(box.download_blob("back.safetensors").readall()), own)
+    run("reshard", "az://box/in", "az://box/tp2", "--mesh", "tp=2", "--rule", "*.w=[Shard(0)]", "--rule", "*=[Replicate()]")
+    assert run("same-data", "az://box/tp2", "az://box/in/model.safetensors").startswith("same")
+    print("azurite: a conversion there and back, and shards, read back by azure-storage-blob")
+    return server, port, box
+
+
+class Proxy(http.server.BaseHTTPRequestHandler):
+    """Passes requests on, except that it plants a fault in the request of a number."""
+
+    protocol_version = "HTTP/1.1"
+    port, number, fault, seen, met = 0, None, None, 0, 0
+    lock = threading.Lock()
+
+    def log_message(self, *_):
+        pass
+
+    def answer(self):
+        cls = Proxy
+        with cls.lock:
+            here, cls.seen = cls.seen == cls.number, cls.seen + 1
+            cls.met += here
+        fault = cls.fault if here else None
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if fault == "reset":
+            return self.cut()
+        if isinstance(fault, int):
+            return self.reply(fault, [], b"<Error><Code>SlowDown</Code></Error>")
+        upstream = http.client.HTTPConnection("127.0.0.1", cls.port)
+        upstream.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
+        for name, value in self.headers.items():
+            upstream.putheader(name, value)
+        upstream.endheaders(body)
+        came = upstream.getresponse()
+        content = came.read()
+        if fault == "lost":
+            return self.cut()
+        self.reply(came.status, came.getheaders(), content, fault == "short")
+
+    def cut(self):
+        self.close_connection = True
+        self.connection.shutdown(socket.SHUT_RDWR)
+
+    def reply(self, status, headers, content, short=False):
+        self.send_response_only(status)
+        length = None
+        for name, value in headers:
+            if name.lower() == "content-length":
+                length = value
+            elif name.lower() not in ("transfer-encoding", "connection"):
+                self.send_header(name, value)
+        self.send_header("Content-Length", length if self.command == "HEAD" and length else str(len(content)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(content[: len(content) // 2] if short else content)
+        if short:
+            self.wfile.flush()
+            self.cut()
+
+    do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = answer
+
+
+def faulted(what, words, clear, seen, whole):
+    """Runs a command with each fault at each request: afterwards all objects are there, or none, or the message names them."""
+    def ran():
+        clear()
+        Proxy.seen = 0
+        return subprocess.run([PROGRAM, *words, "--retries", "3"], capture_output=True, text=True)
+
+    Proxy.number = None
+    first = ran()
+    assert first.returncode == 0, first.stderr
+    requests, before, failed = Proxy.seen, Proxy.met, 0
+    step = 1 if os.environ.get("FAULTS") == "all" else max(1, requests // 4)
+    for fault in (503, 403, "reset", "lost", "short"):
+        for number in range(0, requests, step):
+            Proxy.number, Proxy.fault = number, fault
+            run = ran()
+            Proxy.number = None
+            said, left = run.stdout + run.stderr, seen()
+            note = f"{what} {fault} at {number} of {requests}: {run.returncode} {said} {left}"
+            assert "very-secret" not in said and KEY not in said, note
+            failed += run.returncode != 0
+            assert left == whole if run.returncode == 0 else all(name in said for name in left), note
+    print(f"{what}: {Proxy.met - before} faults at {requests} requests, {failed} runs failed, nothing half visible")
+
+
+def faults(files, box, ports):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Proxy)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_port}"
+    own = {"a.w": weights(6)["layer.0.w"], "a.b": weights(6)["layer.0.b"]}
+    data, names = save(own, {"format": "pt"}), ["f/a.safetensors"]
+    files.pipe("bucket/small.safetensors", data)
+    os.environ["AWS_ENDPOINT_URL"], Proxy.port = url, ports[0]
+
+    def clear():
+        if files.exists("bucket/f"):
+            files.rm("bucket/f", recursive=True)
+
+    def seen():
+        return sorted(name.removeprefix("bucket/") for name in files.find("bucket/f"))
+
+    words = ["convert", "s3://bucket/small.safetensors", "s3://bucket/f/a.safetensors", "--rule", "*.w=zN", "--verify"]
+    faulted("moto, a conversion", words, clear, seen, names)
+    if box:
+        box.upload_blob("small.safetensors", data, overwrite=True)
+        os.environ["AZURE_STORAGE_ENDPOINT"], Proxy.port = f"{url}/{ACCOUNT}", ports[1]
+
+        def clear():
+            for name in seen():
+                box.delete_blob(name)
+
+        def seen():
+            return sorted(box.list_blob_names(name_starts_with="f/"))
+
+        words = ["convert", "az://box/small.safetensors", "az://box/f/a.safetensors", "--rule", "*.w=zN"]
+        faulted("azurite, a conversion", words, clear, seen, names)
+    server.shutdown()
+
+
 def main():
     server, files = store()
     with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        single(files, folder)
-        shards(files)
-        hub(files, folder)
+        folder, blobs, box, ports = pathlib.Path(name), None, None, [server.get_host_and_port()[1], 0]
+        try:
+            single(files, folder)
+            shards(files)
+            reshard(files, folder)
+            hub(files, folder)
+            streamed(files)
+            if AZURITE:
+                blobs, ports[1], box = azure(folder)
+            else:
+                print("azurite is not installed: Azure's store is not tested")
+            faults(files, box, ports)
+        finally:
+            if blobs:
+                blobs.terminate()
+                blobs.wait()
     server.stop()
 
 

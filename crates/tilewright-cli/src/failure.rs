@@ -57,9 +57,9 @@ impl Failure {
         Failure::usage(lines.join("; ").replace(":; ", ": "))
     }
 
-    /// Returns the failure of a run that a signal ended without a result.
-    pub(crate) fn interrupted(signal: usize) -> Failure {
-        Failure::signalled(signal, "nothing was written")
+    /// Returns the failure of a run that a signal ended without a result, with what a store has kept of it.
+    pub(crate) fn interrupted(signal: usize, left: Option<&str>) -> Failure {
+        Failure::signalled(signal, left.unwrap_or("nothing was written"))
     }
 
     /// Returns the failure of a run that a signal ended and that can continue; `kept` says where it continues.

@@ -47,7 +47,12 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
     let outcome = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => spec::load(&cli)
             .inspect(|()| be_patient(&cli))
-            .and_then(|()| commands::run(&cli, &mut Output::stdout(cli.json, cli.quiet))),
+            .and_then(|()| {
+                let mut out = Output::stdout(cli.json, cli.quiet);
+                let outcome = commands::run(&cli, &mut out);
+                left_in_stores().iter().for_each(|left| out.warn(left));
+                outcome
+            }),
         Err(error) if error.use_stderr() && json => Err(Failure::command_line(&error)),
         Err(error) => return said(&error),
     };
@@ -67,6 +72,14 @@ fn be_patient(cli: &Cli) {
     }
     #[cfg(not(feature = "remote"))]
     let _ = cli.retries;
+}
+
+/// Returns messages on uploads that are left in stores.
+fn left_in_stores() -> Vec<String> {
+    #[cfg(feature = "remote")]
+    return tilewright::files::remote::unaborted();
+    #[cfg(not(feature = "remote"))]
+    Vec::new()
 }
 
 /// Makes a file that grows beyond the user's limit an error of writing instead of the end of the program.

@@ -37,6 +37,9 @@ impl Bar {
             // If no handler can be set, the signal ends the program as usual.
             let _ = flag::register_usize(number, Arc::clone(&signal), number as usize);
         }
+        // Waits for requests end at once.
+        #[cfg(feature = "remote")]
+        tilewright::files::remote::cancel_by(Arc::clone(&signal));
         Bar { bar, signal }
     }
 
@@ -44,7 +47,9 @@ impl Bar {
     pub(crate) fn outcome<T>(&self, result: Result<T, files::Error>) -> Result<T, Failure> {
         self.bar.finish_and_clear();
         result.map_err(|error| match self.signal.load(Ordering::Relaxed) {
-            signal if error.is_cancelled() => Failure::interrupted(signal),
+            signal if error.is_cancelled() => {
+                Failure::interrupted(signal, error.message().split_once("; ").map(|(_, left)| left))
+            }
             _ => error.into(),
         })
     }

@@ -10,6 +10,10 @@ use std::{
     time::Duration,
 };
 
+use tilewright::{
+    files::remote::{Patience, set_patience, set_variable},
+    reshard::{Error, Form, Job, Request, Rules},
+};
 use tilewright_testing::{Objects, Planted, folder};
 
 const LLM: &str =
@@ -103,12 +107,9 @@ fn results_in_a_store_are_those_of_files() {
     answer(&server, &["verify", store]);
     let said = refusal(&server, &[&["convert", at, store][..], &ZN].concat(), 2);
     assert!(said.contains("--force"), "{said}");
-    let said = refusal(
-        &server,
-        &[&["convert", at, "s3://bucket/x.safetensors", "--verify"][..], &ZN].concat(),
-        2,
-    );
-    assert!(said.contains("verify it afterwards"), "{said}");
+    let verified = [&["convert", at, "s3://bucket/x.safetensors", "--verify"][..], &ZN].concat();
+    answer(&server, &verified);
+    assert!(server.get("bucket/x.safetensors").unwrap() == fs::read(&out).unwrap());
     // A recipe, there and back.
     let recipe = folder.path().join("r.toml");
     let text_of = "pass = [\"*\"]\n[[rename]]\nfrom = \"model.{a:*}\"\nto = \"net.{a:*}\"\n";
@@ -116,7 +117,10 @@ fn results_in_a_store_are_those_of_files() {
     let local = folder.path().join("local.safetensors");
     let args = ["convert", LLM, text(&local), "--recipe", text(&recipe)];
     if run(&server, &args).status.success() {
-        answer(&server, &["convert", at, "s3://bucket/up.safetensors", "--recipe", text(&recipe)]);
+        let up = ["convert", at, "s3://bucket/up.safetensors", "--recipe", text(&recipe)];
+        let said = refusal(&server, &[&up[..], &["--verify"]].concat(), 2);
+        assert!(said.contains("verify it afterwards"), "{said}");
+        answer(&server, &up);
         assert!(server.get("bucket/up.safetensors").unwrap() == fs::read(&local).unwrap());
     } else {
         panic!("{}", refusal(&server, &args, 0));
@@ -141,14 +145,230 @@ fn patience_is_an_option_and_its_end_names_object_and_range() {
 }
 
 #[test]
-fn resharding_and_missing_objects_are_explained() {
+fn missing_objects_are_explained() {
     let server = filled();
-    let said = refusal(&server, &["reshard", "s3://bucket/in", "out"], 2);
-    assert!(said.contains("convert"), "{said}");
     let said = refusal(&server, &["info", "s3://bucket/none.safetensors"], 3);
     assert!(said.contains("no such object"), "{said}");
     let said = refusal(&server, &["info", "http://example.com/a"], 2);
     assert!(said.contains("https://"), "{said}");
+}
+
+#[test]
+fn infer_reads_objects() {
+    let (server, folder) = (filled(), folder());
+    let data: Vec<u8> = (0..2 * 8 * 48).map(|byte: u32| (byte * 7 % 251) as u8).collect();
+    let raw = folder.path().join("a.bin");
+    fs::write(&raw, data).unwrap();
+    let (source, original) = (format!("raw:{}", text(&raw)), folder.path().join("a.npy"));
+    let packed = folder.path().join("b.bin");
+    answer(&server, &["convert", &source, text(&original), "--dims", "8,48", "--dtype", "f16", "--to", "row-major"]);
+    let to = format!("raw:{}", text(&packed));
+    answer(&server, &["convert", text(&original), &to, "--to", "zN"]);
+    server.put("bucket/a.npy", &fs::read(&original).unwrap());
+    server.put("bucket/b.bin", &fs::read(&packed).unwrap());
+    let own = answer(&server, &["infer", "--original", text(&original), "--packed", text(&packed)]);
+    let remote = ["infer", "--original", "s3://bucket/a.npy", "--packed", "s3://bucket/b.bin"];
+    assert_eq!(answer(&server, &remote), own);
+}
+
+/// The files that resharding makes, by the options of each kind.
+const KINDS: [&[&str]; 5] = [
+    &["--mesh", "tp=2", "--rule", "*_proj.weight=[Shard(1)]", "--rule", "*=[Replicate()]"],
+    &["--mesh", "tp=2", "--rule", "*_proj.weight=[Shard(0)]", "--rule", "*=[Replicate()]"],
+    &["--as", "hf", "--max-shard-size", "60000"],
+    &["--as", "hf", "--to", "zN"],
+    &["--mesh", "tp=2", "--as", "dcp", "--rule", "*_proj.weight=[Shard(1)]", "--rule", "*=[Replicate()]"],
+];
+
+/// Returns the files of a folder, or of a folder of a store.
+fn files_of(server: &Objects, folder: Result<&Path, &str>) -> Vec<(String, Vec<u8>)> {
+    let mut files: Vec<(String, Vec<u8>)> = match folder {
+        Ok(folder) => {
+            let listed = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+            let read = |entry: fs::DirEntry| {
+                (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap())
+            };
+            listed.map(read).collect()
+        }
+        Err(prefix) => {
+            let names = server.names().into_iter();
+            let own = names.filter_map(|name| Some(name.strip_prefix(prefix)?.to_owned()));
+            own.map(|name| (name.clone(), server.get(&format!("{prefix}{name}")).unwrap())).collect()
+        }
+    };
+    files.sort();
+    files
+}
+
+#[test]
+fn resharding_into_a_store_makes_the_files_of_a_folder() {
+    let (server, folder) = (filled(), folder());
+    server.put("bucket/in/config.json", b"{}");
+    let local = folder.path().join("in");
+    fs::create_dir(&local).unwrap();
+    fs::copy(LLM, local.join("model.safetensors")).unwrap();
+    fs::write(local.join("config.json"), "{}").unwrap();
+    for (number, kind) in KINDS.into_iter().enumerate() {
+        let (out, store) =
+            (folder.path().join(number.to_string()), format!("s3://bucket/out{number}"));
+        let local_run = run(&server, &[&["reshard", text(&local), text(&out)], kind].concat());
+        if !local_run.status.success() {
+            // What a folder cannot be is no object either.
+            refusal(&server, &[&["reshard", "s3://bucket/in", &store], kind].concat(), 2);
+            continue;
+        }
+        for (source, verify) in [("s3://bucket/in", true), (text(&local), false), ("hf://owner/name", false)] {
+            let store = format!("{store}-{verify}-{}", source.len());
+            let verified: &[&str] = if verify { &["--verify"] } else { &[] };
+            answer(&server, &[&["reshard", source, &store], kind, verified].concat());
+            let prefix = format!("{}/", store.strip_prefix("s3://").unwrap());
+            let mut expected = files_of(&server, Ok(&out));
+            if source.starts_with("hf") {
+                expected.retain(|(name, _)| name != "config.json");
+            }
+            let made = files_of(&server, Err(&prefix));
+            let names = |files: &[(String, Vec<u8>)]| files.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+            assert_eq!(names(&made), names(&expected), "{kind:?} {source}");
+            assert!(made == expected, "{kind:?} {source}");
+            assert_eq!(server.open_uploads(), 0);
+            assert!(!server.names().iter().any(|name| name.contains("partial")), "{:?}", server.names());
+            let said = refusal(&server, &[&["reshard", source, &store], kind].concat(), 2);
+            assert!(said.contains("exists already"), "{said}");
+        }
+    }
+}
+
+#[test]
+fn shards_in_a_store_become_whole_tensors_again() {
+    let (server, folder) = (filled(), folder());
+    answer(&server, &[&["reshard", "s3://bucket/in", "s3://bucket/tp2"], KINDS[0]].concat());
+    assert!(answer(&server, &["same-data", "s3://bucket/tp2", LLM]).starts_with("same"));
+    for out in [text(&folder.path().join("back")), "s3://bucket/back"] {
+        answer(&server, &["reshard", "s3://bucket/tp2", out, "--as", "hf"]);
+        assert!(answer(&server, &["same-data", out, LLM]).starts_with("same"), "{out}");
+    }
+    // One file, which replaces another on request.
+    let file = ["reshard", "s3://bucket/tp2", "s3://bucket/one.safetensors", "--as", "hf"];
+    answer(&server, &file);
+    refusal(&server, &file, 2);
+    answer(&server, &[&file[..], &["--force"]].concat());
+    assert!(answer(&server, &["same-data", "s3://bucket/one.safetensors", LLM]).starts_with("same"));
+    let said = refusal(&server, &["reshard", "s3://bucket/in", "hf://owner/other"], 2);
+    assert!(said.contains("only read"), "{said}");
+    let said = refusal(&server, &["reshard", "s3://bucket/in", "s3://bucket/in/below"], 2);
+    assert!(said.contains("inside"), "{said}");
+}
+
+#[test]
+fn processes_share_the_tasks_of_a_result_in_a_store() {
+    let (server, folder) = (filled(), folder());
+    let (plan, out) = (folder.path().join("plan"), folder.path().join("out"));
+    answer(&server, &[&["reshard", LLM, text(&out)], KINDS[0]].concat());
+    let store = "s3://bucket/shared";
+    answer(&server, &[&["reshard", "plan", "s3://bucket/in", store, "-o", text(&plan)], KINDS[0]].concat());
+    let written = fs::read_to_string(&plan).unwrap();
+    assert!(written.contains("s3://bucket/in") && !written.contains("secret"), "{written}");
+    let rank = |rank: &str| ["reshard", "run", text(&plan), "--rank", rank, "--world", "2"].map(str::to_owned);
+    let args = rank("0");
+    answer(&server, &args.each_ref().map(String::as_str));
+    let said = refusal(&server, &["reshard", "finish", text(&plan)], 2);
+    assert!(said.contains("missing"), "{said}");
+    assert!(!server.names().iter().any(|name| name.starts_with("bucket/shared/")));
+    let args = rank("1");
+    answer(&server, &args.each_ref().map(String::as_str));
+    answer(&server, &["reshard", "finish", text(&plan)]);
+    assert!(files_of(&server, Err("bucket/shared/")) == files_of(&server, Ok(&out)));
+    assert_eq!(server.open_uploads(), 0);
+    // A source that is replaced ends the plan.
+    server.put("bucket/in/model.safetensors", &fs::read(LLM).unwrap());
+    let said = refusal(&server, &["reshard", "finish", text(&plan)], 2);
+    assert!(said.contains("changed"), "{said}");
+}
+
+/// Reshards in this process; returns the number of files.
+fn resharded(request: &Request) -> Result<usize, Error> {
+    let job = Job::prepare(request.clone())?;
+    job.run_all(&())?;
+    Ok(job.files().count())
+}
+
+/// Reshards into a store with each fault at each request, continues after each failure, and returns the number of faults that
+/// requests met.
+fn swept(server: &Objects, request: &Request, step: usize) -> usize {
+    let is_result = |name: &String| name.starts_with("bucket/out");
+    let clear = || {
+        server.names().iter().filter(|name| is_result(name)).for_each(|name| server.remove(name));
+        server.abort_all();
+        server.take();
+    };
+    let whole = || files_of(server, Err("bucket/out/"));
+    clear();
+    let count = resharded(request).unwrap();
+    let (requests, expected, before) = (server.take().len(), whole(), server.met());
+    assert_eq!(expected.len(), count);
+    let faults =
+        [Planted::Status(503), Planted::Status(403), Planted::Reset, Planted::Lost, Planted::Short];
+    for fault in faults {
+        for (at, many) in (0..requests).step_by(step).flat_map(|at| [(at, 1), (at, 8)]) {
+            clear();
+            (at..at + many).for_each(|at| server.plant(at, fault));
+            let outcome = resharded(request);
+            server.take();
+            let seen = server.names();
+            let what = format!("{fault:?} {at} {many} of {requests}: {outcome:?} {seen:?}");
+            assert!(!what.contains("very-secret"), "{what}");
+            let is_finishing = seen.iter().any(|name| name.ends_with("/finishing"));
+            assert!(outcome.is_ok() || is_finishing || whole().is_empty() || whole() == expected, "{what}");
+            // The same command continues.
+            match resharded(request) {
+                Ok(_) => {}
+                Err(error) => assert!(error.kind() == "exists", "{what}: {error}"),
+            }
+            assert!(whole() == expected, "{what}");
+            let left = server.names().into_iter().filter(|name| name.contains(".partial-"));
+            assert_eq!(left.count(), 0, "{what}");
+        }
+    }
+    server.met() - before
+}
+
+#[test]
+fn resharding_continues_after_every_fault() {
+    let server = filled();
+    set_patience(Patience { retries: 2, first: Duration::from_millis(1), ..Patience::default() });
+    server.variables().iter().for_each(|(name, value)| set_variable(name, value));
+    let request = |from: &str| Request::new(from, "s3://bucket/out").memory(20 << 20);
+    let rules = Rules::new("tp=2").unwrap().rule("*_proj.weight", "[Shard(1)]").unwrap();
+    let mut met = swept(&server, &request("s3://bucket/in").to(rules), 1);
+    // Headers with fingerprints are made at the end.
+    met += swept(&server, &request("hf://owner/name").form(Form::Hf).layout("zN"), 2);
+    println!("{met} faults met; every run was continued to the same bytes");
+    assert!(met >= 1000, "{met} faults met");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_signal_does_not_wait_for_a_server() {
+    let server = filled();
+    let mut command = program(&server);
+    server.hold(3);
+    let args = ["convert", "s3://bucket/in/model.safetensors", "s3://bucket/held.safetensors"];
+    let args = [&args[..], &ZN].concat();
+    let mut child = command.args(args).stderr(Stdio::null()).spawn().unwrap();
+    for _ in 0..2000 {
+        if server.holds() {
+            break;
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    assert!(server.holds());
+    let begun = std::time::Instant::now();
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    assert!(!child.wait().unwrap().success());
+    // The server would answer after a minute.
+    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+    assert!(server.get("bucket/held.safetensors").is_none());
 }
 
 #[test]

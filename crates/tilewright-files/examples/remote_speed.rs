@@ -1,13 +1,14 @@
 //! Measures conversions from a store to a store beside a copy by the same client, in turns; the store is a server of this process.
 //!
 //! `cargo run --release -p tilewright-files --features remote --example remote_speed [-- MiB]`, by default with 512 MiB. It prints
-//! seconds of wall time (and of CPU time of this process, the server included, if the system reports it), and the median of the
+//! the layouts and the recipe of the result, seconds of wall time (and of CPU time of this process, the server included, if the system reports it), and the median of the
 //! ratios of the rounds: the time of the copy divided by that of the conversion.
 
 use std::{error::Error, fs, sync::mpsc::sync_channel, thread, time::Instant};
 
-use tilewright_files::{Conversion, Reading, Request, Writer, open};
+use tilewright_files::{Assembling, Conversion, Packaging, Reading, Request, Writer, open};
 use tilewright_notation::Spec;
+use tilewright_recipe::{Recipe, Sizes};
 use tilewright_remote::{Location, Object, Upload, set_variable};
 use tilewright_testing::Objects;
 
@@ -19,6 +20,13 @@ const WINDOW: usize = 64 << 20;
 const SOURCE: &str = "s3://bucket/in.safetensors";
 const RESULT: &str = "s3://bucket/out.safetensors";
 
+/// Two matrices of each layer become one.
+const RECIPE: &str = r#"
+[[map]]
+from = ["layers.{n}.gate : i h", "layers.{n}.up : i' h"]
+to = "layers.{n}.gate_up : (i + i') h"
+"#;
+
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
 fn main() -> Outcome<()> {
@@ -27,12 +35,11 @@ fn main() -> Outcome<()> {
     server.variables().iter().for_each(|(name, value)| set_variable(name, value));
     server.put("bucket/in.safetensors", &model(mib)?);
     println!("{mib} MiB, {} cores, {ROUNDS} rounds", thread::available_parallelism()?);
-    for (name, spec) in [("zN", "zN"), ("tiles", "{1,0:T(8,128)(2,1)}"), ("col-major", "col-major")]
-    {
+    for name in ["zN", "{1,0:T(8,128)(2,1)}", "col-major", "fused"] {
         let mut ratios = Vec::new();
         for _ in 0..ROUNDS {
             let copied = timed(&copy)?;
-            let converted = timed(&|| convert(spec))?;
+            let converted = timed(&|| if name == "fused" { fuse() } else { convert(name) })?;
             println!(
                 "{name:10} copy {:.2} s ({:.2} s CPU), convert {:.2} s ({:.2} s CPU)",
                 copied.0, copied.1, converted.0, converted.1
@@ -60,7 +67,8 @@ fn model(mib: u64) -> Outcome<Vec<u8>> {
     }
     let mut writer = Writer::new(Request::new());
     for (number, bytes) in own.iter().enumerate() {
-        writer = writer.array(format!("layers.{number}.w"), &matrix, bytes)?;
+        let of = ["gate", "up"][number % 2];
+        writer = writer.array(format!("layers.{}.{of}", number / 2), &matrix, bytes)?;
     }
     writer.write(&path, &())?;
     Ok(fs::read(path)?)
@@ -111,5 +119,13 @@ fn convert(spec: &str) -> Outcome<()> {
     let input = open(SOURCE, &Reading::default())?;
     let request = Request::new().to(Spec::parse(spec)?).force(true);
     Conversion::prepare(&input, RESULT, request)?.run(&())?;
+    Ok(())
+}
+
+fn fuse() -> Outcome<()> {
+    let input = open(SOURCE, &Reading::default())?;
+    let assembly = Recipe::parse(RECIPE)?.solve(&input.recipe_tensors(), None, &Sizes::new())?;
+    let (request, packaging) = (Request::new().force(true), Packaging::default());
+    Assembling::prepare(&input, &assembly, RESULT, request, &packaging)?.run(&())?;
     Ok(())
 }

@@ -246,16 +246,13 @@ fn results_go_to_a_store() {
     assert_eq!(error.kind(), "same-file");
     let error = convert(path.to_str().unwrap(), "hf://owner/name/b.safetensors", zn()).unwrap_err();
     assert!(error.to_string().contains("only read"), "{error}");
-    let error = convert(path.to_str().unwrap(), "s3://bucket/c.safetensors", zn().verify(true))
-        .unwrap_err();
-    assert!(error.is_usage() && error.to_string().contains("afterwards"), "{error}");
     let error = convert(path.to_str().unwrap(), "s3://bucket/c.safetensors", zn().memory(1 << 20))
         .unwrap_err();
     assert!(error.to_string().contains("memory"), "{error}");
 }
 
 #[test]
-fn the_index_of_a_set_appears_last_and_faults_leave_nothing() {
+fn the_index_of_a_set_appears_last() {
     let (server, folder) = (server(), folder());
     let (own, out) = (folder.path().join("in"), folder.path().join("out"));
     shards(&own, [(2, 40), (1, 70)]);
@@ -269,7 +266,6 @@ fn the_index_of_a_set_appears_last_and_faults_leave_nothing() {
     }
     assert_eq!(seen(&server).len(), 4);
     assert_eq!(run().unwrap_err().kind(), "exists");
-    let index = "bucket/out/model.safetensors.index.json";
 
     server.clear();
     server.take();
@@ -281,31 +277,129 @@ fn the_index_of_a_set_appears_last_and_faults_leave_nothing() {
         last.target.contains("index.json") && ["PUT", "POST"].contains(&&*last.method),
         "{last:?}"
     );
-    let (mut planted, mut failed) = (0, 0);
-    for fault in
-        [Planted::Status(503), Planted::Status(403), Planted::Reset, Planted::Lost, Planted::Short]
-    {
-        for (at, many) in (0..came.len()).flat_map(|at| [(at, 1), (at, 5)]) {
-            server.clear();
-            server.take();
+}
+
+/// Converts a source into a folder of a store with each fault at each request; returns the number of faults that requests met.
+fn swept(server: &Objects, source: &str, request: &Request, keep: &dyn Fn(&str) -> bool) -> usize {
+    let seen = || -> Vec<String> { server.names().into_iter().filter(|name| !keep(name)).collect() };
+    let clear = || {
+        seen().iter().for_each(|name| server.remove(name));
+        server.abort_all();
+        server.take();
+    };
+    let run = || convert(source, "s3://bucket/out", request.clone());
+    clear();
+    run().unwrap();
+    let requests = server.take().len();
+    let (before, index) = (server.met(), "bucket/out/model.safetensors.index.json");
+    let faults =
+        [Planted::Status(503), Planted::Status(403), Planted::Reset, Planted::Lost, Planted::Short];
+    for fault in faults {
+        for (at, many) in (0..requests).flat_map(|at| [(at, 1), (at, 5)]) {
+            clear();
             (at..at + many).for_each(|at| server.plant(at, fault));
             let outcome = run();
-            planted += many;
-            failed += usize::from(outcome.is_err());
-            let what = format!("{fault:?} {at} {many} {outcome:?} {:?}", seen(&server));
+            // The answers of faults that are left would hide what is there.
+            server.take();
+            let what = format!("{source} {fault:?} {at} {many} {outcome:?} {:?}", seen());
             match outcome {
-                Ok(_) => assert_eq!(seen(&server).len(), 4, "{what}"),
+                Ok(_) => assert_eq!(seen().len(), 4, "{what}"),
                 // What remains is named.
                 Err(error) => {
                     let said = error.to_string();
                     assert!(server.get(index).is_none() || many > 1, "{what}");
-                    let named =
-                        |name: &String| said.contains(name.strip_prefix("bucket/").unwrap());
-                    assert!(seen(&server).iter().all(named), "{what}");
+                    let named = |name: &String| said.contains(name.strip_prefix("bucket/").unwrap());
+                    assert!(seen().iter().all(named), "{what}");
                     assert!(!said.contains("secret"), "{what}");
                 }
             }
         }
     }
-    println!("{planted} faults planted, {failed} runs failed, nothing half visible");
+    server.met() - before
+}
+
+#[test]
+fn a_thousand_faults_leave_nothing_half_visible() {
+    let (server, folder) = (server(), folder());
+    let own = folder.path().join("in");
+    shards(&own, [(2, 40), (1, 70)]);
+    upload(&server, &own);
+    let keep = |name: &str| !name.starts_with("bucket/out");
+    let plain = zn();
+    let mut met = swept(&server, own.to_str().unwrap(), &plain, &keep);
+    met += swept(&server, "s3://bucket/in", &plain, &keep);
+    met += swept(&server, "hf://owner/name", &plain.verify(true), &keep);
+    println!("{met} faults met, nothing half visible");
+    assert!(met >= 1000, "{met} faults met");
+}
+
+#[test]
+fn verified_uploads_are_compared_before_they_are_sent() {
+    let (server, folder) = (server(), folder());
+    let path = folder.path().join("a.safetensors");
+    model(&path, (6, 4000));
+    upload(&server, folder.path());
+    let out = folder.path().join("out.safetensors");
+    convert(path.to_str().unwrap(), out.to_str().unwrap(), zn()).unwrap();
+    for at in [path.to_str().unwrap(), "s3://bucket/in/a.safetensors"] {
+        for memory in [48 << 20, 1 << 30] {
+            let request = zn().memory(memory).force(true).verify(true);
+            let input = open(at, &Reading::default()).unwrap();
+            let conversion =
+                Conversion::prepare(&input, "s3://bucket/out/b.safetensors", request).unwrap();
+            let report = conversion.run(&()).unwrap();
+            assert!(report.verified().is_some_and(|bytes| bytes > 12 << 20), "{at} {memory}");
+            assert!(server.get("bucket/out/b.safetensors").unwrap() == fs::read(&out).unwrap());
+        }
+    }
+    // The tensor that is compared needs memory.
+    let input = open(&path, &Reading::default()).unwrap();
+    let request = zn().memory(16 << 20).verify(true);
+    let error = Conversion::prepare(&input, "s3://bucket/c.safetensors", request).unwrap_err();
+    assert!(error.to_string().contains("compared"), "{error}");
+}
+
+#[test]
+fn a_source_that_changes_between_the_readings_ends_a_verified_upload() {
+    let (server, folder) = (server(), folder());
+    let path = folder.path().join("a.safetensors");
+    model(&path, (2, 4000));
+    // Another element of the first matrix between the reading that is moved and the one that is compared.
+    let other = {
+        let mut bytes = fs::read(&path).unwrap();
+        let at = bytes.len() - 100;
+        bytes[at] ^= 1;
+        bytes
+    };
+    struct Changing<'a>(&'a Path, Vec<u8>, std::sync::atomic::AtomicBool);
+    impl tilewright_files::Watch for Changing<'_> {
+        fn advance(&self, bytes: u64) {
+            if bytes > 0 && !self.2.swap(true, std::sync::atomic::Ordering::Relaxed) {
+                fs::write(self.0, &self.1).unwrap();
+            }
+        }
+    }
+    let input = open(&path, &Reading::default()).unwrap();
+    let conversion =
+        Conversion::prepare(&input, "s3://bucket/d.safetensors", zn().verify(true)).unwrap();
+    assert!(conversion.run(&Changing(&path, other, false.into())).is_err());
+    assert!(server.get("bucket/d.safetensors").is_none() && server.open_uploads() == 0);
+}
+
+#[test]
+fn arrays_are_written_to_a_store() {
+    let server = server();
+    let matrix = spec("bf16[64,48] row-major").resolve(None, None).unwrap();
+    let data: Vec<u8> = (0..64 * 48 * 2).map(|byte: u32| (byte % 251) as u8).collect();
+    for verify in [false, true] {
+        let writer = Writer::new(zn().verify(verify).force(true)).array("a.w", &matrix, &data).unwrap();
+        writer.write("s3://bucket/saved.safetensors", &()).unwrap();
+        let input = open("s3://bucket/saved.safetensors", &Reading::default()).unwrap();
+        let tensor = input.tensor("a.w").unwrap();
+        let reader = input.reader(tensor, None, None).unwrap();
+        let mut read = vec![0; reader.bytes() as usize];
+        reader.read_into(&mut read, 1, &()).unwrap();
+        assert!(read == data && tensor.layout().to_spec().contains("zN"));
+    }
+    assert_eq!(server.open_uploads(), 0);
 }

@@ -10,10 +10,14 @@ use std::{
     net::{TcpListener, TcpStream},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread,
+    time::Duration,
 };
 
 /// An account of Google's store with which clients request no token.
 const KEY: &str = r#"{"private_key":"very-secret","private_key_id":"very-secret","client_email":"a@b","disable_oauth":true}"#;
+
+/// The time before the answer to a request that is held.
+const HELD: Duration = Duration::from_secs(60);
 
 /// A fault of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +62,10 @@ struct ServerState {
     /// Commits of hub repositories, by `owner/name`; their files are objects `owner/name/PATH`.
     commits: BTreeMap<String, String>,
     came: Vec<Came>,
+    /// The request that is answered late, and whether it came.
+    held: Option<(usize, bool)>,
+    /// The number of planted faults that a request has met.
+    met: usize,
     made: u64,
     storage: String,
 }
@@ -160,6 +168,35 @@ impl Objects {
         lock(&self.state).faults.insert(number, fault);
     }
 
+    /// Answers the request of this number after a minute, counted from 0 since the last [`Objects::take`].
+    ///
+    /// ```
+    /// let server = tilewright_testing::Objects::start();
+    /// server.hold(0);
+    /// assert!(!server.holds());
+    /// ```
+    pub fn hold(&self, number: usize) {
+        lock(&self.state).held = Some((number, false));
+    }
+
+    /// Returns whether that request has come.
+    ///
+    /// ```
+    /// assert!(!tilewright_testing::Objects::start().holds());
+    /// ```
+    pub fn holds(&self) -> bool {
+        lock(&self.state).held.is_some_and(|(_, came)| came)
+    }
+
+    /// Returns the number of planted faults that requests have met so far.
+    ///
+    /// ```
+    /// assert_eq!(tilewright_testing::Objects::start().met(), 0);
+    /// ```
+    pub fn met(&self) -> usize {
+        lock(&self.state).met
+    }
+
     /// Returns the requests since the last call, and forgets planted faults.
     ///
     /// ```
@@ -169,6 +206,24 @@ impl Objects {
         let mut state = lock(&self.state);
         state.faults.clear();
         std::mem::take(&mut state.came)
+    }
+
+    /// Removes an object, if it exists.
+    ///
+    /// ```
+    /// tilewright_testing::Objects::start().remove("bucket/a");
+    /// ```
+    pub fn remove(&self, name: &str) {
+        lock(&self.state).objects.remove(name);
+    }
+
+    /// Removes all uploads.
+    ///
+    /// ```
+    /// tilewright_testing::Objects::start().abort_all();
+    /// ```
+    pub fn abort_all(&self) {
+        lock(&self.state).uploads.clear();
     }
 
     /// Removes all objects and uploads.
@@ -248,7 +303,9 @@ impl Told {
 
     /// Returns an error as S3 writes it.
     fn error(status: u16, code: &str) -> Told {
-        Told::new(status, format!("<Error><Code>{code}</Code><Message>{code}</Message></Error>"))
+        let signed = "<StringToSign>AWS4 very-secret</StringToSign>";
+        let text = format!("<Error><Code>{code}</Code><Message>{code}</Message>{signed}</Error>");
+        Told::new(status, text)
     }
 }
 
@@ -261,7 +318,17 @@ fn answer_one(state: &Mutex<ServerState>, stream: &TcpStream) -> Option<()> {
         let (method, target) = (asked.method.clone(), asked.target.clone());
         let headers = asked.headers.clone();
         state.came.push(Came { method, target, headers, status: 0, sent: 0 });
-        (number, state.faults.get(&number).copied())
+        let fault = state.faults.get(&number).copied();
+        state.met += usize::from(fault.is_some());
+        let is_held = state.held.is_some_and(|(held, _)| held == number);
+        if is_held {
+            state.held = Some((number, true));
+        }
+        drop(state);
+        if is_held {
+            thread::sleep(HELD);
+        }
+        (number, fault)
     };
     let (number, fault) = fault;
     let mut told = match fault {

@@ -124,7 +124,24 @@ pub(super) fn program(root: &Path) -> Outcome<String> {
     Ok(shell::build(root, Build::Debug)?.to_string_lossy().into_owned())
 }
 
-/// Converts checkpoints in an object store and in a hub; the clients of others read the results.
+/// The server of Azure's blob store, and the streamer that reads checkpoints from S3, which needs torch.
+const AZURITE: &str = "azurite@3.37.0";
+const STREAMER: [&str; 2] = ["runai-model-streamer==0.17.0", "runai-model-streamer-s3==0.17.0"];
+
+/// Returns the folder with azurite; `None` if it does not install here.
+fn azurite(root: &Path) -> Outcome<Option<String>> {
+    let folder = target(root)?.join("oracles/azurite");
+    if !folder.join("node_modules/azurite").is_dir() {
+        std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+        let words = ["npm", "install", "--silent", "--ignore-scripts", "--no-audit", "--no-fund"];
+        if sh(command(&folder, &words).arg(AZURITE)).is_err() {
+            return Ok(None);
+        }
+    }
+    Ok(Some(folder.to_string_lossy().into_owned()))
+}
+
+/// Converts checkpoints in object stores and in a hub; the clients of others read the results.
 pub(super) fn remote(root: &Path) -> Verdict {
     let python = match environment_of(root, "remote") {
         Ok(python) => python,
@@ -137,8 +154,14 @@ pub(super) fn remote(root: &Path) -> Verdict {
         sh(command(root, &cargo).env("CARGO_TARGET_DIR", &folder))?;
         Ok(folder.join("debug/tilewright").to_string_lossy().into_owned())
     };
+    // The script reports what does not install here.
+    let interpreter = Path::new(&python);
+    if !has(root, interpreter, "runai_model_streamer") && shell::torch(root, interpreter) {
+        let _ = sh(shell::pip(root, interpreter).arg("--no-deps").args(STREAMER));
+    }
     verdict(built().and_then(|program: String| {
-        sh(&mut command(root, &[&python, "tests/oracle/remote.py", &program]))
+        let azurite = azurite(root)?;
+        sh(command(root, &[&python, "tests/oracle/remote.py", &program]).args(azurite))
     }))
 }
 

@@ -81,7 +81,7 @@ pub(super) const TABLE: [(&str, &str, Run); 44] = [
     ),
     (
         "remote",
-        "checkpoints in S3 as moto serves it and in a hub: read back by s3fs, safetensors and huggingface_hub",
+        "checkpoints in S3 (moto), Azure (azurite) and a hub, read back by others' clients; faults at each request (FAULTS=all)",
         |root, _| read_back::remote(root),
     ),
     (

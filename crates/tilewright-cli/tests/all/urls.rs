@@ -10,6 +10,8 @@ fn a_program_without_the_feature_says_how_to_get_it() {
         &["convert", "hf://owner/name", "out", "--to", "zN"],
         &["fingerprint", "gs://bucket/folder"],
         &["same-data", "az://container/a.npy", "https://host/a.npy"],
+        &["reshard", "s3://bucket/in", "out"],
+        &["reshard", "in.safetensors", "s3://bucket/out"],
     ] {
         let output = Command::new(env!("CARGO_BIN_EXE_tilewright")).args(args).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();

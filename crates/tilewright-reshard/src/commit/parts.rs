@@ -17,6 +17,7 @@ use std::{
     collections::BTreeMap,
     hash::{BuildHasher, Hasher, RandomState},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use serde::{Deserialize, Serialize};
@@ -72,6 +73,13 @@ impl SentLine {
     }
 }
 
+/// The content of the object that exists while a result becomes visible: the uploads of its files, and the names of their parts.
+#[derive(Serialize, Deserialize)]
+struct Finishing {
+    uploads: Vec<String>,
+    parts: Vec<Vec<String>>,
+}
+
 /// Returns the folder beside a result in a store; of a whole bucket, one inside of it.
 pub(crate) fn partial(output: &Path, id: &str) -> PathBuf {
     let text = output.to_string_lossy();
@@ -115,8 +123,14 @@ impl Job {
         }
     }
 
-    fn is_finishing(&self) -> Result<bool, Error> {
-        store::exists(&self.partial().join("finishing"))
+    /// Returns the path of the object that exists while the result becomes visible.
+    fn marker(&self) -> PathBuf {
+        self.partial().join("finishing")
+    }
+
+    /// Returns whether all tasks are done, and objects have begun to appear.
+    pub(crate) fn is_finishing(&self) -> Result<bool, Error> {
+        store::exists(&self.marker())
     }
 
     /// Returns the names of the uploads of all files, which are begun unless another process has done so.
@@ -199,20 +213,23 @@ impl Job {
         store::put(&self.journals().join(format!("{who}-{number:016x}")), &text, false)
     }
 
-    /// Makes a result in a store visible if all tasks are done.
+    /// Makes a result in a store visible if all tasks are done, or continues to do so.
     pub(crate) fn complete_uploads(
         &self,
         parts: &FileParts,
         watch: &dyn Watch,
     ) -> Result<(), Error> {
-        let resumed = self.is_finishing()?;
+        if let Some(bytes) = store::small(&self.marker())? {
+            let wrong =
+                |_| Error::new("corrupt", format!("{} is damaged", self.marker().display()));
+            let finishing = serde_json::from_slice(&bytes).map_err(wrong)?;
+            return self.appear(&finishing, true);
+        }
         self.check_free()?;
         let mut sent = self.sent()?;
         self.check_all_sent(parts, &sent)?;
-        let uploads = std::sync::Arc::new(self.uploads()?);
-        if !resumed {
-            self.check_sources()?;
-        }
+        self.check_sources()?;
+        let uploads = Arc::new(self.uploads()?);
         let sums = self.checked_sums(self.sums_sent(parts, &sent))?;
         let shared = RunState::new(self, 1);
         let mut sender = Sender::new(self, &shared, uploads.clone())?;
@@ -221,33 +238,23 @@ impl Job {
             if watch.cancelled() {
                 return Err(Error::new("cancelled", "cancelled; finished work is kept"));
             }
-            // After a first attempt some uploads are complete, and their headers are in place.
-            if let Some(task) = parts.task(&self.output, *number).filter(|_| !resumed) {
+            if let Some(task) = parts.task(&self.output, *number) {
                 *own = sender.run(&task)?;
             }
         }
-        self.appear(parts, &uploads, &sent, resumed)
+        let finishing =
+            Finishing { uploads: uploads.to_vec(), parts: self.part_names(parts, &sent)? };
+        let text = serde_json::to_vec(&finishing);
+        let text = text.map_err(|error| Error::usage(error.to_string()))?;
+        store::put(&self.marker(), &text, false)?;
+        self.appear(&finishing, self.request.force)
     }
 
     /// Makes files, small files and the index visible, in this order.
-    fn appear(
-        &self,
-        parts: &FileParts,
-        uploads: &[String],
-        sent: &BTreeMap<u64, Sent>,
-        resumed: bool,
-    ) -> Result<(), Error> {
-        let marker = self.partial().join("finishing");
-        let names = self.part_names(parts, sent, resumed.then_some(&*marker))?;
-        let replaces = resumed || self.request.force;
-        if !resumed {
-            let text =
-                serde_json::to_vec(&names).map_err(|error| Error::usage(error.to_string()))?;
-            store::put(&marker, &text, false)?;
-        }
-        for (file, (upload, names)) in uploads.iter().zip(&names).enumerate() {
-            let len = self.output.files.get(file).map_or(0, |file| file.bytes);
-            store::complete(&self.path_of(file), upload, names, (len, replaces))?;
+    fn appear(&self, finishing: &Finishing, replaces: bool) -> Result<(), Error> {
+        let all = finishing.uploads.iter().zip(&finishing.parts).zip(&self.output.files);
+        for (number, ((upload, names), file)) in all.enumerate() {
+            store::complete(&self.path_of(number), upload, names, (file.bytes, replaces))?;
         }
         for path in &self.source.beside.companions {
             let bytes = small_of(path)?;
@@ -256,21 +263,17 @@ impl Job {
         if let Some((name, text)) = &self.output.index {
             store::put(&self.request.output.join(name), text.as_bytes(), replaces)?;
         }
-        self.sweep_objects(&marker)
+        // The result is visible; remains that cannot be removed now are removed when the same command runs again.
+        let _ = self.sweep_objects();
+        Ok(())
     }
 
-    /// Returns the names of the parts of each file. A run that continues reads them where the first one wrote them.
+    /// Returns the names of the parts of each file.
     fn part_names(
         &self,
         parts: &FileParts,
         sent: &BTreeMap<u64, Sent>,
-        marker: Option<&Path>,
     ) -> Result<Vec<Vec<String>>, Error> {
-        if let Some(marker) = marker {
-            let bytes = store::small(marker)?.unwrap_or_default();
-            let wrong = |_| Error::new("corrupt", format!("{} is damaged", marker.display()));
-            return serde_json::from_slice(&bytes).map_err(wrong);
-        }
         let name = |task: u64| match sent.get(&task) {
             Some(Sent::Part(name)) => Ok(name.clone()),
             _ => Err(Error::new("incomplete", format!("task {task} has no part"))),
@@ -299,13 +302,13 @@ impl Job {
         Err(Error::new("incomplete", said))
     }
 
-    /// Removes the objects of a finished run; the marker is last.
-    fn sweep_objects(&self, marker: &Path) -> Result<(), Error> {
+    /// Removes the objects of a finished run; the one that says so is last.
+    fn sweep_objects(&self) -> Result<(), Error> {
         for path in store::list(&self.journals())? {
             store::remove(&path)?;
         }
         store::remove(&self.uploads_path())?;
-        store::remove(marker)
+        store::remove(&self.marker())
     }
 
     /// Returns the error of a run in a store, with the objects that it leaves.

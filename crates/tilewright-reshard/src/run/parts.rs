@@ -124,7 +124,17 @@ impl StoreTask {
 impl Job {
     /// Returns the memory that a thread needs to make and send a part.
     fn part_memory(&self, parts: &FileParts) -> u64 {
-        parts.bytes.saturating_add(2 * self.buffers())
+        parts.bytes.saturating_add(self.memory_beside())
+    }
+
+    /// Returns the memory of the buffers of a part, and of the pieces in which it is made again.
+    fn memory_beside(&self) -> u64 {
+        2 * self.buffers() + if self.request.verified { self.again_at_once() } else { 0 }
+    }
+
+    /// Returns the bytes of a part that are made again at once.
+    fn again_at_once(&self) -> u64 {
+        self.buffers().next_multiple_of(1 << 16)
     }
 
     /// Returns an error if a part and its buffers do not fit in memory.
@@ -154,6 +164,9 @@ impl Job {
         shared: &RunState,
         watch: &dyn Watch,
     ) -> Result<u64, Error> {
+        if self.is_finishing()? {
+            return Ok(0);
+        }
         self.check_free()?;
         let uploads = shared.uploads(self)?;
         let done = self.sent()?;
@@ -268,7 +281,7 @@ impl<'j> Sender<'j> {
 
     /// Returns the memory of a part, its buffers, and its copy for a comparison.
     fn memory(&self, len: u64) -> Result<Budget, Error> {
-        let needed = len.saturating_add(2 * self.job.buffers());
+        let needed = len.saturating_add(self.job.memory_beside());
         Ok(match self.shared.threads {
             1 => self.shared.budget.clone(),
             _ => self.shared.budget.share(needed),
@@ -304,7 +317,7 @@ impl<'j> Sender<'j> {
         budget: &Budget,
         bytes: &[u8],
     ) -> Result<bool, Error> {
-        let step = self.job.buffers().next_multiple_of(1 << 16);
+        let step = self.job.again_at_once();
         let mut at = range.start;
         while at < range.end {
             let piece = at..range.end.min(at + step);
