@@ -1,7 +1,7 @@
 //! Functions for the tests of several crates.
 //!
-//! `cargo test` checks each law on its smallest complete cases and on some of the larger ones. `cargo xtask oracles laws` runs
-//! the same tests with every case.
+//! `cargo test` checks each law on its smallest complete cases and on some of the larger ones. `cargo xtask oracles
+//! laws` runs the same tests with every case.
 
 #![forbid(unsafe_code)]
 
@@ -36,4 +36,41 @@ pub fn folder() -> tempfile::TempDir {
 /// ```
 pub fn cases<N>(all: N, few: N) -> N {
     if std::env::var_os(ALL).is_some() { all } else { few }
+}
+
+/// Returns bytes that a seed determines and that do not repeat soon.
+///
+/// ```
+/// assert_eq!(tilewright_testing::noise(3, 7), tilewright_testing::noise(5, 7)[..3]);
+/// ```
+pub fn noise(len: usize, seed: u64) -> Vec<u8> {
+    let mut state = seed.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let step = |_| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 32) as u8
+    };
+    (0..len).map(step).collect()
+}
+
+/// Returns a bit, the lowest bit of a byte first.
+///
+/// ```
+/// assert!(tilewright_testing::bit(&[0, 4], 10));
+/// ```
+pub fn bit(bytes: &[u8], at: u64) -> bool {
+    bytes[(at / 8) as usize] >> (at % 8) & 1 == 1
+}
+
+/// Sets a bit, the lowest bit of a byte first.
+///
+/// ```
+/// let mut bytes = [0, 0];
+/// tilewright_testing::set_bit(&mut bytes, 10, true);
+/// assert_eq!(bytes, [0, 4]);
+/// ```
+pub fn set_bit(bytes: &mut [u8], at: u64, value: bool) {
+    let byte = &mut bytes[(at / 8) as usize];
+    *byte = *byte & !(1 << (at % 8)) | u8::from(value) << (at % 8);
 }
