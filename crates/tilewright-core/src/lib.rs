@@ -51,18 +51,17 @@ mod basis;
 mod dtype;
 mod error;
 mod layout;
-mod limits;
 pub mod linear;
 mod macros;
 mod refine;
 mod same;
-mod short;
 #[cfg(test)]
 mod small;
+mod sort;
 mod swizzle;
 mod tensor;
 
-pub use crate::error::sentence::Counted;
+pub use crate::error::remedy::Counted;
 pub use crate::layout::Mode;
 pub use crate::refine::block::Blocks;
 pub use crate::same::Difference;
@@ -73,23 +72,28 @@ pub use error::Error;
 pub use error::parse::{ParseError, Rendered};
 pub use error::remedy::Remedy;
 pub use layout::Layout;
-pub use layout::coord::Coord;
+pub use layout::coord::{Coord, unravel_index};
 pub use layout::index::SEARCH_STEPS;
 pub use layout::observe::{SEARCH_BITS, gcd};
 pub use layout::profile::Profile;
 pub use layout::tuple::IntTuple;
-pub use limits::{MAX_DEPTH, MAX_MODES};
 pub use linear::{LinearDim, LinearLayout};
 pub use refine::Refinement;
 pub use refine::block::{Block, Loop, MAX_LOOPS};
 pub use refine::orders::Orders;
 pub use same::SEARCH_BLOCKS;
-pub use short::{sort_short, sort_short_by};
+pub use sort::{sort_short, sort_short_by};
 pub use swizzle::Swizzle;
 pub use tensor::TensorLayout;
 pub use tensor::fill::Fill;
-pub use tensor::fractal::Fractal;
 pub use tensor::index::{Place, Run};
+pub use tensor::pattern::Fractal;
 pub use tensor::pattern::{Digit, Pattern};
 pub use tensor::steps::{MAX_STEPS, Step};
 pub use tensor::view::{View, ViewMut};
+
+/// The largest number of leaves of a [`Layout`]; every value is stored without a heap.
+pub const MAX_MODES: usize = 32;
+
+/// The deepest nesting of brackets.
+pub const MAX_DEPTH: usize = 32;

@@ -1,13 +1,13 @@
 //! [`Dtype`]: the element types of arrays.
 //!
-//! An element type has a name, a [`DtypeKind`] and a width in bits. A *block* type has no width of its own: n bytes hold m
-//! elements together, with scales that they share. The dims of an array of blocks count elements, and its last dim is a
-//! whole number of blocks. The order of the bytes of a number is not part of the type; a [`ByteOrder`] is a separate value.
+//! An element type has a name, a [`DtypeKind`] and a width in bits. A *block* type has no width of its own: n bytes
+//! hold m elements together, with scales that they share. The dims of an array of blocks count elements, and its last
+//! dim is a whole number of blocks. The order of the bytes of a number is not part of the type; a [`ByteOrder`] is a
+//! separate value.
 //!
 //! `table.rs` is the only place that lists names, widths and spellings.
 
 mod bytes;
-mod spelling;
 mod table;
 mod values;
 

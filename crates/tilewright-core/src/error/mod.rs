@@ -1,22 +1,22 @@
 //! The error of this crate: one small opaque value with predicates and numbers.
 //!
-//! An [`Error`] is built in `const fn`, so it does not own text: it has a message with placeholders, the numbers that fill
-//! them, and a second sentence that names the legal values. Numbers and witness are packed: an error takes 104 bytes, less
-//! than Clippy's `result_large_err` reports.
+//! An [`Error`] is built in `const fn`, so it does not own text: it has a message with placeholders, the numbers that
+//! fill them, and a second sentence that names the legal values. Numbers and witness are packed: an error takes 104
+//! bytes, less than Clippy's `result_large_err` reports.
 //!
-//! [`Packed`] is the numbers of an error and one more part, a coordinate or a text, in 71 bytes. A number takes one byte for sign and length, followed by its bytes without leading zeros: four numbers of any size
-//! fit. A coordinate is written in Elias gamma code: an integer `x` takes 2⌊log₂(x + 1)⌋ + 1 bits.
+//! [`Packed`] is the numbers of an error and one more part, a coordinate or a text, in 71 bytes. A number takes one
+//! byte for sign and length, followed by its bytes without leading zeros: four numbers of any size fit. A coordinate is
+//! written in Elias gamma code: an integer `x` takes 2⌊log₂(x + 1)⌋ + 1 bits.
 //!
 //! Law: each part is read as it was written. Four numbers of 64 bits leave space for every coordinate of a layout: its
 //! integers plus 1 multiply to at most 2⁶³, so it takes at most 32 + 2 · 63 bits, which is 20 bytes.
 
 pub(crate) mod parse;
 pub(crate) mod remedy;
-pub(crate) mod sentence;
 
 use core::fmt;
 
-use crate::{Coord, MAX_MODES, error::sentence::ConstText};
+use crate::{Coord, MAX_MODES, error::remedy::ConstText};
 
 /// The longest suggestion of an error, in bytes.
 const MAX_NEAREST: usize = 48;

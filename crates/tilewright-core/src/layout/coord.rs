@@ -1,4 +1,4 @@
-//! A coordinate: one integer per axis.
+//! A coordinate: one integer per axis; and the coordinate of an index.
 
 use core::fmt;
 
@@ -97,3 +97,18 @@ impl fmt::Display for Coord {
 }
 
 crate::macros::debug_as_display!(Coord);
+
+/// Iterates over the coordinate of a row-major index: the last dim is the fastest. Extents of 0 count as 1.
+///
+/// ```
+/// assert!(tilewright_core::unravel_index(15, &[4, 6]).eq([2, 3]));
+/// ```
+#[doc(alias = "delinearize")]
+pub fn unravel_index(index: u64, extents: &[u64]) -> impl Iterator<Item = u64> + '_ {
+    let digit = move |dim: usize| {
+        let mut inner = extents[dim + 1..].iter();
+        let inner = inner.try_fold(1u64, |size, extent| size.checked_mul((*extent).max(1)));
+        inner.map_or(0, |inner| index / inner % extents[dim].max(1))
+    };
+    (0..extents.len()).map(digit)
+}

@@ -4,7 +4,6 @@
 
 pub(crate) mod coord;
 pub(crate) mod index;
-pub(crate) mod iterate;
 pub(crate) mod observe;
 pub(crate) mod profile;
 pub(crate) mod text;

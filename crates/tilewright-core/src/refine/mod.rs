@@ -1,12 +1,12 @@
 //! Two tensor layouts over the same logical coordinates, as one list of loops.
 //!
-//! Both layouts cut the coordinate of a logical dim into digits. If each cut divides the cuts above it on both sides, the
-//! common digits are loops with a stride on either side, and a ragged extent becomes a few clipped boxes. If cuts do not
-//! divide (tiles of 3 against tiles of 4), or if steps or swizzles mix dims, the dim is walked in runs instead.
+//! Both layouts cut the coordinate of a logical dim into digits: a cut is where a digit begins, with the stride of the
+//! digit. If each cut divides the cuts above it on both sides, the common digits are loops with a stride on either
+//! side, and a ragged extent becomes a few clipped boxes. If cuts do not divide (tiles of 3 against tiles of 4), or if
+//! steps or swizzles mix dims, the dim is walked in runs instead.
 //!
-//! Law: the blocks visit every logical coordinate exactly once, with its offset in both layouts.
-//!
-//! The cuts of one dim are where its digits begin, with the stride of each digit. Law: the offset of `turns` times a cut, below the next cut, is `turns` times the stride at the cut.
+//! Laws: the blocks visit every logical coordinate exactly once, with its offset in both layouts. The offset of `turns`
+//! times a cut, below the next cut, is `turns` times the stride at the cut.
 
 pub(crate) mod block;
 pub(crate) mod orders;

@@ -1,15 +1,22 @@
-//! Comparisons without boxes, for `same/mod.rs`: the first difference of two strided maps, axis by axis, and of two maps that are
-//! linear over bits, bit by bit; and a difference of any two layouts among a few thousand sampled coordinates.
+//! Comparisons without boxes, for `same/mod.rs`: the first difference of two strided maps, axis by axis, and of two
+//! maps that are linear over bits, bit by bit; and a difference of any two layouts among a few thousand sampled
+//! coordinates.
 //!
-//! Law: with one axis per dim and no swizzle, an offset is the sum of the axes' contributions. Two such maps are the same
-//! iff they begin at the same offset and agree along every axis. The row-major first difference is on the last axis that
-//! disagrees, with all other coordinates 0. Along an axis, coalesced modes are the unique form of a function, so its first
-//! difference is where the forms diverge.
+//! # Strided maps
 //!
-//! Law: if the strides of a layout add without a carry on all of its coordinates, the offset of a coordinate is the xor of
-//! the offset of 0 and of the changes by each of its bits. Two such maps are therefore equal iff they agree at 0 and at each
-//! single bit. The first coordinate at which they differ has one bit, the least significant one at which they disagree: a
-//! coordinate before it consists of lower bits.
+//! Law: with one axis per dim and no swizzle, an offset is the sum of the axes' contributions. Two such maps are the
+//! same iff they begin at the same offset and agree along every axis. The row-major first difference is on the last
+//! axis that disagrees, with all other coordinates 0. Along an axis, coalesced modes are the unique form of a function,
+//! so its first difference is where the forms diverge.
+//!
+//! # Maps that are linear over bits
+//!
+//! Law: if the strides of a layout add without a carry on all of its coordinates, the offset of a coordinate is the xor
+//! of the offset of 0 and of the changes by each of its bits. Two such maps are therefore equal iff they agree at 0 and
+//! at each single bit. The first coordinate at which they differ has one bit, the least significant one at which they
+//! disagree: a coordinate before it consists of lower bits.
+//!
+//! # Samples
 //!
 //! Law: a result is a difference; no result proves nothing. Layouts that are cut differently mostly differ at most of
 //! their coordinates. Sampling coordinates of every magnitude therefore saves the search, or ends it where it would not
@@ -313,6 +320,7 @@ mod tests {
     use std::vec::Vec;
 
     use super::*;
+    use crate::same::tests::brute;
     use crate::{Layout, Swizzle, small::for_each_layout};
 
     #[test]
@@ -351,14 +359,6 @@ mod tests {
         let (a, b) = (line("(1000003,999983):(1,7)"), line("(999983,1000003):(1,7)"));
         let found = a.first_difference(&b).unwrap().unwrap();
         assert_eq!((found.coord.as_slice(), found.left, found.right), (&[999_983][..], 999_983, 7));
-    }
-
-    fn brute(a: &TensorLayout, b: &TensorLayout) -> Option<Difference> {
-        (0..a.size()).find_map(|i| {
-            let coord = a.coord_of(i).unwrap();
-            let (left, right) = (a.offset_of(i).unwrap(), b.offset_of(i).unwrap());
-            (left != right).then_some(Difference { coord, left, right })
-        })
     }
 
     /// Returns layouts of 3×6 and of 4×8 in every order of bits, padded, moved, and under several matrices.

@@ -309,7 +309,7 @@ mod tests {
     use super::*;
     use crate::{Layout, Mode, Step, Swizzle, small::for_each_layout};
 
-    fn brute(a: &TensorLayout, b: &TensorLayout) -> Option<Difference> {
+    pub(super) fn brute(a: &TensorLayout, b: &TensorLayout) -> Option<Difference> {
         (0..a.size()).find_map(|i| {
             let coord = a.coord_of(i).unwrap();
             let (left, right) = (a.offset_of(i).unwrap(), b.offset_of(i).unwrap());

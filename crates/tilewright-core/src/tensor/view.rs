@@ -1,14 +1,14 @@
 //! Slices indexed through a tensor layout.
 //!
-//! Law: an algorithm written over views returns the same result for every layout of the data (`tests/all/views.rs`: sum,
-//! row maxima and matrix product over row-major, column-major, padded and blocked storage). `v[[i, j]]` is
+//! Law: an algorithm written over views returns the same result for every layout of the data (`tests/all/views.rs`:
+//! sum, row maxima and matrix product over row-major, column-major, padded and blocked storage). `v[[i, j]]` is
 //! `v.get(&[i, j])`, and [`ViewMut::fill_padding`] writes exactly the storage elements that hold no logical element.
 
 use core::ops::{Index, IndexMut};
 
 use crate::{
     Coord, Error, MAX_MODES, Place, TensorLayout,
-    layout::iterate::{Coords, Exact},
+    layout::index::{Coords, Exact},
     macros::tri,
 };
 

@@ -1,8 +1,8 @@
 //! Sorting of short lists: dims, modes, loops.
 //!
-//! Law: the result equals that of `slice::sort_by_key`. The standard library's sort is made for millions of elements, and
-//! takes some 5 kB of a program for each type and each key. The lists of a layout are short, and there are many kinds of
-//! them.
+//! Law: the result equals that of `slice::sort_by_key`. The standard library's sort is made for millions of elements,
+//! and takes some 5 kB of a program for each type and each key. The lists of a layout are short, and there are many
+//! kinds of them.
 
 /// Sorts a list by a key, stably. The time grows with the square of the length.
 ///
