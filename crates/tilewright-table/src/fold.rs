@@ -207,8 +207,14 @@ pub fn owners(rank: usize, tables: &[Along], mut bind: impl FnMut(usize, usize))
     owners
 }
 
-/// Merges two groups; the root is the first dim of both.
-fn unite(root: &mut [usize], a: usize, b: usize) {
+/// Merges the groups of two dims; the root of a group is its first dim.
+///
+/// ```
+/// let mut root = [0, 1, 2];
+/// tilewright_table::unite(&mut root, 2, 0);
+/// assert_eq!(root, [0, 1, 0]);
+/// ```
+pub fn unite(root: &mut [usize], a: usize, b: usize) {
     let (a, b) = (root[a], root[b]);
     root.iter_mut().filter(|root| **root == a.max(b)).for_each(|root| *root = a.min(b));
 }

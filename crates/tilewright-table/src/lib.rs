@@ -32,10 +32,9 @@
 mod along;
 mod fold;
 mod layout;
-mod same;
 mod table;
 
-pub use crate::fold::owners;
+pub use crate::fold::{owners, unite};
 pub use along::{Along, Block, StorageAxis};
 pub use layout::TabledLayout;
 pub use table::{MAX_ENTRIES, Table};
