@@ -14,7 +14,7 @@
 //! | the fill of the padding, before parts are moved | [`Plan::pad`] |
 //! | a relayout within one buffer | [`Plan::in_place`] |
 //! | strided arrays, as NumPy, torch and DLPack describe them | [`Plan::of_strides`] |
-//! | a test whether elements fit in fewer bits | [`Elements::first_cut`] |
+//! | a test whether elements fit in fewer bits | [`Elements::first_lossy`] |
 //! | typed views | [`relayout`] |
 //! | memory for a large array | [`Buffer`] |
 //! | weighted sums of numbers in memory | [`fn@sums`] |
@@ -38,34 +38,28 @@
 
 mod buffer;
 mod cpu;
-mod display;
 mod elements;
 mod error;
 mod in_place;
-mod narrow;
-mod numbers;
+mod narrowing;
 mod plan;
 mod program;
 mod stream;
 mod strides;
 mod sums;
-mod typed;
 
 pub use buffer::Buffer;
 pub use elements::{Elements, Extend};
 pub use error::Error;
 pub use in_place::InPlace;
-pub use narrow::Cut;
-pub use numbers::{LANES, Numbers, Row};
-pub use plan::Plan;
+pub use narrowing::LossyElement;
+pub use plan::{Plan, relayout};
 pub use program::{
     Program,
-    cells::GapLoop,
     digits::{Digit, Digits, Group, SourceStep},
-    gaps::Gap,
+    gaps::{Gap, GapLoop},
     ops::Op,
     region::{Loop, Region},
 };
 pub use stream::{Areas, CALL, Chunk, DimDigit, Read, Tile, Tiles, Write, box_extents, halves};
-pub use sums::sums;
-pub use typed::relayout;
+pub use sums::{LANES, Numbers, Row, sums};

@@ -17,7 +17,7 @@ use tilewright::{
     ArrayLayout, Dtype, Fill, Named, TensorLayout,
     cuda::Move,
     layouts::{ByteOrder, DtypeKind},
-    relayout::{Cut, Elements, Extend, Plan, Program},
+    relayout::{Elements, Extend, LossyElement, Plan, Program},
 };
 
 use super::{
@@ -429,12 +429,12 @@ impl Narrow {
     pub(crate) fn check(&self, layout: &TensorLayout, src: &[u8]) -> PyResult<()> {
         let mut first = None;
         for reading in &self.readings {
-            match reading.first_cut(layout, src) {
+            match reading.first_lossy(layout, src) {
                 None => return Ok(()),
                 Some(cut) => first = first.or(Some(cut)),
             }
         }
-        let Some(Cut { coord, value, least, most }) = first else { return Ok(()) };
+        let Some(LossyElement { coord, value, least, most }) = first else { return Ok(()) };
         let (at, asked) = (tuple(coord.as_slice()), &self.asked);
         Err(refused(
             "dtype",

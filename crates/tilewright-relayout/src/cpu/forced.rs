@@ -4,6 +4,7 @@ use crate::{Elements, Extend, Plan};
 use proptest::prelude::*;
 use std::sync::Arc;
 use tilewright_core::{Digit, Layout, Pattern, Step, Swizzle, TensorLayout};
+use tilewright_testing::{bit, set_bit};
 
 /// Returns the plan, forced to find its elements through tables in tiny ranges, even if there are few boxes.
 fn forced(src: &TensorLayout, dst: &TensorLayout, elements: Elements) -> Plan {
@@ -14,27 +15,18 @@ fn forced(src: &TensorLayout, dst: &TensorLayout, elements: Elements) -> Plan {
 
 const FILL: u128 = 0x0123_4567_89AB_CDEF_FEDC_BA98_7654_3210;
 
-fn bit(bytes: &[u8], at: u64) -> bool {
-    bytes[(at / 8) as usize] >> (at % 8) & 1 == 1
-}
-
-fn set(bytes: &mut [u8], at: u64, value: bool) {
-    let byte = &mut bytes[(at / 8) as usize];
-    *byte = *byte & !(1 << (at % 8)) | u8::from(value) << (at % 8);
-}
-
 fn naive(src: &TensorLayout, dst: &TensorLayout, elements: Elements, source: &[u8]) -> Vec<u8> {
     let (from_bits, to_bits) = (u64::from(elements.src_bits), u64::from(elements.dst_bits));
     let mut out = vec![0; (dst.capacity() * to_bits).div_ceil(8) as usize];
     for (cell, i) in (0..dst.capacity()).flat_map(|cell| (0..to_bits).map(move |i| (cell, i))) {
-        set(&mut out, cell * to_bits + i, i < 128 && FILL >> i & 1 == 1);
+        set_bit(&mut out, cell * to_bits + i, i < 128 && FILL >> i & 1 == 1);
     }
     for index in 0..src.size() {
         let from = src.offset_of(index).unwrap() as u64 * from_bits;
         let to = dst.offset_of(index).unwrap() as u64 * to_bits;
         let sign = elements.extend == Extend::Sign && bit(source, from + from_bits - 1);
         for i in 0..to_bits {
-            set(&mut out, to + i, if i < from_bits { bit(source, from + i) } else { sign });
+            set_bit(&mut out, to + i, if i < from_bits { bit(source, from + i) } else { sign });
         }
     }
     out

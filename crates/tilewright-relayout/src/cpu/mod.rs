@@ -1,6 +1,5 @@
 //! Execution of programs on the CPU: the choice of a kernel for each region, the kernels, and the threads.
 
-pub(crate) mod clip;
 pub(crate) mod cost;
 #[cfg(test)]
 mod forced;

@@ -1,7 +1,7 @@
 //! The threads of a plan. They start when a run first needs them, are shared by all later runs and chunks, and end with
 //! the plan.
 
-use crate::{Error, cpu::scratch::Scratch};
+use crate::Error;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use rayon::{Scope, ThreadPool, ThreadPoolBuilder};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -93,27 +93,6 @@ impl Pool {
 fn together<'s>(scope: &Scope<'s>, others: usize, go: &'s (dyn Fn() + Sync)) {
     (0..others).for_each(|_| scope.spawn(move |_| go()));
     go();
-}
-
-/// Buffers for blocks, reused from run to run.
-#[derive(Default)]
-pub(crate) struct Scratches(Mutex<Vec<Scratch>>);
-
-impl Clone for Scratches {
-    fn clone(&self) -> Scratches {
-        Scratches::default()
-    }
-}
-
-impl Scratches {
-    /// Calls `f` with buffers that nothing else uses, and keeps them for later runs.
-    pub(crate) fn with<T>(&self, f: impl FnOnce(&mut Scratch) -> T) -> T {
-        let held = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut scratch = held.unwrap_or_default();
-        let result = f(&mut scratch);
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
-        result
-    }
 }
 
 #[cfg(test)]

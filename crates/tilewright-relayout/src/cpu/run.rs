@@ -2,9 +2,9 @@
 
 use crate::{
     Error, Gap, Plan,
-    cpu::{clip::clip, joined::Joined, kernel, padding, partition::PER_THREAD, pool, ways::Ways},
+    cpu::{joined::Joined, kernel, padding, partition::PER_THREAD, pool, ways::Ways},
     plan::PlanInner,
-    program::region::{Region, RegionRef},
+    program::region::{Region, RegionRef, clip},
 };
 use core::ops::Range;
 use std::sync::{Mutex, PoisonError};

@@ -1,4 +1,6 @@
-//! Buffers of one thread, reused from run to run.
+//! Buffers of one thread, and lists of buffers that no thread uses at present. They are reused from run to run.
+
+use std::sync::{Mutex, PoisonError};
 
 use crate::{
     cpu::{kernel::WaitingLines, rows::Blocks},
@@ -86,5 +88,54 @@ impl Scratch {
             self.bytes.resize(count * W, 0);
         }
         self.bytes[..count * W].as_chunks_mut::<W>().0
+    }
+}
+
+/// The buffers of a thread.
+#[derive(Default)]
+pub(crate) struct WorkBuffers {
+    /// The bytes on their way from source to destination.
+    pub(crate) bytes: Vec<u8>,
+    /// The loops of a block.
+    pub(crate) loops: Vec<Loop>,
+    /// The scratch of the kernels.
+    pub(crate) scratch: Scratch,
+}
+
+impl WorkBuffers {
+    /// Grows the scratch buffer to at least `bytes` bytes.
+    pub(crate) fn reserve(&mut self, bytes: u64) {
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        if self.bytes.len() < bytes {
+            self.bytes.resize(bytes, 0);
+        }
+    }
+}
+
+/// The buffers that no thread uses at present.
+pub(crate) struct FreeList<T>(Mutex<Vec<T>>);
+
+impl<T> Default for FreeList<T> {
+    fn default() -> FreeList<T> {
+        FreeList(Mutex::default())
+    }
+}
+
+impl<T> Clone for FreeList<T> {
+    /// A copy has its own buffers.
+    fn clone(&self) -> FreeList<T> {
+        FreeList::default()
+    }
+}
+
+impl<T: Default> FreeList<T> {
+    /// Calls `f` with buffers that nothing else uses, and keeps them for later runs.
+    pub(crate) fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
+        let list = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = list().pop();
+        let mut buffers = held.unwrap_or_default();
+        let result = f(&mut buffers);
+        list().push(buffers);
+        result
     }
 }

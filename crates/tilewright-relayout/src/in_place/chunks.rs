@@ -2,14 +2,21 @@
 //!
 //! Law: a chunk is closed if every element that it holds before the move is in it after the move.
 
-use super::work::{BufferPool, WorkBuffers};
-use crate::{
-    cpu::{clip::clip, kernel, transpose::Locality, way::Terms, ways::Ways},
-    plan::PlanInner,
-    program::region::{Loop, Region, RegionRef},
-};
 use core::{fmt, ops::Range};
+
 use rayon::prelude::*;
+
+use crate::{
+    cpu::{
+        kernel,
+        scratch::{FreeList, WorkBuffers},
+        transpose::Locality,
+        way::Terms,
+        ways::Ways,
+    },
+    plan::PlanInner,
+    program::region::{Loop, Region, RegionRef, clip},
+};
 
 /// Small chunks are moved together, in groups of about this many bytes.
 const TOGETHER: u64 = 1 << 15;
@@ -126,31 +133,32 @@ impl Chunks {
     pub(super) fn run(
         &self,
         inner: &PlanInner,
-        works: &BufferPool,
+        works: &FreeList<WorkBuffers>,
         buffer: &mut [u8],
         threads: usize,
     ) {
         let (head, rest) = buffer.split_at_mut((self.phase as usize).min(buffer.len()));
         let phase = head.len() as u64;
-        works.with(self.block, |work| self.chunk(inner, work, 0..phase, head));
+        works.with(|work| self.chunk(inner, work, 0..phase, head));
         let range = |i: usize, len: usize| {
             let from = phase + i as u64 * self.block;
             from..from + len as u64
         };
         let size = usize::try_from(self.block).unwrap_or(usize::MAX);
         if threads == 1 {
-            return works.with(self.block, |work| {
+            return works.with(|work| {
                 for (i, chunk) in rest.chunks_mut(size).enumerate() {
                     self.chunk(inner, work, range(i, chunk.len()), chunk);
                 }
             });
         }
         rest.par_chunks_mut(size).enumerate().for_each(|(i, chunk)| {
-            works.with(self.block, |work| self.chunk(inner, work, range(i, chunk.len()), chunk));
+            works.with(|work| self.chunk(inner, work, range(i, chunk.len()), chunk));
         });
     }
 
     fn chunk(&self, inner: &PlanInner, work: &mut WorkBuffers, range: Range<u64>, out: &mut [u8]) {
+        work.reserve(out.len() as u64);
         let held = &mut work.bytes[..out.len()];
         held.copy_from_slice(out);
         let src = &*held;

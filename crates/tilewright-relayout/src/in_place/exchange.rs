@@ -1,26 +1,24 @@
 //! The exchange of blocks of a swap with their images, within a range of its loops.
 
-use super::{
-    swap::Swap,
-    work::{BufferPool, WorkBuffers},
-};
+use core::ops::Range;
+
+use super::swap::Swap;
 use crate::{
     cpu::{
         kernel::Tools,
-        scratch::Scratch,
+        scratch::{FreeList, Scratch, WorkBuffers},
         transpose::Locality,
         way::{Terms, Way},
     },
     plan::PlanInner,
     program::region::{Loop, Region, RegionRef},
 };
-use core::ops::Range;
 
 /// A swap and the buffers with which it runs.
 pub(super) struct Tasks<'a> {
     pub(super) swap: &'a Swap,
     inner: &'a PlanInner,
-    works: &'a BufferPool,
+    works: &'a FreeList<WorkBuffers>,
     /// The kernels of whole blocks, with the regions for which they were chosen.
     ways: Vec<(Region, Way)>,
 }
@@ -53,7 +51,11 @@ struct ExchangeBlock<'a> {
 
 impl Swap {
     /// Prepares the swap for running.
-    pub(super) fn tasks<'a>(&'a self, inner: &'a PlanInner, works: &'a BufferPool) -> Tasks<'a> {
+    pub(super) fn tasks<'a>(
+        &'a self,
+        inner: &'a PlanInner,
+        works: &'a FreeList<WorkBuffers>,
+    ) -> Tasks<'a> {
         let at = vec![0; self.loops.len()];
         let ranges: Vec<_> = self.loops.iter().map(|level| 0..level.extent).collect();
         let block = ExchangeBlock { at: &at, ranges: &ranges, within: 0, piece: self.piece };
@@ -128,7 +130,8 @@ impl Tasks<'_> {
     /// Swaps the blocks in these ranges. With `once`, images are in the ranges too, and each pair is swapped once.
     pub(super) fn run(&self, ranges: &[Range<u64>], once: bool, parts: &mut ExchangeParts<'_>) {
         let swap = self.swap;
-        self.works.with(swap.scratch(), |work| {
+        self.works.with(|work| {
+            work.reserve(swap.scratch());
             let mut at: Vec<u64> = ranges.iter().map(|range| range.start).collect();
             loop {
                 if !once || swap.is_first(&at) {

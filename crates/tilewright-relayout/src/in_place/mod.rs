@@ -10,13 +10,18 @@ mod chunks;
 mod exchange;
 mod spread;
 mod swap;
-mod work;
 
-use crate::{Error, Plan, plan::PlanInner, program::region::Loop};
-use chunks::Chunks;
 use core::fmt;
+
+use chunks::Chunks;
 use swap::Swap;
-use work::BufferPool;
+
+use crate::{
+    Error, Plan,
+    cpu::scratch::{FreeList, WorkBuffers},
+    plan::PlanInner,
+    program::region::Loop,
+};
 
 /// The default scratch of a thread, which fits the second-level cache.
 const SCRATCH: u64 = 1 << 20;
@@ -43,7 +48,7 @@ pub struct InPlace {
     swaps: Vec<Swap>,
     /// The chunks that are moved after the swaps, or filled if they are padding.
     chunks: Option<Chunks>,
-    works: BufferPool,
+    works: FreeList<WorkBuffers>,
 }
 
 impl Plan {
@@ -93,7 +98,7 @@ impl Plan {
         let inner = &*self.0;
         same_sizes(inner)?;
         let (swaps, chunks) = moves(inner, scratch).ok_or_else(|| refused(inner, scratch))?;
-        Ok(InPlace { plan: self.clone(), swaps, chunks, works: BufferPool::default() })
+        Ok(InPlace { plan: self.clone(), swaps, chunks, works: FreeList::default() })
     }
 }
 

@@ -1,16 +1,23 @@
-//! Programs whose regions are given instead of derived from two layouts. Recipes use them: elements of several arrays become one.
+//! Programs whose regions are given instead of derived from two layouts. Recipes use them: elements of several arrays
+//! become one.
 //!
 //! Law: the program moves the elements of its regions, and all other bytes of the destination get the fill.
 
+use std::{cmp::Reverse, sync::OnceLock};
+
+use tilewright_core::TensorLayout;
+
 use super::{
     Program,
-    cells::{Cells, GapLoop},
-    part::Part,
     region::{Loop, Region},
 };
-use crate::{Elements, Error, elements, error};
-use std::{cmp::Reverse, sync::OnceLock};
-use tilewright_core::TensorLayout;
+use crate::{
+    Elements, Error, elements, error,
+    program::{
+        Part,
+        gaps::{Cells, GapLoop},
+    },
+};
 
 impl Program {
     /// Returns the program of these regions, which count bytes, from a source to a destination of these lengths. Elements have

@@ -7,32 +7,27 @@
 //! - Regions and gaps together cover the destination once.
 //! - The programs of the parts of a partition, in any order, have the effect of the program of the whole.
 
-pub(crate) mod cells;
 pub(crate) mod digits;
-mod display;
 pub(crate) mod gaps;
-pub(crate) mod list;
 mod listed;
 pub(crate) mod ops;
-mod part;
 mod ranges;
 pub(crate) mod region;
-mod straight;
 mod swizzled;
-mod tabled;
 pub(crate) mod walk;
 
-use crate::{Elements, Error, elements, error};
-use core::ops::Range;
+use core::{fmt, ops::Range};
+use std::sync::OnceLock;
+
 use digits::Digits;
 use gaps::{Gap, gaps_of};
-use part::Part;
 use ranges::Ranges;
 use region::Region;
-use std::sync::OnceLock;
-use straight::straight;
-use tabled::ProgramTables;
-use tilewright_core::{Refinement, TensorLayout};
+use swizzled::straight;
+use tilewright_core::{Coord, Refinement, TensorLayout};
+use tilewright_table::{Along, TABLES, TabledLayout};
+
+use crate::{Elements, Error, Op, elements, error};
 
 /// A program with more regions than this uses digits instead.
 pub(crate) const MAX_REGIONS: usize = 1024;
@@ -497,5 +492,323 @@ fn check_injective(dst: &TensorLayout) -> Result<(), Error> {
             "the destination's elements are not proved to have different offsets",
             &error,
         )),
+    }
+}
+
+/// A box: element `c` of the part, below the extents, has coordinate `src + c` in the source and `dst + c` in the
+/// destination.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    pub(crate) src: Coord,
+    pub(crate) dst: Coord,
+    extents: Coord,
+    is_part: bool,
+}
+
+impl Part {
+    /// A whole array.
+    pub(crate) fn whole(tensor: &TensorLayout) -> Part {
+        Part::array(tensor.extents())
+    }
+
+    /// A whole array with these extents.
+    pub(crate) fn array(extents: &[u64]) -> Part {
+        let (zeros, extents) = (vec![0; extents.len()], of(extents));
+        Part { src: of(&zeros), dst: of(&zeros), extents, is_part: false }
+    }
+
+    /// A part of arrays of this rank.
+    pub(crate) fn new(src: &[u64], dst: &[u64], extents: &[u64]) -> Part {
+        Part { src: of(src), dst: of(dst), extents: of(extents), is_part: true }
+    }
+
+    pub(crate) fn extents(&self) -> &[u64] {
+        self.extents.as_slice()
+    }
+
+    /// Returns whether bytes outside the elements are left unchanged.
+    pub(crate) fn is_part(&self) -> bool {
+        self.is_part
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.extents().contains(&0)
+    }
+}
+
+/// Returns a coordinate; arrays never have more dims than a coordinate has room for.
+fn of(axes: &[u64]) -> Coord {
+    Coord::new(axes).unwrap_or(Coord::EMPTY)
+}
+
+/// The index tables of both sides.
+#[derive(Clone, Debug)]
+pub(crate) struct ProgramTables {
+    pub(crate) src: Vec<Along>,
+    pub(crate) dst: Vec<Along>,
+    pub(crate) extents: Vec<u64>,
+}
+
+impl Program {
+    /// Returns the program that moves the elements of `src` to `dst`, both of which may have index tables. Padding of
+    /// `dst`, including holes, becomes the low bits of `fill`.
+    ///
+    /// [`Program::src`] and [`Program::dst`] are the layouts below the tables, whose extents may differ from those of
+    /// the array, [`Program::extents`]. If shape and strides can express all tables of both sides, the program is that
+    /// of [`Program::new`].
+    ///
+    /// # Errors
+    /// Those of [`Program::new`].
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan, Program};
+    /// use tilewright_table::{Along, Table, TabledLayout};
+    /// let rows = TabledLayout::of(&TensorLayout::row_major(&[3, 2]).unwrap());
+    /// let list = [Some(2), None, Some(0), Some(1)];
+    /// let along = Along::new(&[(0, 1)], &[3, 2], Arc::new(Table::new(3, list).unwrap())).unwrap();
+    /// let stored = TensorLayout::row_major(&[4, 2]).unwrap();
+    /// let sorted = TabledLayout::new(&[3, 2], vec![along], &stored).unwrap();
+    /// let program = Program::of_arrays(&rows, &sorted, Elements::same(8), 9).unwrap();
+    /// let mut out = [0; 8];
+    /// Plan::of(program).run(&[1, 2, 3, 4, 5, 6], &mut out, 1).unwrap();
+    /// assert_eq!(out, [5, 6, 9, 9, 1, 2, 3, 4]);
+    ///
+    /// let other = TabledLayout::of(&TensorLayout::row_major(&[2, 3]).unwrap());
+    /// assert!(Program::of_arrays(&rows, &other, Elements::same(8), 0).unwrap_err().is_mismatch());
+    /// ```
+    pub fn of_arrays(
+        src: &TabledLayout,
+        dst: &TabledLayout,
+        elements: Elements,
+        fill: u128,
+    ) -> Result<Program, Error> {
+        if !TABLES {
+            return Program::new(src.stored(), dst.stored(), elements, fill);
+        }
+        elements.check()?;
+        let plain = |side: &TabledLayout| side.tables().is_empty().then(|| side.stored().clone());
+        let folded = |side: &TabledLayout| plain(side).or_else(|| side.fold());
+        if let (Some(src), Some(dst)) = (folded(src), folded(dst)) {
+            return Program::new(&src, &dst, elements, fill);
+        }
+        src.check_extents(dst).map_err(|error| error::of("relayout", &error))?;
+        let (from, to) = (src.stored(), dst.stored());
+        let src_bytes = elements::bytes("source", from.capacity(), elements.src_bits)?;
+        let dst_bytes = elements::bytes("destination", to.capacity(), elements.dst_bits)?;
+        let part = Part::array(dst.extents());
+        if !part.is_empty() {
+            check_low("source", from)?;
+            check_low("destination", to)?;
+            check_injective(to)?;
+        }
+        let tables = ProgramTables {
+            src: src.tables().to_vec(),
+            dst: dst.tables().to_vec(),
+            extents: dst.extents().to_vec(),
+        };
+        Ok(Program {
+            src: from.clone(),
+            dst: to.clone(),
+            elements,
+            fill,
+            src_bytes,
+            dst_bytes,
+            part,
+            tables: Some(tables),
+            listed: false,
+            regions: None,
+            digits: OnceLock::new(),
+            gaps: OnceLock::new(),
+        })
+    }
+
+    /// Returns whether the program looks up index tables.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Program};
+    /// let rows = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// assert!(!Program::new(&rows, &rows, Elements::same(8), 0).unwrap().has_tables());
+    /// ```
+    pub fn has_tables(&self) -> bool {
+        self.tables().is_some()
+    }
+
+    pub(crate) fn tables(&self) -> Option<&ProgramTables> {
+        if TABLES { self.tables.as_ref() } else { None }
+    }
+
+    /// Returns the number of stored elements that hold no element of the array.
+    pub(crate) fn holes(&self) -> u64 {
+        let Some(tables) = self.tables() else { return 0 };
+        let all = tables.extents.iter().fold(1, |all: u64, extent| all.saturating_mul(*extent));
+        self.dst.size().saturating_sub(all)
+    }
+}
+
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_head(f)?;
+        match self.regions() {
+            Some(regions) => {
+                regions.iter().try_for_each(|region| self.write_region(f, region, ""))?;
+            }
+            None if self.has_tables() => {
+                write!(f, "\n  index tables, so moved by digits; {}", self.digits())?
+            }
+            None => write!(f, "\n  more than 1024 regions, so moved by digits; {}", self.digits())?,
+        }
+        self.write_gaps(f)
+    }
+}
+
+impl Program {
+    /// Writes the extents, the widths and the padding.
+    pub(crate) fn write_head(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let elements = self.elements();
+        write!(f, "{:?}", self.extents())?;
+        if self.is_part() {
+            let ((src, dst), (from, to)) = ((self.src(), self.dst()), self.origins());
+            write!(f, " from {from:?} of {:?} to {to:?} of {:?}", src.extents(), dst.extents())?;
+        }
+        match elements.are_same() {
+            true => write!(f, ": {} bits", elements.src_bits)?,
+            false => write!(f, ": {} to {} bits", elements.src_bits, elements.dst_bits)?,
+        }
+        write!(f, ", {} bytes to {} bytes", self.src_bytes(), self.dst_bytes())?;
+        if self.is_part() {
+            return f.write_str(", the rest is unchanged");
+        }
+        let (padding, all) = (self.padding(), self.dst().capacity());
+        write!(f, ", {padding} of {all} elements padding")?;
+        if padding > 0 { write!(f, " of {:#x}", self.fill()) } else { Ok(()) }
+    }
+
+    /// Writes the loops of a region after the name of its kernel.
+    pub(crate) fn write_region(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        region: &Region,
+        way: &str,
+    ) -> fmt::Result {
+        let (src, dst) = (region.src_unit(self.elements()), region.dst_unit(self.elements()));
+        let Region { run, src: from, dst: to, .. } = region;
+        write!(f, "\n  {way}runs of {run}{} from {from} to {to}", unit(dst))?;
+        for level in &region.loops {
+            write!(f, "\n    {}× source {}, destination {}", level.extent, level.src, level.dst)?;
+        }
+        if src != dst { write!(f, "\n    the source counts{}", unit(src)) } else { Ok(()) }
+    }
+
+    /// Writes the gaps that are filled.
+    pub(crate) fn write_gaps(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.gaps() {
+            Some(gaps) => gaps.iter().try_for_each(|gap| self.write_gap(f, gap)),
+            None => f.write_str("\n  all bytes without elements are filled first"),
+        }
+    }
+
+    fn write_gap(&self, f: &mut fmt::Formatter<'_>, gap: &Gap) -> fmt::Result {
+        let bits = if gap.packed { self.elements().dst_bits } else { 8 };
+        write!(f, "\n  fill runs of {}{} at {}", gap.run, unit(bits), gap.dst)?;
+        gap.loops.iter().try_for_each(|level| write!(f, "\n    {}× {}", level.extent, level.stride))
+    }
+}
+
+fn unit(bits: u32) -> String {
+    if bits == 8 { " bytes".to_string() } else { format!(" elements of {bits} bits") }
+}
+
+impl fmt::Display for Digits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (outer, inner) = self.entries();
+        write!(f, "leaves of {outer}×{inner} elements, tables of {} bytes, ", self.table_bytes())?;
+        write!(f, "{} steps", self.steps())?;
+        for (i, group) in self.groups().iter().enumerate() {
+            let digits = self.digits().iter().filter(|digit| digit.group() == i);
+            for digit in digits.clone() {
+                let (values, register) = (digit.values(), digit.register());
+                write!(f, "\n    r{register} {values:?} destination {}", digit.stride())?;
+            }
+            group.ops().iter().try_for_each(|op| write!(f, "\n      {op}"))?;
+        }
+        let (src, dst) = self.swizzles();
+        match src.is_identity() && dst.is_identity() {
+            true => Ok(()),
+            false => write!(f, "\n    swizzles: source {src}, destination {dst}"),
+        }
+    }
+}
+
+impl fmt::Display for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Op::Split { from, by, to } => write!(f, "r{to} = r{from} % {by}, r{from} /= {by}"),
+            Op::Merge { major, minor, extent } => write!(f, "r{minor} += r{major} · {extent}"),
+            Op::Within { register, extent } => write!(f, "r{register} < {extent}"),
+            Op::Move { register, from, extent, to } => {
+                write!(f, "{from} ≤ r{register} < {}, r{register} += {to} - {from}", from + extent)
+            }
+            Op::Digit { from, by, stride } => {
+                write!(f, "source += r{from} % {by} · {stride}, r{from} /= {by}")
+            }
+            Op::Rest { from, stride } => write!(f, "source += r{from} · {stride}"),
+            Op::Look { register, list } => write!(f, "r{register} = list {list}[r{register}]"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Elements, Program};
+    use tilewright_core::{Digit, Fractal, Pattern, TensorLayout};
+
+    #[test]
+    fn regions_gaps_and_parts_are_said() {
+        let src = TensorLayout::row_major(&[100, 100]).unwrap();
+        let dst = Fractal::ZN.pattern(16, 16).layout(&[100, 100]).unwrap();
+        let program = Program::new(&src, &dst, Elements::same(16), 0x7FFF).unwrap();
+        assert_eq!(
+            program.to_string(),
+            "[100, 100]: 16 bits, 20000 bytes to 25088 bytes, 2544 of 12544 elements padding of 0x7fff
+  runs of 32 bytes from 0 to 0
+    6× source 32, destination 3584
+    100× source 200, destination 32
+  runs of 8 bytes from 192 to 21504
+    100× source 200, destination 32
+  fill runs of 384 bytes at 3200
+    6× 3584
+  fill runs of 24 bytes at 21512
+    99× 32
+  fill runs of 408 bytes at 24680"
+        );
+        let part = Program::of_part((&src, &[3, 4]), (&dst, &[20, 0]), &[2, 8], Elements::same(4));
+        assert_eq!(
+            part.unwrap().to_string(),
+            "[2, 8] from [3, 4] of [100, 100] to [20, 0] of [100, 100]: 4 bits, 5000 bytes to 6272 \
+             bytes, the rest is unchanged
+  runs of 4 bytes from 152 to 160
+    2× source 50, destination 8"
+        );
+    }
+
+    #[test]
+    fn digits_say_what_they_cost() {
+        let tiles = |a, b| {
+            let digits = [Digit::rest(0, 1), Digit::rest(1, 1)];
+            let inner = [Digit::fixed(0, 0, a), Digit::fixed(1, 0, b)];
+            Pattern::new(2, &[digits, inner].concat()).unwrap().layout(&[1000, 1000]).unwrap()
+        };
+        let program = Program::new(&tiles(3, 4), &tiles(4, 5), Elements::same(8), 0).unwrap();
+        let said = program.to_string();
+        assert!(program.regions().is_none());
+        let digits = program.digits();
+        let (bytes, steps) = (digits.table_bytes(), digits.steps());
+        assert!(said.contains(&format!("tables of {bytes} bytes, {steps} steps")), "{said}");
+        assert!(said.contains("\n      source += r0 % 3 · 4, r0 /= 3\n"), "{said}");
+        // Tables take kilobytes for any size of array; an element takes a step, and tables add little.
+        assert!(bytes < 1 << 16 && (1_000_000..1_100_000).contains(&steps), "{said}");
     }
 }

@@ -3,12 +3,10 @@
 //! Law: a byte is in a range if and only if it holds a part of an element, and ranges do not touch.
 
 use crate::program::{
-    Program,
-    cells::{Cells, GapLoop, boxes_of},
+    Part, Program, ProgramTables,
     digits::Digits,
-    part::Part,
-    straight::straight,
-    tabled::ProgramTables,
+    gaps::{Cells, GapLoop, boxes_of},
+    swizzled::straight,
 };
 use core::ops::Range;
 use std::{cmp::Reverse, collections::BinaryHeap};

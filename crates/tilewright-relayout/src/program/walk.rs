@@ -4,10 +4,10 @@
 //!
 //! Law: the leaves of disjoint ranges that cover the destination visit every element once.
 
-use crate::{
-    program::digits::{Digit, Digits, Group},
-    program::swizzled::SwizzledSide,
-    program::{list::Progression, ops::run},
+use crate::program::{
+    digits::{Digit, Digits, Group},
+    ops::{Progression, run},
+    swizzled::SwizzledSide,
 };
 use core::ops::Range;
 use tilewright_core::Swizzle;
@@ -442,7 +442,7 @@ fn run_of(table: &[Offsets]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::part::Part;
+    use crate::program::Part;
     use tilewright_core::{Digit, Layout, Pattern, Step, TensorLayout};
 
     fn stepped(extents: &[u64], steps: &[Step], text: &str) -> TensorLayout {

@@ -1,16 +1,15 @@
 //! The reads of a range of the destination: a few long ranges of the source bytes of a box, and the same box over a
 //! buffer that holds exactly those bytes.
 //!
-//! Laws: the boxes that [`cover`] yields contain the positions of `clip`, and at most twice that number of positions. The
-//! reads of a [`BoxReads`] hold at most twice the units of its box, or 64 times if they would be shorter than 64 bytes. So a
-//! range reads at most four times the bytes that it needs if these are contiguous by 64 bytes or more. Packed elements need
-//! up to two bytes more for each read.
+//! Laws: the boxes that [`cover`] yields contain the positions of `clip`, and at most twice that number of positions.
+//! The reads of a [`BoxReads`] hold at most twice the units of its box, or 64 times if they would be shorter than 64
+//! bytes. So a range reads at most four times the bytes that it needs if these are contiguous by 64 bytes or more.
+//! Packed elements need up to two bytes more for each read.
 
 use crate::{
     Elements,
-    cpu::clip::{Overlap, cut},
     cpu::{way::Terms, ways::Ways},
-    program::region::{Loop, Region, RegionRef},
+    program::region::{Loop, Overlap, Region, RegionRef, cut},
     stream::CALL,
 };
 
@@ -189,7 +188,7 @@ pub(crate) fn split(position: u64, unit: u64) -> (u64, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cpu::clip::clip;
+    use crate::program::region::clip;
 
     /// Nests of up to three loops whose runs are apart, in any order in the source.
     fn regions() -> Vec<Region> {

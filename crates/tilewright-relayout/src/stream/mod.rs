@@ -8,13 +8,11 @@
 mod boxes;
 mod chunk;
 pub(crate) mod cover;
-mod digit_boxes;
 pub(crate) mod scattered;
-mod sides;
 mod tiles;
 
+pub use boxes::{Areas, DimDigit, box_extents, halves};
 pub use chunk::{Chunk, Read};
-pub use sides::{Areas, DimDigit, box_extents, halves};
 pub use tiles::{Tile, Tiles, Write};
 
 /// The cost of a read or write of a file, as a number of bytes: shorter gaps between reads are read.

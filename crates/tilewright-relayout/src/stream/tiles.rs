@@ -1,8 +1,8 @@
 //! Tiles: boxes of elements, each with its reads and its writes, for arrays larger than memory that are not contiguous
 //! along the same dims on both sides.
 //!
-//! Laws: the tiles of a plan hold every element once. The writes of a tile are the bytes of its elements; if the plan has
-//! no regions, they may hold padding too, with its fill, and no other tile writes there. The buffers of a tile stay
+//! Laws: the tiles of a plan hold every element once. The writes of a tile are the bytes of its elements; if the plan
+//! has no regions, they may hold padding too, with its fill, and no other tile writes there. The buffers of a tile stay
 //! within the bound, unless it is a single element.
 
 use crate::{
@@ -10,11 +10,9 @@ use crate::{
     cpu::{transpose::Locality, way::Terms, ways::Ways},
     program::region::Region,
     stream::{
-        boxes::Boxes,
+        boxes::{Boxes, DigitBox, DigitLoops, halves},
         chunk::Read,
         cover::{BoxReads, MAX_BUFFER},
-        digit_boxes::{DigitBox, DigitLoops},
-        sides::halves,
     },
 };
 use core::ops::Range;

@@ -1,6 +1,6 @@
 //! Tests of plans: refusals, printed texts, and the needs of chunks of large arrays.
 
-use crate::common::{layout, noise, oracle, pattern, run_chunk};
+use crate::common::{layout, naive, noise, pattern, run_chunk};
 use tilewright_core::{Fractal, Layout, Swizzle, TensorLayout};
 use tilewright_relayout::{Elements, Extend, Plan, Program};
 
@@ -212,7 +212,7 @@ fn many_threads_give_the_bytes_of_one() {
         }]) {
             let plan = Plan::new(src, dst, elements, 0x1234).unwrap();
             let bytes = noise(plan.src_bytes() as usize, 3);
-            let expected = oracle(src, dst, elements, 0x1234, &bytes);
+            let expected = naive(src, dst, elements, 0x1234, &bytes);
             for threads in [0, 1, 2, 3] {
                 let mut out = vec![0xFF; expected.len()];
                 plan.run(&bytes, &mut out, threads).unwrap();
@@ -251,7 +251,7 @@ fn a_chunk_of_a_plan_without_boxes_is_the_same_on_any_number_of_threads() {
         let plan = Plan::new(src, dst, Elements::same(8), 7).unwrap().with_min_range(100);
         assert_eq!(plan.kernel_name(), "tables");
         let bytes = noise(plan.src_bytes() as usize, 5);
-        let expected = oracle(src, dst, Elements::same(8), 7, &bytes);
+        let expected = naive(src, dst, Elements::same(8), 7, &bytes);
         for range in [0..plan.dst_bytes(), 1234..31_000, 11_111..11_200] {
             let chunk = plan.chunk(range.clone()).unwrap();
             for threads in [1, 2, 3, 16] {

@@ -1,15 +1,106 @@
-//! Moves of rows element by element: a row is read from the source with one stride, decoded if it is packed, and
-//! written to the destination with another stride.
+//! Moves of elements one by one, or in blocks of two loops: a row is read from the source with one stride, decoded if
+//! it is packed, and written to the destination with another stride.
+//!
+//! A blocked transpose reads rows of the source into a scratch buffer, whose columns become rows of the destination.
+//! Strides that are powers of two do no harm, since every cache line is read and written once per block.
+//!
+//! Each function has an instance for each width of a lane: the bytes of one element between reading and writing.
 
-use super::Codec;
-use crate::cpu::scratch::Scratch;
-use crate::{Elements, Extend, program::region::RegionRef, program::region::for_each};
+use super::{Codec, Tools};
+use crate::{
+    Elements, Extend,
+    cpu::scratch::Scratch,
+    program::region::{Loop, RegionRef, for_each},
+};
+
+/// Returns whether there is a specialised kernel for runs of `run` bytes.
+pub(crate) fn is_lane(run: u64) -> bool {
+    matches!(run, 1 | 2 | 3 | 4 | 6 | 8 | 12 | 16 | 24 | 32)
+}
+
+/// Returns the bytes of a lane: those of the run, or those of the wider packed element.
+fn width(codec: Codec, run: u64) -> usize {
+    match codec {
+        Codec::Bytes => run as usize,
+        Codec::Packed(elements) => elements.src_bits.max(elements.dst_bits).div_ceil(8) as usize,
+    }
+}
+
+/// Moves elements one by one.
+pub(crate) fn move_elements(
+    tools: &mut Tools<'_>,
+    part: &RegionRef<'_>,
+    src: &[u8],
+    out: &mut [u8],
+) -> bool {
+    let (codec, scratch) = (tools.codec(part), &mut *tools.scratch);
+    if let Codec::Packed(_) = codec
+        && part.run > 1
+    {
+        let mut loops = scratch.take_loops(part.loops);
+        loops.push(Loop { extent: part.run, src: 1, dst: 1 });
+        elements(codec, &RegionRef { loops: &loops, run: 1, ..*part }, src, out, scratch);
+        scratch.give_loops(loops);
+    } else {
+        elements(codec, part, src, out, scratch);
+    }
+    true
+}
+
+/// Moves a part whose runs are elements.
+fn elements(codec: Codec, part: &RegionRef<'_>, src: &[u8], out: &mut [u8], scratch: &mut Scratch) {
+    match width(codec, part.run) {
+        1 => rows::<1>(codec, part, src, out, scratch),
+        2 => rows::<2>(codec, part, src, out, scratch),
+        3 => rows::<3>(codec, part, src, out, scratch),
+        4 => rows::<4>(codec, part, src, out, scratch),
+        6 => rows::<6>(codec, part, src, out, scratch),
+        8 => rows::<8>(codec, part, src, out, scratch),
+        12 => rows::<12>(codec, part, src, out, scratch),
+        16 => rows::<16>(codec, part, src, out, scratch),
+        24 => rows::<24>(codec, part, src, out, scratch),
+        _ => rows::<32>(codec, part, src, out, scratch),
+    }
+}
+
+/// Moves blocks of the last loop and loop `minor`, element by element.
+pub(crate) fn move_blocks(
+    tools: &mut Tools<'_>,
+    part: &RegionRef<'_>,
+    minor: usize,
+    src: &[u8],
+    out: &mut [u8],
+) -> bool {
+    let (codec, scratch) = (tools.codec(part), &mut *tools.scratch);
+    match width(codec, part.run) {
+        1 => blocks::<1>(codec, part, minor, src, out, scratch),
+        2 => blocks::<2>(codec, part, minor, src, out, scratch),
+        3 => blocks::<3>(codec, part, minor, src, out, scratch),
+        4 => blocks::<4>(codec, part, minor, src, out, scratch),
+        6 => blocks::<6>(codec, part, minor, src, out, scratch),
+        8 => blocks::<8>(codec, part, minor, src, out, scratch),
+        12 => blocks::<12>(codec, part, minor, src, out, scratch),
+        16 => blocks::<16>(codec, part, minor, src, out, scratch),
+        24 => blocks::<24>(codec, part, minor, src, out, scratch),
+        _ => blocks::<32>(codec, part, minor, src, out, scratch),
+    }
+    true
+}
+
+/// Returns the extents of a block of [`move_blocks`] in loop `minor` and in the last loop.
+pub(crate) fn block_size(region: &RegionRef<'_>, elements: Elements, minor: usize) -> (u64, u64) {
+    let codec = if region.packed { Codec::Packed(elements) } else { Codec::Bytes };
+    let extent = |level: Option<&Loop>| level.map_or(1, |level| level.extent);
+    let (s, d) = (extent(region.loops.get(minor)), extent(region.loops.last()));
+    let (s, d) = block_extents(width(codec, region.run), s, d);
+    (s as u64, d as u64)
+}
 
 /// The number of elements that are decoded at once.
 const CHUNK: usize = 2048;
 
 /// Moves a part along its last loop.
-pub(super) fn rows<const W: usize>(
+fn rows<const W: usize>(
     codec: Codec,
     part: &RegionRef<'_>,
     src: &[u8],
@@ -150,5 +241,99 @@ fn pack<const W: usize>(bits: u32, out: &mut [u8], to: i64, step: i64, row: &[[u
         let at = (to + i as i64 * step) as usize * bits;
         let (byte, phase) = (&mut out[at / 8], at % 8);
         *byte = *byte & !(mask << phase) | (element[0] & mask) << phase;
+    }
+}
+
+/// Two loops and the extents of a block in them.
+struct LoopPair<'a> {
+    /// The loop with the smallest stride in the source.
+    s: &'a Loop,
+    /// The innermost loop of the destination.
+    d: &'a Loop,
+    count: (usize, usize),
+}
+
+/// The bytes of the scratch buffer: a part of the second-level cache.
+const SCRATCH: usize = 256 << 10;
+
+/// The bytes of a block's row in the source. Short reads cost more than short writes.
+const READ: usize = 2048;
+
+/// The bytes of a block's row in the destination.
+const WRITE: usize = 256;
+
+/// Bytes between rows of the scratch buffer, so that rows do not share cache sets.
+const SKEW: usize = 64;
+
+/// Returns the extents of a block in the source's contiguous loop and in the destination's. If one loop is short, the
+/// other gets more.
+fn block_extents(width: usize, s_extent: u64, d_extent: u64) -> (usize, usize) {
+    let least = |extent: u64, limit: usize| extent.min(limit.max(1) as u64) as usize;
+    let room = SCRATCH / width;
+    let d = least(d_extent, WRITE.div_ceil(width));
+    let s = least(s_extent, (READ / width).max(READ * 64 / (d * width)).min(room / d));
+    (s, least(d_extent, (room / s).min(4 * WRITE.max(READ * 64 / (s * width)) / width).max(d)))
+}
+
+/// Moves a part in blocks of its loop `minor` and its last loop.
+fn blocks<const W: usize>(
+    codec: Codec,
+    part: &RegionRef<'_>,
+    minor: usize,
+    src: &[u8],
+    out: &mut [u8],
+    scratch: &mut Scratch,
+) {
+    let Some((d, rest)) = part.loops.split_last() else { return };
+    let s = &rest[minor];
+    let mut outer = scratch.take_loops(rest);
+    outer.remove(minor);
+    let whole = (s.extent as usize, d.extent as usize);
+    let size = block_extents(W, s.extent, d.extent);
+    for_each(&outer, part.src, part.dst, &mut |from, to| {
+        // Blocks advance along the destination's rows first, so that the pages of their rows stay in the TLB.
+        for s0 in (0..whole.0).step_by(size.0) {
+            for d0 in (0..whole.1).step_by(size.1) {
+                let from = from + s0 as i64 * s.src + d0 as i64 * d.src;
+                let to = to + s0 as i64 * s.dst + d0 as i64 * d.dst;
+                let count = (size.0.min(whole.0 - s0), size.1.min(whole.1 - d0));
+                block::<W>(codec, &LoopPair { s, d, count }, (src, from), (out, to), scratch);
+            }
+        }
+    });
+    scratch.give_loops(outer);
+}
+
+/// Moves one block: its rows into the scratch buffer, and its columns out of it.
+fn block<const W: usize>(
+    codec: Codec,
+    pair: &LoopPair<'_>,
+    (src, from): (&[u8], i64),
+    (out, to): (&mut [u8], i64),
+    scratch: &mut Scratch,
+) {
+    let (columns, rows) = pair.count;
+    let pitch = columns + SKEW.div_ceil(W);
+    let (block, line) = scratch.elements::<W>(rows * pitch + rows).split_at_mut(rows * pitch);
+    for (i, row) in block.chunks_exact_mut(pitch).enumerate() {
+        let at = from + i as i64 * pair.d.src;
+        load(codec, src, at, pair.s.src, &mut row[..columns]);
+    }
+    let contiguous = matches!(codec, Codec::Bytes) && pair.d.dst == W as i64 && pair.s.dst > 0;
+    for j in 0..columns {
+        let at = to + j as i64 * pair.s.dst;
+        if contiguous {
+            column(block, pitch, j, out[at as usize..][..rows * W].as_chunks_mut::<W>().0);
+        } else {
+            column(block, pitch, j, line);
+            store(codec, out, at, pair.d.dst, line);
+        }
+    }
+}
+
+/// Copies column `j` of a block.
+fn column<const W: usize>(block: &[[u8; W]], pitch: usize, j: usize, to: &mut [[u8; W]]) {
+    for (element, row) in to.iter_mut().zip(block.chunks_exact(pitch)) {
+        *element = row[j];
     }
 }

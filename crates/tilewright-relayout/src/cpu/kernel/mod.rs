@@ -1,26 +1,17 @@
 //! Kernels: functions that move the elements of one box.
 //!
 //! Kernels know run lengths, strides and element widths, but not element types. Every kernel derives its bounds again
-//! from the slices that it gets. The registers of each instruction set are in a separate folder.
+//! from the slices that it gets. The registers of each instruction set are in the folder `isa`.
 
-#[cfg(target_arch = "aarch64")]
-mod aarch64;
-mod bits;
-mod blocks;
 mod combine;
-mod enter;
 mod exchange;
 mod field;
 mod gather;
 mod interleave;
 mod isa;
-mod lane;
 mod parallel_move;
-mod portable;
 mod prefetch;
 mod rows;
-mod sink;
-mod stage;
 mod strided_pack;
 mod strip;
 #[cfg(test)]
@@ -29,10 +20,6 @@ mod sums;
 mod table;
 mod tiled_transpose;
 mod transpose;
-mod transpose_run;
-mod vector;
-#[cfg(target_arch = "x86_64")]
-mod x86_64;
 
 use crate::{
     Elements,
@@ -40,13 +27,16 @@ use crate::{
         scratch::Scratch,
         transpose::{Locality, RegisterTranspose},
     },
-    program::region::{Loop, RegionRef},
+    program::region::RegionRef,
 };
 pub(crate) use combine::{LineWriter, Runs, WaitingLines};
 pub(crate) use field::PackedField;
+pub(crate) use gather::{block_size, is_lane, move_blocks, move_elements};
 pub(crate) use interleave::Interleave;
 pub(crate) use isa::Isa;
-pub(crate) use lane::is_lane;
+#[cfg(target_arch = "x86_64")]
+use isa::x86_64;
+use isa::{enter, vector};
 pub(crate) use parallel_move::{ParallelMove, are_disjoint};
 pub(crate) use prefetch::Prefetch;
 pub(crate) use rows::are_far;
@@ -137,39 +127,6 @@ pub(crate) fn copy_bits(
     src: &[u8],
     out: &mut [u8],
 ) -> bool {
-    bits::rows(part, tools.elements.src_bits, src, out);
+    rows::bit_rows(part, tools.elements.src_bits, src, out);
     true
-}
-
-/// Moves blocks of the last loop and loop `minor`, element by element.
-pub(crate) fn move_blocks(
-    tools: &mut Tools<'_>,
-    part: &RegionRef<'_>,
-    minor: usize,
-    src: &[u8],
-    out: &mut [u8],
-) -> bool {
-    lane::blocks(tools.codec(part), part, minor, src, out, tools.scratch);
-    true
-}
-
-/// Moves elements one by one.
-pub(crate) fn move_elements(
-    tools: &mut Tools<'_>,
-    part: &RegionRef<'_>,
-    src: &[u8],
-    out: &mut [u8],
-) -> bool {
-    lane::gather(tools.codec(part), part, src, out, tools.scratch);
-    true
-}
-
-/// Returns the extents of a block of [`move_blocks`] in loop `minor` and in the last loop.
-pub(crate) fn block_size(region: &RegionRef<'_>, elements: Elements, minor: usize) -> (u64, u64) {
-    let codec = if region.packed { Codec::Packed(elements) } else { Codec::Bytes };
-    let width = lane::width(codec, region.run);
-    let extent = |level: Option<&Loop>| level.map_or(1, |level| level.extent);
-    let (s, d) =
-        blocks::block_size(width, extent(region.loops.get(minor)), extent(region.loops.last()));
-    (s as u64, d as u64)
 }

@@ -6,7 +6,7 @@ use crate::{
     Error,
     cpu::{
         partition::Partition,
-        pool::Scratches,
+        scratch::{FreeList, Scratch},
         transpose::{Blocks, Locality, RegisterTranspose},
     },
     program::region::{Loop, RegionRef},
@@ -56,7 +56,7 @@ impl<'a> ParallelMove<'a> {
         &self,
         src: &[u8],
         out: &mut [u8],
-        scratches: &Scratches,
+        scratches: &FreeList<Scratch>,
         each: &Each<'_>,
     ) -> Result<bool, Error> {
         let target = SharedDestination(out.as_mut_ptr(), out.len());
@@ -164,7 +164,7 @@ mod tests {
                     let (from, to, run) = (from as usize, to as usize, width as usize);
                     expected[to..][..run].copy_from_slice(&source[from..][..run]);
                 });
-                let (scratches, pool) = (Scratches::default(), Pool::default());
+                let (scratches, pool) = (FreeList::default(), Pool::default());
                 let each = |count: usize, one: &(dyn Fn(usize) + Sync)| {
                     pool.each(threads as usize, count, one)
                 };

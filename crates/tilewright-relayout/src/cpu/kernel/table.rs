@@ -1,8 +1,9 @@
 //! Moves of single elements by tables of their offsets in the source and in the destination.
 
-use super::{Codec, bits, gather};
+use super::{Codec, gather};
 use crate::{
     Elements,
+    cpu::kernel::rows,
     program::walk::{Leaf, Offsets},
 };
 
@@ -25,11 +26,16 @@ pub(crate) fn table(
         if run == 1 {
             // An element is within one byte.
             return each(leaf, |from, to| {
-                bits::put(out, to as u64 * bits, bits, bits::get(src, from as u64 * bits, bits));
+                rows::put_bits(
+                    out,
+                    to as u64 * bits,
+                    bits,
+                    rows::get_bits(src, from as u64 * bits, bits),
+                );
             });
         }
         return each(leaf, |from, to| {
-            bits::copy(src, from as u64 * bits, out, to as u64 * bits, run * bits);
+            rows::copy_bits(src, from as u64 * bits, out, to as u64 * bits, run * bits);
         });
     }
     let width = src_bits as usize / 8;

@@ -11,15 +11,11 @@
 
 mod blocks;
 mod permutation;
-mod stage;
-mod step;
 mod steps;
 
 pub(crate) use blocks::{Blocks, TransposeBlock};
 pub(crate) use permutation::{BitPermutation, NONE};
-pub(crate) use stage::StepBuffer;
-pub(crate) use step::WriteStep;
-pub(crate) use steps::BlockSteps;
+pub(crate) use steps::{BlockSteps, StepBuffer, WriteStep};
 
 use crate::{cpu::cost, program::region::Loop, program::region::RegionRef};
 

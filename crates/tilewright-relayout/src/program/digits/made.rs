@@ -2,7 +2,7 @@
 //! offsets from them.
 
 use super::{Digit, Digits, Group};
-use crate::program::{ops::Op, part::Part};
+use crate::program::{Part, ops::Op};
 use tilewright_core::{Coord, Mode, Step, TensorLayout};
 
 /// The maximal size of the inner table of a leaf, with an outer table and without one.
@@ -294,18 +294,12 @@ pub(super) fn unite(tensor: &TensorLayout, mut axes: Vec<usize>, root: &mut [usi
     for step in tensor.steps() {
         match *step {
             Step::Merge { major, minor } => {
-                join(root, axes[usize::from(major)], axes[usize::from(minor)]);
+                tilewright_table::unite(root, axes[usize::from(major)], axes[usize::from(minor)]);
                 axes.remove(usize::from(major));
             }
             Step::Split { axis, .. } => axes.push(axes[usize::from(axis)]),
         }
     }
-}
-
-/// Unites the groups of two dims; the root is the lowest dim.
-pub(super) fn join(root: &mut [usize], a: usize, b: usize) {
-    let (a, b) = (root[a], root[b]);
-    root.iter_mut().filter(|root| **root == a.max(b)).for_each(|root| *root = a.min(b));
 }
 
 /// Adds the digits of an axis of the source by its modes, as far as its extent reaches.

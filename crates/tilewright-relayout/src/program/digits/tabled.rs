@@ -3,9 +3,12 @@
 
 use super::{
     Digits, Group,
-    made::{Size, WorkingAxis, join, unite},
+    made::{Size, WorkingAxis, unite},
 };
-use crate::program::{list::TableDirection, ops::Op, tabled::ProgramTables};
+use crate::program::{
+    ProgramTables,
+    ops::{Op, TableDirection},
+};
 use std::sync::Arc;
 use tilewright_core::TensorLayout;
 use tilewright_table::{Along, Block, StorageAxis as Stored, owners};
@@ -20,7 +23,8 @@ impl Digits {
         let rank = tables.extents.len();
         let mut root: Vec<usize> = (0..rank).collect();
         let [_, owners] = [(src, &tables.src), (dst, &tables.dst)].map(|(layout, tables)| {
-            let owners = owners(rank, tables, |first, dim| join(&mut root, first, dim));
+            let owners =
+                owners(rank, tables, |first, dim| tilewright_table::unite(&mut root, first, dim));
             unite(layout, owners.clone(), &mut root);
             owners
         });

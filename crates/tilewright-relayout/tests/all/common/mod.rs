@@ -1,59 +1,10 @@
-//! The oracle: one element at a time, bit by bit, by the offsets the layouts themselves give.
+//! Checks of plans against a naive loop, and small layouts of every kind.
 
 use tilewright_core::{Digit, Layout, Pattern, Step, Swizzle, TensorLayout};
-use tilewright_relayout::{Chunk, Elements, Extend, Plan};
+use tilewright_relayout::{Chunk, Elements, Plan};
+pub(crate) use tilewright_testing::noise;
 
-/// Bytes that differ from their neighbours, the same each time.
-pub(crate) fn noise(len: usize, seed: u64) -> Vec<u8> {
-    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    let step = |_| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 32) as u8
-    };
-    (0..len).map(step).collect()
-}
-
-fn bit(bytes: &[u8], at: u64) -> bool {
-    bytes[(at / 8) as usize] >> (at % 8) & 1 == 1
-}
-
-fn put(bytes: &mut [u8], at: u64, value: bool) {
-    let byte = &mut bytes[(at / 8) as usize];
-    *byte = *byte & !(1 << (at % 8)) | u8::from(value) << (at % 8);
-}
-
-/// The bytes that the destination must hold.
-pub(crate) fn oracle(
-    src: &TensorLayout,
-    dst: &TensorLayout,
-    elements: Elements,
-    fill: u128,
-    bytes: &[u8],
-) -> Vec<u8> {
-    let (from_bits, to_bits) = (u64::from(elements.src_bits), u64::from(elements.dst_bits));
-    let mut out = vec![0; (dst.capacity() * to_bits).div_ceil(8) as usize];
-    for element in 0..dst.capacity() {
-        for i in 0..to_bits.min(128) {
-            put(&mut out, element * to_bits + i, fill >> i & 1 == 1);
-        }
-    }
-    for index in 0..src.size() {
-        let coord = src.coord_of(index).unwrap();
-        let from = src.offset(coord.as_slice()).unwrap() as u64 * from_bits;
-        let to = dst.offset(coord.as_slice()).unwrap() as u64 * to_bits;
-        for i in 0..to_bits {
-            let value = match elements.extend {
-                _ if i < from_bits => bit(bytes, from + i),
-                Extend::Zero => false,
-                Extend::Sign => bit(bytes, from + from_bits - 1),
-            };
-            put(&mut out, to + i, value);
-        }
-    }
-    out
-}
+pub(crate) use crate::naive::naive;
 
 /// The bytes that a chunk writes, given only what it asked to read.
 pub(crate) fn run_chunk(chunk: &Chunk, src: &[u8], threads: usize, before: u8) -> Vec<u8> {
@@ -84,7 +35,7 @@ pub(crate) fn check(
     // Tiny ranges, so that small arrays are cut among threads too.
     let plan = Plan::new(src, dst, elements, fill).unwrap().with_min_range(7);
     let bytes = noise(plan.src_bytes() as usize, src.size() + 1);
-    let expected = oracle(src, dst, elements, fill, &bytes);
+    let expected = naive(src, dst, elements, fill, &bytes);
     assert_eq!(expected.len() as u64, plan.dst_bytes());
     for (threads, before) in [(1, 0x00), (1, 0xFF), (2, 0xFF), (3, 0x5A)] {
         let mut out = vec![before; expected.len()];

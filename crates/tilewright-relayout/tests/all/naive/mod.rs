@@ -2,6 +2,7 @@
 
 use tilewright_core::{Fractal, Layout, Step, Swizzle, TensorLayout};
 use tilewright_relayout::{Elements, Extend};
+use tilewright_testing::{bit, set_bit};
 
 /// The bytes of this many elements, rounded up.
 pub(crate) fn bytes_of(elements: u64, bits: u32) -> usize {
@@ -11,15 +12,6 @@ pub(crate) fn bytes_of(elements: u64, bits: u32) -> usize {
 /// Bytes that do not repeat soon.
 pub(crate) fn filled(len: usize) -> Vec<u8> {
     (0..len as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect()
-}
-
-fn bit(bytes: &[u8], at: u64) -> bool {
-    bytes[(at / 8) as usize] >> (at % 8) & 1 == 1
-}
-
-fn set(bytes: &mut [u8], at: u64, value: bool) {
-    let byte = &mut bytes[(at / 8) as usize];
-    *byte = *byte & !(1 << (at % 8)) | u8::from(value) << (at % 8);
 }
 
 /// The destination, written bit by bit.
@@ -35,7 +27,7 @@ pub(crate) fn naive(
     let mut out = vec![0; bytes_of(dst.capacity(), dst_bits)];
     for cell in 0..dst.capacity() {
         for i in 0..to_bits {
-            set(&mut out, cell * to_bits + i, i < 128 && fill >> i & 1 == 1);
+            set_bit(&mut out, cell * to_bits + i, i < 128 && fill >> i & 1 == 1);
         }
     }
     for index in 0..src.size() {
@@ -44,7 +36,7 @@ pub(crate) fn naive(
         let sign = extend == Extend::Sign && bit(source, from + from_bits - 1);
         for i in 0..to_bits {
             let value = if i < from_bits { bit(source, from + i) } else { sign };
-            set(&mut out, to + i, value);
+            set_bit(&mut out, to + i, value);
         }
     }
     out

@@ -4,6 +4,8 @@
 //! Law: a way moves every element of a region to its position, and touches nothing else. The cases are small, so that
 //! Miri runs all of them. Two-pass moves consist of two of the other ways, so there is no case for them.
 
+use tilewright_testing::{bit, set_bit};
+
 use super::{
     super::{Tools, table},
     guard::{BufferPosition, Guarded},
@@ -106,15 +108,6 @@ fn widths(case: &Case) -> (u64, u64) {
     }
 }
 
-fn bit(bytes: &[u8], at: u64) -> bool {
-    bytes[(at / 8) as usize] >> (at % 8) & 1 == 1
-}
-
-fn set(bytes: &mut [u8], at: u64, value: bool) {
-    let byte = &mut bytes[(at / 8) as usize];
-    *byte = *byte & !(1 << (at % 8)) | u8::from(value) << (at % 8);
-}
-
 /// Moves the runs of a case one by one, packed ones bit by bit.
 fn naive(case: &Case, source: &[u8], out: &mut [u8]) {
     let ((from, to), sign) = (widths(case), case.elements.extend == Extend::Sign);
@@ -128,7 +121,7 @@ fn naive(case: &Case, source: &[u8], out: &mut [u8]) {
             for bit_of in 0..to {
                 let at = src + bit_of.min(from - 1);
                 let value = (bit_of < from || sign) && bit(source, at);
-                set(out, dst + bit_of, value);
+                set_bit(out, dst + bit_of, value);
             }
         }
     });
@@ -258,7 +251,7 @@ fn tables_move_runs_of_every_length_from_and_to_every_byte() {
             let width = u64::from(bits);
             for i in 0..run as u64 * width {
                 let value = bit(&source, from as u64 * width + i);
-                set(&mut expected, to as u64 * width + i, value);
+                set_bit(&mut expected, to as u64 * width + i, value);
             }
         }
         let behind =

@@ -9,6 +9,8 @@ mod regions;
 mod registers;
 mod rows;
 
+use tilewright_testing::noise;
+
 use super::Isa;
 
 /// The instruction sets of this machine.
@@ -20,16 +22,4 @@ fn here() -> impl Iterator<Item = Isa> {
 pub(super) fn some<T: Copy>(all: &[T], of: usize) -> impl Iterator<Item = T> + Clone + '_ {
     let step = if cfg!(miri) { of } else { 1 };
     all.iter().copied().skip(step / 2).step_by(step)
-}
-
-/// Bytes that differ from their neighbours, the same each time.
-fn noise(len: usize, seed: u64) -> Vec<u8> {
-    let mut state = (seed + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    let step = |_| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 32) as u8
-    };
-    (0..len).map(step).collect()
 }

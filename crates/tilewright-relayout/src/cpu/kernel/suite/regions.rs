@@ -1,18 +1,21 @@
 //! Runs of one relayout in every way that a machine supports.
 
+use tilewright_core::TensorLayout;
+
 use super::{
-    super::{Isa, bits, prefetch::Prefetch, transpose::transpose},
+    super::{Isa, prefetch::Prefetch, transpose::transpose},
     guard::{BufferPosition, Guarded},
     here, noise,
 };
-use crate::cpu::scratch::Scratch;
 use crate::{
     Elements, Plan,
-    cpu::transpose::{Locality, RegisterTranspose},
-    program::region::RegionRef,
-    program::region::for_each,
+    cpu::{
+        kernel::rows,
+        scratch::Scratch,
+        transpose::{Locality, RegisterTranspose},
+    },
+    program::region::{RegionRef, for_each},
 };
-use tilewright_core::TensorLayout;
 
 /// Elements of `bits` bits from one layout to another.
 #[derive(Clone, Debug)]
@@ -171,6 +174,6 @@ impl RunParameters {
 fn naive(part: &RegionRef<'_>, bits: u32, src: &[u8], out: &mut [u8]) {
     let bits = u64::from(bits);
     for_each(part.loops, part.src, part.dst, &mut |from, to| {
-        bits::copy(src, from as u64 * bits, out, to as u64 * bits, part.run * bits);
+        rows::copy_bits(src, from as u64 * bits, out, to as u64 * bits, part.run * bits);
     });
 }

@@ -1,7 +1,7 @@
 //! Tests of every operation of every kind of register against a model of its bits.
 
 use super::{
-    super::{Isa, portable::Words, vector::Vector},
+    super::{Isa, isa::portable::Words, vector::Vector},
     guard::{BufferPosition, Guarded},
     noise,
 };
@@ -126,7 +126,7 @@ fn every_register_exchanges_arranges_and_copies_as_the_model() {
                 all::<super::super::x86_64::xmm::Xmm>();
             }
             #[cfg(target_arch = "aarch64")]
-            Isa::Neon => all::<super::super::aarch64::neon::Quad>(),
+            Isa::Neon => all::<super::super::isa::neon::Quad>(),
             Isa::Generic => all::<Words>(),
         }
     }

@@ -5,7 +5,7 @@ use core::arch::x86_64::*;
 
 /// A register.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Xmm(__m128i);
+pub(crate) struct Xmm(__m128i);
 
 /// The bytes that [`Vector::splice`] keeps: a register loaded `count` bytes before the first 0 of this table has them
 /// set.

@@ -16,12 +16,12 @@ const BLOCK: usize = 1 << 12;
 /// use tilewright_core::TensorLayout;
 /// use tilewright_relayout::{Elements, Extend};
 /// let pack = Elements { src_bits: 16, dst_bits: 8, extend: Extend::Zero };
-/// let cut = pack.first_cut(&TensorLayout::row_major(&[2])?, &[255, 0, 0, 1]).unwrap();
-/// assert_eq!((cut.coord.as_slice(), cut.value, cut.most), (&[1][..], 256, 255));
+/// let lossy = pack.first_lossy(&TensorLayout::row_major(&[2])?, &[255, 0, 0, 1]).unwrap();
+/// assert_eq!((lossy.coord.as_slice(), lossy.value, lossy.most), (&[1][..], 256, 255));
 /// # Ok::<(), tilewright_core::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cut {
+pub struct LossyElement {
     /// Its logical coordinate.
     pub coord: Coord,
     /// Its value; two's complement for signed elements.
@@ -42,12 +42,12 @@ impl Elements {
     /// use tilewright_relayout::{Elements, Extend};
     /// let pack = Elements { src_bits: 8, dst_bits: 4, extend: Extend::Sign };
     /// let layout = TensorLayout::row_major(&[2, 2])?;
-    /// assert_eq!(pack.first_cut(&layout, &[7, 0xF8, 0, 1]), None);
-    /// let cut = pack.first_cut(&layout, &[7, 0xF8, 40, 1]).unwrap();
-    /// assert_eq!((cut.coord.as_slice(), cut.value, cut.least, cut.most), (&[1, 0][..], 40, -8, 7));
+    /// assert_eq!(pack.first_lossy(&layout, &[7, 0xF8, 0, 1]), None);
+    /// let lossy = pack.first_lossy(&layout, &[7, 0xF8, 40, 1]).unwrap();
+    /// assert_eq!((lossy.coord.as_slice(), lossy.value, lossy.least, lossy.most), (&[1, 0][..], 40, -8, 7));
     /// # Ok::<(), tilewright_core::Error>(())
     /// ```
-    pub fn first_cut(self, layout: &TensorLayout, src: &[u8]) -> Option<Cut> {
+    pub fn first_lossy(self, layout: &TensorLayout, src: &[u8]) -> Option<LossyElement> {
         let Elements { src_bits, dst_bits, extend } = self;
         if dst_bits == 0 || dst_bits >= src_bits || src_bits > 32 || self.keeps_all(src) {
             return None;
@@ -58,7 +58,7 @@ impl Elements {
         };
         layout.in_order().find_map(|(coord, offset)| {
             let value = self.value(src, usize::try_from(offset).ok()?)?;
-            (!(least..=most).contains(&value)).then_some(Cut { coord, value, least, most })
+            (!(least..=most).contains(&value)).then_some(LossyElement { coord, value, least, most })
         })
     }
 
@@ -146,9 +146,9 @@ mod tests {
                         if let Some(last) = src.last_mut().filter(|_| odd > 0) {
                             *last &= (1 << odd) - 1;
                         }
-                        let cut = pack.first_cut(&layout, &src);
+                        let found = pack.first_lossy(&layout, &src);
                         let kept = dst_bits >= src_bits || narrowed(&layout, pack, &src) == src;
-                        assert_eq!(cut.is_none(), kept, "{pack:?} {src:?} {cut:?}");
+                        assert_eq!(found.is_none(), kept, "{pack:?} {src:?} {found:?}");
                         cuts[usize::from(kept)] += 1;
                     }
                 }
@@ -162,9 +162,9 @@ mod tests {
         let pack = Elements { src_bits: 8, dst_bits: 4, extend: Extend::Zero };
         let mode = tilewright_core::Layout::parse("(2,2):(3,1)").unwrap();
         let padded = TensorLayout::new(&[2, 2], &mode, 6).unwrap();
-        assert_eq!(pack.first_cut(&padded, &[1, 2, 99, 3, 4, 99]), None);
-        let cut = pack.first_cut(&padded, &[1, 2, 99, 3, 16, 99]).unwrap();
-        assert_eq!((cut.coord.as_slice(), cut.value), (&[1, 1][..], 16));
-        assert_eq!(pack.first_cut(&padded, &[1, 2, 99]), None);
+        assert_eq!(pack.first_lossy(&padded, &[1, 2, 99, 3, 4, 99]), None);
+        let lossy = pack.first_lossy(&padded, &[1, 2, 99, 3, 16, 99]).unwrap();
+        assert_eq!((lossy.coord.as_slice(), lossy.value), (&[1, 1][..], 16));
+        assert_eq!(pack.first_lossy(&padded, &[1, 2, 99]), None);
     }
 }

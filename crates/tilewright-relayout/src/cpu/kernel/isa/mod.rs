@@ -1,4 +1,12 @@
-//! Instruction sets: detection of those that this machine has, and the choice of one.
+//! Instruction sets: detection of those that this machine has, the choice of one, and the registers of each.
+
+pub(crate) mod enter;
+#[cfg(target_arch = "aarch64")]
+pub(crate) mod neon;
+pub(crate) mod portable;
+pub(crate) mod vector;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod x86_64;
 
 use std::sync::OnceLock;
 
@@ -86,7 +94,7 @@ impl Isa {
         static CHOSEN: OnceLock<Isa> = OnceLock::new();
         *CHOSEN.get_or_init(|| {
             #[cfg(target_arch = "x86_64")]
-            super::x86_64::learn();
+            x86_64::learn();
             let here = || Isa::ALL.iter().copied().filter(|isa| isa.is_here());
             let named = std::env::var(VARIABLE).unwrap_or_default();
             here().find(|isa| isa.name() == named).or_else(|| here().next()).unwrap_or(Isa::Generic)

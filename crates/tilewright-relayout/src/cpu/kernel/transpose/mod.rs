@@ -4,21 +4,70 @@
 //! current one, and lines are prefetched before they are read. This keeps the memory busy in both directions all the
 //! time.
 
-use super::{
-    enter::{Work, enter},
-    exchange::{exact, exchange, load, load_lines},
-    isa::Isa,
-    prefetch::{Prefetch, Prefetches},
-    sink::Sink,
-    transpose_run::{BlockRun, Buffers, Store},
-    vector::Vector,
-};
+mod sink;
+
+use self::sink::Sink;
 use crate::{
-    cpu::cost,
-    cpu::scratch::Scratch,
-    cpu::transpose::{Blocks, Locality, NONE, RegisterTranspose, TransposeBlock},
+    cpu::{
+        cost,
+        kernel::{
+            enter::{Work, enter},
+            exchange::{exact, exchange, load, load_lines},
+            isa::Isa,
+            prefetch::{Prefetch, Prefetches},
+            vector::Vector,
+        },
+        scratch::Scratch,
+        transpose::{Blocks, Locality, NONE, RegisterTranspose, StepBuffer, TransposeBlock},
+    },
     program::region::RegionRef,
 };
+
+const LINE: usize = cost::LINE as usize;
+
+/// The way in which registers are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Store {
+    /// Through the caches.
+    Cached,
+    /// Past the caches.
+    Streamed,
+}
+
+/// The addresses of a part's data, and the way in which it is written.
+#[derive(Clone, Copy)]
+pub(super) struct Buffers {
+    pub(super) src: *const u8,
+    pub(super) dst: *mut u8,
+    pub(super) store: Store,
+}
+
+/// One run over all blocks.
+pub(super) struct BlockRun<'a> {
+    pub(super) transpose: &'a RegisterTranspose,
+    pub(super) buffers: Buffers,
+    /// The lines that direct blocks prefetch, instead of those of the next block.
+    pub(super) prefetch: Option<&'a Prefetch<'a>>,
+    /// Two blocks, the buffers of a stage and the carried lines, beginning on a line.
+    pub(super) scratch: *mut u8,
+}
+
+impl BlockRun<'_> {
+    /// Returns the buffer of a stage for filling `number`; the buffers are used in turn.
+    #[inline(always)]
+    pub(super) fn buffer(&self, stage: &StepBuffer, number: usize) -> *mut u8 {
+        let blocks = 2 * self.transpose.steps.lines * self.transpose.register;
+        self.scratch.wrapping_add(blocks + number % stage.buffers * stage.bytes)
+    }
+
+    /// Returns the lines that a block carries, from line `line` on.
+    #[inline(always)]
+    pub(super) fn carried(&self, stage: &StepBuffer, block: usize, line: usize) -> *mut u8 {
+        let blocks = 2 * self.transpose.steps.lines * self.transpose.register;
+        let lines = (block * stage.carried + line) * LINE;
+        self.scratch.wrapping_add(blocks + stage.buffers * stage.bytes + lines)
+    }
+}
 
 /// Runs the blocks of a register transpose over a part that it serves, whose first unit is at byte `from` of `src` and
 /// at byte `to` of `out`. Returns whether it did; it does nothing if any byte that it would read or write is outside.
@@ -79,8 +128,6 @@ pub(super) unsafe fn run(
     // a stage; the machine has the instruction set.
     unsafe { run.all(isa, blocks) }
 }
-
-const LINE: usize = cost::LINE as usize;
 
 /// Blocks whose registers go directly to the destination, `W` at a time.
 struct Direct<'a, const T: bool, const W: usize>(&'a BlockRun<'a>, Blocks);

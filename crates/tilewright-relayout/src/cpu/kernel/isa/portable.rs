@@ -4,7 +4,7 @@ use super::vector::Vector;
 
 /// Two words; the first holds the lower bytes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Words([u64; 2]);
+pub(crate) struct Words([u64; 2]);
 
 /// The bits of a word whose address has bit `level` clear.
 const LOW: [u64; 6] = [

@@ -1,19 +1,19 @@
 //! Entry of generic work into a function that is compiled for an instruction set (`#[target_feature]`). Each kind of
 //! work has its own function for each instruction set, so the compiler optimises each kind separately.
 
-use super::{isa::Isa, vector::Vector};
+use super::{Isa, vector::Vector};
 
 /// Optional kinds of registers. [`enter`] compiles work only for the kinds that the work requests.
 #[derive(Clone, Copy)]
-pub(super) struct Kinds {
+pub(crate) struct Kinds {
     /// The words of [`Isa::Generic`].
-    pub(super) words: bool,
+    pub(crate) words: bool,
     /// Registers of 32 bytes.
-    pub(super) of_32: bool,
+    pub(crate) of_32: bool,
 }
 
 /// Work that any register can do.
-pub(super) trait Work {
+pub(crate) trait Work {
     /// The optional kinds for which this work is compiled.
     const KINDS: Kinds = Kinds { words: true, of_32: true };
 
@@ -28,7 +28,7 @@ pub(super) trait Work {
 ///
 /// # Safety
 /// The machine has the instruction set, and the requirements of the work hold.
-pub(super) unsafe fn enter<W: Work>(isa: Isa, register: usize, work: W) -> bool {
+pub(crate) unsafe fn enter<W: Work>(isa: Isa, register: usize, work: W) -> bool {
     // SAFETY: `# Safety` of `enter`: the machine has the instruction set `isa`, which each arm has matched, and the
     // requirements of the work hold. AVX-512 is used only where AVX2 is present too (`Isa::is_here`).
     unsafe {
@@ -40,7 +40,7 @@ pub(super) unsafe fn enter<W: Work>(isa: Isa, register: usize, work: W) -> bool 
             #[cfg(target_arch = "x86_64")]
             (Isa::Avx512 | Isa::Avx2, 16) => xmm(work),
             #[cfg(target_arch = "aarch64")]
-            (Isa::Neon, 16) => work.with::<super::aarch64::neon::Quad>(),
+            (Isa::Neon, 16) => work.with::<super::neon::Quad>(),
             (Isa::Generic, 16) if const { W::KINDS.words } => work.with::<super::portable::Words>(),
             _ => return false, // open set
         }

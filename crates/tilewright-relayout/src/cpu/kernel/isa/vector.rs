@@ -10,7 +10,7 @@
 /// # Safety
 /// An implementation's loads read, and its stores write, exactly `BYTES` bytes. Its methods may be
 /// called only on a machine that has its instruction set.
-pub(super) unsafe trait Vector: Copy {
+pub(crate) unsafe trait Vector: Copy {
     /// The bytes of a register, a power of two of at least 16.
     const BYTES: usize;
 

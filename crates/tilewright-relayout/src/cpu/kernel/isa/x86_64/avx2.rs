@@ -5,7 +5,7 @@ use core::arch::x86_64::*;
 
 /// A register.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Ymm(__m256i);
+pub(crate) struct Ymm(__m256i);
 
 /// The bytes that [`Vector::splice`] keeps: a register loaded `count` bytes before the first 0 of this table has them
 /// set.

@@ -7,15 +7,15 @@ use core::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-pub(super) mod avx2;
-pub(super) mod avx512;
-pub(super) mod xmm;
+pub(crate) mod avx2;
+pub(crate) mod avx512;
+pub(crate) mod xmm;
 
 /// True if prefetches go into the first-level cache, not only into the second.
 static INTO_THE_FIRST: AtomicBool = AtomicBool::new(false);
 
 /// Detects the properties of this processor.
-pub(super) fn learn() {
+pub(crate) fn learn() {
     INTO_THE_FIRST.store(is_zen_5_or_later(), Ordering::Relaxed);
 }
 
@@ -63,7 +63,7 @@ fn prefetch_to_write(at: *const u8) {
 
 /// Orders streamed stores before all later ones.
 #[inline(always)]
-pub(super) fn fence() {
+pub(crate) fn fence() {
     // Miri supports neither streamed stores nor this instruction.
     if cfg!(miri) {
         return;

@@ -1,11 +1,11 @@
 //! Registers of 16 bytes: NEON, which every 64-bit ARM has. Its transposes of pairs are exchanges.
 
-use super::super::vector::Vector;
+use super::vector::Vector;
 use core::arch::aarch64::*;
 
 /// A register.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Quad(uint8x16_t);
+pub(crate) struct Quad(uint8x16_t);
 
 /// The bytes that [`Vector::splice`] keeps: a register loaded `count` bytes before the first 0 of this table has them
 /// set.

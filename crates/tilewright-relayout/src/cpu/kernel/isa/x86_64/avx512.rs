@@ -5,7 +5,7 @@ use core::arch::x86_64::*;
 
 /// A register.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Zmm(__m512i);
+pub(crate) struct Zmm(__m512i);
 
 /// Bytes moved up by one within each pair, and down; then pairs of bytes.
 const UP_8: [u8; 16] = [0, 0, 2, 2, 4, 4, 6, 6, 8, 8, 10, 10, 12, 12, 14, 14];

@@ -1,3 +1,0 @@
-//! Registers of 64-bit ARM.
-
-pub(super) mod neon;
