@@ -1,11 +1,9 @@
-//! Fills the gaps of the destination, which no element is written to: boxes of vectors, one for each thread. Its
-//! kernels are the first of a plan.
+//! Fills the gaps of the destination, to which no element is written: boxes of vectors, one for each thread. A
+//! [`FillPattern`] is the element of padding, as the words that a thread writes. The fills are the first kernels of a
+//! plan.
 //!
-//! Law: each byte of a gap is set once, to the corresponding byte of the fill.
-//!
-//! The bytes of an element of padding, as words that a thread writes.
-//!
-//! Law: consecutive words of a pattern are whole elements of padding.
+//! Laws: each byte of a gap is set once, to the corresponding byte of the fill. Consecutive words of a pattern are
+//! whole elements of padding.
 
 use tilewright_relayout::{Gap, GapLoop, Program};
 

@@ -1,11 +1,11 @@
-//! Device code that moves one array, with the numbers of one launch, in a language that its text of macros compiles as.
-//! The ways make kernels, and callers launch them. A way writes its text line by line, with the numbers that it reads.
+//! A [`Kernel`]: device code that moves one array, in a language that its text of macros compiles as, with the numbers
+//! of one launch. The ways make kernels, and callers launch them.
 //!
-//! Division by a number that is unknown to the compiler, as a multiplication. Texts use it for extents that are numbers
-//! of a launch.
+//! A way writes its text line by line ([`KernelText`]) with the numbers that it reads ([`Parameters`]). A text divides
+//! by an extent that is a number of the launch as a multiplication.
 //!
-//! Law: for all `n` below 2³¹ and all `d` from 1 to 2³¹ − 1, `n · m >> s` is `n / d`, where `m` is the low 32 bits of
-//! `magic(d)` and `s` the high ones.
+//! Law of divisions: for all `n` below 2³¹ and all `d` from 1 to 2³¹ − 1, `n · m >> s` is `n / d`, where `m` is the low
+//! 32 bits of `magic(d)` and `s` the high ones.
 
 use crate::Error;
 

@@ -3,16 +3,16 @@
 //! | module | contents |
 //! |---|---|
 //! | `plan` | a program as a list of kernels; the first way that handles a region moves it |
-//! | `area` | a region in bytes between two pointers: the input of the ways |
+//! | `byte_region` | a region in bytes between two pointers: the input of the ways |
+//! | `alignment` | the bytes of an access; the choices that measurements decide |
 //! | `swizzled` | programs with swizzles as programs without them, each access at the image of its offset |
-//! | `walk` | any number of loops as a grid of blocks and threads |
+//! | `rows` | runs of at least 64 bytes, moved through registers |
+//! | `transpose` | vectors exchanged in registers and reordered in shared memory |
 //! | `realign` | transposes whose rows may have any alignment: a transpose that shifts vectors on both sides |
-//! | `gather` | few channels, odd inner dims: runs copied to shared memory, elements gathered from them |
-//! | `widths` | packed elements, and elements whose width changes |
-//! | `grid` | tiles of loops as the number of a block |
+//! | `gather` | few channels, odd inner dims, other widths: runs copied to shared memory, elements gathered from them |
 //! | `elements`, `fill` | one element for each thread, for any program; padding |
-//! | `kernel`, `text`, `division` | text and numbers of a launch |
-//! | `target`, `dialect/` | the macros with which one text compiles as three languages |
+//! | `grid` | loops as a grid of blocks and threads |
+//! | `kernel` | text and numbers of a launch, and the languages that the text compiles as |
 //!
 //! ```
 //! use tilewright_core::TensorLayout;
@@ -30,7 +30,7 @@
 #![forbid(unsafe_code)]
 
 mod alignment;
-mod area;
+mod byte_region;
 mod elements;
 mod fill;
 mod gather;

@@ -8,17 +8,17 @@ use tilewright_relayout::{Gap, Loop, Program, Region};
 use crate::{
     Alignment, Error, Options,
     alignment::common,
-    area::Area,
+    byte_region::ByteRegion,
     elements::{self, Cell},
     fill, gather,
     kernel::{Kernel, Way},
     realign, rows,
-    swizzled::{Maps, UnswizzledProgram},
+    swizzled::{Maps, UnswizzledProgram, is_narrow},
     transpose,
 };
 
 /// A way to move an area: it returns its kernels, or `None` if it does not handle the area.
-type Planner = fn(&Area) -> Option<Result<Vec<Kernel>, Error>>;
+type Planner = fn(&ByteRegion) -> Option<Result<Vec<Kernel>, Error>>;
 
 /// The ways, in order of preference; the last one handles any area.
 const WAYS: [Planner; 5] =
@@ -162,7 +162,9 @@ impl DevicePlan {
             let moves = match (way, region.packed) {
                 (Way::Widths, true) => gather::take_widths(region, program, pointers),
                 (_, true) => None,
-                (_, false) => by_way(way, &Area::of(region, program, pointers, Options::default())),
+                (_, false) => {
+                    by_way(way, &ByteRegion::of(region, program, pointers, Options::default()))
+                }
             };
             kernels.extend(moves.ok_or_else(refused)??);
         }
@@ -280,7 +282,8 @@ fn of_region(
     (options, maps): (Options, &Maps),
 ) -> Option<Result<Vec<Kernel>, Error>> {
     if !region.packed {
-        let area = Area { maps: maps.clone(), ..Area::of(region, program, pointers, options) };
+        let area =
+            ByteRegion { maps: maps.clone(), ..ByteRegion::of(region, program, pointers, options) };
         return Some(WAYS.iter().find_map(|take| take(&area)).unwrap_or_else(|| {
             Err(Error::unsupported(format!("no kernel moves runs of {} bytes", area.run)))
         }));
@@ -331,7 +334,7 @@ fn cell(program: &Program, pointers: Alignment) -> Cell {
 }
 
 /// Makes the kernels of an area by a given way, if the way can move it, even if others are faster.
-fn by_way(way: Way, area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
+fn by_way(way: Way, area: &ByteRegion) -> Option<Result<Vec<Kernel>, Error>> {
     match way {
         Way::Realigned => realign::any(area),
         Way::Gather => gather::any(&gather::GatherJob::of(area)),
@@ -340,11 +343,6 @@ fn by_way(way: Way, area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
         Way::Transpose => transpose::take(area),
         Way::Widths | Way::Fill => None,
     }
-}
-
-/// Returns whether elements of either side are narrower than a byte.
-fn is_narrow(program: &Program) -> bool {
-    program.elements().src_bits < 8 || program.elements().dst_bits < 8
 }
 
 /// Returns whether a gap begins or ends within a byte.

@@ -5,26 +5,20 @@
 //! destination is split at addresses that are multiples of 16: a tile also contains the 16 bytes before its rows, so
 //! every vector except the two ends of a row is whole. A second shift makes it from two adjacent vectors of the tile.
 //!
-//! Laws: no byte outside the source is read, and a vector that extends beyond it is read by units. Each byte of the
-//! destination is written once: in a vector if the vector is completely within the row, else by a unit.
-//!
-//! The dimensions of a realigned transpose: the two loops of the transpose, the loops around it, and the sizes of a
-//! tile.
-//!
-//! Law: the tiles of the grid cover each row and each column of each iteration of the outer loops.
-//!
-//! The text of a realigned transpose.
-//!
-//! A square consists of the elements of one vector of a row, in N rows if a vector has N elements; a thread moves a
-//! few squares. Cell `(c, t)` of the tile is the vector of column `c` and rows `t·N` to `t·N + N`, with N elements in a
+//! A square consists of the elements of one vector of a row, in N rows if a vector has N elements; a thread moves a few
+//! squares. Cell `(c, t)` of the tile is the vector of column `c` and rows `t·N` to `t·N + N`, with N elements in a
 //! vector. The xor of `t` with the square's column distributes eight columns of squares over different banks.
+//!
+//! Laws: no byte outside the source is read, and a vector that extends beyond it is read by units. Each byte of the
+//! destination is written once: in a vector if the vector is completely within the row, else by a unit. The tiles of
+//! the grid cover each row and each column of each iteration of the outer loops.
 
 use tilewright_relayout::Loop;
 
 use crate::{
     Error,
     alignment::VECTOR,
-    area::Area,
+    byte_region::ByteRegion,
     grid::Grid,
     kernel::{Kernel, KernelText, Launch, Parameters, Way},
 };
@@ -33,7 +27,7 @@ use crate::{
 const ENOUGH: u64 = 96;
 
 /// Makes the kernel of an area with long enough rows on both sides.
-pub(crate) fn take(area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
+pub(crate) fn take(area: &ByteRegion) -> Option<Result<Vec<Kernel>, Error>> {
     let shape = TransposeShape::of(area).filter(|_| area.maps.are_none())?;
     let long = |iterations: u64| iterations.saturating_mul(area.run) >= ENOUGH;
     if !long(shape.rows.extent) || !long(shape.columns.extent) {
@@ -43,7 +37,7 @@ pub(crate) fn take(area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
 }
 
 /// Makes the kernel of an area, however short its rows are.
-pub(crate) fn any(area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
+pub(crate) fn any(area: &ByteRegion) -> Option<Result<Vec<Kernel>, Error>> {
     let shape = TransposeShape::of(area)?;
     let grid = shape.grid()?;
     let (before, body, numbers) = of(&shape, &grid, area);
@@ -93,7 +87,7 @@ struct TransposeShape {
 
 impl TransposeShape {
     /// Returns the transpose that an area is, if any.
-    fn of(area: &Area) -> Option<TransposeShape> {
+    fn of(area: &ByteRegion) -> Option<TransposeShape> {
         let element = area.run;
         if !element.is_power_of_two() || element > VECTOR {
             return None;
@@ -190,7 +184,7 @@ impl TransposeShape {
 const TILE: u64 = (VECTORS - 1) * VECTOR;
 
 /// Returns the text before the kernel, its body, and its numbers.
-fn of(shape: &TransposeShape, grid: &Grid, area: &Area) -> (String, KernelText, Parameters) {
+fn of(shape: &TransposeShape, grid: &Grid, area: &ByteRegion) -> (String, KernelText, Parameters) {
     let (mut text, mut numbers) = (KernelText::new(), Parameters::default());
     text.line(&format!("SHARED(sm, {});", shape.shared()));
     grid.write(&mut text, &mut numbers);
@@ -257,7 +251,12 @@ fn shift(name: &str, unit: u64, words: [&str; 2], first: usize, funnels: &[Strin
 
 /// Writes the values that all threads of a block share: its rows and columns, and the offset of its first element on
 /// both sides.
-fn block(shape: &TransposeShape, area: &Area, text: &mut KernelText, numbers: &mut Parameters) {
+fn block(
+    shape: &TransposeShape,
+    area: &ByteRegion,
+    text: &mut KernelText,
+    numbers: &mut Parameters,
+) {
     let (rows, columns) = (shape.rows, shape.columns);
     text.line(&format!("const u32 c0 = across * {}u;", shape.tile_columns()));
     let lanes = shape.lanes();

@@ -12,7 +12,7 @@ use tilewright_relayout::Loop;
 use crate::{
     Error,
     alignment::VECTOR,
-    area::Area,
+    byte_region::ByteRegion,
     grid::{GridWalk, THREADS, sum, walks},
     kernel::{Kernel, KernelText, Launch, Parameters, Way},
 };
@@ -21,14 +21,14 @@ use crate::{
 const LEAST: u64 = 64;
 
 /// Makes the kernels of an area of long runs.
-pub(crate) fn take(area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
+pub(crate) fn take(area: &ByteRegion) -> Option<Result<Vec<Kernel>, Error>> {
     (area.run >= LEAST && area.keeps_vectors()).then(|| AlignedRows::of(area).kernels())
 }
 
 /// The alignment of the rows of an area.
 #[derive(Clone, Debug)]
 struct AlignedRows<'a> {
-    area: &'a Area,
+    area: &'a ByteRegion,
     /// The loops, and one more over the vectors of a row.
     loops: Vec<Loop>,
     /// True if rows begin or end within vectors of the destination.
@@ -38,7 +38,7 @@ struct AlignedRows<'a> {
 }
 
 impl AlignedRows<'_> {
-    fn of(area: &Area) -> AlignedRows<'_> {
+    fn of(area: &ByteRegion) -> AlignedRows<'_> {
         let (src, dst) = area.phases();
         let whole = |number: u64| number.is_multiple_of(VECTOR);
         let apart = |level: &Loop| whole((level.src as u64).wrapping_sub(level.dst as u64));

@@ -232,7 +232,7 @@ impl UnswizzledProgram {
 }
 
 /// Returns whether elements of either side are narrower than a byte.
-fn is_narrow(program: &Program) -> bool {
+pub(crate) fn is_narrow(program: &Program) -> bool {
     program.elements().src_bits.min(program.elements().dst_bits) < 8
 }
 

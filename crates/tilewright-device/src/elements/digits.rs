@@ -1,9 +1,7 @@
-//! Programs of digits: each thread takes one combination of iterations, and the program's operations give the offset of
-//! its element. The plan uses it if it cannot move the regions of a program.
+//! Programs of digits: each thread takes one combination of iterations, and the program's operations, as lines of a
+//! text, give the offset of its element. The plan uses it if it cannot move the regions of a program.
 //!
-//! An operation of a program of digits, as lines of a text.
-//!
-//! Law: after the lines, the registers and `s` have the values that the operation defines.
+//! Law: after the lines of an operation, the registers and `s` have the values that the operation defines.
 
 use tilewright_core::Swizzle;
 use tilewright_relayout::{Digits, Elements, Extend, Op, Program};

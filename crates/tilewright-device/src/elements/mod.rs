@@ -20,7 +20,7 @@ use tilewright_relayout::{Digit, Extend, Loop, Program};
 
 use crate::{
     Error,
-    area::Area,
+    byte_region::ByteRegion,
     elements::digits::Width,
     grid::{GridWalk, Iterations, THREADS, sum, walks},
     kernel::{Kernel, KernelText, Launch, Parameters, Way},
@@ -76,7 +76,7 @@ impl Cell {
 }
 
 /// Makes the kernels of an area. This way handles every area.
-pub(crate) fn take(area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
+pub(crate) fn take(area: &ByteRegion) -> Option<Result<Vec<Kernel>, Error>> {
     let unit = area.unit();
     let bytes = unit as i64;
     let mut loops = area.loops.clone();

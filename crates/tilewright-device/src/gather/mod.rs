@@ -1,6 +1,6 @@
 //! Flat gather: runs of the source are copied to shared memory in their order, and elements are gathered from them in
 //! vectors of the destination. It serves few channels on either side, inner dims of 3 or 14, reversed dims, and
-//! elements whose width changes.
+//! elements narrower than a byte or of another width in the destination.
 //!
 //! A block takes a box of iterations with long runs on both sides. The tile keeps each run's offset within 16 bytes,
 //! because a copy without registers must be aligned; the lookup of an element adds the offset of its run. Extents that
@@ -9,22 +9,17 @@
 //! If it needs fewer bank cycles, the tile keeps the order of the destination instead: elements of the source's vectors
 //! are scattered to it, and its runs are stored in vectors. Odd numbers of planes are interleaved this way.
 //!
-//! Laws: no byte outside the source is read; each byte of the destination is written once, in a vector if the vector is
-//! completely within the run, else with an element, or with a byte of elements.
+//! Where widths differ, elements are read from words of 32 bits, widened or truncated in registers, and assembled to
+//! words of the destination, each of which one thread writes.
 //!
-//! A gather: elements of one width moved to elements of the same or another width, at the iterations of loops.
+//! Laws: no byte outside the source is read; each byte of the destination is written once, in a vector if the vector is
+//! completely within the run, else with an element, or with a byte of elements. A region of narrow elements is handled
+//! only if its runs of the destination are whole bytes, so no other kernel writes any byte of it. The bits after the
+//! last element of an array are written as 0.
 //!
 //! Positions and strides of a side count its units: bits if its elements are narrower than a byte, else bytes.
-//!
-//! Widths: elements narrower than a byte, and conversions between elements of different widths.
-//!
-//! A gather whose elements are read from words of 32 bits, widened or truncated in registers, and assembled to words of
-//! the destination, each of which one thread writes.
-//!
-//! Law: a region is handled only if its runs of the destination are whole bytes, so no other kernel writes any byte of
-//! it. The bits after the last element of an array are written as 0.
 
-mod place;
+mod shared_tile;
 mod text;
 mod tile;
 
@@ -33,10 +28,10 @@ use tilewright_relayout::{Extend, Loop, Program, Region};
 use crate::{
     Alignment, Error,
     alignment::VECTOR,
-    area::Area,
+    byte_region::ByteRegion,
     kernel::{Kernel, Launch, Way},
 };
-use place::SharedTile;
+use shared_tile::SharedTile;
 use text::{Fetch, Lies};
 use tile::GatherTile;
 
@@ -47,7 +42,7 @@ const THREADS: u32 = 256;
 const WORTH: u64 = 32;
 
 /// Makes the kernel of an area with long enough runs.
-pub(crate) fn take(area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
+pub(crate) fn take(area: &ByteRegion) -> Option<Result<Vec<Kernel>, Error>> {
     if !area.maps.are_none() {
         return None;
     }
@@ -152,7 +147,7 @@ pub(crate) struct GatherJob {
 
 impl GatherJob {
     /// Makes the job of an area: elements are as wide as the alignment of all addresses allows.
-    pub(crate) fn of(area: &Area) -> GatherJob {
+    pub(crate) fn of(area: &ByteRegion) -> GatherJob {
         let unit = area.unit();
         let mut loops = area.loops.clone();
         loops.push(Loop { extent: area.run / unit, src: unit as i64, dst: unit as i64 });

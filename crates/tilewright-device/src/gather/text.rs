@@ -1,16 +1,14 @@
-//! The text of a gather: it copies runs of the source to the tile, and makes vectors of the destination from it. For a
-//! mirrored job, it scatters vectors of the source to the tile, and stores runs of the destination from it.
+//! The text of a gather. It copies runs of the source to the tile, and makes vectors of the destination from it:
+//! expressions read the elements of a run of the destination from the tile, and assemble them to words.
 //!
-//! Expressions that read the elements of a run of the destination from a tile, and assemble them to words.
-//!
-//! A tile in the order of the destination: elements of vectors of the source are scattered to it, and its runs are
-//! stored in vectors. The job is mirrored: `x` counts bytes of a run of the array's source.
+//! For a mirrored job, the tile is in the order of the destination: the text scatters elements of the source's vectors
+//! to it, and stores its runs in vectors. There `x` counts bytes of a run of the array's source.
 
 use tilewright_relayout::Extend;
 
 use super::{
     GatherJob,
-    place::SharedTile,
+    shared_tile::SharedTile,
     tile::{GatherTile, Lanes},
 };
 use crate::{

@@ -1,13 +1,10 @@
-//! A tile: the number of iterations of each loop that a block takes, chosen for long runs on both sides.
+//! A tile: the number of iterations of each loop that a block takes, chosen for long runs on both sides; and the
+//! vectors of its runs that each thread takes.
 //!
 //! Laws: the iterations of a run, in their order, are contiguous, and all of them except those of the last loop are in
 //! every tile. A run of the destination begins at a whole byte in each tile. A tile has at most [`MOST`] bytes, gaps
-//! between runs included.
-//!
-//! The assignment of vectors of a tile's runs to the threads of a block, in the order of their numbers.
-//!
-//! Laws: each vector of each run is taken once. The groups of vectors of a run begin at multiples of a number of bytes
-//! in memory, so no two groups of a run touch the same sector.
+//! between runs included. Each vector of each run is taken once. The groups of vectors of a run begin at multiples of a
+//! number of bytes in memory, so no two groups of a run touch the same sector.
 
 use tilewright_relayout::Loop;
 

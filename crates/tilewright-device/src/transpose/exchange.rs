@@ -1,11 +1,10 @@
-//! Exchanges bits of the position in a vector for bits of the register's number, and reorders vectors.
+//! Exchanges bits of the position in a vector for bits of the register's number, and reorders vectors; and prints bits
+//! of a tile: sets of them, the iterations that they encode, and the fields of a thread's number.
 //!
 //! Positions of less than a byte are exchanged by shifts and masks first; then whole bytes are permuted.
 //!
 //! Laws: after the exchanges, element `i` of the vector in registers `4 · r …` is the one with the position and
 //! register that the tile's bits define; a vector from a cell becomes a vector of the destination.
-//!
-//! Terms of the bits of a tile: sets of them, the iterations that they encode, and the fields of a thread's number.
 
 use super::tile::{Bit, TransposeTile};
 use crate::kernel::KernelText;

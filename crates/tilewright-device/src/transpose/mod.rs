@@ -1,13 +1,9 @@
 //! A transpose: vectors of 16 bytes are read in the order of the source, exchanged in registers for vectors in the
 //! order of the destination, and reordered through a tile in shared memory. Vectors that both sides have, in the same
-//! order, stay in registers.
+//! order, stay in registers. Blocks visit tiles in an order in which neighbours share lines.
 //!
-//! Law: each vector of the destination is written once, with the bytes that the area defines. Accesses to shared memory
-//! are free of bank conflicts.
-//!
-//! The order in which blocks visit tiles.
-//!
-//! Law: the blocks visit each tile once.
+//! Laws: each vector of the destination is written once, with the bytes that the area defines. Accesses to shared
+//! memory are free of bank conflicts. The blocks visit each tile once.
 
 mod exchange;
 mod tile;
@@ -17,7 +13,7 @@ use tilewright_relayout::{Elements, Program, Region};
 use crate::{
     Alignment, Error, Options,
     alignment::VECTOR,
-    area::Area,
+    byte_region::ByteRegion,
     grid::strips,
     kernel::{Kernel, KernelText, Launch, Parameters, Way},
     swizzled::Maps,
@@ -26,7 +22,7 @@ use exchange::{beside, fields, iterations, rounds, xored};
 use tile::{Bit, BitRegion, TileSide, TransposeTile};
 
 /// Makes the kernel of an area whose vectors are whole on both sides.
-pub(crate) fn take(area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
+pub(crate) fn take(area: &ByteRegion) -> Option<Result<Vec<Kernel>, Error>> {
     let arrays = Arrays {
         bytes: area.bytes,
         alignment: area.alignment,

@@ -20,7 +20,7 @@ use tilewright_relayout::{Loop, Region};
 use crate::{
     Alignment,
     alignment::{SECTOR, VECTOR, common},
-    area::Area,
+    byte_region::ByteRegion,
 };
 
 /// The bits of a vector.
@@ -40,7 +40,7 @@ pub(crate) struct BitRegion {
 
 impl BitRegion {
     /// Returns an area in bits; `None` if a distance exceeds 64 bits.
-    pub(crate) fn of_area(area: &Area) -> Option<BitRegion> {
+    pub(crate) fn of_area(area: &ByteRegion) -> Option<BitRegion> {
         BitRegion::scaled((area.src, area.dst), area.run, &area.loops, 8)
     }
 

@@ -14,7 +14,7 @@ use crate::{
 
 /// Loops around runs of bytes that are contiguous on both sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Area {
+pub(crate) struct ByteRegion {
     /// The first byte in the source and in the destination.
     pub(crate) src: i64,
     pub(crate) dst: i64,
@@ -32,15 +32,15 @@ pub(crate) struct Area {
     pub(crate) maps: Maps,
 }
 
-impl Area {
+impl ByteRegion {
     /// Returns the area of a region that counts bytes.
     pub(crate) fn of(
         region: &Region,
         program: &Program,
         alignment: Alignment,
         options: Options,
-    ) -> Area {
-        Area {
+    ) -> ByteRegion {
+        ByteRegion {
             src: region.src,
             dst: region.dst,
             run: region.run,
