@@ -1,10 +1,8 @@
 //! The compiler, and the architecture that it compiles a text for. A launch uses it for structures whose code is
 //! neither loaded nor on disk.
 //!
-//! The architecture is chosen so that a device can run the code.
-//!
-//! Law: machine code runs on devices of the same major version and of its own minor version or a newer one; the driver
-//! compiles PTX for any newer device.
+//! Law: the device can run the code. Machine code runs on devices of the same major version and of its own minor
+//! version or a newer one; the driver compiles PTX for any newer device.
 
 use crate::{
     Error,

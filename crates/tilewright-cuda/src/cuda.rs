@@ -10,7 +10,7 @@ use crate::{
     device::{self, Device, Devices},
     error::{of_code, of_device},
     modules::{CodeKey, Counters, Disk, Modules, count, lock},
-    movement::Ready,
+    movement::KeyedKernels,
     raw::{Driver, Events, Loaded},
     settings::{self, DRIVER},
     table::{JobTable, Launch, TextArguments},
@@ -185,7 +185,7 @@ impl Cuda {
             return Ok(());
         };
         let ready = jobs.iter().map(|job| job.moved.ready(job.src, job.dst));
-        let ready: Vec<Arc<Ready>> = ready.collect::<Result<_, _>>()?;
+        let ready: Vec<Arc<KeyedKernels>> = ready.collect::<Result<_, _>>()?;
         let groups = groups(jobs, &ready)?;
         let device = self.devices.device(ordinal)?;
         self.driver.within(device.context, || {
@@ -324,7 +324,10 @@ impl Cuda {
 
 /// Groups the kernels of some jobs by their texts. Kernels that fill come first: in some moves they fill the whole
 /// destination.
-fn groups<'a>(jobs: &[Job<'_>], ready: &'a [Arc<Ready>]) -> Result<Vec<JobGroup<'a>>, Error> {
+fn groups<'a>(
+    jobs: &[Job<'_>],
+    ready: &'a [Arc<KeyedKernels>],
+) -> Result<Vec<JobGroup<'a>>, Error> {
     let mut groups: Vec<JobGroup<'a>> = Vec::new();
     let mut known = std::collections::HashMap::new();
     // Jobs of one plan often follow each other, so the next kernel is likely that of the next group.

@@ -7,15 +7,14 @@
 //! | module | contents |
 //! |---|---|
 //! | `cuda` | [`Cuda`]: driver, compiler and code together; launches |
-//! | `movement`, `job` | [`Move`]: a program, and its kernels for pointers of each alignment; [`Job`]: one with its memory |
-//! | `settings`, `missing` | the places where the libraries are looked for; the message if they are not found |
-//! | `compiler`, `target` | NVRTC; the architecture that a text is compiled for |
-//! | `key`, `modules`, `disk` | the key of code; code in memory and in files |
-//! | `device` | devices with their primary contexts |
-//! | `shape`, `table` | the arguments of entries; many arrays in one launch |
-//! | `place`, `queue` | [`Place`], [`Memory`]: a device with memory that this process owns; [`Queue`]: work in order, timed by events |
-//! | `mark` | [`Mark`]: the end of the work that is queued on a stream |
-//! | `check`, `find` | checks for memory that is too short or overlaps; the device that contains it |
+//! | `movement` | [`Move`]: a program, and its kernels for pointers of each alignment; [`Job`]: a move with its memory |
+//! | `settings` | the places where the libraries are looked for; the message if they are not found |
+//! | `compiler` | NVRTC, and the architecture that a text is compiled for |
+//! | `modules` | compiled code in memory and in files, and its keys |
+//! | `device` | devices with their primary contexts; checks of the memory of jobs |
+//! | `table` | the arguments of entries; many arrays in one launch |
+//! | `place` | [`Place`]: a device with [`Memory`] that this process owns; [`Queue`]: work in order, timed by events |
+//! | `error` | errors of devices, and the code of the driver |
 //! | `raw` | the calls of both libraries, the only `unsafe` code |
 //!
 //! ```

@@ -32,17 +32,17 @@ pub struct Move {
     program: Program,
     options: Options,
     /// At most 256, and rarely more than one.
-    made: Mutex<Vec<(Alignment, Arc<Ready>)>>,
+    made: Mutex<Vec<(Alignment, Arc<KeyedKernels>)>>,
 }
 
 /// Kernels with the keys of their texts.
 #[derive(Debug)]
-pub(crate) struct Ready {
+pub(crate) struct KeyedKernels {
     plan: DevicePlan,
     keys: Vec<CodeKey>,
 }
 
-impl Ready {
+impl KeyedKernels {
     /// Iterates over the kernels; those that fill come before those that move.
     pub(crate) fn kernels(&self) -> impl Iterator<Item = (&CodeKey, &Kernel)> {
         self.keys.iter().zip(self.plan.kernels())
@@ -126,9 +126,13 @@ impl Move {
     ///
     /// # Errors
     /// `unsupported` if no kernel supports the move; `limit` if the array is too large for one launch.
-    pub(crate) fn ready(&self, src: DeviceBytes, dst: DeviceBytes) -> Result<Arc<Ready>, Error> {
+    pub(crate) fn ready(
+        &self,
+        src: DeviceBytes,
+        dst: DeviceBytes,
+    ) -> Result<Arc<KeyedKernels>, Error> {
         let alignment = Alignment::of_addresses(src.address(), dst.address());
-        let find = |made: &[(Alignment, Arc<Ready>)]| {
+        let find = |made: &[(Alignment, Arc<KeyedKernels>)]| {
             made.iter().find(|(own, _)| *own == alignment).map(|(_, ready)| ready.clone())
         };
         if let Some(ready) = find(&lock(&self.made)) {
@@ -139,7 +143,7 @@ impl Move {
             Error::new(kind, format!("no kernel for this move: {error}"))
         })?;
         let keys = plan.kernels().iter().map(|kernel| CodeKey::of(&[kernel.text()])).collect();
-        let ready = Arc::new(Ready { plan, keys });
+        let ready = Arc::new(KeyedKernels { plan, keys });
         let mut made = lock(&self.made);
         // Another thread may have made it in the meantime.
         Ok(find(&made).unwrap_or_else(|| {

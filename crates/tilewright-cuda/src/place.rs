@@ -1,15 +1,15 @@
-//! A device on which this process owns memory, ordered work in this memory, and its duration on the device. Benchmarks, tests and
-//! the Python package use it; launches on memory of callers do not.
+//! A device on which this process owns memory, and a queue of work in this memory, timed on the device. Benchmarks,
+//! tests and the Python package use it; launches on memory of callers do not.
 //!
-//! A [`Mark`] is the end of the work that is queued on a stream: a query whether it is done, and a way for other streams to wait for
-//! it. The Python package uses it to order its work with that of torch and others.
+//! A [`Mark`] is the end of the work that is queued on a stream: a query whether it is done, and a way for other
+//! streams to wait for it. The Python package orders its work with that of torch and others by marks.
 
 use std::sync::Arc;
 
 use crate::{
     Cuda, Error, Job, Move, Stream,
     error::of_device,
-    raw::{Allocated, Event, Events, Graph, Own, OwnStream},
+    raw::{Allocated, DeviceApi, Event, Events, Graph, OwnedStream},
 };
 
 /// A device on which this process allocates memory and queues work. Programs that measure, test, or read files into
@@ -31,7 +31,7 @@ use crate::{
 #[derive(Debug)]
 pub struct Place {
     cuda: Arc<Cuda>,
-    own: Arc<Own>,
+    own: Arc<DeviceApi>,
 }
 
 impl Place {
@@ -53,7 +53,7 @@ impl Place {
             return Err(of_device("no-device", says));
         }
         let device = cuda.device(ordinal)?;
-        let own = Arc::new(Own::of(cuda.driver(), cuda.events()?, device.context, ordinal)?);
+        let own = Arc::new(DeviceApi::of(cuda.driver(), cuda.events()?, device.context, ordinal)?);
         Ok(Arc::new(Place { cuda: cuda.clone(), own }))
     }
 
@@ -98,7 +98,7 @@ impl Place {
         })
     }
 
-    pub(crate) fn own(&self) -> &Arc<Own> {
+    pub(crate) fn own(&self) -> &Arc<DeviceApi> {
         &self.own
     }
 }
@@ -332,8 +332,8 @@ pub enum Step<'a> {
 #[derive(Debug)]
 pub struct Queue {
     /// Dropped first: it belongs to the context that `place` keeps retained.
-    stream: OwnStream,
-    own: Arc<Own>,
+    stream: OwnedStream,
+    own: Arc<DeviceApi>,
     place: Arc<Place>,
 }
 
@@ -350,7 +350,7 @@ impl Queue {
     /// ```
     pub fn new(place: &Arc<Place>) -> Result<Queue, Error> {
         let own = place.own().clone();
-        Ok(Queue { stream: OwnStream::new(&own)?, own, place: place.clone() })
+        Ok(Queue { stream: OwnedStream::new(&own)?, own, place: place.clone() })
     }
 
     /// Queues a step and returns.

@@ -1,11 +1,8 @@
-//! Tables of jobs: kernels of one text over many arrays, as the words that one launch takes by value. Launches of many
-//! arrays use them.
+//! Tables of jobs: kernels of one text over many arrays, as the words that one launch takes by value; and the arguments
+//! of the entries of a text, which determine the sizes of tables. Launches of many arrays use them.
 //!
-//! Law: the blocks of a table are those of its jobs, one job after the other; block `b` of the launch is block
-//! `b - first` of the last job whose `first` is at most `b`.
-//!
-//! The arguments of a compiled text's entries: the number of numbers, threads, and jobs of a table. It determines the
-//! text of the entries and the sizes of tables.
+//! Law: the blocks of a table are those of its jobs, one job after the other; block `b` of the launch is block `b -
+//! first` of the last job whose `first` is at most `b`.
 
 use std::ffi::CStr;
 

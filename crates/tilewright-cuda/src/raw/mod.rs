@@ -7,24 +7,24 @@
 //! | `driver.rs` | the calls of the driver |
 //! | `nvrtc.rs` | the calls of the compiler |
 //! | `loaded.rs` | code in a context, and its launch |
-//! | `given.rs` | memory and streams that a caller gives |
-//! | `own.rs` | the calls for memory and streams that this process owns; the memory itself |
+//! | `caller.rs` | memory and streams that a caller gives |
+//! | `owned.rs` | the calls for memory and streams that this process owns; the memory itself |
 //! | `event.rs`, `graph.rs` | the calls for events; those for graphs |
 
+mod caller;
 mod driver;
 mod event;
-mod given;
 mod graph;
 mod library;
 mod loaded;
 mod nvrtc;
-mod own;
+mod owned;
 
+pub use caller::{DeviceBytes, Stream};
 pub(crate) use driver::{Allocation, Context, Driver};
 pub(crate) use event::{Event, Events};
-pub use given::{DeviceBytes, Stream};
 pub(crate) use graph::Graph;
 pub(crate) use library::Library;
 pub(crate) use loaded::Loaded;
 pub(crate) use nvrtc::{CodeForm, Nvrtc};
-pub(crate) use own::{Allocated, Own, OwnStream};
+pub(crate) use owned::{Allocated, DeviceApi, OwnedStream};

@@ -1,14 +1,10 @@
-//! The driver's calls for memory and streams that this process owns, looked up separately from those of launches: a
-//! driver that lacks one of them can still move arrays.
+//! The driver's calls for memory and streams that this process owns, and the memory itself. The calls are looked up
+//! separately from those of launches: a driver that lacks one of them can still move arrays.
 //!
-//! Law: nothing is freed or destroyed before the work that was queued with it is done. If a wait fails, the value is
-//! left as it is, and its context frees it later. Waiting, allocating and freeing end no capture on other devices; on
-//! its own device, the driver forbids everyone to wait for all work while a stream is captured.
-//!
-//! Memory of a device that this process owns.
-//!
-//! Law: the memory is freed after all work that was queued in its context, and work that uses it is queued in no other
-//! context. So all work that was queued with the memory finds it allocated.
+//! Laws: nothing is freed or destroyed before the work that was queued with it is done. If a wait fails, the value is
+//! left as it is, and its context frees it later. Work that uses memory is queued in no other context, so all of it
+//! finds the memory allocated. Waiting, allocating and freeing end no capture on other devices; on its own device, the
+//! driver forbids everyone to wait for all work while a stream is captured.
 
 use std::{
     ffi::{c_char, c_int, c_uint, c_void},
@@ -44,7 +40,7 @@ const NON_BLOCKING: c_uint = 1;
 
 /// The functions, with the driver, and a device with the context in which they are called.
 #[derive(Debug)]
-pub(crate) struct Own {
+pub(crate) struct DeviceApi {
     functions: Functions,
     driver: Arc<Driver>,
     events: Arc<Events>,
@@ -53,17 +49,17 @@ pub(crate) struct Own {
     graphs: OnceLock<Graphs>,
 }
 
-impl Own {
+impl DeviceApi {
     /// Looks up the functions in the driver's library. The owner of the context keeps it retained.
     pub(crate) fn of(
         driver: &Arc<Driver>,
         events: Arc<Events>,
         context: Context,
         ordinal: i32,
-    ) -> Result<Own, Error> {
+    ) -> Result<DeviceApi, Error> {
         let functions = driver.library().table(Functions::of, "a driver for CUDA 11.0")?;
         let (driver, graphs) = (driver.clone(), OnceLock::new());
-        Ok(Own { functions, driver, events, context, ordinal, graphs })
+        Ok(DeviceApi { functions, driver, events, context, ordinal, graphs })
     }
 
     /// Returns the number of the device.
@@ -72,7 +68,7 @@ impl Own {
     }
 
     /// Returns whether both are on one device, in one context.
-    pub(super) fn is_beside(&self, other: &Own) -> bool {
+    pub(super) fn is_beside(&self, other: &DeviceApi) -> bool {
         self.context == other.context
     }
 
@@ -167,7 +163,7 @@ impl Own {
     /// Waits for all work of the context, then frees memory; if the wait fails, the memory stays allocated.
     ///
     /// # Safety
-    /// The address comes from [`Own::allocate`], and work that is queued later does not use it.
+    /// The address comes from [`DeviceApi::allocate`], and work that is queued later does not use it.
     pub(super) unsafe fn free(&self, address: u64) {
         // A failure is ignored, because nothing can be done about it.
         let _ = self.wait().and_then(|()| {
@@ -252,7 +248,7 @@ impl Own {
     /// Destroys a stream.
     ///
     /// # Safety
-    /// It comes from [`Own::stream`], and no further work is queued on it.
+    /// It comes from [`DeviceApi::stream`], and no further work is queued on it.
     pub(super) unsafe fn end(&self, stream: Stream) {
         // SAFETY: `# Safety` of `end`. A failure is ignored, because nothing can be done about it.
         let _ = self.call("cuStreamDestroy", |f| unsafe { (f.cuStreamDestroy_v2)(stream.raw()) });
@@ -274,18 +270,18 @@ impl Own {
 
 /// A stream that this process owns. Dropping it waits for its work, and destroys it.
 #[derive(Debug)]
-pub(crate) struct OwnStream {
-    own: Arc<Own>,
+pub(crate) struct OwnedStream {
+    own: Arc<DeviceApi>,
     stream: Stream,
 }
 
-impl OwnStream {
-    pub(crate) fn new(own: &Arc<Own>) -> Result<OwnStream, Error> {
-        Ok(OwnStream { own: own.clone(), stream: own.stream()? })
+impl OwnedStream {
+    pub(crate) fn new(own: &Arc<DeviceApi>) -> Result<OwnedStream, Error> {
+        Ok(OwnedStream { own: own.clone(), stream: own.stream()? })
     }
 
     /// Returns whether memory is in the context of this stream.
-    pub(super) fn is_beside(&self, memory: &Own) -> bool {
+    pub(super) fn is_beside(&self, memory: &DeviceApi) -> bool {
         self.own.is_beside(memory)
     }
 
@@ -299,11 +295,11 @@ impl OwnStream {
     }
 }
 
-impl Drop for OwnStream {
+impl Drop for OwnedStream {
     fn drop(&mut self) {
         // If the driver cannot wait for a stream, it is not destroyed.
         if self.own.wait_for(self.stream).is_ok() {
-            // SAFETY: the stream comes from `Own::stream`; this value is not used any more.
+            // SAFETY: the stream comes from `DeviceApi::stream`; this value is not used any more.
             unsafe { self.own.end(self.stream) };
         }
     }
@@ -312,13 +308,13 @@ impl Drop for OwnStream {
 /// Memory of a device that this process owns: freed when dropped, once all work of its context is done.
 #[derive(Debug)]
 pub(crate) struct Allocated {
-    own: Arc<Own>,
+    own: Arc<DeviceApi>,
     address: u64,
     bytes: u64,
 }
 
 impl Allocated {
-    pub(crate) fn new(own: &Arc<Own>, bytes: u64) -> Result<Allocated, Error> {
+    pub(crate) fn new(own: &Arc<DeviceApi>, bytes: u64) -> Result<Allocated, Error> {
         Ok(Allocated { own: own.clone(), address: own.allocate(bytes)?, bytes })
     }
 
@@ -372,7 +368,7 @@ impl Allocated {
         at: u64,
         (dst, to): (&Allocated, u64),
         bytes: u64,
-        stream: &OwnStream,
+        stream: &OwnedStream,
     ) -> Result<(), Error> {
         for (side, own) in [("source", &self.own), ("destination", &dst.own)] {
             if !stream.is_beside(own) {
