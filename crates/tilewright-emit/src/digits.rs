@@ -1,11 +1,10 @@
-//! A layout as digits, from which its offset function and the inverse are made.
+//! A layout as digits, from which its offset function and the inverse are made. Sizes and strides of digits are a
+//! number times extents, each in tiles.
 //!
 //! ```text
 //! coordinates --steps--> axes --digits--> Σ digit · stride + base --swizzle--> offset
 //! digit = axis / below % size
 //! ```
-//!
-//! Sizes and strides: a number times extents, each in tiles.
 
 use std::{collections::HashSet, rc::Rc};
 

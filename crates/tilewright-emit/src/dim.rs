@@ -150,9 +150,5 @@ impl Assumption {
 }
 
 fn lcm(a: u64, b: u64) -> Option<u64> {
-    let (mut x, mut y) = (a, b);
-    while y > 0 {
-        (x, y) = (y, x % y);
-    }
-    (a / x.max(1)).checked_mul(b).filter(|all| *all <= i64::MAX as u64)
+    (a / tilewright_core::gcd(a, b).max(1)).checked_mul(b).filter(|all| *all <= i64::MAX as u64)
 }

@@ -1,12 +1,11 @@
-//! Expressions over integers. Constructors return the reduced form: numbers are computed, powers of two become shifts
-//! and masks, and operations that [`OffsetFacts`] make unnecessary are omitted.
+//! Expressions over integers, and the known facts of their values: a range, and a number that divides them.
+//! Constructors return the reduced form: numbers are computed, powers of two become shifts and masks, and operations
+//! that [`OffsetFacts`] make unnecessary are omitted.
 //!
 //! Law: a reduced expression has the value of the operation for all values that the facts allow
 //! (`reduced_expressions_have_the_same_value`).
 //!
 //! Quotients, remainders, masks and shifts are taken of natural numbers only.
-//!
-//! The known facts of the value of an expression: its range, and a number that divides it.
 
 use std::rc::Rc;
 

@@ -8,12 +8,11 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `expr`, `facts` | expressions over integers in reduced form; the known facts of their values |
-//! | `product` | sizes and strides: a number times extents, each rounded up to tiles |
+//! | `expr` | expressions over integers in reduced form, and the known facts of their values |
+//! | `dim` | extents that are numbers or names, and what is known of named ones |
 //! | `digits` | a layout, or a pattern at named extents, as digits |
-//! | `forward`, `backward` | the offset function and its inverse |
+//! | `offset` | the offset function and its inverse |
 //! | `function` | functions, with names for common subexpressions |
-//! | `assume`, `dim` | named extents, and their known facts |
 //! | `language`, `print` | the languages |
 //!
 //! ```
@@ -32,7 +31,6 @@ mod digits;
 mod dim;
 mod expr;
 mod function;
-mod language;
 mod offset;
 mod print;
 
@@ -40,5 +38,5 @@ pub use crate::dim::Assumption;
 pub use digits::Digits;
 pub use dim::Dim;
 pub use function::Function;
-pub use language::{Language, Style, Width};
+pub use print::{Language, Style, Width};
 pub use tilewright_error::Error;
