@@ -7,6 +7,8 @@
 //! it on the whole layout; if it fails, the coordinate of the difference joins the list. The search therefore looks at
 //! few coordinates, whatever the size.
 //!
+//! # Matrices
+//!
 //! Finds the invertible matrix of bits that turns one layout into another, where CuTe's family of swizzles has none.
 //!
 //! Law: `M` is returned iff `M(A(c)) = B(c)` for every coordinate `c`. No such matrix exists iff for some coordinates

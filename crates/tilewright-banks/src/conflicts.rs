@@ -8,7 +8,7 @@ use tilewright_core::{Error, TensorLayout};
 
 use crate::{
     Access, Banks, Turns,
-    places::{Moment, VectorOffsets},
+    access::{Moment, VectorOffsets},
 };
 
 /// The conflicts of an access, counted over all its instructions.

@@ -12,9 +12,8 @@
 //! one cycle through all banks, since longer padding repeats the same banks. The length of a row is the smallest stride
 //! of the dims that are not fastest in memory. Padding needs larger strides to be multiples of it.
 //!
-//! A change of a layout that may remove bank conflicts: a swizzle of the offsets, or unused elements after each row.
-//!
-//! The proof that a change leaves a conflict: two threads of one turn that access different words of one bank.
+//! A [`Fix`] is such a change of a layout. The proof that it leaves a conflict is two threads of one turn that access
+//! different words of one bank.
 
 use std::fmt;
 
@@ -22,7 +21,7 @@ use tilewright_core::{Error, Layout, Mode, Swizzle, TensorLayout};
 
 use crate::{
     Access, Banks, Turns,
-    places::{Moment, VectorOffsets},
+    access::{Moment, VectorOffsets},
 };
 
 /// The largest storage that is searched for swizzles, as a power of two of elements: more than any shared memory holds.

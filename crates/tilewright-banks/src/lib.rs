@@ -38,17 +38,15 @@ mod banks;
 mod between;
 mod conflicts;
 mod fix;
-mod places;
 mod spread;
 
 pub use crate::{
     between::matrix_between,
     fix::{Change, Failed, Pair},
 };
-pub use access::Access;
+pub use access::{Access, MAX_CELLS, Moment};
 pub use banks::{Banks, MAX_LANES, Turns};
 pub use between::{Between, Sample, swizzle_between};
 pub use conflicts::{Clash, Conflicts, Phase, Word, conflicts};
 pub use fix::{Fix, Found, Search, fix};
-pub use places::{MAX_CELLS, Moment};
 pub use spread::Spread;

@@ -2,10 +2,12 @@
 //!
 //! [`Witness`]: the position that shows why no layout or notation expresses a sharding.
 //!
-//! The bounds of every value of this crate are here, with the cursor over the text of a sharding, whose errors are those of this
-//! crate.
+//! The bounds of every value of this crate are here, with the cursor over the text of a sharding, whose errors are
+//! those of this crate.
 
 use std::{collections::HashSet, fmt};
+
+use tilewright_core::unravel_index;
 
 use crate::Error;
 
@@ -185,14 +187,7 @@ impl Mesh {
     /// # Ok::<(), tilewright_sharded::Error>(())
     /// ```
     pub fn coord(&self, position: u64) -> Vec<u64> {
-        let mut rest = position;
-        let mut coord: Vec<u64> = Vec::with_capacity(self.sizes.len());
-        for size in self.sizes.iter().rev() {
-            coord.push(rest % size);
-            rest /= size;
-        }
-        coord.reverse();
-        coord
+        unravel_index(position, &self.sizes).collect()
     }
 
     /// Returns the number of the device at a position; `None` past the last, and if devices are unnamed.
