@@ -5,7 +5,7 @@ use std::fmt;
 use tilewright_core::{Error, TensorLayout};
 
 use crate::{
-    ArrayShape, Dim, Layout, PrimitiveType, shape_util::dimension_number, tile::write_list,
+    ArrayShape, Dim, Layout, PrimitiveType, layout::write_list, shape_util::dimension_number,
 };
 
 impl ArrayShape {

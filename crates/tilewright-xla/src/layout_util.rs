@@ -10,8 +10,6 @@
 //!
 //! Law: a change of the order keeps every other property. Splits, which count physical dims, stay with the logical dims
 //! that they split.
-//!
-//! Dims that are split over several memories, and the length of the longest piece.
 
 use tilewright_core::Error;
 

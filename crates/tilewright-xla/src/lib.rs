@@ -75,7 +75,6 @@ mod raise;
 mod shape;
 pub mod shape_util;
 mod text;
-mod tile;
 mod validate;
 
 pub use crate::padding::PaddedShape;
@@ -86,9 +85,9 @@ pub use crate::{
 #[cfg(feature = "proto")]
 pub use hlo::{Buffer, Buffers, HloComputation, HloInstruction, HloModule, Tiling, Unsized};
 pub use layout::{ArrayShape, Dim, Layout, Split};
+pub use layout::{Tile, TileDim};
 pub use layout_util::Ignore;
 pub use padding::{Padded, fill_text, parse_fill};
 pub use primitive_type::PrimitiveType;
 pub use shape::{Shape, ShapeKind};
-pub use tile::{Tile, TileDim};
 pub use tilewright_error::Error;

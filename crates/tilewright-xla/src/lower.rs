@@ -8,10 +8,14 @@
 //! their quotients by the tile, rounded up, followed by the tile's extents. The walk is written once ([`DimWalk`]) and
 //! used three times: over bounds, over digits, and over steps.
 //!
+//! # Steps
+//!
 //! The walk over the steps of a [`TensorLayout`]: exact for every layout, also if a tile boundary falls inside a digit.
 //!
 //! A working dim that exists only in storage (a missing dim of a longer tile) has only coordinate 0 and needs no axis,
 //! unless a dim is merged into it.
+//!
+//! # Digits
 //!
 //! The walk over digits: a sum of one stride per digit, as long as tile boundaries fall between digits.
 //!

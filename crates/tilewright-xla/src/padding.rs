@@ -1,5 +1,5 @@
-//! The padding of the original proto: `padded_dimensions` and `padding_value`, as `pad(3,5)fill(0)`, alone ([`Padded`]) and
-//! together with the shape of its array as one value ([`PaddedShape`]).
+//! The padding of the original proto: `padded_dimensions` and `padding_value`, as `pad(3,5)fill(0)`, alone ([`Padded`])
+//! and together with the shape of its array as one value ([`PaddedShape`]).
 //!
 //! [`PaddingValue`] is the value of the padding as an enum of the proto.
 //!
@@ -10,9 +10,8 @@ use std::fmt;
 use tilewright_core::{Error, Fill, ParseError, TensorLayout};
 
 use crate::{
-    ArrayShape, Dim, Layout, PrimitiveType,
+    ArrayShape, Dim, Layout, PrimitiveType, layout,
     text::{self, Cursor},
-    tile,
 };
 
 /// The width in memory of each logical dim, and the value of the cells after a dim's data.
@@ -240,7 +239,7 @@ fn fill(cursor: &mut Cursor<'_>) -> Result<Fill, ParseError> {
 impl fmt::Display for Padded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("pad(")?;
-        tile::write_list(f, &self.widths)?;
+        layout::write_list(f, &self.widths)?;
         f.write_str(")")?;
         match fill_text(self.fill) {
             Some(fill) => write!(f, "fill({fill})"),

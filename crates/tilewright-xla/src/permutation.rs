@@ -132,3 +132,19 @@ pub(crate) fn check(permutation: &[u64], len: usize) -> Result<(), Error> {
     }
     Ok(())
 }
+
+/// Returns all orders of some items.
+pub(crate) fn permutations<T: Copy>(items: &[T]) -> Vec<Vec<T>> {
+    let Some((&first, rest)) = items.split_first() else {
+        return vec![Vec::new()];
+    };
+    let mut all = Vec::new();
+    for shorter in permutations(rest) {
+        for at in 0..=shorter.len() {
+            let mut longer = shorter.clone();
+            longer.insert(at, first);
+            all.push(longer);
+        }
+    }
+    all
+}

@@ -6,17 +6,16 @@
 //! dims after their high digits, and a tile larger than its dims pads. The search builds tiles for a number of dim
 //! orders, and the shortest text whose lowering is the same map wins. Every result is checked.
 //!
-//! The digits of a map: its modes, limited to the extents.
+//! # Tiles
 //!
-//! Finds tiles that put given digits into their storage order.
-//!
-//! The working dims of XLA's walk are simulated as pieces: runs of digits of one dim. A tile moves the top digits of
-//! some pieces to the left and leaves the rest to the right, in the same order. Each round takes the longest list of
-//! the next digits in storage order that one tile can take.
+//! The digits of a map are its modes, limited to the extents. The search finds tiles that put them into their storage
+//! order. The working dims of XLA's walk are simulated as pieces: runs of digits of one dim. A tile moves the top
+//! digits of some pieces to the left and leaves the rest to the right, in the same order. Each round takes the longest
+//! list of the next digits in storage order that one tile can take.
 
 use tilewright_core::{Error, Mode, TensorLayout};
 
-use crate::{Layout, Tile, TileDim, lower::chained};
+use crate::{Layout, Tile, TileDim, lower::chained, permutation::permutations};
 
 /// The number of dims of more than one coordinate up to which every order of them is tried.
 const ALL_ORDERS: usize = 4;
@@ -176,21 +175,6 @@ fn by_stride(tensor: &TensorLayout, stride: impl Fn(usize) -> Option<u64>) -> Ve
         std::cmp::Reverse(stride(dim).unwrap_or_else(|| written(dim)))
     });
     order
-}
-
-fn permutations(items: &[usize]) -> Vec<Vec<usize>> {
-    let Some((&first, rest)) = items.split_first() else {
-        return vec![Vec::new()];
-    };
-    let mut all = Vec::new();
-    for shorter in permutations(rest) {
-        for at in 0..=shorter.len() {
-            let mut longer = shorter.clone();
-            longer.insert(at, first);
-            all.push(longer);
-        }
-    }
-    all
 }
 
 /// A digit `⌊x / div⌋ mod extent` of a dim, `stride` elements apart in storage.

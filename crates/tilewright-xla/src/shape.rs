@@ -621,7 +621,7 @@ impl From<Vec<u64>> for ShapeIndex {
 impl fmt::Display for ShapeIndex {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("{")?;
-        crate::tile::write_list(f, &self.members)?;
+        crate::layout::write_list(f, &self.members)?;
         f.write_str("}")
     }
 }

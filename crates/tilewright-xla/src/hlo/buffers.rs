@@ -3,7 +3,7 @@
 //! Law: `bytes = data_bytes · factor`, up to rounding to a byte; arrays are ranked by `bytes − data_bytes`, the largest
 //! first.
 //!
-//! A requested tiling, to measure arrays as if they had it.
+//! A [`Tiling`] is a requested tiling, to measure arrays as if they had it.
 
 use std::{collections::HashMap, sync::Arc};
 

@@ -480,7 +480,7 @@ impl FieldWriter<'_, '_> {
         }
         self.name(name)?;
         self.f.write_str(": [")?;
-        crate::tile::write_list(self.f, items)?;
+        crate::layout::write_list(self.f, items)?;
         self.f.write_str("]")
     }
 

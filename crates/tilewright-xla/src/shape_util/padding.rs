@@ -4,6 +4,8 @@
 //! XLA's walk (see `lower`) replaces a dim by the quotient, rounded up, and the tile's extent, and the last step rounds
 //! the product up to the alignment.
 //!
+//! # Least padding
+//!
 //! The order of the dims with the least padding under the tiles of a layout.
 //!
 //! Law: [`Layout::least_padding`] is the least [`Layout::padded_elements`] over all orders of the dims, exactly. The

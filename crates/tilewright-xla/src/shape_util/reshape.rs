@@ -3,22 +3,24 @@
 //! Law: a reshape is free iff every element, by its row-major number, has the same offset before and after, with the
 //! same bits, in a storage of the same length. XLA does not compare tiles and element sizes.
 //!
+//! # Common factors
+//!
 //! The common split points of the dims of two shapes of one size in row-major order.
 //!
 //! Law: between two neighbouring split points, the dims of both sides have the same product, and no split point can be
 //! added. Source: XLA's `CommonFactors`.
 //!
-//! Layouts for other dims that make the reshape to them free.
+//! # Layouts for free reshapes
 //!
 //! Untiled dims between two split points of [`common_factors`] can change freely iff they are adjacent in storage, in
 //! descending order; dims of extent 1 do not matter. Each group of dims is a block, and a free reshape keeps exactly
 //! the order of the blocks in storage.
 //!
-//! Two arrays of one size as functions of the same coordinates, so that they can be compared.
+//! # Comparison
 //!
-//! The row-major order of the elements is cut into factors of which the dims of both sides are products. Where the dims
-//! of the two sides do not divide, their common product is one factor, which each side splits on its own. Both become
-//! steps before the array's own steps.
+//! Two arrays of one size are compared as functions of the same coordinates. The row-major order of the elements is cut
+//! into factors of which the dims of both sides are products. Where the dims of the two sides do not divide, their
+//! common product is one factor, which each side splits on its own. Both become steps before the array's own steps.
 
 use tilewright_core::{Error, Layout as Strided, Mode, Step, TensorLayout};
 

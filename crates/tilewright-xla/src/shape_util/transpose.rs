@@ -4,19 +4,21 @@
 //! with its dims permuted that way is the output: same offsets, same bits, same storage. XLA compares only the orders
 //! of the dims.
 //!
-//! Permutation of logical dims, and dims made the slowest.
+//! # Permuted dims
 //!
 //! Law: permuting dims moves no byte; the element `index` of the result is the element `permute_inverse(index, p)` of
 //! the array.
 //!
-//! A bitcast as a free reshape, a free transpose, or a free transpose, reshape and transpose.
+//! # Bitcasts
+//!
+//! A bitcast is decomposed as a free reshape, a free transpose, or a free transpose, reshape and transpose.
 
 use tilewright_core::Error;
 
-use crate::shape_util::extent;
 use crate::{
     ArrayShape, Shape,
     permutation::{self, index},
+    shape_util::extent,
 };
 
 /// The rank up to which every permutation of a tiled array is tried.
@@ -134,7 +136,8 @@ impl ArrayShape {
         candidates.push(matched(&sorted(self, &from), &sorted(output, &to)));
         let tiled = !before.tiles().is_empty() || !after.tiles().is_empty();
         if tiled && from.len() <= ALL_ORDERS {
-            candidates.extend(all_permutations(from.len()));
+            let dims: Vec<u64> = (0..from.len() as u64).rev().collect();
+            candidates.extend(permutation::permutations(&dims));
         }
         for candidate in candidates {
             if self.permute_dimensions(&candidate)?.same_dimensions(output)
@@ -157,22 +160,6 @@ impl ArrayShape {
 /// Returns the permutation that sends each dim of `from` to the one at the same position of `to`.
 fn matched(from: &[u64], to: &[u64]) -> Vec<u64> {
     permutation::inverted(to).iter().filter_map(|&at| from.get(index(at)).copied()).collect()
-}
-
-fn all_permutations(rank: usize) -> Vec<Vec<u64>> {
-    let mut all = vec![Vec::new()];
-    for dim in 0..rank as u64 {
-        let longer = |shorter: &Vec<u64>| -> Vec<Vec<u64>> {
-            let put = |at| {
-                let mut longer = shorter.clone();
-                longer.insert(at, dim);
-                longer
-            };
-            (0..=shorter.len()).map(put).collect()
-        };
-        all = all.iter().flat_map(longer).collect();
-    }
-    all
 }
 
 fn differing(renamed: &ArrayShape, output: &ArrayShape) -> Error {

@@ -12,12 +12,11 @@
 use tilewright_core::{Error, ParseError};
 
 use super::{prefix, whole};
-use crate::text::{Cursor, Span};
 use crate::{
     ArrayShape, Dim, Layout, Parameter, PrimitiveType, ProgramShape, Shape, Split, Tile, TileDim,
-    layout::misplaced,
+    layout::{check_dim, misplaced},
     shape::{too_deep, too_many_dims},
-    tile::check_dim,
+    text::{Cursor, Span},
 };
 
 impl Layout {
