@@ -14,7 +14,7 @@ use crate::{
     catalogue::with_tables::Found,
     dialect,
     dtype::{in_order, stored_order},
-    reading::{Given, Reading, Resolved},
+    parsed_spec::{Given, ParsedSpec, Resolved},
     scan::Scanner,
     tables::{Parts, WrittenTable, add_entries},
 };
@@ -352,7 +352,7 @@ impl WrittenShape {
     }
 }
 
-impl Reading for WrittenArray {
+impl ParsedSpec for WrittenArray {
     fn is_concrete(&self) -> bool {
         self.array.is_some()
     }

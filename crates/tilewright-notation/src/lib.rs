@@ -48,7 +48,7 @@ mod dtype;
 mod literal;
 mod named;
 mod notation;
-mod reading;
+mod parsed_spec;
 mod recognise;
 mod scan;
 mod spec;

@@ -2,7 +2,7 @@
 
 use tilewright_core::{ByteOrder, Dtype, Fill, TensorLayout};
 
-use crate::{Quantised, reading::Resolved, storage, words::Words};
+use crate::{Quantised, parsed_spec::Resolved, storage, words::Words};
 
 /// The error for words of big-endian elements: words have one order of bytes.
 pub(crate) const BIG_WORDS: &str =

@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 
 use crate::{
     Error, Named,
-    reading::{Given, Reading},
+    parsed_spec::{Given, ParsedSpec},
 };
 
 /// A notation: it reads layouts from text and prints them.
@@ -37,8 +37,8 @@ pub struct Notation {
     pub(crate) own: bool,
 }
 
-type ReadFn = fn(&str) -> Result<Arc<dyn Reading>, Error>;
-type ReadAmong = fn(&str, &'static [Notation]) -> Result<Arc<dyn Reading>, Error>;
+type ReadFn = fn(&str) -> Result<Arc<dyn ParsedSpec>, Error>;
+type ReadAmong = fn(&str, &'static [Notation]) -> Result<Arc<dyn ParsedSpec>, Error>;
 type Print = fn(&Named) -> Result<String, Error>;
 
 /// The parts of a dialect; [`dialect`](crate::dialect) has an example of one.
@@ -182,7 +182,7 @@ impl Notation {
         &self,
         text: &str,
         all: &'static [Notation],
-    ) -> Result<Arc<dyn Reading>, Error> {
+    ) -> Result<Arc<dyn ParsedSpec>, Error> {
         match self.among {
             Some(read) => read(text, all),
             None => (self.read)(text),

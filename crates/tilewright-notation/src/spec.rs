@@ -14,7 +14,7 @@ use crate::{
     catalogue, dialect,
     dtype::{in_order, ordered_dims, stored_order},
     named::BIG_WORDS,
-    reading::{Given, Reading, Resolved},
+    parsed_spec::{Given, ParsedSpec, Resolved},
     tables,
     words::{self, Asked},
 };
@@ -75,7 +75,7 @@ pub const MAX_TABLED: usize = 4 << 20;
 #[must_use]
 #[derive(Clone)]
 pub struct Spec {
-    pub(crate) reading: Arc<dyn Reading>,
+    pub(crate) reading: Arc<dyn ParsedSpec>,
     pub(crate) text: Arc<str>,
     /// True if others read the text as the same layout.
     pub(crate) everywhere: bool,
@@ -188,7 +188,7 @@ impl Spec {
     fn of_tables(written: WrittenArray, text: &str) -> Spec {
         let tables = Arc::new(written);
         Spec {
-            everywhere: Reading::is_known_everywhere(&*tables),
+            everywhere: ParsedSpec::is_known_everywhere(&*tables),
             reading: tables.clone(),
             text: tables.to_string().into(),
             written: text.into(),

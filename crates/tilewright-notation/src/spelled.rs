@@ -11,7 +11,7 @@ use crate::{
     Error, Named, Spec, dialect,
     dtype::{in_order, ordered_dims, stored_order},
     named::BIG_WORDS,
-    reading::Given,
+    parsed_spec::Given,
     scan::needs_dims,
     words::{Asked, Ratio},
 };

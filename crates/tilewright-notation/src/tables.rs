@@ -14,8 +14,6 @@
 //! a name is up to the [`Lists`] of the caller that resolves the SPEC.
 //!
 //! Law: the canonical text is read as the same tables.
-//!
-//! The source of the lists of index tables that a SPEC names and does not contain.
 
 use std::{
     fmt,

@@ -7,7 +7,7 @@ use std::{fmt, sync::Arc};
 use tilewright_core::{Fill, TensorLayout};
 use tilewright_notation::{
     Error, Named, Notation, Spec, add_notation,
-    dialect::{Given, Reading, Resolved},
+    dialect::{Given, ParsedSpec, Resolved},
     notation, notations,
 };
 
@@ -21,7 +21,7 @@ impl fmt::Display for Bounds {
     }
 }
 
-impl Reading for Bounds {
+impl ParsedSpec for Bounds {
     fn is_concrete(&self) -> bool {
         true
     }
@@ -37,7 +37,7 @@ impl Reading for Bounds {
     }
 }
 
-fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
+fn read(text: &str) -> Result<Arc<dyn ParsedSpec>, Error> {
     let wrong = |message: &str| Error::parse((0, text.len()), message);
     let (from, to) = text.split_once(':').ok_or_else(|| wrong("expected bounds, `1:10`"))?;
     match (from.parse(), to.parse()) {

@@ -4,10 +4,10 @@
 //! tvm    := [ { DIM } '->' ] { DIM | int block }
 //! ```
 //!
-//! A capital letter is a dim. A small letter after a number is a block of the dim of that letter: `NCHW16c` keeps channels in
-//! blocks of 16; the index of the block follows the batch, and the index inside the block is last. If the array has its dims in
-//! another order, they precede an arrow. A dim that its block does not divide is padded.
-//! Source: TVM, `tir.layout` and `tir.bijective_layout`.
+//! A capital letter is a dim. A small letter after a number is a block of the dim of that letter: `NCHW16c` keeps
+//! channels in blocks of 16; the index of the block follows the batch, and the index inside the block is last. If the
+//! array has its dims in another order, they precede an arrow. A dim that its block does not divide is padded. Source:
+//! TVM, `tir.layout` and `tir.bijective_layout`.
 //!
 //! `cargo run -p tilewright --example own_dialect`
 
@@ -19,7 +19,7 @@ use tilewright::{
     layouts::{Digit, Pattern},
     notation::{
         Notation, add_notation,
-        dialect::{Given, Reading, Resolved},
+        dialect::{Given, ParsedSpec, Resolved},
         notation,
     },
 };
@@ -40,7 +40,7 @@ struct Tvm {
     stored: Vec<(char, Option<u64>)>,
 }
 
-fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
+fn read(text: &str) -> Result<Arc<dyn ParsedSpec>, Error> {
     let behind = text.find("->").map(|at| at + 2);
     let stored = axes(text, behind.unwrap_or(0))?;
     let dims = match behind {
@@ -116,7 +116,7 @@ impl fmt::Display for Tvm {
     }
 }
 
-impl Reading for Tvm {
+impl ParsedSpec for Tvm {
     fn is_concrete(&self) -> bool {
         false
     }

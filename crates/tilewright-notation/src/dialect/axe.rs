@@ -40,7 +40,7 @@ use super::arrays::strided::unsupported;
 use crate::{
     Error, Named,
     notation::Notation,
-    reading::{Given, Reading, Resolved},
+    parsed_spec::{Given, ParsedSpec, Resolved},
     scan::{Scanner, tuple},
 };
 
@@ -69,7 +69,7 @@ struct Axe {
     swizzle: Option<([u64; 3], bool)>,
 }
 
-fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
+fn read(text: &str) -> Result<Arc<dyn ParsedSpec>, Error> {
     let mut scan = Scanner::new(text);
     let axe = if eat_script(&mut scan, "ComposeLayout") {
         composed(&mut scan)?
@@ -211,7 +211,7 @@ fn mode(iter: &Iter) -> Mode {
     Mode::new(iter.extent, iter.stride)
 }
 
-impl Reading for Axe {
+impl ParsedSpec for Axe {
     fn is_concrete(&self) -> bool {
         true
     }

@@ -30,7 +30,7 @@ use tilewright_core::{Layout, MAX_MODES, MAX_STEPS, Step, TensorLayout};
 use crate::{
     Error, Named,
     notation::Notation,
-    reading::{Given, Reading, Resolved},
+    parsed_spec::{Given, ParsedSpec, Resolved},
     scan::{Scanner, parsed, tuple},
 };
 
@@ -63,7 +63,7 @@ fn layout_end(text: &str) -> usize {
         .unwrap_or(text.len())
 }
 
-fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
+fn read(text: &str) -> Result<Arc<dyn ParsedSpec>, Error> {
     let end = layout_end(text);
     let (first, suffix) = text.split_at(end);
     if let Some(at) = first.find('?') {
@@ -167,7 +167,7 @@ impl fmt::Display for Cute {
     }
 }
 
-impl Reading for Cute {
+impl ParsedSpec for Cute {
     fn is_concrete(&self) -> bool {
         true
     }

@@ -52,7 +52,7 @@ use tilewright_core::{
 use crate::{
     Error, Named,
     notation::Notation,
-    reading::{Given, Reading, Resolved},
+    parsed_spec::{Given, ParsedSpec, Resolved},
     scan::{Scanner, parsed},
 };
 
@@ -80,7 +80,7 @@ fn claims(text: &str) -> bool {
     pointer || to || FIRST.iter().any(|name| text.starts_with(name))
 }
 
-fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
+fn read(text: &str) -> Result<Arc<dyn ParsedSpec>, Error> {
     let pointed = read_of_text(text)?;
     pointed.check()?;
     Ok(Arc::new(pointed))
@@ -197,7 +197,7 @@ impl fmt::Display for Pointed {
     }
 }
 
-impl Reading for Pointed {
+impl ParsedSpec for Pointed {
     fn is_concrete(&self) -> bool {
         true
     }

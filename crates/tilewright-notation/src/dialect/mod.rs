@@ -4,7 +4,7 @@
 //! is its meaning; if several do, the text is ambiguous.
 //!
 //! A crate outside [adds](crate::add_notation) a [`Notation`] made of two functions: one reads a text
-//! as a [`Reading`], which gives the layout for a [`Given`] array; one prints a layout, or refuses. The example
+//! as a [`ParsedSpec`], which gives the layout for a [`Given`] array; one prints a layout, or refuses. The example
 //! `own_dialect` of the crate `tilewright` is a whole one.
 //!
 //! This file also holds the list of the notations of this process: the built-in ones, and those that users added.
@@ -30,7 +30,7 @@ use crate::{
     scan::{did_you_mean, distance},
 };
 
-pub use crate::reading::{Given, Reading, Resolved};
+pub use crate::parsed_spec::{Given, ParsedSpec, Resolved};
 pub(crate) use cute::spell as spell_cute;
 #[cfg(feature = "formats")]
 pub(crate) use patterns::format::parts_of;
@@ -126,7 +126,7 @@ fn prefix(text: &str, all: All) -> Option<(&'static Notation, usize)> {
 /// A text as its dialect read it.
 #[derive(Clone, Debug)]
 pub(crate) struct ReadText {
-    pub(crate) reading: Arc<dyn Reading>,
+    pub(crate) reading: Arc<dyn ParsedSpec>,
     /// The canonical text.
     pub(crate) text: String,
     /// True if the text is the same layout for readers without the user's own formats and notations.
@@ -153,7 +153,7 @@ pub(crate) fn is_read(text: &str, all: All) -> bool {
 }
 
 /// The text of a reading: with its prefix only where it would not be recognised without.
-fn spelled(dialect: &Notation, reading: &dyn Reading, all: All) -> String {
+fn spelled(dialect: &Notation, reading: &dyn ParsedSpec, all: All) -> String {
     let text = reading.to_string();
     let recognised = prefix(&text, all).is_none()
         && (dialect.claims)(&text)
@@ -162,10 +162,10 @@ fn spelled(dialect: &Notation, reading: &dyn Reading, all: All) -> String {
     if recognised { text } else { format!("{}:{text}", dialect.name) }
 }
 
-type Attempt = (&'static Notation, Result<Arc<dyn Reading>, Error>);
+type Attempt = (&'static Notation, Result<Arc<dyn ParsedSpec>, Error>);
 
 /// Reads a text by its form.
-fn by_form(text: &str, all: All) -> Result<(&'static Notation, Arc<dyn Reading>), Error> {
+fn by_form(text: &str, all: All) -> Result<(&'static Notation, Arc<dyn ParsedSpec>), Error> {
     let attempts: Vec<Attempt> = all
         .iter()
         .filter(|dialect| (dialect.claims)(text))
@@ -295,7 +295,7 @@ pub fn notations() -> &'static [Notation] {
 /// ```
 /// use std::{fmt, sync::Arc};
 /// use tilewright_core::TensorLayout;
-/// use tilewright_notation::dialect::{Given, Reading, Resolved};
+/// use tilewright_notation::dialect::{Given, ParsedSpec, Resolved};
 /// use tilewright_notation::{Error, Notation, Spec, add_notation};
 ///
 /// /// `fortran:(2,3)`, the first dim fastest.
@@ -309,7 +309,7 @@ pub fn notations() -> &'static [Notation] {
 ///     }
 /// }
 ///
-/// impl Reading for Dims {
+/// impl ParsedSpec for Dims {
 ///     fn is_concrete(&self) -> bool {
 ///         true
 ///     }
@@ -322,7 +322,7 @@ pub fn notations() -> &'static [Notation] {
 ///     }
 /// }
 ///
-/// fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
+/// fn read(text: &str) -> Result<Arc<dyn ParsedSpec>, Error> {
 ///     let wrong = || Error::parse((0, text.len()), "expected dims in parentheses");
 ///     let inside = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
 ///     let dims = inside.ok_or_else(wrong)?.split(',').map(|dim| dim.parse().map_err(|_| wrong()));

@@ -28,7 +28,7 @@ use crate::{
     Error, Named,
     dtype::dtype,
     notation::Notation,
-    reading::{Given, Reading, Resolved},
+    parsed_spec::{Given, ParsedSpec, Resolved},
     scan::{Scanner, comma, parsed},
 };
 
@@ -83,11 +83,11 @@ struct Shaped {
     inner: ReadText,
 }
 
-fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
+fn read(text: &str) -> Result<Arc<dyn ParsedSpec>, Error> {
     read_among(text, super::notations())
 }
 
-fn read_among(text: &str, all: All) -> Result<Arc<dyn Reading>, Error> {
+fn read_among(text: &str, all: All) -> Result<Arc<dyn ParsedSpec>, Error> {
     let mut scan = Scanner::new(text);
     let mut element = None;
     if scan.peek() != Some('[') {
@@ -156,7 +156,7 @@ impl fmt::Display for Shaped {
     }
 }
 
-impl Reading for Shaped {
+impl ParsedSpec for Shaped {
     fn is_concrete(&self) -> bool {
         true
     }

@@ -28,7 +28,7 @@ use crate::{
     Error, Named,
     literal::{Literal, LiteralFields},
     notation::Notation,
-    reading::Reading,
+    parsed_spec::ParsedSpec,
     scan::tuple,
 };
 
@@ -37,7 +37,7 @@ pub(in crate::dialect) const DIALECT: Notation =
 
 const FIELDS: &[&str] = &["shape", "strides", "permutation", "type", "dtype", "dim_names"];
 
-fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
+fn read(text: &str) -> Result<Arc<dyn ParsedSpec>, Error> {
     let mut fields = LiteralFields::read(text, "an Arrow tensor", FIELDS, 0)?;
     let mut array = LibraryArray::read(&mut fields, &["shape"], &["type", "dtype"])?;
     let rank = array.dims.len();

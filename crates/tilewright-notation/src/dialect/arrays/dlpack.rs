@@ -31,7 +31,7 @@ use crate::{
     Error, Named,
     literal::{Literal, LiteralFields, python_tuple},
     notation::Notation,
-    reading::Reading,
+    parsed_spec::ParsedSpec,
 };
 
 pub(in crate::dialect) const DIALECT: Notation =
@@ -60,7 +60,7 @@ const CODES: &[(u64, &str)] = &[
 
 const FIELDS: &[&str] = &["shape", "strides", "byte_offset", "dtype", "ndim", "data", "device"];
 
-fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
+fn read(text: &str) -> Result<Arc<dyn ParsedSpec>, Error> {
     let mut fields = LiteralFields::read(text, "a DLTensor", FIELDS, 0)?;
     let mut array = LibraryArray::read(&mut fields, &["shape"], &[])?;
     let rank = array.dims.len();

@@ -24,7 +24,7 @@ use crate::{
     Error, Named,
     literal::{Literal, LiteralFields},
     notation::Notation,
-    reading::Reading,
+    parsed_spec::ParsedSpec,
     scan::comma,
 };
 
@@ -34,7 +34,7 @@ pub(in crate::dialect) const DIALECT: Notation =
 /// `GGML_MAX_DIMS`.
 const MAX_RANK: usize = 4;
 
-fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
+fn read(text: &str) -> Result<Arc<dyn ParsedSpec>, Error> {
     let mut fields = LiteralFields::read(
         text,
         "a tensor of GGUF",

@@ -24,7 +24,7 @@ use super::strided::{Strided, unsupported};
 use crate::{
     Error, Named,
     notation::Notation,
-    reading::{Given, Reading, Resolved},
+    parsed_spec::{Given, ParsedSpec, Resolved},
     scan::Scanner,
 };
 
@@ -37,7 +37,7 @@ struct HalideBuffer {
     strided: Strided,
 }
 
-fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
+fn read(text: &str) -> Result<Arc<dyn ParsedSpec>, Error> {
     let mut scan = Scanner::new(text);
     let strided = Strided { dims: vec![], strides: vec![], offset: 0 };
     let mut buffer = HalideBuffer { mins: vec![], strided };
@@ -80,7 +80,7 @@ impl fmt::Display for HalideBuffer {
     }
 }
 
-impl Reading for HalideBuffer {
+impl ParsedSpec for HalideBuffer {
     fn is_concrete(&self) -> bool {
         true
     }

@@ -35,7 +35,7 @@ use super::strided::{Strided, unsupported};
 use crate::{
     Error, Named,
     notation::Notation,
-    reading::{Given, Reading, Resolved},
+    parsed_spec::{Given, ParsedSpec, Resolved},
     scan::{Scanner, comma, did_you_mean},
 };
 
@@ -75,7 +75,7 @@ fn skip_spaces(scan: &mut Scanner<'_>) {
     while SPACES.iter().any(|space| scan.eat(space)) {}
 }
 
-fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
+fn read(text: &str) -> Result<Arc<dyn ParsedSpec>, Error> {
     let mut scan = Scanner::new(text);
     skip_spaces(&mut scan);
     let (name, span) = scan.name("the name of a layout, such as `layout_right`")?;
@@ -251,7 +251,7 @@ impl Mapping {
     }
 }
 
-impl Reading for Mapping {
+impl ParsedSpec for Mapping {
     fn is_concrete(&self) -> bool {
         self.dims.is_some()
     }

@@ -37,7 +37,7 @@ use crate::{
     dtype::code_name,
     literal::{Literal, LiteralFields, python_tuple},
     notation::Notation,
-    reading::Reading,
+    parsed_spec::ParsedSpec,
 };
 
 pub(in crate::dialect) const DIALECT: Notation =
@@ -55,7 +55,7 @@ const FIELDS: &[&str] = &[
     "stream", "mask",
 ];
 
-fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
+fn read(text: &str) -> Result<Arc<dyn ParsedSpec>, Error> {
     let mut fields = LiteralFields::read(text, "a NumPy array", FIELDS, 0)?;
     let mut array = LibraryArray::read(&mut fields, &["shape"], &[])?;
     let rank = array.dims.len();

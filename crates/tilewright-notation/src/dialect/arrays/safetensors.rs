@@ -23,7 +23,7 @@ use crate::{
     Error, Named,
     literal::{Literal, LiteralFields},
     notation::Notation,
-    reading::Reading,
+    parsed_spec::ParsedSpec,
     scan::comma,
 };
 
@@ -39,7 +39,7 @@ fn claims(text: &str) -> bool {
     text.starts_with('{') && text.contains("data_offsets")
 }
 
-fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
+fn read(text: &str) -> Result<Arc<dyn ParsedSpec>, Error> {
     let mut fields = LiteralFields::read(
         text,
         "an entry of safetensors",

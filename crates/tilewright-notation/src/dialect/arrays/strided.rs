@@ -12,7 +12,7 @@ use crate::{
     Error, Named,
     dtype::dtype,
     literal::{Literal, LiteralFields},
-    reading::{Given, Reading, Resolved},
+    parsed_spec::{Given, ParsedSpec, Resolved},
 };
 
 /// Dims with one stride each, in elements.
@@ -188,7 +188,7 @@ impl LibraryArray {
     }
 
     /// As a reading that prints as `text`.
-    pub(in crate::dialect) fn reading(self, text: String) -> Arc<dyn Reading> {
+    pub(in crate::dialect) fn reading(self, text: String) -> Arc<dyn ParsedSpec> {
         Arc::new(CanonicalArray { text, array: self })
     }
 
@@ -237,7 +237,7 @@ impl fmt::Display for CanonicalArray {
     }
 }
 
-impl Reading for CanonicalArray {
+impl ParsedSpec for CanonicalArray {
     fn is_concrete(&self) -> bool {
         true
     }

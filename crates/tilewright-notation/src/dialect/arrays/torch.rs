@@ -30,7 +30,7 @@ use crate::{
     Error, Named,
     literal::{Literal, LiteralFields, python_tuple},
     notation::Notation,
-    reading::Reading,
+    parsed_spec::ParsedSpec,
 };
 
 pub(in crate::dialect) const DIALECT: Notation =
@@ -45,7 +45,7 @@ fn claims(text: &str) -> bool {
 const FIELDS: &[&str] =
     &["size", "stride", "storage_offset", "memory_format", "dtype", "shape", "strides"];
 
-fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
+fn read(text: &str) -> Result<Arc<dyn ParsedSpec>, Error> {
     let mut fields = LiteralFields::read(text, "a PyTorch tensor", FIELDS, 3)?;
     let mut array = LibraryArray::read(&mut fields, &["size", "shape"], &["dtype"])?;
     let rank = array.dims.len();

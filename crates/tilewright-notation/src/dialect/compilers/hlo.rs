@@ -23,7 +23,7 @@ use crate::{
     Error, Named,
     dialect::shape,
     notation::Notation,
-    reading::{Given, Reading, Resolved},
+    parsed_spec::{Given, ParsedSpec, Resolved},
     scan::parsed,
 };
 
@@ -53,7 +53,7 @@ struct Hlo {
     padded: Option<Padded>,
 }
 
-fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
+fn read(text: &str) -> Result<Arc<dyn ParsedSpec>, Error> {
     let (mut hlo, end) = if text.starts_with('{') {
         let (layout, end) = Layout::parse_prefix(text).map_err(parsed)?;
         (Hlo { shape: None, layout: Some(layout), padded: None }, end)
@@ -118,7 +118,7 @@ impl fmt::Display for Hlo {
     }
 }
 
-impl Reading for Hlo {
+impl ParsedSpec for Hlo {
     fn is_concrete(&self) -> bool {
         self.shape.is_some()
     }

@@ -30,7 +30,7 @@ use crate::{
     dialect::{arrays::strided::unsupported, patterns::canonical::simplified},
     literal::{Literal, LiteralFields, python_tuple},
     notation::Notation,
-    reading::{Given, Reading, Resolved},
+    parsed_spec::{Given, ParsedSpec, Resolved},
 };
 
 pub(in crate::dialect) const DIALECT: Notation =
@@ -60,7 +60,7 @@ struct Jax {
     layout: Layout,
 }
 
-fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
+fn read(text: &str) -> Result<Arc<dyn ParsedSpec>, Error> {
     let mut fields = LiteralFields::read(text, "a layout of JAX", FIELDS, 2)?;
     let order = fields.need(&["major_to_minor"])?;
     let minor_to_major: Vec<u64> = order.dims()?.into_iter().rev().collect();
@@ -115,7 +115,7 @@ impl fmt::Display for Jax {
     }
 }
 
-impl Reading for Jax {
+impl ParsedSpec for Jax {
     fn is_concrete(&self) -> bool {
         false
     }

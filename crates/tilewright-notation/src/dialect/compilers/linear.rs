@@ -30,7 +30,7 @@ use tilewright_core::{Layout, LinearLayout, Profile, TensorLayout};
 use crate::{
     Error, Named,
     notation::Notation,
-    reading::{Given, Reading, Resolved},
+    parsed_spec::{Given, ParsedSpec, Resolved},
     scan::{of_map, parsed, tuple},
 };
 
@@ -54,7 +54,7 @@ pub(in crate::dialect) fn claims(text: &str) -> bool {
 #[derive(Debug)]
 struct Linear(LinearLayout);
 
-fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
+fn read(text: &str) -> Result<Arc<dyn ParsedSpec>, Error> {
     Ok(Arc::new(Linear(LinearLayout::parse(text).map_err(parsed)?)))
 }
 
@@ -70,7 +70,7 @@ impl fmt::Display for Linear {
     }
 }
 
-impl Reading for Linear {
+impl ParsedSpec for Linear {
     fn is_concrete(&self) -> bool {
         true
     }

@@ -46,7 +46,7 @@ use crate::{
         patterns::canonical::{Blocked, simplified},
     },
     notation::Notation,
-    reading::{Given, Reading, Resolved},
+    parsed_spec::{Given, ParsedSpec, Resolved},
     scan::{Scanner, tuple},
 };
 
@@ -86,7 +86,7 @@ struct Memref {
     text: String,
 }
 
-fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
+fn read(text: &str) -> Result<Arc<dyn ParsedSpec>, Error> {
     let mut scan = Scanner::new(text);
     scan.advance(definition(text));
     let shape = if scan.eat("memref") {
@@ -204,7 +204,7 @@ impl Memref {
     }
 }
 
-impl Reading for Memref {
+impl ParsedSpec for Memref {
     fn is_concrete(&self) -> bool {
         static_dims(self.shape.as_ref()).is_some()
     }

@@ -39,7 +39,7 @@ use crate::{
     Error, Named,
     dialect::{arrays::strided::unsupported, patterns::canonical::Blocked},
     notation::Notation,
-    reading::{Given, Reading, Resolved},
+    parsed_spec::{Given, ParsedSpec, Resolved},
     scan::{Scanner, did_you_mean},
 };
 
@@ -109,7 +109,7 @@ struct Tag {
     pattern: Pattern,
 }
 
-fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
+fn read(text: &str) -> Result<Arc<dyn ParsedSpec>, Error> {
     let start = tag_start(text);
     let tag = text.get(start..).unwrap_or("");
     if let Some((name, what)) = opaque(tag) {
@@ -121,7 +121,7 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
     read_tag(tag).map_err(|error| error.shifted(start))
 }
 
-fn read_tag(text: &str) -> Result<Arc<dyn Reading>, Error> {
+fn read_tag(text: &str) -> Result<Arc<dyn ParsedSpec>, Error> {
     let mut scan = Scanner::new(text);
     let head = scan.take(|c| c.is_ascii_alphabetic());
     let names = alphabet(&head.to_ascii_lowercase()).ok_or_else(|| no_alphabet(text, head))?;
@@ -244,7 +244,7 @@ impl fmt::Display for Tag {
     }
 }
 
-impl Reading for Tag {
+impl ParsedSpec for Tag {
     fn is_concrete(&self) -> bool {
         false
     }

@@ -76,7 +76,7 @@ use crate::{
     Error, Named,
     dtype::dtype,
     notation::Notation,
-    reading::{Given, Reading, Resolved},
+    parsed_spec::{Given, ParsedSpec, Resolved},
     scan::of_map,
 };
 use encoding::Encoding;
@@ -115,7 +115,7 @@ struct TritonTensor {
     spelled: String,
 }
 
-fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
+fn read(text: &str) -> Result<Arc<dyn ParsedSpec>, Error> {
     let Some(inside) = text.strip_prefix("tensor").map(str::trim_start) else {
         return Ok(Arc::new(Triton { encoding: encoding::read(text, 0)?, array: None }));
     };
@@ -259,7 +259,7 @@ impl fmt::Display for Triton {
     }
 }
 
-impl Reading for Triton {
+impl ParsedSpec for Triton {
     fn is_concrete(&self) -> bool {
         self.array.is_some()
     }

@@ -44,7 +44,7 @@ use crate::{
     Error, Named,
     dialect::arrays::strided::unsupported,
     notation::Notation,
-    reading::{Given, Reading, Resolved},
+    parsed_spec::{Given, ParsedSpec, Resolved},
     scan::{Scanner, tuple},
 };
 
@@ -99,7 +99,7 @@ struct Rearrangement {
     letters: Vec<String>,
 }
 
-fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
+fn read(text: &str) -> Result<Arc<dyn ParsedSpec>, Error> {
     let mut scan = Scanner::new(text);
     let call = scan.eat("rearrange");
     if call {
@@ -439,7 +439,7 @@ impl fmt::Display for Rearrangement {
     }
 }
 
-impl Reading for Rearrangement {
+impl ParsedSpec for Rearrangement {
     fn is_concrete(&self) -> bool {
         false
     }

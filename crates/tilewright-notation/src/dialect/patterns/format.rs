@@ -57,7 +57,7 @@ use crate::{
     Error, Format, Named,
     catalogue::{self, Width, catalogue, is_own, refused, with_tables},
     notation::Notation,
-    reading::{Given, Reading, Resolved},
+    parsed_spec::{Given, ParsedSpec, Resolved},
     scan::{Scanner, alternatives, did_you_mean},
 };
 
@@ -103,7 +103,7 @@ struct Chosen {
 /// The parameter of the leading dimension.
 const LEADING: &str = "LD";
 
-fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
+fn read(text: &str) -> Result<Arc<dyn ParsedSpec>, Error> {
     let whole = text;
     let (text, transposed) = untransposed(text);
     let name = name_of(text);
@@ -328,7 +328,7 @@ impl fmt::Display for Chosen {
     }
 }
 
-impl Reading for Chosen {
+impl ParsedSpec for Chosen {
     fn is_concrete(&self) -> bool {
         false
     }
@@ -342,7 +342,7 @@ impl Reading for Chosen {
     }
 
     fn packs(&self, given: &Given<'_>) -> Option<u32> {
-        Reading::width(self, given).filter(|bits| *bits < 8)
+        ParsedSpec::width(self, given).filter(|bits| *bits < 8)
     }
 
     fn width(&self, given: &Given<'_>) -> Option<u32> {
@@ -379,7 +379,7 @@ impl Reading for Chosen {
 fn print(named: &Named) -> Result<String, Error> {
     let given = Given { dims: Some(named.layout().extents()), dtype: named.dtype() };
     let kept = claims(named.name()).then(|| read(named.name()).ok()).flatten();
-    let same = |reading: &Arc<dyn Reading>| {
+    let same = |reading: &Arc<dyn ParsedSpec>| {
         reading.resolve(&given).is_ok_and(|again| again.layout == *named.layout())
     };
     kept.filter(same).map(|reading| reading.to_string()).ok_or_else(|| {

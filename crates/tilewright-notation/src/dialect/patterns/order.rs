@@ -30,7 +30,7 @@ use super::{canonical, template};
 use crate::{
     Error, Named,
     notation::Notation,
-    reading::{Given, Reading, Resolved},
+    parsed_spec::{Given, ParsedSpec, Resolved},
     scan::Scanner,
 };
 
@@ -90,7 +90,7 @@ enum DialectOrder {
     Letters { logical: String, stored: String, minor_to_major: Vec<u64> },
 }
 
-fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
+fn read(text: &str) -> Result<Arc<dyn ParsedSpec>, Error> {
     Ok(Arc::new(parse(text)?))
 }
 
@@ -168,7 +168,7 @@ impl fmt::Display for DialectOrder {
     }
 }
 
-impl Reading for DialectOrder {
+impl ParsedSpec for DialectOrder {
     fn is_concrete(&self) -> bool {
         false
     }

@@ -36,7 +36,7 @@ use crate::{
         compilers::mlir::{Shape, array, read_shape, spell_shape, static_dims},
     },
     notation::Notation,
-    reading::{Given, Reading, Resolved},
+    parsed_spec::{Given, ParsedSpec, Resolved},
     scan::Scanner,
 };
 
@@ -61,7 +61,7 @@ struct Pack {
     source: Option<Shape>,
 }
 
-fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
+fn read(text: &str) -> Result<Arc<dyn ParsedSpec>, Error> {
     let mut scan = Scanner::new(text);
     if value(&mut scan) {
         scan.expect("=")?;
@@ -249,7 +249,7 @@ impl fmt::Display for Pack {
     }
 }
 
-impl Reading for Pack {
+impl ParsedSpec for Pack {
     fn is_concrete(&self) -> bool {
         static_dims(self.source.as_ref()).is_some()
     }

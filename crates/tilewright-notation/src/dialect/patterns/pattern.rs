@@ -38,7 +38,7 @@ use super::{
 use crate::{
     Error, Named, catalogue,
     notation::Notation,
-    reading::{Given, Reading, Resolved},
+    parsed_spec::{Given, ParsedSpec, Resolved},
 };
 
 pub(in crate::dialect) const DIALECT: Notation =
@@ -63,7 +63,7 @@ fn claims(text: &str) -> bool {
 #[derive(Debug)]
 struct Inline(Template);
 
-fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
+fn read(text: &str) -> Result<Arc<dyn ParsedSpec>, Error> {
     let template = Template::read(text)?;
     for digit in template.digits() {
         if let Size::Constant(name) = &digit.size
@@ -99,7 +99,7 @@ impl Inline {
     }
 }
 
-impl Reading for Inline {
+impl ParsedSpec for Inline {
     fn is_concrete(&self) -> bool {
         false
     }

@@ -23,7 +23,7 @@ use tilewright_core::{Digit, Layout, MAX_MODES, Mode, Pattern, Profile, TensorLa
 use crate::{
     Error, Format,
     catalogue::Constant,
-    reading::{Given, Resolved},
+    parsed_spec::{Given, Resolved},
     scan::{Scanner, did_you_mean},
 };
 

@@ -1,7 +1,7 @@
 //! The value that every notation reads a SPEC into: the interface between dialects and consumers.
 //!
-//! [`Reading`] is a parsed SPEC, and `Resolved` its layout for an array. Words applied to a layout change its capacity
-//! to whole words, and it has their shape.
+//! [`ParsedSpec`] is a parsed SPEC, and `Resolved` its layout for an array. Words applied to a layout change its
+//! capacity to whole words, and it has their shape.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ use crate::{
 /// ```
 /// use std::fmt;
 /// use tilewright_core::TensorLayout;
-/// use tilewright_notation::{Error, dialect::{Given, Reading, Resolved}};
+/// use tilewright_notation::{Error, dialect::{Given, ParsedSpec, Resolved}};
 ///
 /// /// The order in which Fortran keeps any array.
 /// #[derive(Debug)]
@@ -33,7 +33,7 @@ use crate::{
 ///     }
 /// }
 ///
-/// impl Reading for Fortran {
+/// impl ParsedSpec for Fortran {
 ///     fn is_concrete(&self) -> bool {
 ///         false
 ///     }
@@ -49,7 +49,7 @@ use crate::{
 /// assert!(Fortran.resolve(&Given::new(Some(&[2, 3]), None)).is_ok());
 /// assert!(Fortran.resolve(&Given::new(None, None)).unwrap_err().needs_dims());
 /// ```
-pub trait Reading: fmt::Debug + fmt::Display + Send + Sync {
+pub trait ParsedSpec: fmt::Debug + fmt::Display + Send + Sync {
     /// Returns whether the SPEC carries its extents.
     fn is_concrete(&self) -> bool;
     /// Returns whether others read this text as the same layout: a user's own names mean nothing to them.
@@ -87,13 +87,13 @@ pub trait Reading: fmt::Debug + fmt::Display + Send + Sync {
     /// Which element each register of each thread holds, where the text spreads an array over threads.
     ///
     /// # Errors
-    /// As [`Reading::resolve`].
+    /// As [`ParsedSpec::resolve`].
     fn distribution(&self, _given: &Given<'_>) -> Result<Option<LinearLayout>, Error> {
         Ok(None)
     }
 }
 
-impl dyn Reading {
+impl dyn ParsedSpec {
     /// The layout of exactly the given array: a notation that a user added may answer for another.
     pub(crate) fn of_array(&self, given: &Given<'_>) -> Result<Resolved, Error> {
         let resolved = self.resolve(given)?;
