@@ -29,11 +29,10 @@
 //! ```
 #![forbid(unsafe_code)]
 
-mod colouring;
 mod limits;
+mod page;
 pub mod palette;
 mod pictures;
-mod place;
 mod printers;
 mod scene;
 mod sheet;

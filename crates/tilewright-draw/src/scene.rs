@@ -351,7 +351,7 @@ mod tests {
     fn a_key_says_how_many_neighbours_look_alike() {
         for count in (1..600).chain([1000, 4096, 65536]) {
             let paints = (0..count).map(|number| Paint::among(number, count));
-            let colours: Vec<_> = paints.map(crate::place::ground).collect();
+            let colours: Vec<_> = paints.map(crate::page::ground).collect();
             let runs = colours.chunk_by(|a, b| a == b).map(|run| run.len() as u64);
             let most = runs.max().unwrap_or(1);
             assert_eq!(alike(count), most, "{count}");

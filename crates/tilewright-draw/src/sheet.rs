@@ -7,12 +7,12 @@
 //! Law: a cell inside the logical extents is the element of that coordinate. The others are padding, drawn if the dim
 //! is an axis of the layout.
 
-use tilewright_core::{BasisLayout, Error, IntTuple, Layout, TensorLayout};
+use tilewright_core::{BasisLayout, Error, IntTuple, Layout, TensorLayout, unravel_index};
 
 use crate::{
     Band, Cell, Joint, Key, Label, Limits, Margin, Paint, Panel, Scene, Subject,
-    colouring::Colouring,
     limits::{Reach, missing, shown, within},
+    palette::Colouring,
     subject::join,
 };
 
@@ -80,7 +80,8 @@ impl<'a> Sheet<'a> {
         let whole = outer.iter().fold(1u64, |count, &extent| count.saturating_mul(extent));
         let cells = (self.rows.shown.len() * self.columns.shown.len()) as u64;
         let drawn = whole.min(self.limits.grids(cells));
-        let panels = (0..drawn).map(|index| self.panel(&unravel(outer, index), cell)).collect();
+        let fixed = |index| unravel_index(index, outer).collect::<Vec<u64>>();
+        let panels = (0..drawn).map(|index| self.panel(&fixed(index), cell)).collect();
         (panels, whole - drawn)
     }
 
@@ -209,16 +210,6 @@ pub(crate) fn tip(layout: &TensorLayout, coord: &[u64], offset: i64) -> String {
         }
     }
     tip
-}
-
-/// Returns the coordinate of a row-major index.
-pub(crate) fn unravel(extents: &[u64], mut index: u64) -> Vec<u64> {
-    let mut coord = vec![0; extents.len()];
-    for (x, &extent) in coord.iter_mut().zip(extents).rev() {
-        *x = index % extent.max(1);
-        index /= extent.max(1);
-    }
-    coord
 }
 
 /// The approximate number of characters of a band before another one begins.

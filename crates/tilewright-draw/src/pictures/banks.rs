@@ -21,8 +21,7 @@ use tilewright_core::{Error, Swizzle, TensorLayout};
 
 use crate::{
     Band, Cell, Joint, Key, Limits, Paint, Panel, Scene, Subject,
-    colouring::Colouring,
-    palette::HUES,
+    palette::{Colouring, HUES},
     sheet::{Sheet, Spot},
     subject::join,
 };

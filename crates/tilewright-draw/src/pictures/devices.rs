@@ -4,18 +4,20 @@
 //! with one link and one colour name the same devices. A dim that is longer than its limit is drawn in blocks. No range
 //! begins or ends inside a block, so all its elements are on the same devices.
 //!
-//! Finds the devices that hold a block of an array: those whose ranges contain it in every dim. The picture of devices
-//! uses it.
+//! # Sets of devices
 //!
-//! Devices with equal ranges form one class, and a set is a list of classes. If one class holds every element, which is
-//! common, all sets together have one entry for each block, regardless of the number of devices.
+//! A block of an array is on those devices whose ranges contain it in every dim. Devices with equal ranges form one
+//! class, and a set is a list of classes. If one class holds every element, which is common, all sets together have one
+//! entry for each block, regardless of the number of devices.
 
 use std::collections::HashMap;
+
+use tilewright_core::unravel_index;
 
 use crate::{
     Cell, Key, Limits, Margin, Paint, Panel, Scene,
     limits::{Reach, missing, shown},
-    sheet::{bands, gap, unravel},
+    sheet::{bands, gap},
 };
 
 /// The most groups of devices that a note lists, and the most characters of one group.
@@ -193,10 +195,9 @@ impl<'a> Picture<'a> {
         let cells = (self.rows.shown.len() * self.columns.shown.len()) as u64;
         let drawn = whole.min(self.limits.grids(cells));
         let panels = (0..drawn).map(|index| {
-            let fixed: Vec<Mark> = unravel(&counts, index)
-                .iter()
+            let fixed: Vec<Mark> = unravel_index(index, &counts)
                 .zip(&self.others)
-                .filter_map(|(at, axis)| axis.mark(*at))
+                .filter_map(|(at, axis)| axis.mark(at))
                 .collect();
             self.panel(&fixed, sets)
         });

@@ -14,8 +14,7 @@ use tilewright_core::{Counted, Error, Layout, LinearLayout, TensorLayout};
 
 use crate::{
     Cell, Key, Limits, MOST, Paint, Scene, Subject,
-    colouring::Colouring,
-    palette::HUES,
+    palette::{Colouring, HUES},
     sheet::{Sheet, Spot, bands, empty, padding},
     subject::join,
 };

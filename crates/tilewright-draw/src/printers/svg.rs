@@ -1,6 +1,6 @@
-//! Prints a scene as shapes with positions: as SVG, without scripts, style sheets, or fonts and pictures from other places; and as
-//! a `tikzpicture`, which needs the package `tikz` and none of its libraries. Colours are defined within the picture, and lengths are
-//! those of the SVG, with 0.75 pt for a pixel.
+//! Prints a scene as shapes with positions: as SVG, without scripts, style sheets, or fonts and pictures from other
+//! places; and as a `tikzpicture`, which needs the package `tikz` and none of its libraries. Colours are defined within
+//! the picture, and lengths are those of the SVG, with 0.75 pt for a pixel.
 //!
 //! The elements are unnamed, so several drawings can be on one page without conflicts; hatching consists of lines,
 //! not of a pattern.
@@ -9,8 +9,8 @@ use std::fmt::Write as _;
 
 use crate::{
     Scene,
+    page::{Anchor, Page, PlacedShape, Rectangle, Style, place},
     palette::{HATCH, INK, PAPER, Rgb},
-    place::{Anchor, Page, PlacedShape, Rectangle, Style, place},
     printers::{tex, xml},
 };
 
@@ -254,13 +254,6 @@ fn tikz_name(colour: Rgb) -> String {
     format!("tw{}", colour.hex().trim_start_matches('#'))
 }
 
-/// Returns a length in pixels.
-fn px(length: i64) -> String {
-    let (whole, rest) = (length / 10, (length % 10).abs());
-    let sign = if length < 0 && whole == 0 { "-" } else { "" };
-    if rest == 0 { format!("{sign}{whole}") } else { format!("{sign}{whole}.{rest}") }
-}
-
 fn draw(shape: &PlacedShape, tikz: &mut String) {
     let ink = tikz_name(INK);
     match shape {
@@ -280,7 +273,7 @@ fn draw(shape: &PlacedShape, tikz: &mut String) {
             let look = match weight {
                 0 => "line width=0.5pt,opacity=0.28".to_owned(),
                 1 => "line width=1pt".into(),
-                more => format!("line width={}pt", px((4 + 9 * i64::from(*more)) * 3 / 4)),
+                more => format!("line width={}pt", tenths((4 + 9 * i64::from(*more)) * 3 / 4)),
             };
             let lines: Vec<String> = lines.iter().map(line).collect();
             let _ = writeln!(tikz, "\\draw[{ink},{look}] {};", lines.join(" "));
@@ -293,8 +286,9 @@ fn draw(shape: &PlacedShape, tikz: &mut String) {
             );
         }
         PlacedShape::Arrow(x, y, length) => {
-            let [from, to, tip, back] = [*x, x + length - 60, x + length, x + length - 110].map(px);
-            let [y, up, down] = [*y, y - 55, y + 55].map(px);
+            let [from, to, tip, back] =
+                [*x, x + length - 60, x + length, x + length - 110].map(tenths);
+            let [y, up, down] = [*y, y - 55, y + 55].map(tenths);
             let _ = writeln!(tikz, "\\draw[{ink},line width=1.5pt] ({from},{y}) -- ({to},{y});");
             let _ = writeln!(
                 tikz,
@@ -306,13 +300,13 @@ fn draw(shape: &PlacedShape, tikz: &mut String) {
 }
 
 fn corners(area: &Rectangle, inset: i64) -> String {
-    let [x, y] = [area.x + inset, area.y + inset].map(px);
-    let [right, low] = [area.x + area.width - inset, area.y + area.height - inset].map(px);
+    let [x, y] = [area.x + inset, area.y + inset].map(tenths);
+    let [right, low] = [area.x + area.width - inset, area.y + area.height - inset].map(tenths);
     format!("({x},{y}) rectangle ({right},{low})")
 }
 
 fn line([x1, y1, x2, y2]: &[i64; 4]) -> String {
-    let [x1, y1, x2, y2] = [*x1, *y1, *x2, *y2].map(px);
+    let [x1, y1, x2, y2] = [*x1, *y1, *x2, *y2].map(tenths);
     format!("({x1},{y1}) -- ({x2},{y2})")
 }
 
@@ -326,7 +320,7 @@ fn node(tikz: &mut String, at: (i64, i64), anchor: Anchor, style: Style, text: &
     let series = if style.is_bold() { "\\bfseries" } else { "" };
     // The size is in whole points, for which TeX has fonts; its letters are a little wider than those of a browser.
     let size = (style.size() * 7 / 100).clamp(7, 17);
-    let (x, y, colour) = (px(at.0), px(at.1), tikz_name(style.colour()));
+    let (x, y, colour) = (tenths(at.0), tenths(at.1), tikz_name(style.colour()));
     let _ = writeln!(
         tikz,
         "\\node[anchor={anchor},inner sep=0pt,text={colour},font={family}{series}\\fontsize{{{size}}}{{{size}}}\\selectfont] at ({x},{y}) {{{}}};",

@@ -3,8 +3,8 @@
 
 use crate::{
     Band, Joint, Margin, Paint, Panel, Scene,
+    page::{ground, wrap},
     palette::Rgb,
-    place::{ground, wrap},
     printers,
 };
 
