@@ -1,8 +1,8 @@
 //! The project's own commands: `cargo xtask ci`, `check`, `tidy`, `algebra`, `conformance`, `bench`, `device`, `wheel`,
 //! `oracles`, `web`, `site`.
 //!
-//! There is one file per command; `shell.rs` runs programs and `python.rs` prepares virtual environments for them. This
-//! crate does not depend on the crates that it checks.
+//! There is one file per command; `shell.rs` runs programs and prepares virtual environments for them. This crate does
+//! not depend on the crates that it checks.
 
 #![forbid(unsafe_code)]
 

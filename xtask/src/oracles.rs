@@ -14,7 +14,7 @@ mod table;
 use std::path::{Path, PathBuf};
 
 use crate::{
-    shell::{self, Build, Outcome, command, output, run as sh, target, works},
+    shell::{self, Build, Outcome, command, has, output, run as sh, target, works},
     steps::Tool,
     wheel,
 };
@@ -106,8 +106,7 @@ fn environment(root: &Path) -> Outcome<(std::process::Command, bool)> {
 /// Returns a Python with the libraries installed, and whether torch is one of them.
 fn libraries(root: &Path) -> Outcome<(PathBuf, bool)> {
     let python = pinned(root)?;
-    let has_torch =
-        has_torch(root, &python) || (shell::torch(root, &python) && has_torch(root, &python));
+    let has_torch = has(root, &python, "torch");
     Ok((python, has_torch))
 }
 
@@ -117,10 +116,6 @@ fn pinned(root: &Path) -> Outcome<PathBuf> {
     shell::venv(root, &target(root)?.join("oracles/venv"), &pins)
 }
 
-fn has_torch(root: &Path, python: &Path) -> bool {
-    works(&mut command(root, &[&*python.to_string_lossy(), "-c", "import torch"]))
-}
-
 /// Compares the positions of elements in arrays of numpy, torch and jax; the latter two if they can be installed.
 fn arrays(root: &Path) -> Verdict {
     let (python, has_torch) = match libraries(root) {
@@ -128,7 +123,7 @@ fn arrays(root: &Path) -> Verdict {
         Err(why) => return Verdict::Skipped(why),
     };
     let python = python.to_string_lossy().into_owned();
-    let has_jax = has_jax(root, Path::new(&python));
+    let has_jax = has(root, Path::new(&python), "jax");
     let mut words = vec![&*python, "tests/oracle/arrays.py", "numpy"];
     for (name, has) in [("torch", has_torch), ("jax", has_jax)] {
         match has {
@@ -146,7 +141,7 @@ fn package(root: &Path) -> Verdict {
         Ok(libraries) => libraries,
         Err(why) => return Verdict::Skipped(why),
     };
-    match (has_torch, has_jax(root, &python)) {
+    match (has_torch, has(root, &python, "jax")) {
         (false, false) => Verdict::Skipped("neither torch nor jax installs here".into()),
         _ => {
             has(root, &python, "gguf");
@@ -158,22 +153,6 @@ fn package(root: &Path) -> Verdict {
 }
 
 /// Returns whether jax is installed, or can be.
-fn has_jax(root: &Path, python: &Path) -> bool {
-    has(root, python, "jax")
-}
-
-/// Returns whether a package is installed, or can be.
-fn has(root: &Path, python: &Path, package: &str) -> bool {
-    imported(root, python, package, package)
-}
-
-/// Returns whether a package whose module has another name is installed, or can be.
-fn imported(root: &Path, python: &Path, package: &str, module: &str) -> bool {
-    let import = format!("import {module}");
-    works(&mut command(root, &[&*python.to_string_lossy(), "-c", &import]))
-        || sh(shell::pip(root, python).arg(package)).is_ok()
-}
-
 /// Compares the positions of an array's elements with oneDNN, for every tag it has.
 fn onednn(root: &Path) -> Verdict {
     let compiler = ["c++", "g++", "clang++"]
@@ -297,7 +276,7 @@ fn sanitized_package(root: &Path) -> Verdict {
     }
     let libraries = || {
         let (preloaded, (python, _)) = (memory::preloaded(root)?, libraries(root)?);
-        has_jax(root, &python);
+        has(root, &python, "jax");
         wheel::requirements(root, &python).map(|()| (python, preloaded))
     };
     libraries().map_or_else(Verdict::Skipped, |(python, preloaded)| {

@@ -1,7 +1,7 @@
 //! Running programs: without standard input, and named as typed where they fail.
 //!
-//! The programs that commands need are here, too: the program itself, and Python environments filled from a file of pinned packages, built under the build folder for the
-//! commands that use them.
+//! The programs that commands need are here, too: the program itself, and Python environments filled from a file of
+//! pinned packages. They are built under the build folder for the commands that use them.
 
 use std::{
     cell::RefCell,
@@ -206,10 +206,25 @@ pub(crate) fn pip(root: &Path, python: &Path) -> Command {
 }
 
 /// Installs torch: from the index of builds without CUDA, a tenth of the size, or from the usual one if that fails.
-pub(crate) fn torch(root: &Path, python: &Path) -> bool {
+fn torch(root: &Path, python: &Path) -> bool {
     let small = ["--retries", "0", "--index-url", "https://download.pytorch.org/whl/cpu", "torch"];
     let sources = [&small[..], &["torch"]];
     sources.into_iter().any(|words| run(pip(root, python).args(words)).is_ok())
+}
+
+/// Returns whether Python has a package with the module `module`, or can get it.
+pub(crate) fn imported(root: &Path, python: &Path, package: &str, module: &str) -> bool {
+    let import = format!("import {module}");
+    works(&mut command(root, &[&*python.to_string_lossy(), "-c", &import]))
+        || match package {
+            "torch" => torch(root, python),
+            package => run(pip(root, python).arg(package)).is_ok(),
+        }
+}
+
+/// Returns whether Python has a package whose module has the same name, or can get it.
+pub(crate) fn has(root: &Path, python: &Path, package: &str) -> bool {
+    imported(root, python, package, package)
 }
 
 /// Returns the check of `tests/python` with the built `program`.

@@ -71,19 +71,26 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Returns the words that choose cases, which all programs understand.
-    fn choice(&self) -> Vec<&str> {
-        let mut words: Vec<&str> = Vec::new();
-        words.extend(self.quick.then_some("--quick"));
+    /// Returns the options that choose cases, which all programs understand.
+    fn sizes(&self) -> Vec<&str> {
+        let mut words: Vec<&str> = self.quick.then_some("--quick").into_iter().collect();
         words.extend(self.size.iter().flat_map(|size| ["--size", size]));
-        words.extend(self.names.iter().map(String::as_str));
         words
+    }
+
+    /// Returns the words that choose cases: the options and the names.
+    fn choice(&self) -> Vec<&str> {
+        self.sizes().into_iter().chain(self.names.iter().map(String::as_str)).collect()
+    }
+
+    /// Returns the option for the number of threads.
+    fn threads(&self) -> impl Iterator<Item = &str> {
+        self.threads.iter().flat_map(|threads| ["--threads", threads])
     }
 
     /// Returns the other words of the program, which other programs do not understand.
     fn more(&self) -> Vec<&str> {
-        let mut words: Vec<&str> = Vec::new();
-        words.extend(self.threads.iter().flat_map(|threads| ["--threads", threads]));
+        let mut words: Vec<&str> = self.threads().collect();
         words.extend(self.offset.iter().flat_map(|offset| ["--offset", offset]));
         words.extend(self.paired.then_some("--paired"));
         if let Some(count) = &self.random {
@@ -95,10 +102,7 @@ impl Args {
 
     /// Returns the builds to compare, with the words that both understand.
     fn builds<'a>(&'a self, root: &'a Path, old: &'a Path, new: &'a Path) -> against::Builds<'a> {
-        let mut options: Vec<&str> = Vec::new();
-        options.extend(self.quick.then_some("--quick"));
-        options.extend(self.size.iter().flat_map(|size| ["--size", size]));
-        options.extend(self.threads.iter().flat_map(|threads| ["--threads", threads]));
+        let options = self.sizes().into_iter().chain(self.threads()).collect();
         let names = self.names.iter().map(String::as_str).collect();
         against::Builds { root, old, new, times: self.times.max(1), options, names }
     }

@@ -39,17 +39,10 @@ pub(super) fn random(root: &Path, program: &Path, args: &Args, count: &str) -> O
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let python = environment(root, &folder)?;
     let python_name = python.to_string_lossy();
-    let has = shell::works(&mut command(root, &[&*python_name, "-c", "import torch"]));
-    if !has && !shell::torch(root, &python) {
+    if !shell::has(root, &python, "torch") {
         eprintln!("    torch: skipped, it does not install here");
     }
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = match &args.threads {
-        Some(threads) => vec![threads.clone()],
-        None if cores > 1 => vec!["1".to_owned(), cores.to_string()],
-        None => vec!["1".to_owned()],
-    };
-    for threads in threads {
+    for threads in args.threads.as_ref().map_or_else(threads, |threads| vec![threads.clone()]) {
         let mut script = command(root, &[&*python_name, "bench/rivals.py", "--threads", &threads]);
         script.arg("--program").arg(program);
         script.args(["--random", count, "--seed", &args.seed]);
@@ -110,21 +103,14 @@ fn libraries(
     quick: bool,
 ) -> Outcome<Vec<Value>> {
     for package in PACKAGES {
-        let import = format!("import {package}");
-        let has = || shell::works(&mut command(root, &[&*python.to_string_lossy(), "-c", &import]));
-        let installs = |package: &str| match package {
-            "torch" => shell::torch(root, python),
-            other => sh(shell::pip(root, python).arg(other)).is_ok(),
-        };
-        if !has() && !installs(package) {
+        if !shell::has(root, python, package) {
             eprintln!("    {package}: skipped, it does not install here");
         }
     }
     eprintln!("==> NumPy, torch, jax");
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut rows = Vec::new();
-    for threads in if cores > 1 { vec![1, cores] } else { vec![1] } {
-        let (out, threads) = (folder.join("python.json"), threads.to_string());
+    for threads in threads() {
+        let out = folder.join("python.json");
         let words = [&*python.to_string_lossy(), "bench/rivals.py", &*list.to_string_lossy()];
         let mut script = command(root, &words);
         script.arg(&out).args(["--threads", &threads]).args(quick.then_some("--quick"));
@@ -132,6 +118,12 @@ fn libraries(
         rows.extend(cases(&out)?);
     }
     Ok(rows)
+}
+
+/// Returns the numbers of threads to measure: one and all.
+fn threads() -> Vec<String> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    if cores > 1 { vec!["1".to_owned(), cores.to_string()] } else { vec!["1".to_owned()] }
 }
 
 fn cases(path: &Path) -> Outcome<Vec<Value>> {

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use super::{Verdict, command, has, has_jax, libraries, pinned, sh, target, verdict};
+use super::{Verdict, command, has, libraries, pinned, sh, target, verdict};
 use crate::{
     shell::{self, Build, Outcome, output},
     wheel,
@@ -44,7 +44,7 @@ pub(super) fn shards(root: &Path) -> Verdict {
         Ok(libraries) => libraries,
         Err(why) => return Verdict::Skipped(why),
     };
-    let there = [("torch", has_torch), ("jax", has_jax(root, &python))];
+    let there = [("torch", has_torch), ("jax", has(root, &python, "jax"))];
     let asked: Vec<&str> = there.iter().filter(|(_, has)| *has).map(|(name, _)| *name).collect();
     if asked.is_empty() {
         return Verdict::Skipped("neither torch nor jax installs here".into());
@@ -215,7 +215,7 @@ pub(super) fn recipes(root: &Path) -> Verdict {
         }
     }
     for (package, module, asked) in CONSUMERS {
-        if !super::imported(root, &python, package, module) {
+        if !shell::imported(root, &python, package, module) {
             println!("    {package} does not install here; {asked} is not asked");
         }
     }
@@ -244,7 +244,7 @@ pub(super) fn transformers(root: &Path) -> Verdict {
         }
     }
     for (package, module) in [("timm", "timm"), ("pillow", "PIL"), ("scipy", "scipy")] {
-        if !super::imported(root, &python, package, module) {
+        if !shell::imported(root, &python, package, module) {
             println!("    {package} does not install here; types that need it are not built");
         }
     }

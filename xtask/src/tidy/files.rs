@@ -1,7 +1,8 @@
 //! Headers, words, sizes and examples of files.
 //!
-//! Every module begins with its header, no file has unfinished marks, and none contains a path of one machine. Files
-//! have at most 800 lines without their tests (examples in the documentation are tests), functions at most 60.
+//! Every module begins with its header, a table of modules in it lists the modules of the file, no file has unfinished
+//! marks, and none contains a path of one machine. Files have at most 800 lines without their tests (examples in the
+//! documentation are tests), functions at most 60.
 //!
 //! Every public function, type, trait and macro of a library has an example that runs.
 //!
@@ -10,7 +11,11 @@
 //! variants and required items of traits, which their type documents. An item that a macro makes with the documentation
 //! of its caller (`$(#[$doc])*`) is checked where it is written. `#[doc(hidden)]` items are exempt.
 
-use crate::tidy::source::{Finding, Source, is_word_byte, item_end, line_of, word_places};
+use std::collections::BTreeSet;
+
+use crate::tidy::source::{
+    Finding, Line, Source, is_word, is_word_byte, item_end, line_of, word_places,
+};
 
 /// In two parts, so that this file does not contain them.
 const UNFINISHED: [&str; 3] = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
@@ -22,6 +27,26 @@ pub(crate) fn header(source: &Source) -> Vec<Finding> {
     let opens = source.lines.first().is_some_and(|line| line.raw.starts_with("//! "));
     let says = "a module opens with `//! ` and a sentence that says what it is";
     if opens { Vec::new() } else { vec![Finding::new(&source.path, 1, "header", says)] }
+}
+
+/// Finds modules in the header's table of modules or files that the file does not declare, and the reverse.
+pub(crate) fn module_map(source: &Source) -> Vec<Finding> {
+    let heads = ["//! | module | contents |", "//! | file | "];
+    let is_head = |line: &Line| heads.iter().any(|head| line.raw.starts_with(head));
+    let Some(head) = source.lines.iter().position(is_head) else { return Vec::new() };
+    let rows = source.lines[head + 2..].iter().take_while(|line| line.raw.starts_with("//! |"));
+    let cells = rows.filter_map(|line| line.raw.split('|').nth(1));
+    let names = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2));
+    let listed = names.map(|name| name.trim_end_matches(".rs").trim_end_matches('/')).collect();
+    let ends = source.shipped().filter_map(|(_, line)| line.bare.strip_suffix(';'));
+    let modules = ends.filter_map(|line| line.rsplit_once("mod ")).map(|(_, name)| name);
+    let declared: BTreeSet<&str> = modules.filter(|name| is_word(name)).collect();
+    let says = |name| match declared.contains(name) {
+        true => format!("the table of modules omits `{name}`"),
+        false => format!("`{name}` is in the table of modules, but not a module of this file"),
+    };
+    let differing = declared.symmetric_difference(&listed);
+    differing.map(|name| Finding::new(&source.path, head + 1, "map", says(*name))).collect()
 }
 
 /// Finds marks of unfinished work, in any text except the corpus.
@@ -273,6 +298,20 @@ mod tests {
         assert_eq!(found("\n//! a"), [1]);
         assert_eq!(found(""), [1]);
         assert_eq!(found("//! a"), NONE);
+    }
+
+    #[test]
+    fn a_map_lists_the_modules_of_its_file() {
+        let found = |table: &str, text: &str| {
+            lines(&module_map(&Source::new("a/lib.rs", &format!("//! A.\n{table}\n{text}"))))
+        };
+        let map =
+            "//! | module | contents |\n//! |---|---|\n//! | `a`, `b` | two |\n//! | `c` | `x` |";
+        assert_eq!(found(map, "mod a;\npub(crate) mod b;\npub mod c;"), NONE);
+        assert_eq!(found(map, "mod a;\nmod b;"), [2]);
+        assert_eq!(found(map, "mod a;\nmod b;\nmod c;\nmod d;\n#[cfg(test)]\nmod tests;"), [2]);
+        assert_eq!(found("//! | file | rule |\n//! |---|---|\n//! | `a.rs` | A |", "mod a;"), NONE);
+        assert_eq!(found("//! No table.", "mod a;"), NONE);
     }
 
     #[test]

@@ -10,7 +10,8 @@
 //! | `dialects.rs` | A3, A4: consumers and core name no notation, the facade parses no name |
 //! | `open_arms.rs` | A5: no catch-all arm over core enums |
 //! | `libraries.rs` | A1: no `cfg(feature …)` in core; A7: the crates that may print; A6: the folders that may contain `unsafe`, and its proof; no library names an option of the program |
-//! | `files.rs` | headers, no unfinished marks, no paths of one machine, readable sizes of files and functions; every public item of a library has an example |
+//! | `files.rs` | headers, maps of modules, no unfinished marks, no paths of one machine, readable sizes of files and functions; every public item of a library has an example |
+//! | `source.rs` | no rule: files as the rules read them, and findings |
 //! | `documents.rs` | links lead to existing files; every document is two links from the README, and in the navigation of the site; A9: every file of the corpus is described |
 
 mod circles;
@@ -31,7 +32,7 @@ use source::{Finding, Tree};
 /// A rule over one Rust file.
 type Rule = fn(&Source) -> Vec<Finding>;
 
-const RULES: [Rule; 11] = [
+const RULES: [Rule; 12] = [
     libraries::features,
     dialects::findings,
     open_arms::findings,
@@ -43,6 +44,7 @@ const RULES: [Rule; 11] = [
     files::findings,
     files::sizes,
     files::header,
+    files::module_map,
 ];
 
 /// Prints every finding; the error has their number.
