@@ -51,6 +51,7 @@ mod basis;
 mod dtype;
 mod error;
 mod layout;
+mod limits;
 pub mod linear;
 mod macros;
 mod refine;
@@ -77,6 +78,7 @@ pub use layout::index::SEARCH_STEPS;
 pub use layout::observe::{SEARCH_BITS, gcd};
 pub use layout::profile::Profile;
 pub use layout::tuple::IntTuple;
+pub use limits::{MAX_DEPTH, MAX_MODES};
 pub use linear::{LinearDim, LinearLayout};
 pub use refine::Refinement;
 pub use refine::block::{Block, Loop, MAX_LOOPS};
@@ -91,9 +93,3 @@ pub use tensor::pattern::Fractal;
 pub use tensor::pattern::{Digit, Pattern};
 pub use tensor::steps::{MAX_STEPS, Step};
 pub use tensor::view::{View, ViewMut};
-
-/// The largest number of leaves of a [`Layout`]; every value is stored without a heap.
-pub const MAX_MODES: usize = 32;
-
-/// The deepest nesting of brackets.
-pub const MAX_DEPTH: usize = 32;

@@ -29,6 +29,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod colouring;
 mod limits;
 mod page;
 pub mod palette;

@@ -11,8 +11,8 @@ use tilewright_core::{BasisLayout, Error, IntTuple, Layout, TensorLayout, unrave
 
 use crate::{
     Band, Cell, Joint, Key, Label, Limits, Margin, Paint, Panel, Scene, Subject,
+    colouring::Colouring,
     limits::{Reach, missing, shown, within},
-    palette::Colouring,
     subject::join,
 };
 

@@ -13,7 +13,7 @@
 //! | `digits` | a layout, or a pattern at named extents, as digits |
 //! | `offset` | the offset function and its inverse |
 //! | `function` | functions, with names for common subexpressions |
-//! | `language`, `print` | the languages |
+//! | `print` | the languages, and functions as text in each |
 //!
 //! ```
 //! use tilewright_core::{Layout, TensorLayout};

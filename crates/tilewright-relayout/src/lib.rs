@@ -42,6 +42,7 @@ mod elements;
 mod error;
 mod in_place;
 mod narrowing;
+mod numbers;
 mod plan;
 mod program;
 mod stream;
@@ -53,6 +54,7 @@ pub use elements::{Elements, Extend};
 pub use error::Error;
 pub use in_place::InPlace;
 pub use narrowing::LossyElement;
+pub use numbers::{LANES, Numbers, Row};
 pub use plan::{Plan, relayout};
 pub use program::{
     Program,
@@ -62,4 +64,4 @@ pub use program::{
     region::{Loop, Region},
 };
 pub use stream::{Areas, CALL, Chunk, DimDigit, Read, Tile, Tiles, Write, box_extents, halves};
-pub use sums::{LANES, Numbers, Row, sums};
+pub use sums::sums;

@@ -32,6 +32,7 @@
 mod along;
 mod fold;
 mod layout;
+mod same;
 mod table;
 
 pub use crate::fold::{owners, unite};

@@ -4,6 +4,7 @@
 
 pub(crate) mod coord;
 pub(crate) mod index;
+pub(crate) mod iterate;
 pub(crate) mod observe;
 pub(crate) mod profile;
 pub(crate) mod text;

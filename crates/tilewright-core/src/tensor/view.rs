@@ -8,7 +8,7 @@ use core::ops::{Index, IndexMut};
 
 use crate::{
     Coord, Error, MAX_MODES, Place, TensorLayout,
-    layout::index::{Coords, Exact},
+    layout::iterate::{Coords, Exact},
     macros::tri,
 };
 

@@ -21,7 +21,8 @@ use tilewright_core::{Error, Swizzle, TensorLayout};
 
 use crate::{
     Band, Cell, Joint, Key, Limits, Paint, Panel, Scene, Subject,
-    palette::{Colouring, HUES},
+    colouring::Colouring,
+    palette::HUES,
     sheet::{Sheet, Spot},
     subject::join,
 };

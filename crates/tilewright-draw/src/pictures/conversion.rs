@@ -10,8 +10,8 @@ use tilewright_core::{Error, Place, TensorLayout};
 
 use crate::{
     Band, Cell, Joint, Label, Limits, Margin, Paint, Panel, Scene, Subject,
+    colouring::Colouring,
     limits::MOST,
-    palette::Colouring,
     sheet::{Sheet, bands, cell, empty, gap, padding, tip},
     subject::join,
 };

@@ -10,7 +10,7 @@ use tilewright_core::{Error, Layout, TensorLayout};
 
 use crate::{
     Band, Cell, Joint, Key, Limits, Paint, Panel, Scene, Subject,
-    palette::Colouring,
+    colouring::Colouring,
     sheet::{Sheet, Spot},
     subject::join,
 };

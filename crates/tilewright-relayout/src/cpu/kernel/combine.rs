@@ -6,7 +6,6 @@
 use super::{
     enter::{Work, enter},
     isa::Isa,
-    rows::stream_line,
     vector::Vector,
 };
 use crate::cpu::cost;
@@ -245,6 +244,20 @@ impl Work for End<'_> {
             unsafe { put::<V>(own, bytes, self.out) };
         }
         V::fence();
+    }
+}
+
+/// Copies a line past the caches: its parts directly one after the other, so that they are one write.
+///
+/// # Safety
+/// A line at `from` is readable, and at `to` writable and on a line; the machine has the instruction set of
+/// `V`.
+#[inline(always)]
+pub(super) unsafe fn stream_line<V: Vector>(from: *const u8, to: *mut u8) {
+    for at in (0..LINE).step_by(V::BYTES) {
+        // SAFETY: `# Safety` of `stream_line`: a line at `from` is readable, one at `to` is writable, and
+        // `to` is on a line, so each part is aligned to a register.
+        unsafe { V::load(from.add(at)).stream(to.add(at)) };
     }
 }
 

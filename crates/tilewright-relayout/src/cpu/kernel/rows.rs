@@ -7,6 +7,7 @@ use crate::{
     cpu::{
         cost,
         kernel::{
+            combine,
             enter::{Work, enter},
             isa::Isa,
             vector::Vector,
@@ -301,7 +302,7 @@ impl BlockWrite<'_> {
             }
             // SAFETY: `# Safety` of `lines`: byte `at` of the run belongs at `to`, which is on a line. The
             // condition of the loop says that a line of the run is left.
-            unsafe { stream_line::<V>(row.wrapping_add(at), to.wrapping_add(at - begin)) };
+            unsafe { combine::stream_line::<V>(row.wrapping_add(at), to.wrapping_add(at - begin)) };
             at += LINE;
         }
         at
@@ -422,20 +423,6 @@ unsafe fn bytes(meet: Meet) -> [u8; LINE] {
         }
     }
     bytes
-}
-
-/// Copies a line past the caches: its parts directly one after the other, so that they are one write.
-///
-/// # Safety
-/// A line at `from` is readable, and at `to` writable and on a line; the machine has the instruction set of
-/// `V`.
-#[inline(always)]
-pub(in super::super) unsafe fn stream_line<V: Vector>(from: *const u8, to: *mut u8) {
-    for at in (0..LINE).step_by(V::BYTES) {
-        // SAFETY: `# Safety` of `stream_line`: a line at `from` is readable, one at `to` is writable, and
-        // `to` is on a line, so each part is aligned to a register.
-        unsafe { V::load(from.add(at)).stream(to.add(at)) };
-    }
 }
 
 /// Copies a line.

@@ -8,7 +8,7 @@ use super::{
     isa::Isa,
     vector::Vector,
 };
-use crate::sums::{HALF, LANES, Numbers, Row};
+use crate::numbers::{HALF, LANES, Numbers, Row};
 
 /// The maximal number of rows: each half of a weight has 31 bits, a number 16, so the sum of 2¹⁶ products is below 2⁶³.
 const MOST: usize = 1 << 16;

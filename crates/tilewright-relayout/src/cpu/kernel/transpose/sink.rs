@@ -9,7 +9,7 @@
 
 use super::{BlockRun, LINE};
 use crate::cpu::{
-    kernel::{exchange::exact, prefetch::Prefetches, rows, vector::Vector},
+    kernel::{combine, exchange::exact, prefetch::Prefetches, vector::Vector},
     transpose::{StepBuffer, TransposeBlock, WriteStep},
 };
 
@@ -312,7 +312,7 @@ impl Fillings {
             let count = lines.count.min(most);
             for _ in 0..count {
                 prefetches.some::<V>(1);
-                rows::stream_line::<V>(lines.from, lines.to);
+                combine::stream_line::<V>(lines.from, lines.to);
                 (lines.from, lines.to) = (lines.from.add(LINE), lines.to.add(LINE));
             }
             lines.count -= count;
