@@ -1,10 +1,11 @@
-//! [`Answer`]: what every answer has, and the answer of a question that is refused.
+//! [`Answer`]: what every answer has; the answer of a question that is refused, and that of a comparison of two layouts.
 
 use std::fmt;
 
 use serde_json::{Value, json};
+use tilewright_core::Difference;
 
-use crate::Error;
+use crate::{Comparison, Error};
 
 /// Answer of a question: text for people, JSON for machines.
 ///
@@ -58,5 +59,30 @@ impl Answer for Error {
             "field": self.field(),
             "span": self.span(),
         }})
+    }
+}
+
+impl Answer for Comparison {
+    fn to_json(&self) -> Value {
+        match self {
+            Comparison::Same { notes } => json!({ "same": true, "notes": notes }),
+            Comparison::Differ(Difference { coord, left, right }) => {
+                json!({ "same": false, "coord": coord.as_slice(), "left": left, "right": right })
+            }
+            Comparison::Extents { left, right } => {
+                json!({ "same": false, "extents": [left.as_slice(), right.as_slice()] })
+            }
+        }
+    }
+
+    fn is_no(&self) -> bool {
+        !matches!(self, Comparison::Same { .. })
+    }
+
+    fn notes(&self) -> Vec<String> {
+        match self {
+            Comparison::Same { notes } => notes.clone(),
+            Comparison::Differ(_) | Comparison::Extents { .. } => Vec::new(),
+        }
     }
 }

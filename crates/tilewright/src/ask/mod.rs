@@ -66,10 +66,10 @@ mod layouts;
 #[cfg(feature = "xla")]
 mod module;
 mod question;
-pub mod same;
 mod shards;
 pub mod words;
 
+pub use crate::comparison::{Comparison, compare};
 pub use answer::Answer;
 #[cfg(feature = "banks")]
 pub use banks::BankConflicts;
@@ -98,6 +98,5 @@ pub use layouts::{
 pub use module::{LISTED, ModuleInfo};
 pub use question::Fields;
 pub use question::Question;
-pub use same::{Comparison, compare};
 pub use shards::{ShardBytes, ShardsExplanation};
 pub use shards::{Shards, ShardsLine, ShardsTranslation};

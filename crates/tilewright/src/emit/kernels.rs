@@ -1,16 +1,16 @@
-//! The kernels that move an array from one layout to another, as source text to embed, with a function that launches them.
+//! The kernels that move an array from one layout to another, as source text to embed, with a function that launches
+//! them.
 //!
-//! Law: the text is complete. A compiler of CUDA C++ or of HIP takes it as it is, with the runtime's header. NVRTC takes it
-//! too, and sees the kernels alone. All names that it defines begin with the function's name or are in a namespace of that
-//! name, and no macro is left, so texts of different names can be in one file. The function moves the same data as
-//! [`Plan::run`](crate::relayout::Plan::run) does on a CPU.
+//! Law: the text is complete. A compiler of CUDA C++ or of HIP takes it as it is, with the runtime's header. NVRTC
+//! takes it too, and sees the kernels alone. All names that it defines begin with the function's name or are in a
+//! namespace of that name, and no macro is left, so texts of different names can be in one file. The function moves the
+//! same data as [`Plan::run`](crate::relayout::Plan::run) does on a CPU.
 //!
-//! Check of the name of the function that launches printed kernels.
+//! # Names
 //!
-//! Law: code with an accepted name compiles. The name is not a word of C++, not defined by the dialect's header, and not of a
-//! form that the runtimes' headers are known to define: their functions, vectors such as `float4`, types that end with `_t`.
-//!
-//! The runtimes that kernels are printed for.
+//! Law: code with an accepted name compiles. The name is not a word of C++, not defined by the dialect's header, and
+//! not of a form that the runtimes' headers are known to define: their functions, vectors such as `float4`, types that
+//! end with `_t`.
 
 use std::{
     collections::{BTreeSet, HashMap},

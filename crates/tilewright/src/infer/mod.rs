@@ -1,9 +1,9 @@
 //! Search for the layout that maps one buffer to another, which identifies an undocumented format.
 //!
 //! The search finds dense layouts whose storage is a box of digits, with or without padding: those of a
-//! [`Pattern`](tilewright_core::Pattern), and those with the elements of each word, dims, or the halves of a dim in reverse
-//! order. It assumes nothing about the values, but the more of them differ, the sooner there is one answer. Numbered elements
-//! decide everything.
+//! [`Pattern`](tilewright_core::Pattern), and those with the elements of each word, dims, or the halves of a dim in
+//! reverse order. It assumes nothing about the values, but the more of them differ, the sooner there is one answer.
+//! Numbered elements decide everything.
 //!
 //! Two kinds of reversed storage are found by a search in changed arrays:
 //!
@@ -14,12 +14,9 @@
 //!   let L be the layout that is found after every word of n elements is reversed. The element at offset `w·n + i` of L is at
 //!   `w·n + n − 1 − i` in the storage itself.
 
-mod changed;
 mod search;
 
-use tilewright_core::{Layout, Mode, Profile, TensorLayout};
-
-pub(crate) use changed::coordinate;
+use tilewright_core::{Counted, Layout, Mode, Profile, TensorLayout, unravel_index};
 
 use crate::infer::search::Search;
 
@@ -144,7 +141,7 @@ pub fn infer(original: &[u8], dims: &[u64], packed: &[u8], width: usize) -> Infe
         Inference::None { why } => in_words(&elements, dims, &cells, packed, width)
             .map(Inference::Found)
             .or_else(|| mirrored(&elements, dims, &cells, packed, width))
-            .or_else(|| changed::answer(&elements, dims, &cells))
+            .or_else(|| changed_values(&elements, dims, &cells))
             .unwrap_or(Inference::None { why }),
         found => found,
     }
@@ -371,6 +368,79 @@ fn cut(mode: Mode, word: u64) -> Option<(Option<Mode>, Option<Mode>)> {
     }
     let outside = Mode::new(extent / room, word as i64);
     extent.is_multiple_of(room).then(|| (Some(Mode::new(room, mode.stride())), Some(outside)))
+}
+
+/// Returns the answer if the packed buffer lacks elements of the array: a layout of all other elements if it lacks one, and else
+/// their number and the first of them.
+fn changed_values(elements: &[u64], dims: &[u64], cells: &[u64]) -> Option<Inference> {
+    let lost = excess(elements, cells);
+    let (&first, count) = (lost.first()?, lost.len());
+    if let ([element], [cell]) = (&lost[..], &strange(cells, elements)[..])
+        && let Some(layout) = repaired(elements, dims, cells, (*element, *cell))
+    {
+        return Some(Inference::AllButOne { layout, element: *element as u64, cell: *cell as u64 });
+    }
+    let number = Counted(count as u64, "element");
+    let are = if count == 1 { "is" } else { "are" };
+    let at = coordinate(first as u64, dims);
+    let why = format!(
+        "{number} of the array {are} not in the packed buffer, the first {at}: values were changed"
+    );
+    Some(Inference::None { why })
+}
+
+/// Returns the layout that fits if a cell holds the value of an element.
+fn repaired(
+    elements: &[u64],
+    dims: &[u64],
+    cells: &[u64],
+    (element, cell): (usize, usize),
+) -> Option<TensorLayout> {
+    let mut cells = cells.to_vec();
+    *cells.get_mut(cell)? = *elements.get(element)?;
+    let mut search = Search::new(elements, dims, &cells);
+    search.run();
+    match &search.found[..] {
+        [layout] if layout.offset_of(element as u64).ok()? == cell as i64 => Some(layout.clone()),
+        _ => None,
+    }
+}
+
+/// Returns the places of the values that `a` has more often than `b`, in order: of equal ones the last.
+fn excess(a: &[u64], b: &[u64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..a.len()).collect();
+    order.sort_by_key(|place| a[*place]);
+    let mut other = b.to_vec();
+    other.sort_unstable();
+    let mut rest = other.iter().peekable();
+    let mut found: Vec<usize> = order
+        .into_iter()
+        .filter(|place| {
+            while rest.next_if(|value| **value < a[*place]).is_some() {}
+            rest.next_if(|value| **value == a[*place]).is_none()
+        })
+        .collect();
+    found.sort_unstable();
+    found
+}
+
+/// Returns the cells whose value no element has and no other cell: padding repeats its value.
+fn strange(cells: &[u64], elements: &[u64]) -> Vec<usize> {
+    let (mut known, mut all) = (elements.to_vec(), cells.to_vec());
+    known.sort_unstable();
+    all.sort_unstable();
+    let once = |value: &u64| {
+        all.partition_point(|it| it <= value) - all.partition_point(|it| it < value) == 1
+    };
+    let is_strange =
+        |cell: &usize| known.binary_search(&cells[*cell]).is_err() && once(&cells[*cell]);
+    (0..cells.len()).filter(is_strange).collect()
+}
+
+/// Returns the coordinate of an element as a text.
+pub(crate) fn coordinate(index: u64, dims: &[u64]) -> String {
+    let coord: Vec<String> = unravel_index(index, dims).map(|x| x.to_string()).collect();
+    format!("({})", coord.join(","))
 }
 
 #[cfg(test)]

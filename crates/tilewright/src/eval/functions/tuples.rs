@@ -360,7 +360,7 @@ fn multiple(value: i64, step: i64) -> Result<i64, Refusal> {
 
 /// Returns the greatest common divisor of two integers, neither below 0.
 pub(super) fn gcd(a: i64, b: i64) -> i64 {
-    if a == 0 { b } else { gcd(b % a, a) }
+    tilewright_core::gcd(a.unsigned_abs(), b.unsigned_abs()).cast_signed()
 }
 
 fn natural(value: i64) -> Result<i64, Refusal> {
