@@ -1,10 +1,10 @@
 //! The library for the page in the browser.
 //!
-//! It exports [`ask`], which answers a question in JSON, and [`View`], an open layout from which the page reads windows as arrays
-//! of numbers while it scrolls. On `wasm32-unknown-unknown` both are exported to JavaScript. Elsewhere they are ordinary
-//! functions, so tests can call them. `cargo xtask web` builds the page, with this crate twice: the module that the page starts
-//! with has no features. The feature `late` adds index tables and all questions of the library; the page loads that module when
-//! the first one answers with an error of the kind `not-built`.
+//! It exports [`ask`], which answers a question in JSON, and [`View`], an open layout from which the page reads windows
+//! as arrays of numbers while it scrolls. On `wasm32-unknown-unknown` both are exported to JavaScript. Elsewhere they
+//! are ordinary functions, so tests can call them. `cargo xtask web` builds the page, with this crate twice: the module
+//! that the page starts with has no features. The feature `late` adds index tables and all questions of the library;
+//! the page loads that module when the first one answers with an error of the kind `not-built`.
 //!
 //! ```
 //! use tilewright_web::{View, ask};
@@ -16,8 +16,6 @@
 //! ```
 #![forbid(unsafe_code)]
 
-mod facts;
-mod links;
 mod question;
 mod step;
 mod view;

@@ -15,7 +15,7 @@ use tilewright::{
 };
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::{facts, step};
+use crate::{step, view};
 
 type Answer = Result<Value, Error>;
 
@@ -92,7 +92,7 @@ impl Page<'_> {
         if is_sharded(text) {
             InShards::parse(text).map_err(|error| error.in_field("spec"))?;
         }
-        Ok(facts::of_array(&self.0.array_layout("spec")?))
+        Ok(view::of_array(&self.0.array_layout("spec")?))
     }
 
     /// Answers with both sides of a conversion, and whether any element has to move.
@@ -106,7 +106,7 @@ impl Page<'_> {
         }
         let same =
             compare(&a, &b).map_or_else(|error| error.to_json(), |same| json!(same.to_string()));
-        Ok(json!({ "a": facts::of_array(&a), "b": facts::of_array(&b), "same": same }))
+        Ok(json!({ "a": view::of_array(&a), "b": view::of_array(&b), "same": same }))
     }
 
     /// Answers with the plan of a move between two layouts.
@@ -160,7 +160,7 @@ impl Page<'_> {
         let mut scene = distribution(&map, &Limits::default())
             .map_err(|error| Error::from(error).in_field("spec"))?;
         scene.title = text.trim().to_owned();
-        let (title, svg, lines) = ("Who holds each element", scene.to_svg(), facts::spread(&map));
+        let (title, svg, lines) = ("Who holds each element", scene.to_svg(), view::spread(&map));
         Ok(json!({ "title": title, "map": map.to_string(), "svg": svg, "lines": lines }))
     }
 
