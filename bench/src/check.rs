@@ -10,7 +10,7 @@
 //! add up to the sum of the bytes of the elements.
 
 use rayon::prelude::*;
-use tilewright::TensorLayout;
+use tilewright::{TensorLayout, layouts::unravel_index, relayout::Extend};
 
 use crate::{Case, data};
 
@@ -46,7 +46,7 @@ fn looked_up(case: &Case, src: &[u8], dst: &[u8]) -> Option<String> {
     };
     let rows: u64 = outer.iter().product();
     let row = |row: u64| {
-        let coord = coord(row, outer);
+        let coord: Vec<u64> = unravel_index(row, outer).collect();
         let start = |tables: &[Vec<i64>]| -> i64 {
             tables.iter().zip(&coord).map(|(table, at)| table[*at as usize]).sum()
         };
@@ -85,7 +85,7 @@ fn sampled(case: &Case, src: &[u8], dst: &[u8], width: usize) -> Option<String> 
     let size = case.src().size();
     let step = size.div_ceil(MOST).max(1);
     (0..size.div_ceil(step)).into_par_iter().find_map_any(|index| {
-        let coord = coord(index * step, case.dims());
+        let coord: Vec<u64> = unravel_index(index * step, case.dims()).collect();
         let bytes = |layout: &TensorLayout, all: &[u8]| {
             let at = usize::try_from(layout.offset(&coord).ok()?).ok()?.checked_mul(width)?;
             all.get(at..)?.get(..width).map(<[u8]>::to_vec)
@@ -112,26 +112,70 @@ fn sums(layout: &TensorLayout) -> Option<Vec<Vec<i64>>> {
     let tables: Vec<Vec<i64>> = (0..extents.len()).map(table).collect::<Option<_>>()?;
     let is_sum = |probe: u64| {
         let index = (u128::from(layout.size()) * u128::from(probe) / u128::from(PROBES)) as u64;
-        let coord = coord(index, extents);
+        let coord: Vec<u64> = unravel_index(index, extents).collect();
         let sum = tables.iter().zip(&coord).map(|(table, at)| table[*at as usize]).sum();
         layout.offset(&coord) == Ok(sum)
     };
     (0..PROBES).all(is_sum).then_some(tables)
 }
 
-/// Returns the coordinate at an index, the last dim fastest.
-fn coord(index: u64, extents: &[u64]) -> Vec<u64> {
-    let mut rest = index;
-    let mut coord: Vec<u64> =
-        extents.iter().rev().map(|extent| digit(&mut rest, *extent)).collect();
-    coord.reverse();
-    coord
+impl Case {
+    /// Returns the destination's bytes, computed bit by bit: slow, but simple enough to be trusted.
+    ///
+    /// ```
+    /// use tilewright_bench::{Size, data, definitions};
+    /// let all = definitions()?;
+    /// let odd = all.iter().find(|case| case.name() == "transpose-u8-odd").unwrap();
+    /// let out = odd.case(Size::Small)?.expected();
+    /// // Element (1, 0) of 37 by 71 is byte 71 of the source, and byte 1 of the destination.
+    /// assert_eq!((out.len(), out[1]), (37 * 71, data::byte(71)));
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn expected(&self) -> Vec<u8> {
+        let elements = self.elements();
+        let (from, to) = (u64::from(elements.src_bits), u64::from(elements.dst_bits));
+        let mut out = vec![0; usize::try_from(self.dst_bytes()).unwrap_or(0)];
+        if self.fill() != 0 {
+            (0..self.dst().capacity()).for_each(|place| put(&mut out, place * to, to, self.fill()));
+        }
+        for (coord, src) in self.src().in_order() {
+            let dst =
+                self.dst().offset(coord.as_slice()).ok().and_then(|at| u64::try_from(at).ok());
+            if let (Ok(src), Some(dst)) = (u64::try_from(src), dst) {
+                let value = extended(take(src * from, from), from, elements.extend);
+                put(&mut out, dst * to, to, value);
+            }
+        }
+        out
+    }
 }
 
-fn digit(rest: &mut u64, extent: u64) -> u64 {
-    let digit = *rest % extent.max(1);
-    *rest /= extent.max(1);
-    digit
+/// Returns `bits` bits of the source, from bit `at` on; elements narrower than a byte do not cross one.
+fn take(at: u64, bits: u64) -> u128 {
+    let bytes = (at / 8)..(at + bits).div_ceil(8);
+    let value = bytes.rev().fold(0, |value, index| value << 8 | u128::from(data::byte(index)));
+    value >> (at % 8) & low(bits)
+}
+
+fn put(out: &mut [u8], at: u64, bits: u64, value: u128) {
+    let first = (at / 8) as usize;
+    let value = (value & low(bits)) << (at % 8);
+    let mask = low(bits) << (at % 8);
+    for (i, byte) in out.iter_mut().skip(first).take(bits.div_ceil(8) as usize).enumerate() {
+        let (mask, value) = ((mask >> (8 * i)) as u8, (value >> (8 * i)) as u8);
+        *byte = *byte & !mask | value;
+    }
+}
+
+fn extended(value: u128, bits: u64, extend: Extend) -> u128 {
+    match extend {
+        Extend::Sign if value >> (bits - 1) & 1 == 1 => value | !low(bits),
+        Extend::Sign | Extend::Zero => value,
+    }
+}
+
+fn low(bits: u64) -> u128 {
+    if bits < 128 { (1 << bits) - 1 } else { u128::MAX }
 }
 
 #[cfg(test)]

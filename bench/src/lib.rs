@@ -25,36 +25,27 @@
 //! ```
 #![forbid(unsafe_code)]
 
-mod boxes;
 mod case;
 mod check;
 mod copy;
-mod cpu_time;
 pub mod data;
 mod definition;
 mod device;
 mod error;
-mod expected;
 mod machine;
 mod measure;
-mod offsets;
 mod pages;
 mod random;
 mod row;
-mod short;
-mod size;
 mod turns;
 
-pub use boxes::{Boxed, Turn};
-pub use case::Case;
+pub use case::{Boxed, Case, Offsets, Size};
 pub use definition::{Definition, definitions, parse};
 pub use device::{Asked, DeviceBench, DeviceRow};
 pub use error::Error;
 pub use machine::Machine;
 pub use measure::{Bench, Effort};
-pub use offsets::Offsets;
 pub use pages::Pages;
 pub use random::{RANDOM_BYTES, random};
-pub use row::Row;
-pub use short::{Planning, Summary, Tiny, planning, summary, tiny};
-pub use size::Size;
+pub use row::{Planning, Row, Summary, Tiny, planning, summary, tiny};
+pub use tilewright::relayout::Loop;

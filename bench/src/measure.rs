@@ -13,11 +13,11 @@ use tilewright::{
 };
 
 use crate::{
-    Case, Error, Offsets, Pages, Row, check,
+    Case, Error, Offsets, Pages, Row,
+    case::SPARE,
+    check,
     copy::Copier,
-    data,
-    offsets::SPARE,
-    pages,
+    data, pages,
     turns::{Turns, median, seconds},
 };
 
@@ -195,7 +195,7 @@ impl Bench {
             plan.run(src, dst, threads).map_err(|error| Error::machine(error.to_string()))
         };
         let row = self.measure(case, threads, effort, How { before: STALE, beside }, run)?;
-        let loops = case.boxes().map(|boxes| boxes.iter().map(|one| one.turns.len()).max());
+        let loops = case.boxes().map(|boxes| boxes.iter().map(|one| one.loops.len()).max());
         let loops = loops.map(|most| most.unwrap_or(0));
         let (kernel, text) = (plan.kernel_name(), plan.shared(threads).to_string());
         Ok(Row { kernel, plan: text, plan_micros, loops, ..row })

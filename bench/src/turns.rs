@@ -1,9 +1,9 @@
 //! Times one of several functions that run in turns: the number of runs in a turn, and the seconds of a run in each
-//! turn. Measurements on the processor use it.
+//! turn; and the processor time of all threads of this process. Measurements on the processor use both.
 
 use std::{hint::black_box, time::Instant};
 
-use crate::{Error, cpu_time};
+use crate::Error;
 
 /// Runs that take less time than this, in seconds, are repeated within a turn.
 const LEAST: f64 = 1e-3;
@@ -27,13 +27,13 @@ impl Turns {
     /// Measures a turn; the first is not counted.
     pub(crate) fn turn(&mut self, mut run: impl FnMut() -> Result<(), Error>) -> Result<(), Error> {
         let runs = self.runs.unwrap_or(1);
-        let worked = cpu_time::seconds();
+        let worked = cpu_seconds();
         let began = Instant::now();
         for _ in 0..runs {
             run()?;
         }
         let took = began.elapsed().as_secs_f64();
-        let worked = cpu_time::seconds().zip(worked).map(|(end, begin)| end - begin);
+        let worked = cpu_seconds().zip(worked).map(|(end, begin)| end - begin);
         match self.runs {
             Some(_) => {
                 self.times.push(took / f64::from(runs));
@@ -83,6 +83,19 @@ pub(crate) fn median(mut times: Vec<f64>) -> f64 {
     times.get(times.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
+/// Returns the seconds of processor time so far; `None` if the system does not report it.
+#[cfg(unix)]
+pub(crate) fn cpu_seconds() -> Option<f64> {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Some(time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9)
+}
+
+/// Returns the seconds of processor time so far; `None` if the system does not report it.
+#[cfg(not(unix))]
+pub(crate) fn cpu_seconds() -> Option<f64> {
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,6 +125,17 @@ mod tests {
             .unwrap();
         assert!(count > 100 && turns.count() == 1, "{count}");
         assert!(turns.turn(|| Err(Error::machine("no"))).is_err());
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn work_takes_processor_time() {
+        let before = cpu_seconds().unwrap();
+        let mut sum = 0_u64;
+        while cpu_seconds().unwrap() <= before {
+            sum = black_box(sum + 1);
+        }
+        assert!(sum < u64::MAX);
     }
 
     #[test]

@@ -25,11 +25,11 @@ pub(crate) fn run(case: &Case, boxes: Vec<Boxed>, threads: usize) -> Option<Run>
     }
 }
 
-/// Returns the source's shape, outermost first, and the source axis of each axis of the destination, if both sides are
+/// Reloops the source's shape, outermost first, and the source axis of each axis of the destination, if both sides are
 /// dense.
 fn permutation(case: &Case, boxed: &Boxed) -> Option<(Vec<usize>, Vec<usize>)> {
-    let mut turns = boxed.turns.clone();
-    turns.sort_by_key(|turn| std::cmp::Reverse(turn.src));
+    let mut loops = boxed.loops.clone();
+    loops.sort_by_key(|level| std::cmp::Reverse(level.src));
     let dense = |strides: Vec<(u64, i64)>| {
         strides
             .iter()
@@ -37,13 +37,13 @@ fn permutation(case: &Case, boxed: &Boxed) -> Option<(Vec<usize>, Vec<usize>)> {
             .try_fold(1, |next, (extent, stride)| (*stride == next).then(|| next * *extent as i64))
     };
     let bytes = |elements: i64| elements as u64 * u64::from(case.elements().src_bits) / 8;
-    let src = dense(turns.iter().map(|turn| (turn.extent, turn.src)).collect())?;
-    let dst = dense(boxed.turns.iter().map(|turn| (turn.extent, turn.dst)).collect())?;
+    let src = dense(loops.iter().map(|level| (level.extent, level.src)).collect())?;
+    let dst = dense(boxed.loops.iter().map(|level| (level.extent, level.dst)).collect())?;
     if (boxed.src, boxed.dst, bytes(src), bytes(dst)) != (0, 0, case.src_bytes(), case.dst_bytes())
     {
         return None;
     }
-    let place = |turn| turns.iter().position(|other| other == turn);
-    let permutation: Option<Vec<usize>> = boxed.turns.iter().map(place).collect();
-    Some((turns.iter().map(|turn| turn.extent as usize).collect(), permutation?))
+    let place = |level| loops.iter().position(|other| other == level);
+    let permutation: Option<Vec<usize>> = boxed.loops.iter().map(place).collect();
+    Some((loops.iter().map(|level| level.extent as usize).collect(), permutation?))
 }

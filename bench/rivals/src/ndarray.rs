@@ -22,22 +22,22 @@ struct Side {
     backwards: Vec<bool>,
 }
 
-fn side(first: i64, turns: &[(u64, i64)]) -> Side {
+fn side(first: i64, loops: &[(u64, i64)]) -> Side {
     let below = |(extent, stride): &(u64, i64)| stride.min(&0) * (*extent as i64 - 1);
     Side {
-        first: (first + turns.iter().map(below).sum::<i64>()) as usize,
-        strides: turns.iter().map(|(_, stride)| stride.unsigned_abs() as usize).collect(),
-        backwards: turns.iter().map(|(_, stride)| *stride < 0).collect(),
+        first: (first + loops.iter().map(below).sum::<i64>()) as usize,
+        strides: loops.iter().map(|(_, stride)| stride.unsigned_abs() as usize).collect(),
+        backwards: loops.iter().map(|(_, stride)| *stride < 0).collect(),
     }
 }
 
 fn assignments<T: Pod + Send + Sync>(boxes: Vec<Boxed>, pool: Option<ThreadPool>) -> Run {
     let one = |boxed: &Boxed| {
-        let shape: Vec<usize> = boxed.turns.iter().map(|turn| turn.extent as usize).collect();
-        let turns = |stride: fn(&tilewright_bench::Turn) -> i64| -> Vec<(u64, i64)> {
-            boxed.turns.iter().map(|turn| (turn.extent, stride(turn))).collect()
+        let shape: Vec<usize> = boxed.loops.iter().map(|level| level.extent as usize).collect();
+        let loops = |stride: fn(&tilewright_bench::Loop) -> i64| -> Vec<(u64, i64)> {
+            boxed.loops.iter().map(|level| (level.extent, stride(level))).collect()
         };
-        (shape, side(boxed.src, &turns(|t| t.src)), side(boxed.dst, &turns(|t| t.dst)))
+        (shape, side(boxed.src, &loops(|t| t.src)), side(boxed.dst, &loops(|t| t.dst)))
     };
     let boxes: Vec<_> = boxes.iter().map(one).collect();
     Box::new(move |from, to| {

@@ -18,9 +18,9 @@ pub(crate) fn run(case: &Case, boxes: Vec<Boxed>, threads: usize) -> Option<Run>
 
 fn copies<T: Pod + Send + Sync>(boxes: Vec<Boxed>, pool: Option<Pool>, threads: usize) -> Run {
     let one = |boxed: &Boxed| {
-        let dims: Vec<usize> = boxed.turns.iter().map(|turn| turn.extent as usize).collect();
-        let src: Vec<isize> = boxed.turns.iter().map(|turn| turn.src as isize).collect();
-        let dst: Vec<isize> = boxed.turns.iter().map(|turn| turn.dst as isize).collect();
+        let dims: Vec<usize> = boxed.loops.iter().map(|level| level.extent as usize).collect();
+        let src: Vec<isize> = boxed.loops.iter().map(|level| level.src as isize).collect();
+        let dst: Vec<isize> = boxed.loops.iter().map(|level| level.dst as isize).collect();
         (dims, src, dst, boxed.src as isize, boxed.dst as isize)
     };
     let boxes: Vec<_> = boxes.iter().map(one).collect();

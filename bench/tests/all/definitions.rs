@@ -82,7 +82,7 @@ fn boxes_say_the_same() {
         let case = definition.case(Size::Small).unwrap();
         let boxes = case.boxes().unwrap();
         let size = |boxed: &tilewright_bench::Boxed| -> u64 {
-            boxed.turns.iter().map(|t| t.extent).product()
+            boxed.loops.iter().map(|t| t.extent).product()
         };
         assert_eq!(boxes.iter().map(size).sum::<u64>(), case.src().size(), "{}", case.name());
     }

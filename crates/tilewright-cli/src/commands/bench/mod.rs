@@ -414,6 +414,6 @@ fn described_json(case: &Case) -> Value {
 /// Returns the offsets, and loops as `[extent, source stride, destination stride]`, all in elements.
 fn boxed(boxed: &Boxed) -> Value {
     let turns: Vec<Value> =
-        boxed.turns.iter().map(|turn| json!([turn.extent, turn.src, turn.dst])).collect();
+        boxed.loops.iter().map(|level| json!([level.extent, level.src, level.dst])).collect();
     json!({ "src": boxed.src, "dst": boxed.dst, "loops": turns })
 }
