@@ -45,14 +45,12 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
     }
     let parsed = command.try_get_matches_from(arguments);
     let outcome = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
-        Ok(cli) => spec::load(&cli)
-            .inspect(|()| be_patient(&cli))
-            .and_then(|()| {
-                let mut out = Output::stdout(cli.json, cli.quiet);
-                let outcome = commands::run(&cli, &mut out);
-                left_in_stores().iter().for_each(|left| out.warn(left));
-                outcome
-            }),
+        Ok(cli) => spec::load(&cli).inspect(|()| be_patient(&cli)).and_then(|()| {
+            let mut out = Output::stdout(cli.json, cli.quiet);
+            let outcome = commands::run(&cli, &mut out);
+            left_in_stores().iter().for_each(|left| out.warn(left));
+            outcome
+        }),
         Err(error) if error.use_stderr() && json => Err(Failure::command_line(&error)),
         Err(error) => return said(&error),
     };

@@ -161,7 +161,20 @@ fn infer_reads_objects() {
     fs::write(&raw, data).unwrap();
     let (source, original) = (format!("raw:{}", text(&raw)), folder.path().join("a.npy"));
     let packed = folder.path().join("b.bin");
-    answer(&server, &["convert", &source, text(&original), "--dims", "8,48", "--dtype", "f16", "--to", "row-major"]);
+    answer(
+        &server,
+        &[
+            "convert",
+            &source,
+            text(&original),
+            "--dims",
+            "8,48",
+            "--dtype",
+            "f16",
+            "--to",
+            "row-major",
+        ],
+    );
     let to = format!("raw:{}", text(&packed));
     answer(&server, &["convert", text(&original), &to, "--to", "zN"]);
     server.put("bucket/a.npy", &fs::read(&original).unwrap());
@@ -177,7 +190,16 @@ const KINDS: [&[&str]; 5] = [
     &["--mesh", "tp=2", "--rule", "*_proj.weight=[Shard(0)]", "--rule", "*=[Replicate()]"],
     &["--as", "hf", "--max-shard-size", "60000"],
     &["--as", "hf", "--to", "zN"],
-    &["--mesh", "tp=2", "--as", "dcp", "--rule", "*_proj.weight=[Shard(1)]", "--rule", "*=[Replicate()]"],
+    &[
+        "--mesh",
+        "tp=2",
+        "--as",
+        "dcp",
+        "--rule",
+        "*_proj.weight=[Shard(1)]",
+        "--rule",
+        "*=[Replicate()]",
+    ],
 ];
 
 /// Returns the files of a folder, or of a folder of a store.
@@ -193,7 +215,8 @@ fn files_of(server: &Objects, folder: Result<&Path, &str>) -> Vec<(String, Vec<u
         Err(prefix) => {
             let names = server.names().into_iter();
             let own = names.filter_map(|name| Some(name.strip_prefix(prefix)?.to_owned()));
-            own.map(|name| (name.clone(), server.get(&format!("{prefix}{name}")).unwrap())).collect()
+            own.map(|name| (name.clone(), server.get(&format!("{prefix}{name}")).unwrap()))
+                .collect()
         }
     };
     files.sort();
@@ -217,7 +240,9 @@ fn resharding_into_a_store_makes_the_files_of_a_folder() {
             refusal(&server, &[&["reshard", "s3://bucket/in", &store], kind].concat(), 2);
             continue;
         }
-        for (source, verify) in [("s3://bucket/in", true), (text(&local), false), ("hf://owner/name", false)] {
+        for (source, verify) in
+            [("s3://bucket/in", true), (text(&local), false), ("hf://owner/name", false)]
+        {
             let store = format!("{store}-{verify}-{}", source.len());
             let verified: &[&str] = if verify { &["--verify"] } else { &[] };
             answer(&server, &[&["reshard", source, &store], kind, verified].concat());
@@ -227,11 +252,17 @@ fn resharding_into_a_store_makes_the_files_of_a_folder() {
                 expected.retain(|(name, _)| name != "config.json");
             }
             let made = files_of(&server, Err(&prefix));
-            let names = |files: &[(String, Vec<u8>)]| files.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+            let names = |files: &[(String, Vec<u8>)]| {
+                files.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>()
+            };
             assert_eq!(names(&made), names(&expected), "{kind:?} {source}");
             assert!(made == expected, "{kind:?} {source}");
             assert_eq!(server.open_uploads(), 0);
-            assert!(!server.names().iter().any(|name| name.contains("partial")), "{:?}", server.names());
+            assert!(
+                !server.names().iter().any(|name| name.contains("partial")),
+                "{:?}",
+                server.names()
+            );
             let said = refusal(&server, &[&["reshard", source, &store], kind].concat(), 2);
             assert!(said.contains("exists already"), "{said}");
         }
@@ -252,7 +283,9 @@ fn shards_in_a_store_become_whole_tensors_again() {
     answer(&server, &file);
     refusal(&server, &file, 2);
     answer(&server, &[&file[..], &["--force"]].concat());
-    assert!(answer(&server, &["same-data", "s3://bucket/one.safetensors", LLM]).starts_with("same"));
+    assert!(
+        answer(&server, &["same-data", "s3://bucket/one.safetensors", LLM]).starts_with("same")
+    );
     let said = refusal(&server, &["reshard", "s3://bucket/in", "hf://owner/other"], 2);
     assert!(said.contains("only read"), "{said}");
     let said = refusal(&server, &["reshard", "s3://bucket/in", "s3://bucket/in/below"], 2);
@@ -265,10 +298,15 @@ fn processes_share_the_tasks_of_a_result_in_a_store() {
     let (plan, out) = (folder.path().join("plan"), folder.path().join("out"));
     answer(&server, &[&["reshard", LLM, text(&out)], KINDS[0]].concat());
     let store = "s3://bucket/shared";
-    answer(&server, &[&["reshard", "plan", "s3://bucket/in", store, "-o", text(&plan)], KINDS[0]].concat());
+    answer(
+        &server,
+        &[&["reshard", "plan", "s3://bucket/in", store, "-o", text(&plan)], KINDS[0]].concat(),
+    );
     let written = fs::read_to_string(&plan).unwrap();
     assert!(written.contains("s3://bucket/in") && !written.contains("secret"), "{written}");
-    let rank = |rank: &str| ["reshard", "run", text(&plan), "--rank", rank, "--world", "2"].map(str::to_owned);
+    let rank = |rank: &str| {
+        ["reshard", "run", text(&plan), "--rank", rank, "--world", "2"].map(str::to_owned)
+    };
     let args = rank("0");
     answer(&server, &args.each_ref().map(String::as_str));
     let said = refusal(&server, &["reshard", "finish", text(&plan)], 2);
@@ -318,7 +356,10 @@ fn swept(server: &Objects, request: &Request, step: usize) -> usize {
             let what = format!("{fault:?} {at} {many} of {requests}: {outcome:?} {seen:?}");
             assert!(!what.contains("very-secret"), "{what}");
             let is_finishing = seen.iter().any(|name| name.ends_with("/finishing"));
-            assert!(outcome.is_ok() || is_finishing || whole().is_empty() || whole() == expected, "{what}");
+            assert!(
+                outcome.is_ok() || is_finishing || whole().is_empty() || whole() == expected,
+                "{what}"
+            );
             // The same command continues.
             match resharded(request) {
                 Ok(_) => {}

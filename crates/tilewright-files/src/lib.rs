@@ -71,8 +71,13 @@ pub mod inner {
             shards::{ShardBox, ShardLayout, ShardedTensor, collection as of_shards},
         },
         open::{
-            folder::Companions, foreign::check_folder, globs::Pattern, joined::joined, json::json,
-            readable::{Readable, is_file, is_folder, list_folder}, remote::is_url,
+            folder::Companions,
+            foreign::check_folder,
+            globs::Pattern,
+            joined::joined,
+            json::json,
+            readable::{Readable, is_file, is_folder, list_folder},
+            remote::is_url,
         },
     };
     pub use tilewright_recipe::RECIPE_KEY;

@@ -281,7 +281,8 @@ fn the_index_of_a_set_appears_last() {
 
 /// Converts a source into a folder of a store with each fault at each request; returns the number of faults that requests met.
 fn swept(server: &Objects, source: &str, request: &Request, keep: &dyn Fn(&str) -> bool) -> usize {
-    let seen = || -> Vec<String> { server.names().into_iter().filter(|name| !keep(name)).collect() };
+    let seen =
+        || -> Vec<String> { server.names().into_iter().filter(|name| !keep(name)).collect() };
     let clear = || {
         seen().iter().for_each(|name| server.remove(name));
         server.abort_all();
@@ -308,7 +309,8 @@ fn swept(server: &Objects, source: &str, request: &Request, keep: &dyn Fn(&str) 
                 Err(error) => {
                     let said = error.to_string();
                     assert!(server.get(index).is_none() || many > 1, "{what}");
-                    let named = |name: &String| said.contains(name.strip_prefix("bucket/").unwrap());
+                    let named =
+                        |name: &String| said.contains(name.strip_prefix("bucket/").unwrap());
                     assert!(seen().iter().all(named), "{what}");
                     assert!(!said.contains("secret"), "{what}");
                 }
@@ -392,7 +394,8 @@ fn arrays_are_written_to_a_store() {
     let matrix = spec("bf16[64,48] row-major").resolve(None, None).unwrap();
     let data: Vec<u8> = (0..64 * 48 * 2).map(|byte: u32| (byte % 251) as u8).collect();
     for verify in [false, true] {
-        let writer = Writer::new(zn().verify(verify).force(true)).array("a.w", &matrix, &data).unwrap();
+        let writer =
+            Writer::new(zn().verify(verify).force(true)).array("a.w", &matrix, &data).unwrap();
         writer.write("s3://bucket/saved.safetensors", &()).unwrap();
         let input = open("s3://bucket/saved.safetensors", &Reading::default()).unwrap();
         let tensor = input.tensor("a.w").unwrap();

@@ -112,7 +112,8 @@ fn code(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     let inner = text.split_once("<Code>").and_then(|(_, rest)| rest.split_once("</Code>"));
     let is_code = |code: &&str| {
-        code.len() <= CODE && code.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.')
+        code.len() <= CODE
+            && code.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.')
     };
     inner.map(|(code, _)| code).filter(is_code).unwrap_or_default().to_owned()
 }

@@ -78,7 +78,8 @@ impl Tries {
         tried: impl Future<Output = Result<T, Fault>>,
     ) -> Result<T, Fault> {
         let left = self.patience.total.saturating_sub(self.begun.elapsed()).max(SHORTEST);
-        let said = || format!("the answer took longer than {:.0} s", self.patience.total.as_secs_f32());
+        let said =
+            || format!("the answer took longer than {:.0} s", self.patience.total.as_secs_f32());
         match tokio::time::timeout(left, tried).await {
             Ok(done) => done,
             Err(_) => Err(Fault::Passing(said(), None)),

@@ -117,7 +117,11 @@ fn built(scheme: Scheme, bucket: &str) -> object_store::Result<Store> {
                 Ok(key) => builder.with_config(key, value),
                 Err(_) => builder,
             };
-            let builder = given(GoogleCloudStorageBuilder::new().with_http_connector(Connector), "google_", set);
+            let builder = given(
+                GoogleCloudStorageBuilder::new().with_http_connector(Connector),
+                "google_",
+                set,
+            );
             // The name that the service's own tools use.
             let builder = match variable("GOOGLE_APPLICATION_CREDENTIALS") {
                 Some(path) => builder.with_application_credentials(path),
@@ -130,7 +134,8 @@ fn built(scheme: Scheme, bucket: &str) -> object_store::Result<Store> {
                 Ok(key) => builder.with_config(key, value),
                 Err(_) => builder,
             };
-            let builder = given(MicrosoftAzureBuilder::new().with_http_connector(Connector), "azure_", set);
+            let builder =
+                given(MicrosoftAzureBuilder::new().with_http_connector(Connector), "azure_", set);
             Store::of(builder.with_container_name(bucket).with_retry(retries()).build()?)
         }
     })

@@ -16,8 +16,8 @@ use std::{
 };
 
 use object_store::{
-    Error as Cause, client::HttpError, MultipartId, ObjectStoreExt, PutMode, PutOptions, PutPayload,
-    multipart::PartId, path::Path,
+    Error as Cause, MultipartId, ObjectStoreExt, PutMode, PutOptions, PutPayload,
+    client::HttpError, multipart::PartId, path::Path,
 };
 use tilewright_error::Remedy;
 use tokio::task::JoinHandle;
@@ -33,7 +33,6 @@ use crate::{
 
 /// The number of bytes of a part if memory and length allow.
 const PART: u64 = 8 << 20;
-
 
 /// The largest number of parts that are sent at a time.
 const FLYING: u64 = 8;
@@ -382,9 +381,8 @@ impl Upload {
         }
         let Some(id) = &self.begun else { return Ok(()) };
         let asked = wait_to_end(self.store.parts.abort_multipart(&self.path, id));
-        let silent = |error: Error| {
-            error.about(&format!("{}: upload {id} is not aborted", self.location))
-        };
+        let silent =
+            |error: Error| error.about(&format!("{}: upload {id} is not aborted", self.location));
         match asked.map_err(silent)? {
             Ok(()) | Err(Cause::NotFound { .. }) => Ok(()),
             Err(cause) => {
@@ -437,7 +435,11 @@ pub(crate) fn note_left(said: String) {
 }
 
 /// Begins a multipart upload. The client repeats the request, but not if its answer breaks off.
-pub(crate) async fn started(location: &Location, store: &Store, path: &Path) -> Result<MultipartId, Error> {
+pub(crate) async fn started(
+    location: &Location,
+    store: &Store,
+    path: &Path,
+) -> Result<MultipartId, Error> {
     let mut tries = Tries::new();
     loop {
         let cause = match store.parts.create_multipart(path).await {

@@ -156,7 +156,9 @@ pub(super) fn remote(root: &Path) -> Verdict {
     };
     // The script reports what does not install here.
     let interpreter = Path::new(&python);
-    if !has(root, interpreter, "runai_model_streamer") && shell::torch(root, interpreter) {
+    if !has(root, interpreter, "runai_model_streamer")
+        && shell::imported(root, interpreter, "torch", "torch")
+    {
         let _ = sh(shell::pip(root, interpreter).arg("--no-deps").args(STREAMER));
     }
     verdict(built().and_then(|program: String| {

@@ -33,6 +33,10 @@ enum Held {
     File(File, fs::Metadata, bool),
     Object(Arc<Object>),
     /// The bytes of a result that belong to no tensor, with their positions, and its length.
+    #[cfg_attr(
+        not(feature = "remote"),
+        expect(dead_code, reason = "only results in stores are read so")
+    )]
     Written(Vec<(u64, Vec<u8>)>, u64),
 }
 
@@ -251,9 +255,8 @@ fn copied(parts: &[(u64, Vec<u8>)], bytes: &mut [u8], at: u64) -> Option<()> {
     let mut done = 0;
     while done < bytes.len() {
         let next = at + done as u64;
-        let (from, own) = parts
-            .iter()
-            .find(|(from, own)| *from <= next && next - from < own.len() as u64)?;
+        let (from, own) =
+            parts.iter().find(|(from, own)| *from <= next && next - from < own.len() as u64)?;
         let own = own.get((next - from) as usize..)?;
         let room = bytes.get_mut(done..)?;
         let len = own.len().min(room.len());

@@ -147,7 +147,8 @@ impl<'a> Checked<'a> {
         for number in numbers {
             let Some(job) = conversion.jobs.get(number) else { continue };
             let tensor = opened.tensors().iter().find(|tensor| tensor.name == job.name);
-            let tensor = tensor.ok_or_else(|| wrong(format!("tensor {:?} is missing", job.name)))?;
+            let tensor =
+                tensor.ok_or_else(|| wrong(format!("tensor {:?} is missing", job.name)))?;
             let (is, was) = (tensor.held.spec(), job.to.spec());
             if tensor.refusal.is_none() && (is != was || tensor.len != job.bytes_out) {
                 return Err(wrong(format!("tensor {:?} is {is}, expected {was}", job.name)));

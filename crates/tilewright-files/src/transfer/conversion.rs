@@ -163,11 +163,9 @@ impl<'a> Conversion<'a> {
     /// Returns the memory for moving data.
     pub(crate) fn left(&self) -> Result<u64, Error> {
         match self.is_upload() {
-            true => upload::left(
-                &self.targets,
-                &self.jobs,
-                (self.request.memory, self.request.verify),
-            ),
+            true => {
+                upload::left(&self.targets, &self.jobs, (self.request.memory, self.request.verify))
+            }
             false => Ok(self.request.memory),
         }
     }

@@ -145,7 +145,8 @@ impl Job {
             Ok(())
         });
         let put = |begun: &[String]| {
-            let text = serde_json::to_vec(begun).map_err(|error| Error::usage(error.to_string()))?;
+            let text =
+                serde_json::to_vec(begun).map_err(|error| Error::usage(error.to_string()))?;
             store::put(&path, &text, false)
         };
         match all.and_then(|()| put(&begun)) {
@@ -199,11 +200,7 @@ impl Job {
     }
 
     /// Writes an object of the journal with these tasks.
-    pub(crate) fn promise_sent(
-        &self,
-        who: &str,
-        tasks: &BTreeMap<u64, Sent>,
-    ) -> Result<(), Error> {
+    pub(crate) fn promise_sent(&self, who: &str, tasks: &BTreeMap<u64, Sent>) -> Result<(), Error> {
         if tasks.is_empty() {
             return Ok(());
         }
@@ -282,11 +279,7 @@ impl Job {
         (0..self.output.files.len()).map(of).collect()
     }
 
-    fn check_all_sent(
-        &self,
-        parts: &FileParts,
-        sent: &BTreeMap<u64, Sent>,
-    ) -> Result<(), Error> {
+    fn check_all_sent(&self, parts: &FileParts, sent: &BTreeMap<u64, Sent>) -> Result<(), Error> {
         let mut missing = (0..parts.tasks()).filter(|task| !sent.contains_key(task)).peekable();
         let Some(first) = missing.peek().copied() else { return Ok(()) };
         let task = match parts.task(&self.output, first) {

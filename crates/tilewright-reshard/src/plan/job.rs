@@ -161,7 +161,11 @@ impl Job {
 
     /// Makes the job of a request whose sources are open.
     pub(crate) fn assemble(request: Request, source: Checkpoint) -> Result<Job, Error> {
-        let first = source.files.first().map(|file| &*file.path).filter(|path| is_url(path) || path.exists());
+        let first = source
+            .files
+            .first()
+            .map(|file| &*file.path)
+            .filter(|path| is_url(path) || path.exists());
         let output = target::output(&request, &source.arrays, &source.beside.metadata, first)?;
         let cuts = cuts(&source, &output, request.memory / 2);
         let mut first = vec![0u64];
@@ -385,8 +389,6 @@ fn id(request: &Request, source: &Checkpoint) -> Result<String, Error> {
     let text = text.map_err(|error| Error::usage(format!("a path that is not text: {error}")))?;
     Ok(hash(text.as_bytes()).chars().take(16).collect())
 }
-
-/// Returns an error for a URL: tasks write to places of files, which objects do not have.
 
 /// Returns an error for a result inside of its source, or a source inside of its result.
 pub(crate) fn check_apart(source: &Path, result: &Path) -> Result<(), Error> {

@@ -82,7 +82,9 @@ fn from_bytes(bytes: Vec<u8>) -> Option<PathBuf> {
 }
 
 pub(crate) fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
-    of_path(path).ok_or_else(|| S::Error::custom("a path that is not text, or a URL with a query"))?.serialize(to)
+    of_path(path)
+        .ok_or_else(|| S::Error::custom("a path that is not text, or a URL with a query"))?
+        .serialize(to)
 }
 
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {

@@ -100,9 +100,8 @@ impl BoxBuffer {
     ) -> Result<(), MoveError> {
         let moved = plan((from, &meet.local), (&self.layout, &meet.within), meet, self.bits)?;
         let out = self.bytes.as_mut().and_then(|bytes| bytes.get_mut(..self.len));
-        self.stage.read(&moved, out.unwrap_or_default(), &mut |bytes, from| {
-            file.read(bytes, at + from)
-        })
+        self.stage
+            .read(&moved, out.unwrap_or_default(), &mut |bytes, from| file.read(bytes, at + from))
     }
 
     /// Writes the intersection of the box and a local array, which begins at byte `at` of a file.
@@ -114,9 +113,8 @@ impl BoxBuffer {
     ) -> Result<(), MoveError> {
         let moved = plan((&self.layout, &meet.within), (to, &meet.local), meet, self.bits)?;
         let bytes = self.bytes.as_ref().and_then(|bytes| bytes.get(..self.len));
-        self.stage.write(&moved, bytes.unwrap_or_default(), &mut |bytes, to| {
-            file.write(bytes, at + to)
-        })
+        self.stage
+            .write(&moved, bytes.unwrap_or_default(), &mut |bytes, to| file.write(bytes, at + to))
     }
 }
 

@@ -144,7 +144,8 @@ impl Job {
         if needed <= memory {
             return Ok(());
         }
-        let said = format!("a part of an upload needs {needed} bytes of memory, {memory} are allowed");
+        let said =
+            format!("a part of an upload needs {needed} bytes of memory, {memory} are allowed");
         let least = Some(parts.bytes.saturating_mul(2));
         Err(Error::usage(said).with(&[Remedy::MoreMemory { least }]))
     }
@@ -271,7 +272,10 @@ impl<'j> Sender<'j> {
             let again = self.again(file, range, &budget, &bytes)?;
             if !again {
                 let (path, start, end) = (job.path_of(file), range.start, range.end);
-                let said = format!("{}: bytes {start} to {end} differ when they are made again", path.display());
+                let said = format!(
+                    "{}: bytes {start} to {end} differ when they are made again",
+                    path.display()
+                );
                 return Err(Error::new("corrupt", said));
             }
         }
@@ -439,7 +443,9 @@ impl<'j> Sender<'j> {
             true => Ok(()),
             false => {
                 let (name, file) = (&from.name, self.shared.reads.name(file));
-                let said = format!("tensor {name:?}: {file} and another file hold the same box, but they differ");
+                let said = format!(
+                    "tensor {name:?}: {file} and another file hold the same box, but they differ"
+                );
                 let why = "the rule that makes them replicas is wrong, or a file is damaged";
                 Err(Error::new("replicas", format!("{said}; {why}")))
             }
