@@ -87,11 +87,6 @@ pub(crate) fn unrecognised(path: &Path, message: impl fmt::Display) -> Error {
     unsupported(path, message).of_case("unrecognised")
 }
 
-/// Returns the error of an operation that the caller cancelled.
-pub(crate) fn cancelled() -> Error {
-    Error::new("cancelled", "cancelled").of_file()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

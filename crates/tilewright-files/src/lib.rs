@@ -43,10 +43,11 @@
 mod assemble;
 mod commit;
 mod container;
+mod convert;
 mod error;
 mod layout;
 mod open;
-mod transfer;
+mod read;
 mod verify;
 
 #[doc(hidden)]
@@ -60,8 +61,8 @@ pub mod inner {
         assemble::planned::{Models, PlannedFile, PlannedTensor, planned},
         commit::{
             claim::{Busy, Claim, Claimant},
+            new_folder::{is_empty_folder, remove_filled},
             space::check as check_space,
-            stage::{is_empty_folder, remove_filled},
             store,
             temporary::write_new,
         },
@@ -95,26 +96,26 @@ pub mod remote {
 
 pub use assemble::{Assembling, Packaging, Row};
 pub use commit::destination::write;
+pub use convert::{
+    conversion::Conversion,
+    job::{Action, Job},
+    request::{DEFAULT_MEMORY, Request},
+    run::Report,
+    writer::Writer,
+};
 pub use error::Error;
 pub use open::{
     collection::Collection,
     input::{Input, bytes},
-    lists::FileLists,
+    lists_of_input::FileLists,
     open, open_file, open_stream, open_watched,
     place::{has_ending, has_prefix, is_stream},
     reading::Reading,
     tensor::{Piece, Tensor},
 };
+pub use read::Reader;
 pub use tilewright_fingerprint::{Fingerprint, Key};
 pub use tilewright_transfer::Watch;
-pub use transfer::{
-    conversion::Conversion,
-    job::{Action, Job},
-    reader::Reader,
-    request::{DEFAULT_MEMORY, Request},
-    run::Report,
-    writer::Writer,
-};
 pub use verify::{
     by_record::{Checked, verify_recorded},
     difference::{Alike, Apart, Difference, Divergence, Verdict},

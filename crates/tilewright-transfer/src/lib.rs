@@ -2,24 +2,25 @@
 //!
 //! The crates for files and resharding build on it. A move is a [`Plan`](tilewright_relayout::Plan) whose source or
 //! destination is in memory. The other side is bytes at positions: a file, a range of one, or a tensor that is
-//! gathered. [`reads`] and [`writes`] list the steps of a move, and a [`Stage`] runs them in buffers. So the cost of a
+//! gathered. [`reads`] and [`writes`] list the steps of a move, and a [`Mover`] runs them in buffers. So the cost of a
 //! job is known before data moves.
 //!
 //! | task | call |
 //! |---|---|
 //! | bytes of a file at a position | [`read_at`], [`write_at`] |
+//! | the memory, threads and watcher of a job | [`Limits`] |
 //! | buffers that are counted | [`Budget`] |
-//! | reading a part of an array from a file into memory | [`Stage::read`] |
-//! | writing a part in memory to its positions in a file | [`Stage::write`] |
+//! | reading a part of an array from a file into memory | [`Mover::read`] |
+//! | writing a part in memory to its positions in a file | [`Mover::write`] |
 //! | the calls and bytes of such a move | [`reads`], [`writes`], [`Step::calls`] |
 //! | cutting a destination into ranges that stay within a bound | [`chunks`] |
-//! | sharing work among threads | [`together`], [`first`] |
-//! | progress and cancellation | [`Watch`] |
+//! | sharing work among threads | [`together`], [`beside`], [`first`]; on one piece [`Pool`] |
+//! | progress and cancellation | [`Watch`], [`Watch::check_cancelled`] |
 //!
 //! ```
 //! use tilewright_core::TensorLayout;
 //! use tilewright_relayout::{Elements, Plan};
-//! use tilewright_transfer::{Budget, Stage};
+//! use tilewright_transfer::{Budget, Mover};
 //! // The columns of a matrix of bytes that is stored by rows.
 //! let (rows, columns) = (TensorLayout::row_major(&[2, 3]).unwrap(), TensorLayout::col_major(&[2, 3]).unwrap());
 //! let plan = Plan::new(&rows, &columns, Elements::same(8), 0).unwrap();
@@ -28,7 +29,7 @@
 //!     bytes.copy_from_slice(&stored[at as usize..][..bytes.len()]);
 //!     Ok::<(), std::io::Error>(())
 //! };
-//! Stage::new(&Budget::new(1 << 20), 1 << 16).read(&plan, &mut out, &mut read).unwrap();
+//! Mover::new(&Budget::new(1 << 20), 1 << 16).read(&plan, &mut out, &mut read).unwrap();
 //! assert_eq!(out, [1, 4, 2, 5, 3, 6]);
 //! ```
 #![forbid(unsafe_code)]
@@ -37,8 +38,10 @@ mod budget;
 mod failed;
 mod file;
 mod groups;
+mod limits;
+mod mover;
+mod pool;
 mod range;
-mod stage;
 mod step;
 mod watch;
 mod workers;
@@ -46,8 +49,10 @@ mod workers;
 pub use budget::{Budget, Buffer, Reservation, zeros};
 pub use failed::{Failed, Refused};
 pub use file::{read_at, write_at};
+pub use limits::{Limits, part_of};
+pub use mover::{Mover, fetch, part};
+pub use pool::Pool;
 pub use range::chunks;
-pub use stage::{Stage, part};
 pub use step::{LONG, Step, is_straight, reads, writes};
-pub use watch::Watch;
-pub use workers::{Pieces, cores, first, together};
+pub use watch::{Quiet, Watch};
+pub use workers::{Pieces, beside, cores, first, together};

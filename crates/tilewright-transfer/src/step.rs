@@ -4,7 +4,7 @@
 //! the bytes that each of them needs. Reads with short gaps between them become one call, if it has at most one and a
 //! half times their bytes. Writes never cover a gap, since its bytes may belong to another part.
 //!
-//! Calls follow from layouts alone: [`reads`] and [`writes`] list them, and a [`Stage`](crate::Stage) makes them.
+//! Calls follow from layouts alone: [`reads`] and [`writes`] list them, and a [`Mover`](crate::Mover) makes them.
 
 use std::ops::Range;
 

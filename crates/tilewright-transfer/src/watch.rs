@@ -1,5 +1,7 @@
 //! Progress of a long run, and its cancellation.
 
+use tilewright_error::Error;
+
 /// Progress and cancellation of a run; every method has a default that does nothing.
 ///
 /// A run calls these every few megabytes of reading or writing, and resharding after each task, from the thread that
@@ -35,7 +37,52 @@ pub trait Watch {
     fn cancelled(&self) -> bool {
         false
     }
+
+    /// Returns an error if the run is cancelled. Loops over data call it every few megabytes.
+    ///
+    /// # Errors
+    /// `cancelled` if [`Watch::cancelled`] returns true.
+    ///
+    /// ```
+    /// use tilewright_transfer::Watch;
+    /// struct Stopped;
+    /// impl Watch for Stopped {
+    ///     fn cancelled(&self) -> bool {
+    ///         true
+    ///     }
+    /// }
+    /// assert!(().check_cancelled().is_ok());
+    /// assert_eq!(Stopped.check_cancelled().unwrap_err().kind(), "cancelled");
+    /// ```
+    fn check_cancelled(&self) -> Result<(), Error> {
+        match self.cancelled() {
+            true => Err(Error::new("cancelled", "cancelled").of_file()),
+            false => Ok(()),
+        }
+    }
 }
 
 /// A watcher that does nothing.
 impl Watch for () {}
+
+/// A watcher that can cancel a run and ignores progress: bytes that are read again were counted before.
+///
+/// ```
+/// use tilewright_transfer::{Quiet, Watch};
+/// let quiet = Quiet(&());
+/// quiet.advance(5);
+/// assert!(!quiet.cancelled());
+/// ```
+pub struct Quiet<'a>(pub &'a dyn Watch);
+
+impl std::fmt::Debug for Quiet<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Quiet")
+    }
+}
+
+impl Watch for Quiet<'_> {
+    fn cancelled(&self) -> bool {
+        self.0.cancelled()
+    }
+}

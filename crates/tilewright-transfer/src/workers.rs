@@ -4,6 +4,7 @@
 //! number of threads.
 
 use std::{
+    io,
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicU64, Ordering::Relaxed},
@@ -30,6 +31,33 @@ pub fn together<T: Send>(threads: usize, work: impl Fn(usize) -> T + Sync) -> Ve
     scoped(threads, || work(0), &work)
 }
 
+/// Calls `work` with each of the numbers below `threads`, each in a separate thread, and `own` in this one meanwhile. `own` receives
+/// an error if the system does not start one of the threads. Returns its result after all threads have ended.
+///
+/// ```
+/// use std::sync::mpsc::channel;
+/// let (out, into) = channel();
+/// let send = |number: usize| out.send(number * 2).unwrap();
+/// let sum = tilewright_transfer::beside(3, send, |started| started.map(|()| into.iter().take(3).sum::<usize>()));
+/// assert_eq!(sum.unwrap(), 6);
+/// ```
+pub fn beside<T>(
+    threads: usize,
+    work: impl Fn(usize) + Sync,
+    own: impl FnOnce(io::Result<()>) -> T,
+) -> T {
+    let work = &work;
+    thread::scope(|scope| {
+        let start = |number| named(number).spawn_scoped(scope, move || work(number)).map(drop);
+        own((0..threads).try_for_each(start))
+    })
+}
+
+/// Returns the builder of the thread of a number.
+fn named(number: usize) -> thread::Builder {
+    thread::Builder::new().name(format!("tilewright-{number}"))
+}
+
 /// Runs [`together`] with other work for this thread, which need not be `Sync`.
 fn scoped<T: Send>(
     threads: usize,
@@ -37,10 +65,7 @@ fn scoped<T: Send>(
     work: &(impl Fn(usize) -> T + Sync),
 ) -> Vec<T> {
     thread::scope(|scope| {
-        let start = |number| {
-            let name = format!("tilewright-{number}");
-            thread::Builder::new().name(name).spawn_scoped(scope, move || work(number)).ok()
-        };
+        let start = |number| named(number).spawn_scoped(scope, move || work(number)).ok();
         let others: Vec<_> = (1..threads).map(start).collect();
         let own = (threads > 0).then(own);
         let rest = (1..).zip(others).map(|(number, thread)| match thread {

@@ -165,8 +165,13 @@ fn a_result_of_another_source_or_recipe_does_not_verify() {
     done(at, &["verify", "z.safetensors", "--against", "swapped.safetensors"]);
     done(at, &["verify", "z.safetensors", "--against", text(&before)]);
     done(at, &["same-data", text(&before), "z.safetensors"]);
-    let some = ["verify", "o.gguf", "--against", "swapped.safetensors", "--tensor", "*attn*"];
-    done(at, &some);
+    // All other tensors are compared with the recipe too.
+    let some = ["verify", "o.gguf", "--tensor", "*attn*", "--against"];
+    done(at, &[&some[..], &[text(&before)]].concat());
+    let text_of = refused(at, &[&some[..], &["swapped.safetensors"]].concat(), 1);
+    assert!(text_of.contains("tensor \"blk.0.ffn_gate.weight\" has "), "{text_of}");
+    let none = ["verify", "o.gguf", "--tensor", "*attm*", "--against", text(&before)];
+    assert!(refused(at, &none, 2).contains("*attm*"));
 }
 
 #[test]
@@ -197,6 +202,14 @@ fn dropped_tensors_are_named_and_are_differences_of_the_data() {
         assert_eq!(refused(at, &["same-data", "in.safetensors", &out, "-q"], 1).trim(), says);
         let turned = refused(at, &["same-data", &out, "in.safetensors", "-q"], 1);
         assert!(turned.contains("only in the second: the recipe of the first"), "{turned}");
+        if name == "whole" {
+            // The way back does not restore the tensor: it is missing, and the recipe is the right one.
+            done(at, &["convert", &out, "back.safetensors", "--inverse", "-q"]);
+            done(at, &["verify", "back.safetensors", "--against", &out]);
+            let verify = ["verify", "back.safetensors", "--against", "in.safetensors"];
+            let text = refused(at, &verify, 1);
+            assert!(text.contains("\"b\" is missing") && !text.contains("made for"), "{text}");
+        }
         // The other tensor is the same, and the file is that of a conversion with the same tensors.
         done(at, &["same-data", "in.safetensors", &out, "--tensor", "a", "-q"]);
     }

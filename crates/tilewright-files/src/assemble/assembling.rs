@@ -12,9 +12,9 @@ use crate::{
         pieces::{Give, made, whole::Whole},
         recorded::equal::Equality,
     },
+    convert::{budget, conversion, request::check_memory},
     error,
     open::check_reading,
-    transfer::{budget, conversion, request::check_memory},
 };
 
 /// The tensors of a result that a recipe assembles from those of a source; [`prepare`](Assembling::prepare) makes it, and
@@ -180,7 +180,7 @@ impl<'a> Assembling<'a> {
                 "{path}: a recipe reads the tensors of a {shown} file as the file states them; a layout, dims and an element type apply only to a file of one array"
             )));
         }
-        let (place, stage) = packaging::placed(input, out, &request)?;
+        let (place, folder) = packaging::placed(input, out, &request)?;
         let format = place.format.unwrap_or(input.container_format());
         let known = made::known(input, assembly);
         let made = assembly.made.iter().map(|made| made::made(made, &known, format.orders));
@@ -188,11 +188,15 @@ impl<'a> Assembling<'a> {
             made.collect::<Result<Vec<_>, Error>>()?.into_iter().unzip();
         let equal = assembly.equal.iter().map(|equal| Equality::of(equal, &known));
         let equal = equal.collect::<Result<Vec<_>, Error>>()?;
-        let (made, mut frame) =
-            packaging::framed(input, tensors, (place, stage, out), (request, packaging, assembly))?;
+        let (made, mut frame) = packaging::framed(
+            input,
+            tensors,
+            (place, folder, out),
+            (request, packaging, assembly),
+        )?;
         let config = &assembly.config;
-        let mut messages = match &mut frame.stage {
-            Some(stage) => packaging::configure(input, &mut stage.companions, config)?,
+        let mut messages = match &mut frame.folder {
+            Some(folder) => packaging::configure(input, &mut folder.companions, config)?,
             None => Messages {
                 cautions: packaging::unconfigured(input, config)?.into_iter().collect(),
                 ..Messages::default()
@@ -266,8 +270,8 @@ impl<'a> Assembling<'a> {
     /// # Ok::<(), tilewright_files::Error>(())
     /// ```
     pub fn warnings(&self) -> impl Iterator<Item = String> {
-        let stage = self.frame.stage.as_ref();
-        let left = stage.and_then(|stage| stage.companions.warning());
+        let folder = self.frame.folder.as_ref();
+        let left = folder.and_then(|folder| folder.companions.warning());
         let changed = self.made.opened.container.warnings();
         let noted = self.frame.streamed && self.frame.note.is_some();
         let jobs = if noted { packaging::jobs(self.made.tensors()) } else { Vec::new() };
@@ -312,7 +316,7 @@ impl<'a> Assembling<'a> {
     /// # Ok::<(), tilewright_files::Error>(())
     /// ```
     pub fn companions(&self) -> impl Iterator<Item = String> {
-        let taken = self.frame.stage.iter().flat_map(|stage| &stage.companions.taken);
+        let taken = self.frame.folder.iter().flat_map(|folder| &folder.companions.taken);
         let names = taken.filter_map(|path| path.file_name());
         names.map(|name| name.to_string_lossy().into_owned())
     }
@@ -329,6 +333,7 @@ impl<'a> Assembling<'a> {
         request.memory = memory;
         Conversion {
             input: &self.made,
+            source: self.source,
             out: frame.out.clone(),
             streamed: frame.streamed,
             format: frame.format,
@@ -338,7 +343,7 @@ impl<'a> Assembling<'a> {
             note: frame.note.clone(),
             arrays: &[],
             made,
-            stage: frame.stage.clone(),
+            folder: frame.folder.clone(),
         }
     }
 }

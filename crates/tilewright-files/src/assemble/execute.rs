@@ -1,21 +1,15 @@
-//! Runs an assembly: threads share the parts of each file, which plans make of the input, and a comparison by the recipe verifies
-//! them.
+//! Runs an assembly: a conversion whose tensors plans make of the input, and a comparison by the recipe that verifies it.
 
-use std::{
-    collections::{BTreeMap, hash_map::Entry},
-    fs::File,
-    io::Write,
-    panic::AssertUnwindSafe,
-};
+use std::{collections::hash_map::Entry, io::Write, panic::AssertUnwindSafe};
 
-use tilewright_fingerprint::Fingerprint;
 use tilewright_relayout::{Plan, Program, Region};
+use tilewright_transfer::Limits;
 
 use crate::{
     Conversion, Error, Report, Watch,
     assemble::{
         assembling::Assembling,
-        making::{Maker, Making, What},
+        making::Making,
         pieces::{Give, whole::Whole},
         recorded::{Remade, cells::number_of, equal},
         stored::{
@@ -23,22 +17,20 @@ use crate::{
             moved::{Moved, Narrow, Rooms},
         },
     },
-    commit::{disk, temporary::Temporary},
-    container::{Section, Target},
+    commit::temporary::Temporary,
+    convert::{
+        job::{self, unplanned},
+        output, run,
+        shares::Shares,
+    },
     error,
     layout::element_layout::ElementLayout,
     open::origin::Made as _,
-    transfer::{
-        budget::Budget,
-        job::{self, unplanned},
-        run::{self, Filling, Means, Written},
-        shares::Shares,
-    },
-    verify::{self, workers::Workers},
+    verify,
 };
 
 /// Writes the files of a conversion whose tensors are planned, and returns the number of compared bytes.
-type WriteFiles<'w> = &'w mut dyn FnMut(&Conversion<'_>, &Means<'_>) -> Result<Option<u64>, Error>;
+type WriteFiles<'w> = &'w mut dyn FnMut(&Conversion<'_>, &Limits<'_>) -> Result<Option<u64>, Error>;
 
 impl Assembling<'_> {
     /// Writes the result to temporary files, which are synced, verified on request, and renamed. Conditions on the source are
@@ -70,8 +62,9 @@ impl Assembling<'_> {
         if self.frame.streamed {
             return Err(error::usage("the result goes to a stream; call run_to"));
         }
-        self.made(watch, &mut |conversion, means| {
-            run::filled(conversion, means, &Filled { job: self, conversion })
+        self.made(watch, &mut |conversion, limits| {
+            let check = |done: &[Temporary], _: &_| self.compared((conversion, done), limits);
+            run::written(conversion, limits, &output::plain, &check)
         })
     }
 
@@ -96,8 +89,8 @@ impl Assembling<'_> {
         if !self.frame.streamed {
             return Err(error::usage("the result goes to a file; call run"));
         }
-        self.made(watch, &mut |conversion, means| {
-            run::streamed(conversion, out, means)?;
+        self.made(watch, &mut |conversion, limits| {
+            run::streamed(conversion, out, limits)?;
             self.source.check_unchanged().map(|()| None)
         })
     }
@@ -112,17 +105,16 @@ impl Assembling<'_> {
         let conversion = self.conversion(memory, &made);
         // Too little memory for uploads is an error before anything is written.
         conversion.left()?;
-        let means = Means::new(&conversion, watch);
-        let threads = self.frame.request.threads;
-        equal::check(&self.equal, (self.source, &places), &rooms, (&means, threads))?;
-        let verified = write(&conversion, &means)?;
+        let limits = &run::limits(&conversion, watch);
+        equal::check(&self.equal, (self.source, &places), &rooms, limits)?;
+        let verified = write(&conversion, limits)?;
         let read = |whole: &Whole| {
             let pieces = whole.pieces.iter();
             pieces.map(|piece| piece.nest.size().saturating_mul(piece.give.width())).sum::<u64>()
         };
         let bytes_read = self.wholes.iter().map(read).fold(0, u64::saturating_add);
-        let peak = means.budget.peak().saturating_add(rooms.peak());
-        Ok(Report { bytes_read, bytes_written: means.bytes, verified, peak })
+        let peak = limits.budget().peak().saturating_add(rooms.peak());
+        Ok(Report { bytes_read, bytes_written: run::bytes_written(&conversion), verified, peak })
     }
 
     /// Iterates over the tensors that are read.
@@ -138,56 +130,10 @@ impl Assembling<'_> {
         let made = self.wholes.iter().any(is_made) || self.taken().any(|take| take.rows);
         let own = if made || !self.equal.is_empty() { memory / 2 } else { 0 };
         let left = memory - own;
-        let threads = Workers::new(&(), &Budget::new(left), threads).members(u64::MAX);
-        // A file or stream that is written in order has its own workers.
+        let threads = Limits::new(&(), left, threads).members(u64::MAX);
+        // The pipeline has its own workers.
         let threads = threads.max(Shares::of_source(left, self.source.is_remote()).workers);
-        (Rooms::new(Budget::new(own), threads), left)
-    }
-
-    /// Fills a file: threads make its parts and write them to their places.
-    fn fill(
-        &self,
-        target: &Target,
-        file: &File,
-        (made, means): (&[Making<'_>], &Means<'_>),
-    ) -> Result<(), Error> {
-        let failed = |cause| error::io(&target.path, "write", cause);
-        let len = |section: &Section| match section {
-            Section::Tensor(number) => made.get(*number).map_or(0, Making::len),
-            other => other.len(),
-        };
-        let all = target.sections.iter().map(len).fold(0, u64::saturating_add);
-        disk::extend(file, all).map_err(failed)?;
-        let workers = Workers::new(means.watch, &means.budget, self.frame.request.threads);
-        let (threads, limit) = (workers.members(u64::MAX), means.budget.limit());
-        // A thread has two buffers of a stage, one of a tile's source, and one of a result.
-        let most = (limit / threads as u64 / 4).max(1);
-        let (mut at, mut each) = (0, Vec::new());
-        for section in &target.sections {
-            if let Section::Bytes(bytes) = section {
-                disk::place(file, bytes, at).map_err(failed)?;
-            }
-            if let Section::Tensor(number) = section
-                && let Some(making) = made.get(*number)
-            {
-                each.push((making, at, making.parts(most)?));
-            }
-            at += len(section);
-        }
-        let each = each
-            .into_iter()
-            .flat_map(|(making, at, parts)| making.each(parts).map(move |what| (making, at, what)));
-        let size = |(_, _, what): &(&Making<'_>, u64, What)| what.len();
-        let tells = made.iter().map(Making::len).fold(0, u64::saturating_add);
-        let budget = &means.budget;
-        let join = || {
-            let mut maker = Maker::new(budget, most);
-            Ok(move |(making, at, what): &(&Making<'_>, u64, What)| {
-                maker.make(making, what, (file, *at))?.map_err(failed)?;
-                Ok(None::<()>)
-            })
-        };
-        workers.first(threads, each, (size, tells, tells), join).map(drop)
+        (Rooms::new(Limits::new(&(), own, threads).budget(), threads), left)
     }
 
     /// Returns the tensors that are read, each with its place.
@@ -219,11 +165,7 @@ impl Assembling<'_> {
             });
             if narrow.is_none() && whole.layout.is_none() {
                 let copied = whole.is_runs();
-                return Ok(Making::new(
-                    (name, plan),
-                    Box::new(joined),
-                    (copied, number_of(&whole.fill)),
-                ));
+                return Ok(Making::new(plan, Box::new(joined), (copied, number_of(&whole.fill))));
             }
             let from = Box::new(joined);
             let (program, unit, fill) = match &whole.layout {
@@ -238,9 +180,30 @@ impl Assembling<'_> {
                 }
             };
             let source = Box::new(Moved { name, plan, from, unit, narrow, rooms });
-            Ok(Making::new((name, Plan::of(program)), source, (false, fill)))
+            Ok(Making::new(Plan::of(program), source, (false, fill)))
         })
         .collect()
+    }
+
+    /// Compares the files of a result with the source by the recipe, and returns the number of compared bytes.
+    fn compared(
+        &self,
+        (conversion, done): (&Conversion<'_>, &[Temporary]),
+        limits: &Limits<'_>,
+    ) -> Result<u64, Error> {
+        let wrong =
+            |said: String| error::corrupt(&self.frame.out, format!("verification failed: {said}"));
+        let mut out = verify::opened_again(conversion, done, limits.watch())?.map_err(wrong)?;
+        if let (true, [array], [made]) =
+            (out.is_array(), &mut out.opened.tensors[..], self.made.tensors())
+        {
+            array.name.clone_from(&made.name);
+        }
+        out.check_sums(limits.watch())?;
+        match Remade::new(&out, self.source, &self.assembly).difference(limits)? {
+            Some(found) => Err(wrong(found.to_string())),
+            None => Ok(out.tensors().iter().map(|tensor| tensor.len).sum()),
+        }
     }
 
     /// Returns the error of a unit of a tensor that would lose a bit.
@@ -284,58 +247,4 @@ fn unchanged((units, width): (u64, u64)) -> Result<Program, Error> {
     let regions = if len > 0 { vec![run] } else { Vec::new() };
     let bits = u32::try_from(width.saturating_mul(8)).unwrap_or(u32::MAX);
     Program::of_regions(regions, (len, len), bits, 0)
-}
-
-/// Fills and compares the files of a result.
-struct Filled<'a, 'c> {
-    job: &'a Assembling<'a>,
-    conversion: &'a Conversion<'c>,
-}
-
-impl Filling for Filled<'_, '_> {
-    fn write(
-        &self,
-        target: &Target,
-        temporary: &Temporary,
-        means: &Means<'_>,
-    ) -> Result<Written, Error> {
-        let (file, conversion) = (temporary.writer()?, self.conversion);
-        if conversion.note.is_some() || target.is_summed() {
-            return run::write_to(conversion, target, &target.path, Box::new(file), means);
-        }
-        self.job.fill(target, &file, (conversion.made, means))?;
-        disk::sync(&file)
-            .map_err(|cause| error::io(&target.path, "flush it to the disk", cause))?;
-        Ok(Written::default())
-    }
-
-    fn check(
-        &self,
-        done: &[Temporary],
-        _: &BTreeMap<usize, Fingerprint>,
-        means: &Means<'_>,
-    ) -> Result<Option<u64>, Error> {
-        let job = self.job;
-        let mut bytes = None;
-        if job.frame.request.verify {
-            let wrong = |said: String| {
-                error::corrupt(&job.frame.out, format!("verification failed: {said}"))
-            };
-            let mut out =
-                verify::opened_again(self.conversion, done, means.watch)?.map_err(wrong)?;
-            if let (true, [array], [made]) =
-                (out.is_array(), &mut out.opened.tensors[..], job.made.tensors())
-            {
-                array.name.clone_from(&made.name);
-            }
-            out.check_sums(means.watch)?;
-            let workers = Workers::new(means.watch, &means.budget, job.frame.request.threads);
-            if let Some(found) = Remade::new(&out, job.source, &job.assembly).difference(workers)? {
-                return Err(wrong(found.to_string()));
-            }
-            bytes = Some(out.tensors().iter().map(|tensor| tensor.len).sum());
-        }
-        job.source.check_unchanged()?;
-        Ok(bytes)
-    }
 }

@@ -8,15 +8,15 @@ use tilewright_recipe::{Assembly, ConfigJson};
 use crate::{
     Action, Error, Input, Job, Request, Tensor,
     assemble::{config_json, given::CONFIG},
-    commit::{destination, mark, stage::Stage, upload},
+    commit::{destination, mark, new_folder::NewFolder, upload},
     container::{Beside, Container, FORMATS, Format, Member, Opened, Target},
+    convert::conversion,
     error,
     layout::{
         names,
-        note::{self, Texts},
+        note_file::{self, Texts},
     },
     open::{folder::Companions, place::Place, remote, tensor::Piece},
-    transfer::conversion,
 };
 
 /// Settings for the files of a result, in addition to its input and its name.
@@ -51,14 +51,14 @@ pub(crate) struct Frame {
     pub(crate) streamed: bool,
     /// The note beside the result, if its format cannot describe the layout of its array.
     pub(crate) note: Option<Texts>,
-    pub(crate) stage: Option<Stage>,
+    pub(crate) folder: Option<NewFolder>,
 }
 
 /// Returns the result as an input that holds these tensors, and its frame.
 pub(crate) fn framed(
     input: &Input,
     mut tensors: Vec<Tensor>,
-    (place, stage, (out, streamed)): (Place, Option<Stage>, (&Path, bool)),
+    (place, folder, (out, streamed)): (Place, Option<NewFolder>, (&Path, bool)),
     (request, packaging, assembly): (Request, &Packaging<'_>, &Assembly),
 ) -> Result<(Input, Frame), Error> {
     if let Some(name) = names::twice(tensors.iter().map(|tensor| tensor.name.as_str())) {
@@ -104,16 +104,16 @@ pub(crate) fn framed(
     let jobs = jobs(made.tensors());
     let targets = made.opened.container.plan(&made.opened, &place.path, &jobs)?;
     let note = made.note(format, &jobs);
-    if stage.is_none() && !streamed {
+    if folder.is_none() && !streamed {
         [input, model]
             .into_iter()
             .try_for_each(|it| destination::check(it, &targets, request.force))?;
         let noted = note.is_some() && !remote::is_url(&place.path);
         if noted {
-            note::check_free(&place.path)?;
+            note_file::check_free(&place.path)?;
         }
     }
-    Ok((made, Frame { out: place.path, format, request, targets, streamed, note, stage }))
+    Ok((made, Frame { out: place.path, format, request, targets, streamed, note, folder }))
 }
 
 /// Checks that the tensors are arrays, which every format can store.
@@ -236,7 +236,7 @@ pub(crate) fn placed(
     input: &Input,
     (out, streamed): (&Path, bool),
     request: &Request,
-) -> Result<(Place, Option<Stage>), Error> {
+) -> Result<(Place, Option<NewFolder>), Error> {
     let place = Place::parse(out);
     if streamed {
         let format = place.format.unwrap_or(input.container_format());
@@ -244,9 +244,9 @@ pub(crate) fn placed(
     }
     upload::check_recipe(&place.path, request)?;
     if let Some(folder) = input.folder.as_ref().filter(|_| place.format.is_none()) {
-        let stage = Stage::new(out, Companions::of(folder, input)?)?;
-        let path = stage.path.join(input.path.file_name().unwrap_or_default());
-        return Ok((Place { path, format: Some(input.container_format()) }, Some(stage)));
+        let folder = NewFolder::new(out, Companions::of(folder, input)?)?;
+        let path = folder.path.join(input.path.file_name().unwrap_or_default());
+        return Ok((Place { path, format: Some(input.container_format()) }, Some(folder)));
     }
     destination::check_name(&place.path)?;
     if place.format.is_none() && place.path.extension().is_some() {

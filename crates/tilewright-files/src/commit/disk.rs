@@ -58,23 +58,31 @@ pub fn extend(mut file: &File, len: u64) -> io::Result<()> {
     file.seek(io::SeekFrom::Start(len)).map(|_| ())
 }
 
-/// Copies up to `len` bytes from a position of one file to a position of another; returns 0 if the system does not support it.
+/// Appends up to `len` bytes of another file from byte `at` on, without copying them through this process; returns their number,
+/// or 0 if the system does not support it.
 #[cfg(target_os = "linux")]
-pub(crate) fn copy(from: &File, mut at: u64, to: (&File, u64), len: u64) -> io::Result<u64> {
+pub(crate) fn copy(file: &File, from: &File, mut at: u64, len: u64) -> io::Result<u64> {
     step("copy")?;
-    let (file, mut place) = to;
     let len = usize::try_from(len).unwrap_or(usize::MAX);
-    match rustix::fs::copy_file_range(from, Some(&mut at), file, Some(&mut place), len) {
-        Ok(copied) => Ok(copied as u64),
+    match rustix::fs::copy_file_range(from, Some(&mut at), file, None, len) {
+        Ok(copied) => {
+            #[cfg(test)]
+            trace::note(|| {
+                let mut bytes = vec![0; copied];
+                let read = tilewright_transfer::read_at(from, &mut bytes, at - copied as u64);
+                trace::Done::Write(trace::path(file), read.map(|()| bytes).unwrap_or_default())
+            });
+            Ok(copied as u64)
+        }
         Err(full @ (rustix::io::Errno::NOSPC | rustix::io::Errno::DQUOT)) => Err(full.into()),
         // Unsupported across file systems, on old systems, and on some others.
         Err(_) => Ok(0),
     }
 }
 
-/// Copies up to `len` bytes from a position of one file to a position of another; returns 0 if the system does not support it.
+/// Returns 0: other systems do not copy from file to file.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn copy(_from: &File, _at: u64, _to: (&File, u64), _len: u64) -> io::Result<u64> {
+pub(crate) fn copy(_file: &File, _from: &File, _at: u64, _len: u64) -> io::Result<u64> {
     step("copy")?;
     Ok(0)
 }

@@ -20,7 +20,6 @@ use crate::{
         temporary::{self, is_ours, unlocked},
     },
     error,
-    verify::workers::go_on,
 };
 
 /// The longest wait for another run, which holds the lock while it writes a note and renames two files.
@@ -45,7 +44,7 @@ impl Lock {
             if let Some(file) = attempt(&path).map_err(|cause| error::io(&path, "lock", cause))? {
                 return Ok(Lock { _file: file, path });
             }
-            go_on(watch)?;
+            watch.check_cancelled()?;
             if begun.elapsed() > LONGEST {
                 let said = "another run holds it; if none does, remove it";
                 return Err(error::io(

@@ -10,9 +10,9 @@ pub(crate) mod faults;
 pub(crate) mod journal;
 pub(crate) mod lock;
 pub(crate) mod mark;
+pub(crate) mod new_folder;
 pub(crate) mod set;
 pub(crate) mod space;
-pub(crate) mod stage;
 pub(crate) mod stamp;
 #[doc(hidden)]
 pub mod store;

@@ -22,9 +22,9 @@ use crate::{
         temporary::{self, Temporary},
     },
     container::{self, Section, Target, safetensors},
+    convert::job::total_bytes,
     error,
     open::source::Source,
-    transfer::job::total_bytes,
 };
 
 /// Returns the files of a conversion under their final names: with a mark if an index contains one of the usual names, or a file
@@ -76,7 +76,7 @@ pub(crate) fn commit(
     let path = index.out().to_path_buf();
     // If two runs write the same index, the second replaces the files of the first and removes them. A folder without its final
     // name is used by this run alone.
-    let lock = conversion.stage.is_none().then(|| Lock::of(&path, watch));
+    let lock = conversion.folder.is_none().then(|| Lock::of(&path, watch));
     let _lock = lock.transpose()?;
     let journal = Journal::write(&path, plan(&index, &done, force)?)?;
     let named = done

@@ -7,9 +7,9 @@ use tilewright_core::Remedy;
 use crate::{
     Error, Job, Request,
     container::{Format, Section, Target},
+    convert::budget::LEAST,
     error,
     open::remote,
-    transfer::budget::LEAST,
 };
 
 /// Checks that the result of a recipe in an object store can be made as the request says.
@@ -93,7 +93,7 @@ mod here {
     }
 
     pub(crate) fn checked(jobs: &[Job]) -> u64 {
-        crate::transfer::checked::memory(jobs.iter().map(|job| job.bytes_out))
+        crate::convert::checked::memory(jobs.iter().map(|job| job.bytes_out))
     }
 
     pub(crate) fn exists(path: &Path) -> Result<bool, Error> {

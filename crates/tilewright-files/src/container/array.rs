@@ -6,18 +6,18 @@ use tilewright_core::ByteOrder;
 
 use super::{
     format::{Container, Member, Opened},
-    notes::{self, LAYOUT_KEY, Noted},
+    metadata_notes::{self, LAYOUT_KEY, Noted},
 };
-pub(super) use crate::layout::note::ARRAY as NAME;
+pub(super) use crate::layout::note_file::ARRAY as NAME;
 use crate::{
     Error, Tensor, error,
     layout::{
         element_layout::ElementLayout,
-        note::{self, Texts},
+        note_file::{self, Texts},
         record::Recorded,
     },
     open::{
-        list_files::ListFiles,
+        lists_in_files::ListsInFiles,
         reading::{AsStated, Reading, reread, reread_noted},
         source::Source,
         tensor::Piece,
@@ -52,9 +52,9 @@ pub(super) fn noted(
 ) -> Result<Option<Noted>, Error> {
     let known: HashMap<&str, &str> =
         texts.iter().map(|(key, text)| (key.as_str(), text.as_str())).collect();
-    let Some(note) = notes::of(&known, NAME) else { return Ok(None) };
+    let Some(note) = metadata_notes::of(&known, NAME) else { return Ok(None) };
     let noted = note.read(len, Some(order), is_stored).map_err(|said| {
-        let (path, key) = (note::path_of(source.path()), format!("{LAYOUT_KEY}{NAME}"));
+        let (path, key) = (note_file::path_of(source.path()), format!("{LAYOUT_KEY}{NAME}"));
         let said = format!("the note {}: {key:?}{said}; remove the note", path.display());
         error::contradiction(source.path(), said)
     })?;
@@ -73,11 +73,11 @@ pub(super) fn held(
     let wrong = |said: String| error::usage(format!("{prefix}{}: {said}", source.path().display()));
     let Some(Noted { held: own, data }) = noted else {
         let stated = AsStated { name: NAME, held: &plain()?, len, order };
-        return Ok((reread(stated, reading, &ListFiles).map_err(wrong)?, None));
+        return Ok((reread(stated, reading, &ListsInFiles).map_err(wrong)?, None));
     };
-    let note = || format!("the note {}", note::path_of(source.path()).display());
+    let note = || format!("the note {}", note_file::path_of(source.path()).display());
     let stated = AsStated { name: NAME, held: &own, len, order };
-    let held = reread_noted(stated, reading, &ListFiles, &note).map_err(wrong)?;
+    let held = reread_noted(stated, reading, &ListsInFiles, &note).map_err(wrong)?;
     let data = data.filter(|_| held.has_data_of(&own));
     Ok((held, Some(Recorded { data })))
 }

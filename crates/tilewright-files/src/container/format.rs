@@ -14,7 +14,7 @@ use tilewright_recipe::Conditions;
 use super::target::Target;
 use crate::{
     Error, Job, Reading, Tensor, Watch, error,
-    layout::{element_layout::ElementLayout, note::Texts},
+    layout::{element_layout::ElementLayout, note_file::Texts},
     open::{source::Source, tensor::Piece},
 };
 
@@ -129,6 +129,11 @@ pub(crate) trait Container: fmt::Debug + Send + Sync {
 
     /// Plans the files of a result of this format at `path`; the last one is `path` itself.
     fn plan(&self, input: &Opened, path: &Path, jobs: &[Job]) -> Result<Vec<Target>, Error>;
+
+    /// Returns whether the file has checksums of its tensors' bytes.
+    fn is_summed(&self) -> bool {
+        false
+    }
 
     /// Checks the file's checksums.
     ///

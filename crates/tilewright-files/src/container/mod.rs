@@ -8,7 +8,7 @@
 mod array;
 mod format;
 mod gguf;
-mod notes;
+mod metadata_notes;
 pub(crate) mod npy;
 mod npz;
 mod pt;
@@ -24,15 +24,15 @@ use std::path::{Path, PathBuf};
 pub(crate) use format::{
     Beside, Container, Expected, Fact, Format, LocalBox, Member, Opened, Opening,
 };
-pub use notes::{DATA_KEY, LAYOUT_KEY};
-pub(crate) use notes::{about, data_of};
+pub use metadata_notes::{DATA_KEY, LAYOUT_KEY};
+pub(crate) use metadata_notes::{about, data_of};
 pub(crate) use raw::FORMAT as RAW;
 pub(crate) use target::{Section, Target};
 use tilewright_fingerprint::Fingerprint;
 
 use crate::{
     Error, Job, error,
-    layout::note::Texts,
+    layout::note_file::Texts,
     open::{foreign, source::Source},
 };
 
@@ -85,7 +85,7 @@ pub(crate) fn recognised(source: &Source) -> Result<&'static Format, Error> {
 
 /// Returns the note of a file of one array, as keys and texts.
 pub(crate) fn noted(job: &Job) -> Texts {
-    notes::under(array::NAME, job).into_iter().collect()
+    metadata_notes::under(array::NAME, job).into_iter().collect()
 }
 
 /// Returns the note with the fingerprint that was computed during the conversion.

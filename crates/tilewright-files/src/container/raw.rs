@@ -8,17 +8,17 @@ use tilewright_notation::Spec;
 use super::{
     array::{self, Stored},
     format::{Container, Expected, Format, OneArray, Opened, Opening},
-    notes::Noted,
+    metadata_notes::Noted,
     target::Target,
 };
 use crate::{
     Error, Job, Reading, error,
     layout::{
         element_layout::{ElementLayout, bytes_of, check_width, width_in},
-        note::Texts,
+        note_file::Texts,
         record::Recorded,
     },
-    open::{list_files::ListFiles, reading::check_bytes, source::Source},
+    open::{lists_in_files::ListsInFiles, reading::check_bytes, source::Source},
 };
 
 pub(crate) const FORMAT: Format = Format {
@@ -86,7 +86,7 @@ fn held(source: &Source, reading: &Reading) -> Result<ElementLayout, Error> {
         }
     };
     let tabled = spec
-        .array_layout(dims, reading.dtype, &ListFiles)
+        .array_layout(dims, reading.dtype, &ListsInFiles)
         .map_err(|error| wrong(error.message().to_owned()).with(error.remedies()))?;
     let named = tabled.stored();
     let (Some(dtype), Some(bits)) = (named.dtype(), width_in(named)) else {

@@ -75,12 +75,6 @@ impl Target {
         Target { path: path.into(), sections: header.into_iter().chain(jobs).collect() }
     }
 
-    /// Returns whether some of its bytes are computed from others, so that it is written in order.
-    pub(crate) fn is_summed(&self) -> bool {
-        let late = |section: &Section| matches!(section, Section::Late(..) | Section::Data(_));
-        self.sections.iter().any(late)
-    }
-
     /// Returns the number of bytes that belong to no tensor.
     pub(crate) fn overhead(&self) -> u64 {
         self.sections.iter().map(Section::len).sum()

@@ -13,7 +13,7 @@ use tilewright_notation::ArrayLayout;
 use tilewright_relayout::{Elements, Plan, Program, SourceStep};
 use tilewright_table::TabledLayout;
 
-use crate::{Error, error, open::source::Source, transfer::budget::zeros};
+use crate::{Error, convert::budget::zeros, error, open::source::Source};
 
 /// The layout of a tensor with index tables, and the plan that gathers its dense elements.
 pub(crate) struct Gathered {

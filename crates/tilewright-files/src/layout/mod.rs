@@ -4,7 +4,7 @@ pub(crate) mod dtype;
 pub(crate) mod element_layout;
 pub(crate) mod gathered;
 pub(crate) mod names;
-pub(crate) mod note;
+pub(crate) mod note_file;
 pub(crate) mod order;
 pub(crate) mod quantisation;
 pub(crate) mod record;

@@ -16,10 +16,10 @@ use tilewright_notation::{Allowed, Quantised};
 use crate::{
     Action, Error, Input, Job, Tensor,
     assemble::given::CONFIG,
+    convert::request::Request,
     error,
     layout::{order, row_table::Tables},
     open::json::json,
-    transfer::request::Request,
 };
 
 /// The files that state a quantisation, each with the key of it; without one it is the whole file.

@@ -13,10 +13,11 @@ use tilewright_notation::Named;
 use tilewright_table::{Block, TabledLayout};
 
 use crate::{
-    Error, Input, Tensor, error,
+    Error, Input, Tensor,
+    convert::budget::{LEAST, zeros},
+    error,
     layout::{element_layout::ElementLayout, order},
     open::origin::Origin,
-    transfer::budget::{LEAST, zeros},
 };
 
 /// The tables of an input.

@@ -8,7 +8,9 @@ use std::{
 use tilewright_core::Remedy;
 
 use crate::{
-    Error, FileLists, Input, Reading, Tensor, Watch, container, error,
+    Error, FileLists, Input, Reading, Tensor, Watch, container,
+    convert::job::read_as,
+    error,
     open::{
         check_reading, folder, foreign,
         globs::Pattern,
@@ -17,7 +19,6 @@ use crate::{
         remote,
         source::Source,
     },
-    transfer::job::read_as,
 };
 
 /// All tensors of a file, or of the files of a folder.

@@ -15,13 +15,14 @@ use std::{
 };
 
 use tilewright_core::Remedy;
+use tilewright_transfer::Limits;
 
 use crate::{
     Error, Input, Reading, Tensor, Watch,
     commit::{access::Access, disk},
     container::{self, FORMATS, Format, Opened, Opening, safetensors::BOXES},
     error,
-    layout::note::Texts,
+    layout::note_file::Texts,
     open::{
         foreign,
         origin::Origin,
@@ -29,10 +30,7 @@ use crate::{
         remote,
         source::{Source, unusual_kind},
     },
-    verify::{
-        compare,
-        workers::{Workers, go_on},
-    },
+    verify::compare,
 };
 
 /// The longest file that is copied, in bytes: the tokenizers of the largest vocabularies have 35 MB.
@@ -266,12 +264,12 @@ pub(crate) fn difference(
     out: &Place,
     against: &Input,
     chosen: &dyn Fn(&mut Companions) -> Result<(), Error>,
-    workers: Workers<'_>,
+    limits: &Limits<'_>,
 ) -> Result<Option<String>, Error> {
     let Some(own) = against.folder.as_ref().filter(|_| is_folder(out)) else { return Ok(None) };
     let mut companions = Companions::of(own, against)?;
     chosen(&mut companions)?;
-    companions.difference(&out.path, workers)
+    companions.difference(&out.path, limits)
 }
 
 /// The files in a folder beside its checkpoint.
@@ -359,7 +357,7 @@ impl Companions {
     pub(crate) fn difference(
         &self,
         folder: &Path,
-        workers: Workers<'_>,
+        limits: &Limits<'_>,
     ) -> Result<Option<String>, Error> {
         for path in &self.taken {
             let other = folder.join(path.file_name().unwrap_or_default());
@@ -372,7 +370,7 @@ impl Companions {
             let is = Source::open(&other)?;
             let said = match path.file_name().and_then(|name| self.changed.get(name)) {
                 Some(bytes) => is_other(&is, bytes)?,
-                None => differs(&is, &Source::open(path)?, workers)?,
+                None => differs(&is, &Source::open(path)?, limits)?,
             };
             if let Some(said) = said {
                 return Ok(Some(format!("{:?}, which must be copied, {said}", shown(path))));
@@ -432,12 +430,12 @@ fn is_other(is: &Source, bytes: &[u8]) -> Result<Option<String>, Error> {
 }
 
 /// Compares a file with another one. It is an error if one of them changes meanwhile.
-fn differs(is: &Source, was: &Source, workers: Workers<'_>) -> Result<Option<String>, Error> {
+fn differs(is: &Source, was: &Source, limits: &Limits<'_>) -> Result<Option<String>, Error> {
     if is.len() != was.len() {
         return Ok(Some(format!("has {} bytes, had {}", is.len(), was.len())));
     }
     let sides = [is, was].map(|source| (Origin::File(source), 0));
-    if let Some(at) = compare::unequal(sides, (is.len(), 1), workers)? {
+    if let Some(at) = compare::unequal(sides, (is.len(), 1), limits)? {
         let [mut a, mut b] = [[0]; 2];
         is.read(&mut a, at)?;
         was.read(&mut b, at)?;
@@ -468,7 +466,7 @@ fn copy(from: &Path, to: &Path, watch: &dyn Watch) -> Result<(), Error> {
     access.give(&file).map_err(failed)?;
     let (mut at, mut piece) = (0, vec![0; PIECE as usize]);
     while at < source.len() {
-        go_on(watch)?;
+        watch.check_cancelled()?;
         let step = (source.len() - at).min(piece.len() as u64) as usize;
         source.read(&mut piece[..step], at)?;
         disk::write(&file, &piece[..step]).map_err(failed)?;

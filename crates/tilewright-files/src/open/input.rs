@@ -13,16 +13,16 @@ use std::{
 use crate::{
     Error, Job, Tensor, Watch,
     container::{self, Fact, Format, Opened, Target},
+    convert::budget::zeros,
     error,
     layout::{
-        note::{Aside, Texts},
+        note_file::{Aside, Texts},
         record::may_stand,
     },
     open::{
         place::Place,
         source::{Source, is_standard},
     },
-    transfer::budget::zeros,
 };
 
 /// An opened file.
@@ -271,6 +271,12 @@ impl Input {
     #[doc(hidden)]
     pub fn check_sums(&self, watch: &dyn Watch) -> Result<(), Error> {
         self.opened.container.check(&self.opened, watch)
+    }
+
+    /// Returns whether the format has checksums of the tensors' bytes, which a run compares before it writes.
+    #[doc(hidden)]
+    pub fn is_summed(&self) -> bool {
+        self.opened.container.is_summed()
     }
 
     /// Returns an error if one of the files was changed since it was opened.

@@ -7,8 +7,8 @@ pub(crate) mod globs;
 pub(crate) mod input;
 pub(crate) mod joined;
 pub(crate) mod json;
-pub(crate) mod list_files;
-pub(crate) mod lists;
+pub(crate) mod lists_in_files;
+pub(crate) mod lists_of_input;
 pub(crate) mod origin;
 pub(crate) mod place;
 pub(crate) mod readable;
@@ -30,7 +30,7 @@ use crate::{
     commit::temporary,
     container::{self, Format, Opening, RAW},
     error,
-    layout::note::{self, FoundNote},
+    layout::note_file::{self, FoundNote},
     open::{place::Place, source::Source},
 };
 
@@ -105,7 +105,7 @@ pub(crate) fn noted(
     watch: &dyn Watch,
 ) -> Result<FoundNote, Error> {
     match format.array {
-        Some(_) => note::of(source, watch),
+        Some(_) => note_file::of(source, watch),
         None => Ok(FoundNote::default()),
     }
 }

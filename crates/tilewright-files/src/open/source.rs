@@ -14,9 +14,9 @@ use tilewright_transfer::read_at;
 use crate::{
     Error,
     commit::stamp::{self, Stamp},
+    convert::budget::zeros,
     error,
     open::remote::{self, Object},
-    transfer::budget::zeros,
 };
 
 /// An open file or object, and its path for messages.

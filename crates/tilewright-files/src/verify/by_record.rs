@@ -7,22 +7,17 @@ use std::{collections::HashMap, path::Path};
 
 use tilewright_core::Remedy;
 use tilewright_fingerprint::{Fingerprint, Key};
+use tilewright_transfer::{Limits, Quiet};
 
 use crate::{
     Difference, Error, Input, Reading, Request, Tensor, Verdict, Watch,
     assemble::recorded,
-    container, error,
+    container,
+    convert::request::{self, check_memory},
+    error,
     layout::record,
     open::{file_of, globs::Pattern, noted, open_as, place::Place},
-    transfer::{
-        budget::{self, Budget},
-        request::{self, check_memory},
-    },
-    verify::{
-        difference::named,
-        fingerprint::Data,
-        workers::{Quiet, Workers},
-    },
+    verify::{difference::named, fingerprint::Data},
 };
 
 /// The result of [`verify_recorded`].
@@ -131,9 +126,8 @@ pub fn verify_recorded(
             watch.total(len.fold(0, u64::saturating_add));
             input.check_sums(watch)?;
             let tensors = input.tensors().len();
-            let budget = Budget::new(budget::beside(request.memory, tensors, tensors)?);
-            let workers = Workers::new(watch, &budget, request.threads);
-            compared(&input, &meant.recorded, watch, workers)?
+            let limits = &request.limits(watch, (tensors, tensors))?;
+            compared(&input, &meant.recorded, watch, limits)?
         }
     };
     input.check_unchanged()?;
@@ -198,11 +192,11 @@ fn compared(
     input: &Input,
     recorded: &[(&Tensor, Fingerprint)],
     watch: &dyn Watch,
-    workers: Workers<'_>,
+    limits: &Limits<'_>,
 ) -> Result<Verdict, Error> {
     let mut bytes = 0;
     for (tensor, data) in recorded {
-        if let Some(found) = difference(input, tensor, &[*data], watch, workers)? {
+        if let Some(found) = difference(input, tensor, &[*data], watch, limits)? {
             return Ok(Verdict::Differs(found));
         }
         bytes += tensor.len;
@@ -216,9 +210,9 @@ pub(crate) fn of_result(
     out: &Input,
     tensor: &Tensor,
     recorded: &[Fingerprint],
-    workers: Workers<'_>,
+    limits: &Limits<'_>,
 ) -> Result<Option<Difference>, Error> {
-    difference(out, tensor, recorded, &Quiet(workers.watch()), workers)
+    difference(out, tensor, recorded, &Quiet(limits.watch()), limits)
 }
 
 /// Returns a difference if the data of a tensor do not have one of these fingerprints.
@@ -227,12 +221,12 @@ fn difference(
     tensor: &Tensor,
     recorded: &[Fingerprint],
     watch: &dyn Watch,
-    workers: Workers<'_>,
+    limits: &Limits<'_>,
 ) -> Result<Option<Difference>, Error> {
     if recorded.is_empty() {
         return Ok(None);
     }
-    let is = Data::of(input, tensor)?.by(workers)?.fingerprint(&Key::default(), watch)?;
+    let is = Data::of(input, tensor)?.by(limits)?.fingerprint(&Key::default(), watch)?;
     let wrong = recorded.iter().copied().find(|recorded| *recorded != is);
     let found = |recorded| Difference::Record { tensor: tensor.name.clone(), is, recorded };
     Ok(wrong.map(found))

@@ -6,12 +6,14 @@
 use std::ops::Range;
 
 use tilewright_core::{ByteOrder, Fill};
+use tilewright_transfer::{Limits, Quiet};
 
 use crate::{
-    Difference, Error, Input, Tensor, error,
+    Difference, Error, Input, Tensor,
+    convert::budget::Reservation,
+    error,
     layout::{element_layout::ElementLayout, gathered::Gathered},
     open::{origin::Origin, source::Source},
-    transfer::budget::Reservation,
     verify::{
         boxes::{self, Area, boxes},
         loops,
@@ -19,7 +21,6 @@ use crate::{
         padding,
         patch::{self, FileSide, Patch, Places, comparing, element, words},
         rows::{Rows, Stretch},
-        workers::{Quiet, Workers},
     },
 };
 
@@ -33,7 +34,7 @@ const WIDE: u64 = 8 << 20;
 pub(crate) fn tensors(
     to: &FileSide<'_>,
     from: &FileSide<'_>,
-    workers: Workers<'_>,
+    limits: &Limits<'_>,
 ) -> Result<Option<Difference>, Error> {
     check(to)?;
     check(from)?;
@@ -41,20 +42,20 @@ pub(crate) fn tensors(
         && (to.held.bits, to.held.order) == (from.held.bits, from.held.order);
     // If another fill is expected, the padding of the original is irrelevant.
     let filled = to.promised && !(from.promised && from.fill == to.fill);
-    if alike && (!filled || to.held.layout().padding() == 0) && same_bytes(to, from, workers)? {
-        workers.watch().advance(to.len);
+    if alike && (!filled || to.held.layout().padding() == 0) && same_bytes(to, from, limits)? {
+        limits.watch().advance(to.len);
         return Ok(None);
     }
     let found = match to.held.layout().size() {
         0 => None,
-        _ => elements(to, from, workers)?,
+        _ => elements(to, from, limits)?,
     };
     let found = match found {
-        None => padding::difference(to, workers.watch(), workers.budget())?,
+        None => padding::difference(to, limits.watch(), limits.budget())?,
         found => found,
     };
     if to.held.layout().size() == 0 {
-        workers.watch().advance(to.len);
+        limits.watch().advance(to.len);
     }
     Ok(found)
 }
@@ -78,11 +79,11 @@ fn check(side: &FileSide<'_>) -> Result<(), Error> {
     }
 }
 
-fn same_bytes(to: &FileSide<'_>, from: &FileSide<'_>, workers: Workers<'_>) -> Result<bool, Error> {
+fn same_bytes(to: &FileSide<'_>, from: &FileSide<'_>, limits: &Limits<'_>) -> Result<bool, Error> {
     // The pieces are whole elements.
     let unit = u64::from(to.held.bits / 8).max(1);
     let sides = [(to.source, to.at), (from.source, from.at)];
-    Ok(to.len == from.len && unequal(sides, (to.len, unit), workers)?.is_none())
+    Ok(to.len == from.len && unequal(sides, (to.len, unit), limits)?.is_none())
 }
 
 /// Returns the position of the first of `len` bytes that differs in two sources, each read from its position on in whole units of
@@ -90,9 +91,9 @@ fn same_bytes(to: &FileSide<'_>, from: &FileSide<'_>, workers: Workers<'_>) -> R
 pub(crate) fn unequal(
     sides: [(Origin<'_>, u64); 2],
     (len, unit): (u64, u64),
-    workers: Workers<'_>,
+    limits: &Limits<'_>,
 ) -> Result<Option<u64>, Error> {
-    let (budget, members) = (workers.budget(), workers.members(len));
+    let (budget, members) = (limits.budget(), limits.members(len));
     let step = len.min(budget.limit() / 2 / members as u64).clamp(1, MOST);
     let step = (step / unit * unit).max(unit);
     let pieces = (0..len.div_ceil(step)).map(|i| i * step..len.min((i + 1) * step));
@@ -109,18 +110,18 @@ pub(crate) fn unequal(
             Ok((a != b).then(|| piece.start + first() / unit * unit))
         })
     };
-    workers.first(members, pieces, (|_: &_| 1, 1, 0), join)
+    limits.first(members, pieces, (|_: &_| 1, 1, 0), join)
 }
 
 /// Returns the first element that differs, box by box.
 fn elements(
     to: &FileSide<'_>,
     from: &FileSide<'_>,
-    workers: Workers<'_>,
+    limits: &Limits<'_>,
 ) -> Result<Option<Difference>, Error> {
     // Of the memory of each thread, the ranges of a row get one eighth, the list of either side one sixteenth or what it needs,
     // and the bytes of both sides the rest.
-    let (budget, members) = (workers.budget(), workers.members(to.len));
+    let (budget, members) = (limits.budget(), limits.members(to.len));
     let limit = budget.limit() / members as u64;
     let list = (limit / 16).clamp(patch::LEAST, MOST);
     let scattered = [to.source.scattered(), from.source.scattered()];
@@ -146,7 +147,7 @@ fn elements(
     let widest = u64::from(to.held.bits.max(from.held.bits));
     let most = (room * 8 / widest).max(1);
     let pieces = boxes([a, b], scattered, most).map_err(comparing)?;
-    workers.first(members, pieces, (boxes::size, a.size(), to.len), join)
+    limits.first(members, pieces, (boxes::size, a.size(), to.len), join)
 }
 
 /// Both sides of a box during the comparison of elements.
@@ -422,11 +423,11 @@ pub(crate) fn side_at<'a>(
 pub(crate) fn padding(
     out: &Input,
     tensor: &Tensor,
-    workers: Workers<'_>,
+    limits: &Limits<'_>,
 ) -> Result<Option<Difference>, Error> {
     let fill = tensor.held.named.fill();
     let to = side((out, None), tensor, &tensor.held, fill)?;
-    match padding::difference(&to, &Quiet(workers.watch()), workers.budget())? {
+    match padding::difference(&to, &Quiet(limits.watch()), limits.budget())? {
         None => unfilled(out, tensor, fill),
         found => Ok(found),
     }
@@ -465,7 +466,7 @@ mod tests {
     use tilewright_core::{Dtype, Fill, TensorLayout};
 
     use super::*;
-    use crate::{open::source::Source, transfer::budget::Budget};
+    use crate::{convert::budget::Budget, open::source::Source};
 
     /// Returns the verdict on a file of the bytes 0 to 5 in rows beside the same array in columns. The first pass compares it as
     /// if its layout were `swept`.

@@ -12,16 +12,15 @@ use std::{
 
 use tilewright_core::{ByteOrder, Dtype};
 use tilewright_fingerprint::{Array, Entry, Fingerprint, Key, Window, Windows, all};
-use tilewright_transfer::{cores, first};
+use tilewright_transfer::{Limits, Quiet, cores, first};
 
 use crate::{
     Collection, Error, Input, Tensor, Watch,
     container::LocalBox,
+    convert::budget::zeros,
     error,
     layout::element_layout::ElementLayout,
     open::{origin::Origin, tensor::Piece},
-    transfer::budget::zeros,
-    verify::workers::{Quiet, Workers, go_on},
 };
 
 /// The number of bytes of a window, which stay in a cache between reading and summing.
@@ -155,10 +154,10 @@ impl<'a> Data<'a> {
     }
 
     /// Returns the data, read by these workers within their memory.
-    pub(crate) fn by(&self, workers: Workers<'_>) -> Result<Data<'a>, Error> {
+    pub(crate) fn by(&self, limits: &Limits<'_>) -> Result<Data<'a>, Error> {
         let len = self.boxes.iter().map(|one| one.len).fold(0, u64::saturating_add);
-        let threads = workers.members(len);
-        let window = WINDOW.min(workers.budget().limit() / threads as u64);
+        let threads = limits.members(len);
+        let window = WINDOW.min(limits.budget().limit() / threads as u64);
         Ok(Data { window, threads: Some(threads), ..self.clone() })
     }
 
@@ -294,7 +293,7 @@ impl<'a> Data<'a> {
         let own = if one.len < SHARED { 1 } else { cores() };
         first(self.threads.unwrap_or(own), windows, join, &mut || {
             tell();
-            go_on(watch)
+            watch.check_cancelled()
         })?;
         tell();
         Ok(sum.into_inner().unwrap_or_else(PoisonError::into_inner))

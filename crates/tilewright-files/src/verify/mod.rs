@@ -16,7 +16,6 @@ pub(crate) mod padding;
 pub(crate) mod patch;
 pub(crate) mod rows;
 pub(crate) mod same_data;
-pub(crate) mod workers;
 
 use std::{
     collections::BTreeMap,
@@ -25,29 +24,26 @@ use std::{
 
 use tilewright_core::Fill;
 use tilewright_fingerprint::Fingerprint;
+use tilewright_transfer::Limits;
 
 use crate::{
     Conversion, Difference, Error, FileLists, Input, Job, Reading, Request, Tensor, Verdict, Watch,
     assemble::recorded,
     commit::temporary::{self, Temporary},
     container::{self, Format},
+    convert::{
+        conversion, job,
+        request::{self, check_memory},
+    },
     error,
     layout::{
         dtype,
         element_layout::ElementLayout,
         names,
-        note::{self, FoundNote},
+        note_file::{self, FoundNote},
     },
     open::{folder, open_watched, open_with, place::Place, source::Source},
-    transfer::{
-        budget::{self, Budget},
-        conversion, job,
-        request::{self, check_memory},
-    },
-    verify::{
-        compare::{side, unfilled},
-        workers::Workers,
-    },
+    verify::compare::{side, unfilled},
 };
 
 /// Compares a finished file or folder with its original: names, element types, logical dims, every element, every padding byte,
@@ -103,13 +99,12 @@ pub fn verify(
         Err(said) => return Ok(Verdict::Differs(Difference::said(said))),
     };
     let tensors = against.tensors().len() + out.tensors().len();
-    let budget = Budget::new(budget::beside(request.memory, against.tensors().len(), tensors)?);
-    let workers = Workers::new(watch, &budget, request.threads);
+    let limits = &request.limits(watch, (against.tensors().len(), tensors))?;
     let (fill, arrays) = (request.fill, &[][..]);
-    let comparison = Comparison { out: &out, against: &against, arrays, fill, workers };
+    let comparison = Comparison { out: &out, against: &against, arrays, fill, limits };
     let found = match comparison.of(&pairs)? {
         Verdict::Same { bytes, .. } => {
-            match folder::difference(&place, &against, &|_| Ok(()), workers)? {
+            match folder::difference(&place, &against, &|_| Ok(()), limits)? {
                 None => return Ok(Verdict::Same { bytes, dropped: vec![] }),
                 Some(said) => Difference::said(said),
             }
@@ -184,7 +179,7 @@ fn open_result(
     if let (Some(array), Some((expected, tensor))) = (&format.array, one) {
         let path = source.path().to_path_buf();
         let Expected { from, to, .. } = expected;
-        let FoundNote { texts, aside } = note::of(&source, watch)?;
+        let FoundNote { texts, aside } = note_file::of(&source, watch)?;
         let expected = container::Expected { tensor, from, to: to.as_ref(), note: &texts };
         let changed = aside.as_ref().and_then(|aside| aside.changed(&path));
         let opened = match ((array.result)(source, expected), changed) {
@@ -260,7 +255,7 @@ struct Comparison<'a> {
     /// The bytes of the original's tensors, if they are in memory.
     arrays: &'a [&'a [u8]],
     fill: Option<Fill>,
-    workers: Workers<'a>,
+    limits: &'a Limits<'a>,
 }
 
 impl Comparison<'_> {
@@ -273,8 +268,8 @@ impl Comparison<'_> {
     }
 
     fn once(&self, pairs: &[TensorPair<'_>]) -> Result<Verdict, Error> {
-        self.against.check_sums(self.workers.watch())?;
-        self.out.check_sums(self.workers.watch())?;
+        self.against.check_sums(self.limits.watch())?;
+        self.out.check_sums(self.limits.watch())?;
         if let Some(said) = metadata::difference(self.out, self.against) {
             return Ok(Verdict::Differs(Difference::said(said)));
         }
@@ -291,7 +286,7 @@ impl Comparison<'_> {
                 None => {
                     let recorded = [pair.out.recorded(), pair.expected.data].into_iter().flatten();
                     let recorded: Vec<_> = recorded.collect();
-                    by_record::of_result(self.out, pair.out, &recorded, self.workers)?
+                    by_record::of_result(self.out, pair.out, &recorded, self.limits)?
                 }
                 found => found,
             };
@@ -320,7 +315,7 @@ impl Comparison<'_> {
         }
         let bytes = self.arrays.get(pair.expected.tensor).copied();
         let from = side((against, bytes), pair.against, from, from.named.fill())?;
-        match compare::tensors(&to, &from, self.workers)? {
+        match compare::tensors(&to, &from, self.limits)? {
             None => unfilled(out, pair.out, fill),
             found => Ok(found),
         }
@@ -370,16 +365,16 @@ pub(crate) fn written(
     conversion: &Conversion<'_>,
     done: &[Temporary],
     data: &BTreeMap<usize, Fingerprint>,
-    workers: Workers<'_>,
+    limits: &Limits<'_>,
 ) -> Result<u64, Error> {
     let wrong =
         |said: &str| error::corrupt(&conversion.out, format!("verification failed: {said}"));
     let expected = all_expected(conversion, data);
     let out =
-        reopened(conversion, done, &expected, workers.watch())?.map_err(|said| wrong(&said))?;
+        reopened(conversion, done, &expected, limits.watch())?.map_err(|said| wrong(&said))?;
     let pairs = paired(&out, conversion.input, &expected).map_err(|said| wrong(&said))?;
     let (against, arrays) = (conversion.input, conversion.arrays);
-    let comparison = Comparison { out: &out, against, arrays, fill: None, workers };
+    let comparison = Comparison { out: &out, against, arrays, fill: None, limits };
     match comparison.of(&pairs)? {
         Verdict::Same { bytes, .. } => Ok(bytes),
         Verdict::Differs(found) => Err(wrong(&found.to_string())),

@@ -9,12 +9,12 @@ use tilewright_core::{Layout, Step, TensorLayout};
 use tilewright_relayout::CALL;
 
 use crate::{
-    Difference, Error, Watch, error,
-    transfer::budget::{Budget, Buffer},
+    Difference, Error, Watch,
+    convert::budget::{Budget, Buffer},
+    error,
     verify::{
         digits::{LayoutDigits, Run},
         patch::{FileSide, element, fill_word, words},
-        workers::go_on,
     },
 };
 
@@ -58,7 +58,7 @@ fn windows(
     let step = if swizzle <= bits { bits / swizzle * swizzle } else { bits };
     let mut first = 0;
     while first < capacity {
-        go_on(watch)?;
+        watch.check_cancelled()?;
         let window = first..capacity.min(first.saturating_add(step));
         seen.fill(0);
         cover.mark(&window, swizzle <= bits, &mut seen);

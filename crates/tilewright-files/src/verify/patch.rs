@@ -7,10 +7,11 @@
 use tilewright_relayout::CALL;
 
 use crate::{
-    Error, error,
+    Error,
+    convert::budget::{Budget, Buffer, Reservation},
+    error,
     layout::element_layout::ElementLayout,
     open::origin::Origin,
-    transfer::budget::{Budget, Buffer, Reservation},
     verify::{
         boxes::Area,
         digits::LayoutDigits,

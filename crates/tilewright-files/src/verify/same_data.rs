@@ -3,16 +3,13 @@
 use std::collections::{HashMap, HashSet};
 
 use tilewright_fingerprint::{Fingerprint, Key};
+use tilewright_transfer::{Limits, Quiet};
 
 use crate::{
     Alike, Apart, Collection, DEFAULT_MEMORY, Difference, Divergence, Error, Input, Tensor,
     Verdict, Watch,
     assemble::recorded::{Cell, DifferentTensor, Remade, Unlike},
-    transfer::budget::Budget,
-    verify::{
-        fingerprint::Data,
-        workers::{Quiet, Workers},
-    },
+    verify::fingerprint::Data,
 };
 
 /// The largest number of other names that are given for one tensor.
@@ -121,8 +118,8 @@ fn by_recipe(
             made.get(name).is_some() || sources.iter().any(|name| from.get(name).is_some())
         };
         watch.total(made.bytes());
-        let budget = Budget::new(DEFAULT_MEMORY);
-        let found = remade.differences(&meant, usize::MAX, Workers::new(watch, &budget, 0))?;
+        let limits = Limits::new(watch, DEFAULT_MEMORY, 0);
+        let found = remade.differences(&meant, usize::MAX, &limits)?;
         let found = found.into_iter().map(|found| divergence(found, second));
         let dropped = remade.dropped().filter(|(name, _)| from.get(name).is_some());
         let dropped = dropped.map(|(name, whole)| {

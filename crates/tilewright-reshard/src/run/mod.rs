@@ -35,7 +35,7 @@ use crate::{
         handle::Handle,
         moves::{BoxBuffer, MoveError, Replica},
     },
-    source::lists::shown,
+    source::{identity::opened, lists::shown},
 };
 
 /// A line of the journal covers tasks of about this many times the memory, at most [`MOST`] bytes.
@@ -67,6 +67,7 @@ impl Job {
         watch: &dyn Watch,
     ) -> Result<u64, Error> {
         let _claim = self.claim(who, false)?;
+        self.check_sums(watch)?;
         self.check_padding(watch)?;
         let done = self.work(tasks, who, &RunState::new(self, 1), watch);
         done.map_err(|error| self.leaving(error))
@@ -152,6 +153,7 @@ impl Job {
         watch: &(dyn Watch + Sync),
     ) -> Result<u64, Error> {
         let _claim = self.claim("a run of all tasks", true)?;
+        self.check_sums(watch)?;
         self.check_padding(watch)?;
         let tasks: Vec<u64> = (0..self.tasks()).collect();
         let done = self.work_threads(&tasks, threads, "all", watch);
@@ -180,8 +182,19 @@ impl Job {
         watch: &(dyn Watch + Sync),
     ) -> Result<u64, Error> {
         let _claim = self.claim(who, false)?;
+        self.check_sums(watch)?;
         self.check_padding(watch)?;
         self.work_threads(tasks, threads, who, watch).map_err(|error| self.leaving(error))
+    }
+
+    /// Compares the checksums of an archive, such as `.npz`, before its data are used. All files of a source have one format, and
+    /// files that no format describes, such as those of listed boxes, have no checksums.
+    fn check_sums(&self, watch: &dyn Watch) -> Result<(), Error> {
+        let Some(first) = self.source.files.first() else { return Ok(()) };
+        match opened(&first.path) {
+            Ok(first) if first.is_summed() => opened(&self.request.input)?.check_sums(watch),
+            Ok(_) | Err(_) => Ok(()),
+        }
     }
 
     /// Runs tasks in several threads of a process that holds the claim.

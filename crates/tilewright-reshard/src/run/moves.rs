@@ -1,7 +1,7 @@
 //! A box of an array in memory: read from pieces in files, written to pieces in files, compared among copies, and summed. Runs,
 //! verification and counts of calls use it.
 //!
-//! Both directions are programs of parts between the layout of a local array and the row-major box, run by a [`Stage`].
+//! Both directions are programs of parts between the layout of a local array and the row-major box, run by a [`Mover`].
 //! The calls follow from layouts alone. [`tilewright_transfer::reads`] and [`tilewright_transfer::writes`] list them, so the cost of
 //! a job is known before data move.
 //!
@@ -15,7 +15,7 @@ use tilewright_core::{Dtype, TensorLayout};
 use tilewright_files::{Fingerprint, Key};
 use tilewright_fingerprint::Array;
 use tilewright_relayout::{Elements, Plan, Program};
-use tilewright_transfer::{Budget, Buffer, Failed, Stage, part};
+use tilewright_transfer::{Budget, Buffer, Failed, Mover, part};
 
 use crate::{
     Error,
@@ -55,14 +55,14 @@ pub(crate) struct BoxBuffer {
     bytes: Option<Buffer>,
     len: usize,
     budget: Budget,
-    stage: Stage,
+    mover: Mover,
 }
 
 impl BoxBuffer {
     /// Makes an empty box, with two further buffers of at most `most` bytes.
     pub(crate) fn new(budget: &Budget, most: u64) -> Result<BoxBuffer, Error> {
-        let (layout, stage) = (TensorLayout::row_major(&[0])?, Stage::new(budget, most));
-        Ok(BoxBuffer { layout, bits: 8, bytes: None, len: 0, budget: budget.clone(), stage })
+        let (layout, mover) = (TensorLayout::row_major(&[0])?, Mover::new(budget, most));
+        Ok(BoxBuffer { layout, bits: 8, bytes: None, len: 0, budget: budget.clone(), mover })
     }
 
     /// Makes the box that of a task. Its contents are unspecified.
@@ -100,7 +100,7 @@ impl BoxBuffer {
     ) -> Result<(), MoveError> {
         let moved = plan((from, &meet.local), (&self.layout, &meet.within), meet, self.bits)?;
         let out = self.bytes.as_mut().and_then(|bytes| bytes.get_mut(..self.len));
-        self.stage
+        self.mover
             .read(&moved, out.unwrap_or_default(), &mut |bytes, from| file.read(bytes, at + from))
     }
 
@@ -113,7 +113,7 @@ impl BoxBuffer {
     ) -> Result<(), MoveError> {
         let moved = plan((&self.layout, &meet.within), (to, &meet.local), meet, self.bits)?;
         let bytes = self.bytes.as_ref().and_then(|bytes| bytes.get(..self.len));
-        self.stage
+        self.mover
             .write(&moved, bytes.unwrap_or_default(), &mut |bytes, to| file.write(bytes, at + to))
     }
 }

@@ -22,7 +22,7 @@ use tilewright_files::{
     inner::store::{self, LEAST_PART, MOST_PARTS},
 };
 use tilewright_relayout::{Elements, Plan, Program};
-use tilewright_transfer::{Budget, Reservation, Stage};
+use tilewright_transfer::{Budget, Mover, Reservation};
 
 use crate::{
     Error, Job, Request,
@@ -306,9 +306,9 @@ impl<'j> Sender<'j> {
         for (at, bytes) in self.patches_of(file) {
             overlay(&mut out, range.start, bytes, *at);
         }
-        let mut stage = Stage::new(budget, self.job.buffers());
+        let mut mover = Mover::new(budget, self.job.buffers());
         for (array, _) in self.job.output.locals_of(file) {
-            self.local(&mut stage, (file, *array), range, &mut out)?;
+            self.local(&mut mover, (file, *array), range, &mut out)?;
         }
         Ok((out, held))
     }
@@ -338,7 +338,7 @@ impl<'j> Sender<'j> {
     /// Fills the bytes of a local array in a range of a file.
     fn local(
         &self,
-        stage: &mut Stage,
+        mover: &mut Mover,
         (file, array): (usize, usize),
         range: &Range<u64>,
         out: &mut [u8],
@@ -358,13 +358,13 @@ impl<'j> Sender<'j> {
         }
         let own = (low - range.start) as usize..(high - range.start) as usize;
         let own = out.get_mut(own).ok_or_else(|| absent(&to.name))?;
-        self.elements(stage, (array, nth), low - at..high - at, own)
+        self.elements(mover, (array, nth), low - at..high - at, own)
     }
 
     /// Fills a range of a local array; elements that the range cuts are made whole.
     fn elements(
         &self,
-        stage: &mut Stage,
+        mover: &mut Mover,
         of: (usize, usize),
         range: Range<u64>,
         out: &mut [u8],
@@ -373,10 +373,10 @@ impl<'j> Sender<'j> {
         let width = u64::from(bits / 8).max(1);
         let whole = range.start / width * width..range.end.next_multiple_of(width);
         if whole == range {
-            return self.whole_elements(stage, of, &range, out);
+            return self.whole_elements(mover, of, &range, out);
         }
         let mut wide = vec![0; (whole.end - whole.start) as usize];
-        self.whole_elements(stage, of, &whole, &mut wide)?;
+        self.whole_elements(mover, of, &whole, &mut wide)?;
         let from = (range.start - whole.start) as usize;
         out.copy_from_slice(wide.get(from..from + out.len()).unwrap_or_default());
         Ok(())
@@ -384,7 +384,7 @@ impl<'j> Sender<'j> {
 
     fn whole_elements(
         &self,
-        stage: &mut Stage,
+        mover: &mut Mover,
         (array, nth): (usize, usize),
         range: &Range<u64>,
         out: &mut [u8],
@@ -399,7 +399,7 @@ impl<'j> Sender<'j> {
                 let within = meet.within.iter().zip(&piece.local).map(|(at, from)| at + from);
                 let meet = Meet { within: within.collect(), ..meet };
                 let source = (array, stored.file, &stored.laid.layout);
-                self.piece(stage, (from, to, nth), source, (&meet, is_copy), (range, &mut *out))?;
+                self.piece(mover, (from, to, nth), source, (&meet, is_copy), (range, &mut *out))?;
             }
         }
         let unit = from.held.stored.first().map_or(1, |stored| stored.laid.reversed());
@@ -412,7 +412,7 @@ impl<'j> Sender<'j> {
     /// Fills the elements of a piece of the source that are in a range of a local array, or compares a copy with them.
     fn piece(
         &self,
-        stage: &mut Stage,
+        mover: &mut Mover,
         (from, to, nth): (&ReshardedArray, &ReshardedArray, usize),
         (array, file, layout): (usize, usize, &tilewright_core::TensorLayout),
         (meet, is_copy): (&Meet, bool),
@@ -435,10 +435,10 @@ impl<'j> Sender<'j> {
         let own = out.get_mut(own).ok_or_else(|| absent(&to.name))?;
         let failed = |failed| failure(failed, "read", path, &from.name);
         if !is_copy {
-            return stage.read_range(&plan, within, own, &mut read).map_err(failed);
+            return mover.read_range(&plan, within, own, &mut read).map_err(failed);
         }
         let mut copy = own.to_vec();
-        stage.read_range(&plan, within, &mut copy, &mut read).map_err(failed)?;
+        mover.read_range(&plan, within, &mut copy, &mut read).map_err(failed)?;
         match copy == own {
             true => Ok(()),
             false => {

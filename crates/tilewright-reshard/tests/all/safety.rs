@@ -546,3 +546,32 @@ fn threads_are_no_part_of_a_job() {
     assert_eq!(job.run_threads(&[0, 1, 2, 3], 3, "rank-0", &()).unwrap(), 4);
     assert_eq!(Job::prepare(request).unwrap().run_all_threads(2, &()).unwrap(), 4);
 }
+
+/// The checksums of an archive are compared before its data are used, by every kind of run.
+#[test]
+fn a_damaged_archive_is_refused() {
+    let folder = tilewright_testing::folder();
+    let [archive, out] = ["in.npz", "out"].map(|name| folder.path().join(name));
+    let layout = tilewright_notation::Spec::parse("u8[6,5] row-major").unwrap();
+    let (layout, data) = (layout.resolve(None, None).unwrap(), (100..130).collect::<Vec<u8>>());
+    let writer = tilewright_files::Writer::new(tilewright_files::Request::new());
+    writer.array("w", &layout, &data).unwrap().write(&archive, &()).unwrap();
+    let rules = || Rules::new("tp=2").unwrap().rule("w", "[Shard(0)]").unwrap();
+    let request = || Request::new(&archive, &out).to(rules());
+    let mut bytes = fs::read(&archive).unwrap();
+    let at = bytes.windows(30).position(|part| part.iter().copied().eq(100..130)).unwrap();
+    bytes[at + 7] ^= 1;
+    fs::write(&archive, &bytes).unwrap();
+    let job = Job::prepare(request()).unwrap();
+    for error in [
+        job.run_all(&()).unwrap_err(),
+        job.run(0..1, "one", &()).unwrap_err(),
+        job.run_threads(&[0], 2, "two", &()).unwrap_err(),
+    ] {
+        assert!(error.kind() == "corrupt" && error.to_string().contains("checksum"), "{error}");
+    }
+    assert!(!out.exists());
+    bytes[at + 7] ^= 1;
+    fs::write(&archive, &bytes).unwrap();
+    assert!(run(request()).unwrap() > 0);
+}

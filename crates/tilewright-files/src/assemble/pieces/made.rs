@@ -17,10 +17,10 @@ use crate::{
         },
         stored::{Take, in_rows, rows},
     },
+    convert::job,
     error,
     layout::{dtype, element_layout::ElementLayout},
     open::tensor::{IN_MEMORY, Piece as Stored},
-    transfer::job,
 };
 
 /// The tensors of the input with the numbers of an assembly.

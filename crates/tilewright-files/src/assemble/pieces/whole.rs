@@ -18,9 +18,9 @@ use crate::{
             joined::{Joined, Member},
         },
     },
+    convert::job::unplanned,
     error,
     layout::element_layout::ElementLayout,
-    transfer::job::unplanned,
 };
 
 /// A tensor of the result.

@@ -3,6 +3,7 @@
 
 use tilewright_core::TensorLayout;
 use tilewright_recipe::{Digit, Equal, Origin, Part};
+use tilewright_transfer::{Limits, Quiet};
 
 use crate::{
     Error, Input,
@@ -19,11 +20,7 @@ use crate::{
     },
     error,
     open::origin::{Made as _, Origin as Bytes},
-    transfer::run::Means,
-    verify::{
-        compare,
-        workers::{Quiet, Workers},
-    },
+    verify::compare,
 };
 
 /// Elements of the source that must be equal.
@@ -96,15 +93,15 @@ impl Equality {
     }
 }
 
-/// Returns the error of the first condition on `input` that is violated. The comparison uses `threads` threads.
+/// Returns the error of the first condition on `input` that is violated.
 pub(crate) fn check<'c>(
     all: &'c [Equality],
     (input, places): (&'c Input, &Places<'c>),
     rooms: &'c Rooms,
-    (means, threads): (&Means<'_>, usize),
+    limits: &Limits<'_>,
 ) -> Result<(), Error> {
-    let quiet = Quiet(means.watch);
-    let workers = Workers::new(&quiet, &means.budget, threads);
+    let quiet = Quiet(limits.watch());
+    let limits = &limits.quiet(&quiet);
     for equality in all {
         let name = equality.equal.why.as_str();
         let moved = |whole: &Whole| {
@@ -116,7 +113,7 @@ pub(crate) fn check<'c>(
         let whole = &equality.sides[0];
         let (len, unit) = (whole.units.saturating_mul(whole.width), whole.width.max(1));
         let each = sides.each_ref().map(|side| (Bytes::Made(side), 0));
-        if let Some(at) = compare::unequal(each, (len, unit), workers)? {
+        if let Some(at) = compare::unequal(each, (len, unit), limits)? {
             let mut bytes = [[0; 16]; 2];
             for (side, bytes) in sides.iter().zip(&mut bytes) {
                 side.read(bytes.get_mut(..unit.min(16) as usize).unwrap_or_default(), at)?;

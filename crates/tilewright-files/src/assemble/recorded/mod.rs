@@ -16,6 +16,7 @@ use std::{
 };
 
 use tilewright_recipe::{Assembly, Made, Origin, RECIPE_KEY, Recipe, Sizes};
+use tilewright_transfer::{Limits, part_of};
 
 use crate::{
     Difference, Error, Input, Reading, Request, Tensor, Verdict, Watch,
@@ -31,16 +32,10 @@ use crate::{
         stored::{Stored, Take, moved::Rooms},
     },
     container::Format,
+    convert::budget::{Budget, Buffer},
     error,
     open::{folder, globs::Pattern, open_with, origin::Made as _, place::Place, source::Source},
-    transfer::{
-        budget::{self, Budget, Buffer},
-        request,
-    },
-    verify::{
-        compare,
-        workers::{Workers, go_on},
-    },
+    verify::compare,
 };
 
 /// The largest number of bytes of a buffer.
@@ -100,9 +95,8 @@ impl Buffers<'_> {
 
     /// Compares the rows of a tensor with its storage.
     fn check(&self, (input, tensor): (&Input, &Tensor), stored: &Stored<'_>) -> Result<(), Error> {
-        let (budget, _held) = (Budget::new(self.most), self.budget.reserve(self.most)?);
-        let crew = Workers::new(&(), &budget, 1);
-        stored.misread((input, tensor), crew)?.map_or(Ok(()), |found| {
+        let limits = part_of(self.budget, self.most)?;
+        stored.misread((input, tensor), &limits)?.map_or(Ok(()), |found| {
             Err(error::corrupt(&input.path, format!("its rows are wrong: {found}")))
         })
     }
@@ -175,49 +169,44 @@ fn compared(
 ) -> Result<Option<Verdict>, Error> {
     let remade = match Remade::of(out, against) {
         None => return Ok(None),
-        // The recipe made the result from another file, such as this one's result, and may have restored these tensors.
-        Some(Err(_)) if have_same_names(out, against) => return Ok(None),
+        // The recipe made the result from another file, such as this one's result, and may have restored these tensors. Those that
+        // it could not restore are missing, which the comparison of tensors reports.
+        Some(Err(_)) if has_names_of(against, out) => return Ok(None),
         Some(Err(said)) => return Ok(Some(Verdict::Differs(Difference::said(said)))),
         Some(Ok(remade)) => remade,
     };
     let names = || out.tensors().iter().chain(against.tensors()).map(Tensor::name);
-    let patterns = request.only.iter().map(|glob| Pattern::matching(glob, names()));
-    let patterns = patterns.collect::<Result<Vec<Pattern>, Error>>()?;
-    let meant = |name: &str, sources: &[&str]| {
-        request::is_meant(&patterns, name)
-            || sources.iter().any(|name| request::is_meant(&patterns, name))
-    };
+    // The recipe states every tensor, so the selected ones and all others are compared.
+    request.only.iter().try_for_each(|glob| Pattern::matching(glob, names()).map(drop))?;
     watch.total(out.tensors().iter().map(|tensor| tensor.len).sum());
     let tensors = against.tensors().len() + out.tensors().len();
-    let budget = Budget::new(budget::beside(request.memory, against.tensors().len(), tensors)?);
-    let crew = Workers::new(watch, &budget, request.threads);
-    let found = remade.differences(&meant, 1, crew)?;
+    let limits = &request.limits(watch, (against.tensors().len(), tensors))?;
+    let found = remade.differences(&|_, _| true, 1, limits)?;
     against.check_unchanged()?;
     out.check_unchanged()?;
-    let bytes = || out.tensors().iter().filter(|it| meant(&it.name, &[])).map(|it| it.len).sum();
+    let bytes = out.tensors().iter().map(|it| it.len).sum();
     if let Some(found) = found.into_iter().next() {
         return Ok(Some(Verdict::Differs(found.into())));
     }
-    if let Some(found) = remade.unpadded(&meant, crew)? {
+    if let Some(found) = remade.unpadded(limits)? {
         return Ok(Some(Verdict::Differs(found)));
     }
     let config = &remade.forth.config;
     let go_along =
         |companions: &mut _| packaging::configure(against, companions, config).map(|_| ());
-    Ok(Some(match folder::difference(place, against, &go_along, crew)? {
+    Ok(Some(match folder::difference(place, against, &go_along, limits)? {
         Some(said) => Verdict::Differs(Difference::said(said)),
         None => {
-            let dropped = remade.dropped().map(|(name, _)| name);
-            let dropped = dropped.filter(|name| request::is_meant(&patterns, name));
-            Verdict::Same { bytes: bytes(), dropped: dropped.map(str::to_owned).collect() }
+            let dropped = remade.dropped().map(|(name, _)| name.to_owned());
+            Verdict::Same { bytes, dropped: dropped.collect() }
         }
     }))
 }
 
-/// Returns whether two files have tensors of the same names.
-fn have_same_names(one: &Input, other: &Input) -> bool {
-    let names = |input: &'_ Input| input.names().map(str::to_owned).collect::<HashSet<String>>();
-    names(one) == names(other)
+/// Returns whether a file has all tensors of another, by name.
+fn has_names_of(input: &Input, other: &Input) -> bool {
+    let names: HashSet<&str> = input.names().collect();
+    other.names().all(|name| names.contains(name))
 }
 
 impl<'a> Remade<'a> {
@@ -260,23 +249,19 @@ impl<'a> Remade<'a> {
     }
 
     /// Returns the first difference in elements or padding.
-    pub(crate) fn difference(&self, crew: Workers<'_>) -> Result<Option<Difference>, Error> {
+    pub(crate) fn difference(&self, limits: &Limits<'_>) -> Result<Option<Difference>, Error> {
         let all = |_: &str, _: &[&str]| true;
-        match self.differences(&all, 1, crew)?.into_iter().next() {
+        match self.differences(&all, 1, limits)?.into_iter().next() {
             Some(found) => Ok(Some(found.into())),
-            None => self.unpadded(&all, crew),
+            None => self.unpadded(limits),
         }
     }
 
     /// Returns the first padding that the recipe does not write.
-    fn unpadded(
-        &self,
-        meant: &dyn Fn(&str, &[&str]) -> bool,
-        crew: Workers<'_>,
-    ) -> Result<Option<Difference>, Error> {
-        for tensor in self.padded(meant) {
-            go_on(crew.watch())?;
-            if let Some(found) = compare::padding(self.out, tensor, crew)? {
+    fn unpadded(&self, limits: &Limits<'_>) -> Result<Option<Difference>, Error> {
+        for tensor in self.padded() {
+            limits.watch().check_cancelled()?;
+            if let Some(found) = compare::padding(self.out, tensor, limits)? {
                 return Ok(Some(found));
             }
         }
@@ -288,7 +273,7 @@ impl<'a> Remade<'a> {
         &self,
         meant: &(dyn Fn(&str, &[&str]) -> bool + Sync),
         most: usize,
-        crew: Workers<'_>,
+        limits: &Limits<'_>,
     ) -> Result<Vec<DifferentTensor>, Error> {
         let known = made::known(self.against, &self.forth);
         let own: HashMap<&str, &Tensor> = self
@@ -305,8 +290,8 @@ impl<'a> Remade<'a> {
             more.map(|name| DifferentTensor { tensor: (*name).to_owned(), unlike: Unlike::More });
         let found = Mutex::new(more.collect::<Vec<DifferentTensor>>());
         let full = || found.lock().unwrap_or_else(PoisonError::into_inner).len() >= most;
-        let workers = crew.members(self.out.tensors().iter().map(|tensor| tensor.len).sum());
-        let room = (crew.budget().limit() / workers as u64 / 8).clamp(16, ROOM);
+        let workers = limits.members(self.out.tensors().iter().map(|tensor| tensor.len).sum());
+        let room = (limits.budget().limit() / workers as u64 / 8).clamp(16, ROOM);
         let made = self.forth.made.iter().filter(|made| meant(&made.name, &self.sources(made)));
         let tensor = |made: &Made| {
             let name = made.name.as_str();
@@ -314,8 +299,8 @@ impl<'a> Remade<'a> {
         };
         let size = |made: &&Made| tensor(made).map_or(0, |tensor| tensor.len);
         // A quarter of the memory is for both sides, a quarter for rows, and half to compare these with their storage.
-        let (read, limit) = (Mutex::new(HashSet::new()), crew.budget().limit());
-        let (budget, most) = (crew.budget(), limit / 2 / workers as u64);
+        let (read, limit) = (Mutex::new(HashSet::new()), limits.budget().limit());
+        let (budget, most) = (limits.budget(), limit / 2 / workers as u64);
         let made_rows = Rooms::within(budget.clone(), (limit / 4, workers));
         let join = || {
             let rooms = [budget.buffer(room)?, budget.buffer(room)?];
@@ -336,7 +321,7 @@ impl<'a> Remade<'a> {
                 Ok(None)
             })
         };
-        crew.first(workers, made, (size, 1, 1), join)?;
+        limits.first(workers, made, (size, 1, 1), join)?;
         let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
         found.sort_by(|a, b| a.tensor.cmp(&b.tensor));
         Ok(found)
@@ -344,7 +329,7 @@ impl<'a> Remade<'a> {
 
     /// Returns the tensors of the result that the recipe makes, and whose padding it writes; copied tensors have the padding of
     /// the source.
-    fn padded(&self, meant: &dyn Fn(&str, &[&str]) -> bool) -> Vec<&'a Tensor> {
+    fn padded(&self) -> Vec<&'a Tensor> {
         let known = made::known(self.against, &self.forth);
         let passes = |made: &Made| {
             made::unchanged(made, &known).is_some_and(|(_, own)| {
@@ -352,8 +337,7 @@ impl<'a> Remade<'a> {
                 !own.held.order.is_big() || self.out.tensor(&made.name).is_some_and(kept)
             })
         };
-        let made = self.forth.made.iter();
-        let made = made.filter(|made| meant(&made.name, &self.sources(made)) && !passes(made));
+        let made = self.forth.made.iter().filter(|made| !passes(made));
         let names: HashSet<&str> = made.map(|made| made.name.as_str()).collect();
         self.out.tensors().iter().filter(|tensor| names.contains(tensor.name())).collect()
     }

@@ -14,21 +14,19 @@ use std::{collections::HashMap, path::Path, sync::Arc};
 use tilewright_core::{Dtype, Fill};
 use tilewright_notation::Spec;
 use tilewright_relayout::Plan;
+use tilewright_transfer::Limits;
 
 use crate::{
     Difference, Error, Input, Tensor,
     assemble::stored::moved::{Moved, Rooms},
+    convert::job::{program, reversed},
     error,
     layout::element_layout::{ElementLayout, width},
     open::{
         origin::{Made, Origin},
         source::Source,
     },
-    transfer::job::{program, reversed},
-    verify::{
-        compare::{self, side, side_at},
-        workers::Workers,
-    },
+    verify::compare::{self, side, side_at},
 };
 
 /// A tensor of an input, and whether it is read in rows.
@@ -106,12 +104,12 @@ impl<'c> Stored<'c> {
     pub(crate) fn misread(
         &self,
         (input, tensor): (&Input, &Tensor),
-        workers: Workers<'_>,
+        limits: &Limits<'_>,
     ) -> Result<Option<Difference>, Error> {
         let own = self.held(&tensor.held)?;
         let to = side_at((Origin::Made(self), 0, self.len), &tensor.name, &own, (0, false))?;
         let from = side((input, None), tensor, &tensor.held, Fill::Unspecified)?;
-        compare::tensors(&to, &from, workers)
+        compare::tensors(&to, &from, limits)
     }
 }
 

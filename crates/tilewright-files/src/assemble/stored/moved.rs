@@ -10,17 +10,17 @@ use std::{
 };
 
 use tilewright_relayout::Plan;
-use tilewright_transfer::{Stage, part};
+use tilewright_transfer::{Mover, part};
 
 use crate::{
     Error,
     assemble::pieces::exact::Exact,
-    error,
-    open::origin::{Made, Origin},
-    transfer::{
+    convert::{
         budget::{Budget, Buffer},
         job::unplanned,
     },
+    error,
+    open::origin::{Made, Origin},
 };
 
 /// The buffers in which threads make bytes. A thread takes a room for each read, and returns it.
@@ -35,21 +35,20 @@ pub(crate) struct Rooms {
 /// The buffers of one read.
 #[derive(Debug)]
 struct Room {
-    stage: Stage,
+    mover: Mover,
     wide: Option<Buffer>,
 }
 
 /// The number of rooms that a thread uses at the same time: made bytes may be read from made bytes.
 const LEVELS: u64 = 2;
 
-/// The number of buffers of a room: two of the stage, and one for wide elements.
+/// The number of buffers of a room: two of the mover, and one for wide elements.
 const BUFFERS: u64 = 3;
 
 impl Rooms {
     /// Returns rooms for `threads` threads that read at the same time, within this budget.
-    pub(crate) fn new(budget: Budget, threads: usize) -> Rooms {
-        let limit = budget.limit();
-        Rooms::within(budget, (limit, threads))
+    pub(crate) fn new(budget: &Budget, threads: usize) -> Rooms {
+        Rooms::within(budget.clone(), (budget.limit(), threads))
     }
 
     /// Returns rooms for `threads` threads that may use `limit` bytes of this budget.
@@ -66,7 +65,7 @@ impl Rooms {
     fn with<T>(&self, work: impl FnOnce(&mut Room) -> Result<T, Error>) -> Result<T, Error> {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let taken = idle().pop();
-        let made = || Room { stage: Stage::new(&self.budget, self.most), wide: None };
+        let made = || Room { mover: Mover::new(&self.budget, self.most), wide: None };
         let mut room = taken.unwrap_or_else(made);
         let done = work(&mut room)?;
         idle().push(room);
@@ -105,10 +104,10 @@ impl std::fmt::Debug for Narrow<'_> {
 
 impl Moved<'_> {
     /// Fills `bytes` with those of the plan from byte `at` on.
-    fn planned(&self, stage: &mut Stage, bytes: &mut [u8], at: u64) -> Result<(), Error> {
+    fn planned(&self, mover: &mut Mover, bytes: &mut [u8], at: u64) -> Result<(), Error> {
         let range = at..at.saturating_add(bytes.len() as u64);
         let mut read = |bytes: &mut [u8], at: u64| self.from.read(bytes, at);
-        let done = stage.read_range(&self.plan, range, bytes, &mut read);
+        let done = mover.read_range(&self.plan, range, bytes, &mut read);
         done.map_err(|failed| {
             failed.into_error(|error| unplanned(self.name, error), |end| outside(self.name, end))
         })
@@ -119,13 +118,13 @@ impl Moved<'_> {
         if !at.is_multiple_of(2) || !bytes.len().is_multiple_of(2) {
             return Err(outside(self.name, at));
         }
-        self.rooms.with(|Room { stage, wide }| {
+        self.rooms.with(|Room { mover, wide }| {
             let step = (self.rooms.most / 4 * 2).max(2) as usize;
             for (number, bytes) in (0..).zip(bytes.chunks_mut(step)) {
                 let (at, len) = (at + number * step as u64, 2 * bytes.len() as u64);
                 let wide = self.rooms.budget.grown(wide, len, self.rooms.most)?;
                 let wide = part::<Error>(wide, 0, len).map_err(|_| outside(self.name, at))?;
-                self.planned(stage, wide, 2 * at)?;
+                self.planned(mover, wide, 2 * at)?;
                 let done = narrow.exact.apply(wide, bytes);
                 done.map_err(|number| (narrow.lost)(at / 2 + number as u64))?;
             }
@@ -138,7 +137,7 @@ impl Made for Moved<'_> {
     fn read(&self, bytes: &mut [u8], at: u64) -> Result<(), Error> {
         match &self.narrow {
             Some(narrow) => self.narrowed(narrow, bytes, at),
-            None => self.rooms.with(|room| self.planned(&mut room.stage, bytes, at)),
+            None => self.rooms.with(|room| self.planned(&mut room.mover, bytes, at)),
         }?;
         Origin::Made(self).reverse(self.name, bytes, (at, self.unit))
     }

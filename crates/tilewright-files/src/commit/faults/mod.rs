@@ -16,7 +16,7 @@ use tilewright_notation::Spec;
 use crate::{
     Conversion, Error, Reading, Report, Request, Tensor, Writer,
     commit::disk::fault::{self, Fault},
-    layout::note,
+    layout::note_file,
     open,
     open::source::Source,
 };
@@ -244,9 +244,9 @@ fn rest(folder: &Path, case: Case) -> Vec<PathBuf> {
     let mut own = vec![folder.join("out").join(case.file())];
     // A note is part of the result that it describes.
     let is_noted =
-        |path: &Path| !note::of(&Source::open(path).unwrap(), &()).unwrap().texts.is_empty();
+        |path: &Path| !note_file::of(&Source::open(path).unwrap(), &()).unwrap().texts.is_empty();
     if !case.is_set() && own[0].exists() && is_noted(&own[0]) {
-        own.push(note::path_of(&own[0]));
+        own.push(note_file::path_of(&own[0]));
     }
     if case.is_set() && case != Case::NewFolder && own[0].exists() {
         let input = open(&own[0], &Reading::default()).unwrap();

@@ -39,7 +39,7 @@ use value::KeyValue;
 
 use super::{
     format::{Beside, Container, Fact, Format, Member, Opened, Opening},
-    notes::{self, Role},
+    metadata_notes::{self, Role},
     target::Target,
 };
 use crate::{
@@ -140,7 +140,7 @@ impl Gguf {
         opened: &'a Opened,
         jobs: &'a [Job],
     ) -> impl Iterator<Item = &'a KeyValue> {
-        let moved = notes::moved(opened, jobs);
+        let moved = metadata_notes::moved(opened, jobs);
         let stays = move |pair: &KeyValue, role: Role| role.stays(self.header.key(pair), &moved);
         self.pairs(opened).filter(move |(pair, role)| stays(pair, *role)).map(|(pair, _)| pair)
     }

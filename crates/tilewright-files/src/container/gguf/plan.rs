@@ -13,7 +13,7 @@ use crate::{
     Error, Job, Tensor,
     container::{
         format::Opened,
-        notes,
+        metadata_notes,
         target::{Section, Target},
     },
     error,
@@ -28,7 +28,8 @@ pub(super) fn target(
     jobs: &[Job],
 ) -> Result<Target, Error> {
     let noted = jobs.iter().enumerate().filter(|(_, job)| !is_plain(job, input));
-    let of = |(number, job)| notes::of_job(job).into_iter().map(move |pair| (number, pair));
+    let of =
+        |(number, job)| metadata_notes::of_job(job).into_iter().map(move |pair| (number, pair));
     let noted: Vec<(usize, (String, String))> = noted.flat_map(of).collect();
     let kept: Vec<_> = gguf.kept(input, jobs).collect();
     let header = &gguf.header;
@@ -45,7 +46,7 @@ pub(super) fn target(
         bytes.extend_from_slice(&STRING.to_le_bytes());
         string(&mut bytes, text);
         let is_summed = jobs.get(*number).is_some_and(|job| job.record == Record::Summed);
-        if is_summed && key.starts_with(notes::DATA_KEY) {
+        if is_summed && key.starts_with(metadata_notes::DATA_KEY) {
             summed.push((bytes.len() - text.len(), *number));
         }
     }
@@ -69,7 +70,7 @@ pub(super) fn target(
         data.extend([Section::Tensor(number), Section::Zeros(at - end)]);
     }
     let gap = padded(bytes.len() as u64)? - bytes.len() as u64;
-    let mut sections = notes::sections(&bytes, &summed);
+    let mut sections = metadata_notes::sections(&bytes, &summed);
     sections.push(Section::Zeros(gap));
     sections.extend(data);
     if !header.is_padded {

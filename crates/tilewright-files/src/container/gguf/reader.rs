@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::{Error, error, open::source::Source, transfer::budget::zeros};
+use crate::{Error, convert::budget::zeros, error, open::source::Source};
 
 /// The longest header that is read, in bytes: a vocabulary of a million tokens takes about 40 MB.
 pub(super) const LONGEST: u64 = 1 << 28;

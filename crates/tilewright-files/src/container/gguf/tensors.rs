@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     Error, Tensor,
-    container::notes::{self, LAYOUT_KEY, Note, Noted},
+    container::metadata_notes::{self, LAYOUT_KEY, Note, Noted},
     error,
     layout::{
         element_layout::{self, ElementLayout},
@@ -35,7 +35,7 @@ pub(super) fn tensor(
     let contradiction =
         |said: String| error::contradiction(path, format!("tensor {name:?}: {said}"));
     let mut noted = None;
-    let (held, refusal) = match (marked, notes::of(known, name)) {
+    let (held, refusal) = match (marked, metadata_notes::of(known, name)) {
         (Some(_), Some(note)) => {
             let Noted { held, data } =
                 of_note(&note, entry, &storage, name).map_err(contradiction)?;

@@ -3,7 +3,7 @@
 use literal::Value;
 
 use super::{Descr, literal};
-use crate::{Error, error, open::source::Source, transfer::budget::zeros};
+use crate::{Error, convert::budget::zeros, error, open::source::Source};
 
 /// The first bytes of every `.npy` file.
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";

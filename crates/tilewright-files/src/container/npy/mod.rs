@@ -18,7 +18,7 @@ use tilewright_notation::Named;
 use super::{
     array::{self, Stored},
     format::{Container, Expected, Format, OneArray, Opened, Opening},
-    notes::Noted,
+    metadata_notes::Noted,
     target::{Section, Target},
 };
 use crate::{
@@ -26,7 +26,7 @@ use crate::{
     layout::{
         dtype,
         element_layout::{self, ElementLayout},
-        note::Texts,
+        note_file::Texts,
         order,
         record::Recorded,
     },

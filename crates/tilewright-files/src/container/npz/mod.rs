@@ -21,7 +21,7 @@ use tilewright_core::Dtype;
 
 use super::{
     format::{Beside, Container, Fact, Format, Member, Opened, Opening},
-    notes::{self, LAYOUT_KEY, Noted, Role},
+    metadata_notes::{self, LAYOUT_KEY, Noted, Role},
     npy::{self, Descr, Header},
     target::Target,
     zip::{Archive, ArchiveEntry},
@@ -78,7 +78,7 @@ impl Container for Npz {
     }
 
     fn plan(&self, input: &Opened, path: &Path, jobs: &[Job]) -> Result<Vec<Target>, Error> {
-        let moved = notes::moved(input, jobs);
+        let moved = metadata_notes::moved(input, jobs);
         let kept = self.texts(input).filter(|(key, _, role)| role.stays(key, &moved));
         let kept = kept.map(|(key, text, _)| (key.clone(), text.clone())).collect();
         Ok(vec![plan::target(input, kept, path, jobs)?])
@@ -89,7 +89,7 @@ impl Container for Npz {
         opened: &Opened,
         beside: &Beside<'_>,
     ) -> Result<Option<Box<dyn Container>>, Error> {
-        let texts = notes::renewed(self.metadata(), opened, beside.pairs);
+        let texts = metadata_notes::renewed(self.metadata(), opened, beside.pairs);
         Ok(Some(Box::new(Npz::new(texts))))
     }
 
@@ -115,6 +115,10 @@ impl Container for Npz {
             )
         };
         (size > 0).then(said).into_iter().collect()
+    }
+
+    fn is_summed(&self) -> bool {
+        true
     }
 
     fn check(&self, opened: &Opened, watch: &dyn Watch) -> Result<(), Error> {
@@ -185,7 +189,7 @@ fn read_notes(source: &Source, entry: &ArchiveEntry) -> Result<BTreeMap<String, 
             "it must be stored, not deflated, in at most {LONGEST_NOTES} bytes, here {size}"
         )));
     }
-    let mut text = crate::transfer::budget::zeros(entry.size)?;
+    let mut text = crate::convert::budget::zeros(entry.size)?;
     source.read(&mut text, entry.at)?;
     serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))
 }
@@ -217,7 +221,7 @@ fn tensor(
     }
     let contradiction = |said: String| error::contradiction(source.path(), about(said));
     let mut noted = None;
-    let held = match notes::of(known, name) {
+    let held = match metadata_notes::of(known, name) {
         Some(note) => {
             let order = Some(header.descr.order);
             let read = note.read(header.len, order, |held| npy::check_storage(held, &header));

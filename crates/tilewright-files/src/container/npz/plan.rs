@@ -9,7 +9,7 @@ use crate::{
     Error, Job, Tensor,
     container::{
         format::Opened,
-        notes,
+        metadata_notes,
         npy::{self, Descr, header_bytes},
         target::{Section, Target},
         zip::{
@@ -71,8 +71,8 @@ pub(super) fn target(
     }
     if !noted.is_empty() {
         let text = serde_json::Value::from_iter(noted).to_string();
-        let places = notes::places(&text, summed.into_iter());
-        let text = notes::sections(text.as_bytes(), &places);
+        let places = metadata_notes::places(&text, summed.into_iter());
+        let text = metadata_notes::sections(text.as_bytes(), &places);
         archive.entry(NOTES.into(), text, None).ok_or_else(large)?;
     }
     if let Some(entry) = archive.entries.iter().find(|entry| entry.name.len() as u64 > ALL_16) {
@@ -92,7 +92,7 @@ fn header<'a>(
     let (descr, fortran, shape) = npy::facts(&tensor.file_dtype, &job.to, job.bytes_out);
     let typed = Descr::parse(&descr).is_ok_and(|descr| dtype_of(&descr) == Some(job.to.dtype));
     if !(npy::says_order(&job.to) && typed) {
-        noted.extend(notes::of_job(job));
+        noted.extend(metadata_notes::of_job(job));
         summed.extend((job.record == Record::Summed).then_some((job.name.as_str(), number)));
     }
     header_bytes(&descr, fortran, &shape)

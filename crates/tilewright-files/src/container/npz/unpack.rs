@@ -10,7 +10,6 @@ use flate2::{Crc, read::DeflateDecoder};
 
 use crate::{
     Error, Watch, commit::space, container::zip::ArchiveEntry, error, open::source::Source,
-    verify::workers::go_on,
 };
 
 /// Unpacks the deflated entries, one after the other, to a file, and returns it with the position of each; `None` if there are
@@ -49,7 +48,7 @@ fn one(
     let mut decoder = DeflateDecoder::new(entry.reader(source));
     let (mut buffer, mut written) = (vec![0; 1 << 16], 0u64);
     loop {
-        go_on(watch)?;
+        watch.check_cancelled()?;
         let step = match decoder.read(&mut buffer) {
             Err(cause) if cause.kind() == io::ErrorKind::Interrupted => continue,
             step => step.map_err(|cause| {

@@ -20,13 +20,14 @@ use super::{
     zip::{Archive, ArchiveEntry},
 };
 use crate::{
-    Error, Job, Tensor, Watch, error,
+    Error, Job, Tensor, Watch,
+    convert::budget::zeros,
+    error,
     layout::{
         element_layout::{ElementLayout, bytes_of},
         names,
     },
     open::{source::Source, tensor::Piece},
-    transfer::budget::zeros,
 };
 use pickle::Pickle;
 use state::{State, View};
@@ -96,6 +97,10 @@ impl Container for Pt {
     fn plan(&self, _: &Opened, path: &Path, _: &[Job]) -> Result<Vec<Target>, Error> {
         let (path, Format { shown, becomes, .. }) = (path.display(), self.format);
         Err(error::usage(format!("{path}: {shown} files are not written; name {becomes}")))
+    }
+
+    fn is_summed(&self) -> bool {
+        true
     }
 
     fn check(&self, opened: &Opened, watch: &dyn Watch) -> Result<(), Error> {

@@ -3,7 +3,7 @@
 use safetensors::Dtype;
 
 use super::scan::{Info, Scan};
-use crate::{Error, error, open::source::Source, transfer::budget::zeros};
+use crate::{Error, convert::budget::zeros, error, open::source::Source};
 
 /// The longest header the format allows, in bytes.
 pub(super) const LONGEST: u64 = 100_000_000;

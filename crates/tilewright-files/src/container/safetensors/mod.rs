@@ -20,7 +20,7 @@ pub(super) use tensors::file;
 
 use super::{
     format::{Beside, Container, Fact, Format, Opened, Opening},
-    notes::{self, Role},
+    metadata_notes::{self, Role},
     target::Target,
 };
 use crate::{Error, Job, commit::mark};
@@ -135,11 +135,11 @@ pub(super) fn facts(
 fn noted(own: &Metadata, jobs: &[(&Job, bool)]) -> Option<BTreeMap<String, String>> {
     let mut pairs: BTreeMap<String, String> = own.iter().flatten().cloned().collect();
     for (job, says_itself) in jobs {
-        for key in notes::keys(&job.name) {
+        for key in metadata_notes::keys(&job.name) {
             pairs.remove(&key);
         }
         if !says_itself {
-            pairs.extend(notes::of_job(job));
+            pairs.extend(metadata_notes::of_job(job));
         }
     }
     let kept = own.as_ref().is_some_and(Vec::is_empty) || !pairs.is_empty();
@@ -148,6 +148,6 @@ fn noted(own: &Metadata, jobs: &[(&Job, bool)]) -> Option<BTreeMap<String, Strin
 
 /// Returns the metadata of a file of other tensors, with these pairs added.
 pub(super) fn renewed(own: &Metadata, opened: &Opened, new: &[(String, String)]) -> Metadata {
-    let pairs = notes::renewed(pairs(own), opened, new);
+    let pairs = metadata_notes::renewed(pairs(own), opened, new);
     (own.is_some() || !pairs.is_empty()).then_some(pairs)
 }

@@ -15,7 +15,7 @@ use crate::{
     Error, Job, Tensor,
     container::{
         format::Opened,
-        notes,
+        metadata_notes,
         target::{Section, Target},
     },
     error,
@@ -87,10 +87,12 @@ pub(in crate::container) fn target(
         .map_err(|said| unfit(&said))?;
     let summed = entries.iter().filter(|entry| entry.anew && entry.job.record == Record::Summed);
     let summed = summed.filter(|entry| !says_itself(entry.job));
-    let places =
-        notes::places(&header, summed.map(|entry| (entry.job.name.as_str(), entry.number)));
+    let places = metadata_notes::places(
+        &header,
+        summed.map(|entry| (entry.job.name.as_str(), entry.number)),
+    );
     let mut sections = vec![Section::Bytes((header.len() as u64).to_le_bytes().to_vec())];
-    sections.extend(notes::sections(header.as_bytes(), &places));
+    sections.extend(metadata_notes::sections(header.as_bytes(), &places));
     Ok(Target::new(path, sections, sorted.iter().map(|entry| entry.number)))
 }
 

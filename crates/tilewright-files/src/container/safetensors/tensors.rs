@@ -13,7 +13,7 @@ use crate::{
     Error, Tensor,
     container::{
         format::Member,
-        notes::{self, LAYOUT_KEY, Note, Noted},
+        metadata_notes::{self, LAYOUT_KEY, Note, Noted},
     },
     error,
     layout::{dtype, element_layout::ElementLayout, order, record::Recorded},
@@ -44,7 +44,7 @@ fn tensor(
     plain: &mut Plain,
 ) -> Result<Tensor, Error> {
     let mut noted = None;
-    let (held, refusal) = match notes::of(known, &entry.name) {
+    let (held, refusal) = match metadata_notes::of(known, &entry.name) {
         Some(note) => {
             let Noted { held, data } = of_note(path, &note, entry)?;
             noted = Some(Recorded { data });

@@ -17,10 +17,10 @@ use super::{
 use crate::{
     Error, Job, Tensor,
     commit::{mark, temporary},
+    convert::job::total_bytes,
     error,
     layout::names,
     open::source::Source,
-    transfer::job::total_bytes,
 };
 
 pub(crate) const FORMAT: Format = Format {

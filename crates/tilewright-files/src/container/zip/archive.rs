@@ -8,10 +8,7 @@ use super::records::{
     ALL_16, ALL_32, CENTRAL, CENTRAL_LEN, DEFLATED, ENCRYPTED, END, END_64, END_64_LEN, END_LEN,
     FOLLOWS, LOCAL, LOCAL_LEN, LOCATOR_64, LOCATOR_64_LEN, STORED, field_64, number,
 };
-use crate::{
-    Error, Watch, error, layout::names, open::source::Source, transfer::budget::zeros,
-    verify::workers::go_on,
-};
+use crate::{Error, Watch, convert::budget::zeros, error, layout::names, open::source::Source};
 
 /// The longest list of entries that is read, in bytes.
 const LONGEST: u64 = 1 << 26;
@@ -256,7 +253,7 @@ impl ArchiveEntry {
         while at < end {
             let step = (end - at).min(buffer.len() as u64) as usize;
             let Some(bytes) = buffer.get_mut(..step) else { break };
-            go_on(watch)?;
+            watch.check_cancelled()?;
             source.read(bytes, at)?;
             sum.update(bytes);
             at += step as u64;

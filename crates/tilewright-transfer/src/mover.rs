@@ -38,13 +38,13 @@ type WriteAt<'w, E> = &'w mut dyn FnMut(&[u8], u64) -> Result<(), E>;
 /// Two buffers that are reused from move to move.
 ///
 /// ```
-/// use tilewright_transfer::{Budget, Stage};
+/// use tilewright_transfer::{Budget, Mover};
 /// let (budget, most) = (Budget::new(1 << 20), 1 << 16);
-/// assert!(format!("{:?}", Stage::new(&budget, most)).contains("65536"));
+/// assert!(format!("{:?}", Mover::new(&budget, most)).contains("65536"));
 /// ```
 #[must_use]
 #[derive(Debug)]
-pub struct Stage {
+pub struct Mover {
     budget: Budget,
     /// The maximal bytes of either buffer.
     most: u64,
@@ -55,24 +55,24 @@ pub struct Stage {
     joined: Option<Buffer>,
 }
 
-impl Stage {
+impl Mover {
     /// Returns empty buffers, each of at most `most` bytes unless an element is longer.
     ///
     /// ```
-    /// let stage = tilewright_transfer::Stage::new(&tilewright_transfer::Budget::new(100), 50);
+    /// let mover = tilewright_transfer::Mover::new(&tilewright_transfer::Budget::new(100), 50);
     /// ```
-    pub fn new(budget: &Budget, most: u64) -> Stage {
-        Stage { budget: budget.clone(), most, threads: 1, needed: None, joined: None }
+    pub fn new(budget: &Budget, most: u64) -> Mover {
+        Mover { budget: budget.clone(), most, threads: 1, needed: None, joined: None }
     }
 
     /// Sets the number of threads that move elements; 0 means one per core.
     ///
     /// ```
     /// let budget = tilewright_transfer::Budget::new(100);
-    /// let stage = tilewright_transfer::Stage::new(&budget, 50).threads(2);
+    /// let mover = tilewright_transfer::Mover::new(&budget, 50).threads(2);
     /// ```
-    pub fn threads(self, threads: usize) -> Stage {
-        Stage { threads, ..self }
+    pub fn threads(self, threads: usize) -> Mover {
+        Mover { threads, ..self }
     }
 
     /// Moves the source of a plan, which `read` reads, into `out`.
@@ -83,12 +83,12 @@ impl Stage {
     /// ```
     /// use tilewright_core::TensorLayout;
     /// use tilewright_relayout::{Elements, Plan};
-    /// use tilewright_transfer::{Budget, Stage};
+    /// use tilewright_transfer::{Budget, Mover};
     /// let layout = TensorLayout::row_major(&[3]).unwrap();
     /// let plan = Plan::new(&layout, &layout, Elements::same(8), 0).unwrap();
-    /// let (mut stage, mut out) = (Stage::new(&Budget::new(100), 50), [0; 3]);
+    /// let (mut mover, mut out) = (Mover::new(&Budget::new(100), 50), [0; 3]);
     /// let mut read = |bytes: &mut [u8], at: u64| Ok::<(), ()>(bytes.fill(7 + at as u8));
-    /// stage.read(&plan, &mut out, &mut read).unwrap();
+    /// mover.read(&plan, &mut out, &mut read).unwrap();
     /// assert_eq!(out, [7, 7, 7]);
     /// ```
     pub fn read<E>(
@@ -108,7 +108,7 @@ impl Stage {
     /// ```
     /// use tilewright_core::TensorLayout;
     /// use tilewright_relayout::{Elements, Plan};
-    /// use tilewright_transfer::{Budget, Stage};
+    /// use tilewright_transfer::{Budget, Mover};
     /// let (rows, columns) = (TensorLayout::row_major(&[2, 3]).unwrap(), TensorLayout::col_major(&[2, 3]).unwrap());
     /// let plan = Plan::new(&rows, &columns, Elements::same(8), 0).unwrap();
     /// let mut read = |bytes: &mut [u8], at: u64| {
@@ -117,7 +117,7 @@ impl Stage {
     /// };
     /// // The second column and the third, of the three in 1 4 2 5 3 6.
     /// let mut out = [0; 4];
-    /// Stage::new(&Budget::new(100), 50).read_range(&plan, 2..6, &mut out, &mut read).unwrap();
+    /// Mover::new(&Budget::new(100), 50).read_range(&plan, 2..6, &mut out, &mut read).unwrap();
     /// assert_eq!(out, [2, 5, 3, 6]);
     /// ```
     pub fn read_range<E>(
@@ -140,7 +140,7 @@ impl Stage {
         (out, start): (&mut [u8], u64),
         read: ReadAt<'_, E>,
     ) -> Result<(), Failed<E>> {
-        let Stage { budget, most, threads, needed, joined } = self;
+        let Mover { budget, most, threads, needed, joined } = self;
         match step {
             Step::Run { file, memory, len } => {
                 read(part(out, memory - start, len)?, file).map_err(Failed::Place)
@@ -149,11 +149,11 @@ impl Stage {
                 let buffer = budget.grown(needed, chunk.buffer_len() as u64, *most)?;
                 let mut each = chunk.reads();
                 for group in groups(chunk.reads(), longest) {
-                    let stage = match group.count {
+                    let call = match group.count {
                         1 => None,
                         _ => Some(budget.grown(joined, group.span, *most)?),
                     };
-                    fetch(group, &mut each, (stage, buffer), read)?;
+                    fetch_group(group, &mut each, (call, buffer), read)?;
                 }
                 let range = chunk.range();
                 let out = part(out, range.start - start, range.end - range.start)?;
@@ -177,12 +177,12 @@ impl Stage {
     /// ```
     /// use tilewright_core::TensorLayout;
     /// use tilewright_relayout::{Elements, Plan};
-    /// use tilewright_transfer::{Budget, Stage};
+    /// use tilewright_transfer::{Budget, Mover};
     /// let layout = TensorLayout::row_major(&[3]).unwrap();
     /// let plan = Plan::new(&layout, &layout, Elements::same(8), 0).unwrap();
-    /// let (mut stage, mut written) = (Stage::new(&Budget::new(100), 50), vec![]);
+    /// let (mut mover, mut written) = (Mover::new(&Budget::new(100), 50), vec![]);
     /// let mut write = |bytes: &[u8], at: u64| Ok::<(), ()>(written.push((at, bytes.to_vec())));
-    /// stage.write(&plan, &[1, 2, 3], &mut write).unwrap();
+    /// mover.write(&plan, &[1, 2, 3], &mut write).unwrap();
     /// assert_eq!(written, [(0, vec![1, 2, 3])]);
     /// ```
     pub fn write<E>(
@@ -191,17 +191,17 @@ impl Stage {
         from: &[u8],
         write: WriteAt<'_, E>,
     ) -> Result<(), Failed<E>> {
-        let Stage { budget, most, joined, .. } = self;
+        let Mover { budget, most, joined, .. } = self;
         writes(plan, *most, &mut |step| match step {
             Step::Run { file, memory, len } => {
                 write(given(from, memory, len)?, file).map_err(Failed::Place)
             }
             Step::Write(window, ranges, plan) => {
                 let len = window.end - window.start;
-                let stage = budget.grown(joined, len, *most)?;
-                plan.run_range(window.clone(), from, part(stage, 0, len)?)?;
+                let call = budget.grown(joined, len, *most)?;
+                plan.run_range(window.clone(), from, part(call, 0, len)?)?;
                 ranges.iter().try_for_each(|range| {
-                    let bytes = given(stage, range.start - window.start, range.end - range.start)?;
+                    let bytes = given(call, range.start - window.start, range.end - range.start)?;
                     write(bytes, range.start).map_err(Failed::Place)
                 })
             }
@@ -210,23 +210,42 @@ impl Stage {
     }
 }
 
+/// Reads bytes to their positions in `into`, one call for each.
+///
+/// # Errors
+/// [`Failed::Outside`] if `into` ends before a position, and those of `read`.
+///
+/// ```
+/// use tilewright_relayout::Read;
+/// let reads = [Read { src: 5, len: 2, at: 1 }, Read { src: 9, len: 1, at: 0 }];
+/// let mut into = [0; 3];
+/// let mut read = |bytes: &mut [u8], at: u64| Ok::<(), ()>(bytes.fill(at as u8));
+/// tilewright_transfer::fetch(reads.into_iter(), &mut into, &mut read).unwrap();
+/// assert_eq!(into, [9, 5, 5]);
+/// ```
+pub fn fetch<E>(
+    reads: impl Iterator<Item = Read>,
+    into: &mut [u8],
+    read: ReadAt<'_, E>,
+) -> Result<(), Failed<E>> {
+    for Read { src, len, at } in reads {
+        read(part(into, at as u64, len as u64)?, src).map_err(Failed::Place)?;
+    }
+    Ok(())
+}
+
 /// Reads a group by one call, and copies its reads to their positions.
-fn fetch<E>(
+fn fetch_group<E>(
     group: ReadGroup,
     reads: &mut impl Iterator<Item = Read>,
-    (stage, buffer): (Option<&mut Buffer>, &mut Buffer),
+    (call, buffer): (Option<&mut Buffer>, &mut Buffer),
     read: ReadAt<'_, E>,
 ) -> Result<(), Failed<E>> {
     let own = reads.take(group.count);
-    let Some(stage) = stage else {
-        for Read { src, len, at } in own {
-            read(part(buffer, at as u64, len as u64)?, src).map_err(Failed::Place)?;
-        }
-        return Ok(());
-    };
-    read(part(stage, 0, group.span)?, group.src).map_err(Failed::Place)?;
+    let Some(call) = call else { return fetch(own, buffer, read) };
+    read(part(call, 0, group.span)?, group.src).map_err(Failed::Place)?;
     for Read { src, len, at } in own {
-        let from = given(stage, src - group.src, len as u64)?;
+        let from = given(call, src - group.src, len as u64)?;
         part(buffer, at as u64, len as u64)?.copy_from_slice(from);
     }
     Ok(())
@@ -267,7 +286,7 @@ mod tests {
             plan.run(&source, &mut expected, 1).unwrap();
             for most in [16, 100, 1000, 1 << 20] {
                 let budget = Budget::new(1 << 22);
-                let mut stage = Stage::new(&budget, most);
+                let mut mover = Mover::new(&budget, most);
                 let mut result = vec![0; expected.len()];
                 for (start, extents) in
                     [([0, 0], [20, 50]), ([20, 0], [17, 9]), ([20, 9], [17, 41])]
@@ -280,14 +299,14 @@ mod tests {
                         bytes.copy_from_slice(&source[at as usize..][..bytes.len()]);
                         Ok::<(), ()>(())
                     };
-                    stage.read(&Plan::of(program), &mut bytes, &mut read).unwrap();
+                    mover.read(&Plan::of(program), &mut bytes, &mut read).unwrap();
                     let sides = ((&part, &[0, 0][..]), (to, &start[..]));
                     let program = Program::of_part(sides.0, sides.1, &extents, elements).unwrap();
                     let mut write = |bytes: &[u8], at: u64| {
                         result[at as usize..][..bytes.len()].copy_from_slice(bytes);
                         Ok::<(), ()>(())
                     };
-                    stage.write(&Plan::of(program), &bytes, &mut write).unwrap();
+                    mover.write(&Plan::of(program), &bytes, &mut write).unwrap();
                 }
                 assert_eq!(result, expected, "{from:?} {to:?} {most}");
                 assert!(budget.peak() <= 2 * most, "{} of {most}", budget.peak());

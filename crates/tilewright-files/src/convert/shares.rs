@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use tilewright_relayout::{CALL, Chunk, Plan, Tiles};
+use tilewright_relayout::{CALL, Chunk, Loop, Plan, Region, Tiles};
 use tilewright_transfer::LONG;
 
 /// The number of bytes of a piece if memory allows: a piece stays in the processor's cache until it is written.
@@ -29,9 +29,14 @@ pub(crate) enum Parts {
     Whole,
     /// By ranges of this number of bytes of the result.
     Ranges(u64),
+    /// By these ranges of the result, which cut no region.
+    Groups(Vec<Range<u64>>),
     /// By boxes of elements, whose places in the result are not contiguous.
     Tiles(Tiles),
 }
+
+/// The longest range that is made at once so that it cuts no region.
+const GROUP: u64 = 2 * PIECE;
 
 /// The largest tile: larger ones are not faster.
 const TILE: u64 = 32 << 20;
@@ -128,10 +133,8 @@ impl Shares {
         Ok(match self.parts(plan, placed)? {
             Parts::Whole => plan.kernel_name(),
             Parts::Tiles(tiles) => tiles.kernel_name(),
-            Parts::Ranges(len) => match plan.ranges(len).next() {
-                Some(range) => plan.chunk(range)?.kernel_name(),
-                None => plan.kernel_name(),
-            },
+            Parts::Ranges(len) => of_first(plan, plan.ranges(len).next())?,
+            Parts::Groups(groups) => of_first(plan, groups.into_iter().next())?,
         })
     }
 
@@ -145,6 +148,9 @@ impl Shares {
         let whole = self.held(plan.src_bytes(), 0, piece.min(plan.dst_bytes()));
         if whole <= share && plan.src_bytes() <= piece {
             return Ok(Parts::Whole);
+        }
+        if let Some(groups) = self.groups(plan)? {
+            return Ok(Parts::Groups(groups));
         }
         if plan.list_bytes(piece) == 0
             && let Some(range) = plan.ranges(piece).next()
@@ -167,11 +173,27 @@ impl Shares {
         }
     }
 
+    /// Returns ranges that cut no region, if short ones are read by few calls: their bytes stay in the processor's cache.
+    fn groups(&self, plan: &Plan) -> Result<Option<Vec<Range<u64>>>, tilewright_relayout::Error> {
+        let bounds = bounds(plan);
+        let ends = bounds.iter().skip(1).copied().chain([plan.dst_bytes()]);
+        let longest = bounds.iter().zip(ends).map(|(start, end)| end - start).max().unwrap_or(0);
+        let most = GROUP.min(self.share / (self.slots as u64 + 1));
+        if bounds.len() == 1 || longest > most {
+            return Ok(None);
+        }
+        let all = || groups(&bounds, plan.dst_bytes(), longest.max(self.piece));
+        let Some(first) = all().next() else { return Ok(None) };
+        let cost = cost_of_range(plan, first.clone())?;
+        let fits = self.needed(&plan.chunk(first)?) <= self.share;
+        Ok((fits && is_cheap(cost.into(), plan.dst_bytes())).then(|| all().collect()))
+    }
+
     /// Returns the number of bytes held by a worker that runs this chunk.
     fn needed(&self, chunk: &Chunk) -> u64 {
         let range = chunk.range();
         let len = range.end - range.start;
-        self.held(chunk.buffer_len() as u64, chunk.overhead_bytes(), len)
+        self.held(chunk.buffer_len() as u64, list_bytes(chunk), len)
     }
 
     /// Returns the length of ranges that fit into the share, estimated from the first.
@@ -192,6 +214,51 @@ impl Shares {
     }
 }
 
+/// A list of reads of this number of bytes is not counted: other short lists of a worker are not either.
+const SHORT_LIST: u64 = 1 << 10;
+
+/// Returns the counted bytes of a chunk's list of reads.
+pub(crate) fn list_bytes(chunk: &Chunk) -> u64 {
+    chunk.overhead_bytes().saturating_sub(SHORT_LIST)
+}
+
+/// Returns the name of the kernel of the first range.
+fn of_first(plan: &Plan, first: Option<Range<u64>>) -> Result<String, tilewright_relayout::Error> {
+    first.map_or_else(|| Ok(plan.kernel_name()), |range| Ok(plan.chunk(range)?.kernel_name()))
+}
+
+/// Returns the positions, in ascending order, at which ranges begin that cut no region; the first is 0.
+fn bounds(plan: &Plan) -> Vec<u64> {
+    let ends = |region: &Region| {
+        let reach: i64 = region.loops.iter().map(Loop::dst_reach).sum();
+        (region.dst as u64, (region.dst + reach) as u64 + region.run)
+    };
+    // Positions of packed elements do not count bytes.
+    let regions = plan.program().regions().filter(|all| all.iter().all(|region| !region.packed));
+    let mut ends: Vec<(u64, u64)> = regions.unwrap_or_default().iter().map(ends).collect();
+    ends.sort_unstable();
+    let (mut bounds, mut reached) = (vec![0], 0);
+    for (first, end) in ends {
+        if first >= reached && first > 0 {
+            bounds.push(first);
+        }
+        reached = reached.max(end);
+    }
+    bounds
+}
+
+/// Iterates over ranges of up to `len` bytes between these bounds and `end`; one that no bound divides may be longer.
+fn groups(bounds: &[u64], end: u64, len: u64) -> impl Iterator<Item = Range<u64>> + '_ {
+    let mut next = 0;
+    std::iter::from_fn(move || {
+        let start = *bounds.get(next).filter(|start| **start < end)?;
+        let within = bounds.partition_point(|bound| *bound <= start.saturating_add(len));
+        let last = end - start <= len;
+        next = if last { bounds.len() } else { (next + 1).max(within - 1) };
+        Some(start..bounds.get(next).copied().unwrap_or(end))
+    })
+}
+
 /// The largest number of bytes that are copied through memory at once.
 const COPY: u64 = 64 << 10;
 
@@ -210,9 +277,34 @@ fn reads_on(chunk: &Chunk, long: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use tilewright_core::TensorLayout;
-    use tilewright_relayout::Elements;
+    use tilewright_relayout::{Elements, Program};
 
     use super::*;
+
+    /// Pairs of regions that interleave are not cut, for any length of ranges; a longer pair is one range.
+    #[test]
+    fn groups_follow_one_another_and_cut_no_region() {
+        let rows = |src: i64, dst: i64| Region {
+            packed: false,
+            src,
+            dst,
+            run: 4,
+            loops: vec![Loop { extent: 5, src: 4, dst: 8 }],
+        };
+        // Pairs of 40 bytes, with 8 bytes of padding behind each.
+        let regions = (0..7).flat_map(|n| [rows(40 * n, 48 * n), rows(40 * n + 20, 48 * n + 4)]);
+        let program = Program::of_regions(regions.collect(), (280, 336), 32, 0).unwrap();
+        let plan = Plan::of(program);
+        for len in 1..400 {
+            let mut next = 0;
+            for Range { start, end } in groups(&bounds(&plan), plan.dst_bytes(), len) {
+                assert_eq!((start, start % 48, end % 48), (next, 0, 0));
+                assert!(end - start <= len.max(48) && end > start);
+                next = end;
+            }
+            assert_eq!(next, 336, "{len}");
+        }
+    }
 
     /// The named kernel is the one that runs, for every bound on memory: chunks cut the regions of a plan.
     #[test]

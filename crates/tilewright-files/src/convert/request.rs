@@ -2,8 +2,9 @@
 
 use tilewright_core::{ByteOrder, Dtype, Fill, Remedy};
 use tilewright_notation::Spec;
+use tilewright_transfer::Limits;
 
-use crate::{Error, Reading, Tensor, error, open::globs::Pattern, transfer::budget};
+use crate::{Error, Reading, Tensor, Watch, convert::budget, error, open::globs::Pattern};
 
 /// The bound on buffers if no other is set, in bytes.
 pub const DEFAULT_MEMORY: u64 = 1 << 30;
@@ -448,6 +449,18 @@ impl Request {
     /// ```
     pub fn reading(&self) -> &Reading {
         &self.reading
+    }
+}
+
+impl Request {
+    /// Returns the limits of a run that only reads. `tensors` is the number of tensors that a message names, `held` that of all
+    /// tensors that are held.
+    pub(crate) fn limits<'w>(
+        &self,
+        watch: &'w dyn Watch,
+        (tensors, held): (usize, usize),
+    ) -> Result<Limits<'w>, Error> {
+        Ok(Limits::new(watch, budget::beside(self.memory, tensors, held)?, self.threads))
     }
 }
 

@@ -7,15 +7,16 @@ use tilewright_notation::{ArrayLayout, Lists, Named, Spec};
 use tilewright_relayout::{Elements, Extend, Plan, Program};
 
 use crate::{
-    Error, Reading, Request, Tensor, error,
+    Error, Reading, Request, Tensor,
+    convert::shares::Shares,
+    error,
     layout::{
         dtype,
         element_layout::{ElementLayout, check_width, width_in},
-        note::check_note,
+        note_file::check_note,
         record::{self, Record},
     },
     open::reading::{self, AsStated},
-    transfer::shares::Shares,
 };
 
 /// The operation on a tensor.

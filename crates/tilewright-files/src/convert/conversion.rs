@@ -13,21 +13,21 @@ use tilewright_relayout::Plan;
 use crate::{
     Action, Error, FileLists, Input, Job, Request,
     assemble::making::Making,
-    commit::{destination, journal, lock, stage::Stage, upload},
+    commit::{destination, journal, lock, new_folder::NewFolder, upload},
     container::{self, Format, NEWER, Section, Target},
+    convert::{
+        budget,
+        request::{self, Choice, check_memory},
+    },
     error,
     layout::{
         dtype,
-        note::{self, Texts},
+        note_file::{self, Texts},
         quantisation,
         record::Record,
         row_table::{self, Tables},
     },
     open::{check_reading, folder::Companions, origin::Origin, place::Place, remote},
-    transfer::{
-        budget,
-        request::{self, Choice, check_memory},
-    },
 };
 
 /// A checked conversion of one file, ready to run.
@@ -54,6 +54,8 @@ use crate::{
 #[derive(Debug)]
 pub struct Conversion<'a> {
     pub(crate) input: &'a Input,
+    /// The input whose files are read: that of a recipe, if plans make the tensors.
+    pub(crate) source: &'a Input,
     pub(crate) out: PathBuf,
     /// True if the result goes to a stream.
     pub(crate) streamed: bool,
@@ -68,7 +70,7 @@ pub struct Conversion<'a> {
     /// The tensors by their numbers, if plans make them of others.
     pub(crate) made: &'a [Making<'a>],
     /// The folder that the result becomes, if the input is a folder.
-    pub(crate) stage: Option<Stage>,
+    pub(crate) folder: Option<NewFolder>,
 }
 
 impl<'a> Conversion<'a> {
@@ -104,8 +106,8 @@ impl<'a> Conversion<'a> {
         request: Request,
     ) -> Result<Conversion<'a>, Error> {
         if let Some(folder) = &input.folder {
-            let stage = Stage::new(out.as_ref(), Companions::of(folder, input)?)?;
-            return Conversion::staged(input, stage, request);
+            let folder = NewFolder::new(out.as_ref(), Companions::of(folder, input)?)?;
+            return Conversion::of_folder(input, folder, request);
         }
         let out = Place::parse(out.as_ref());
         destination::check_name(&out.path)?;
@@ -114,16 +116,20 @@ impl<'a> Conversion<'a> {
     }
 
     /// Prepares the conversion of a folder, whose checkpoint keeps its name unless its format is only read.
-    fn staged(input: &'a Input, stage: Stage, request: Request) -> Result<Conversion<'a>, Error> {
+    fn of_folder(
+        input: &'a Input,
+        folder: NewFolder,
+        request: Request,
+    ) -> Result<Conversion<'a>, Error> {
         let (own, name) = (input.container_format(), input.path.file_name().unwrap_or_default());
         let (name, format) = match input.opened.container.can_become(own) {
             true => (name, own),
             false => (NEWER.0.as_ref(), NEWER.1),
         };
-        let out = Place { path: stage.path.join(name), format: Some(format) };
+        let out = Place { path: folder.path.join(name), format: Some(format) };
         let may_go = |_: &'static Format, _: &Place, _: &Request| Ok(());
         let conversion = Conversion::decided(input, out, request, may_go, checked_jobs)?;
-        Conversion { stage: Some(stage), ..conversion }.ordered().map(Conversion::settled)
+        Conversion { folder: Some(folder), ..conversion }.ordered().map(Conversion::settled)
     }
 
     /// Prepares the conversion of arrays in memory, whose bytes are `arrays`; `jobs` makes the job of each.
@@ -146,7 +152,7 @@ impl<'a> Conversion<'a> {
     fn allowed(self) -> Result<Conversion<'a>, Error> {
         destination::check(self.input, &self.targets, self.request.force)?;
         if self.keeps_note() {
-            note::check_free(&self.out)?;
+            note_file::check_free(&self.out)?;
         }
         self.ordered().map(Conversion::settled)
     }
@@ -257,6 +263,7 @@ impl<'a> Conversion<'a> {
         let (out, streamed) = (out.path, false);
         Ok(Conversion {
             input,
+            source: input,
             out,
             streamed,
             format,
@@ -266,7 +273,7 @@ impl<'a> Conversion<'a> {
             note,
             arrays: &[],
             made: &[],
-            stage: None,
+            folder: None,
         })
     }
 
@@ -361,9 +368,9 @@ impl<'a> Conversion<'a> {
             let shown = self.format.shown;
             format!("{shown} cannot store metadata: the metadata of the file is skipped ({left})")
         });
-        let stays = self.stage.as_ref().and_then(|stage| stage.companions.warning());
+        let stays = self.folder.as_ref().and_then(|folder| folder.companions.warning());
         let trusted = self.request.any_config || !self.arrays.is_empty();
-        let copied = self.stage.is_some();
+        let copied = self.folder.is_some();
         let remark = (!trusted).then(|| quantisation::remark(self.input, &self.jobs, copied));
         let own = lost.into_iter().chain(left).chain(self.strays()).chain(self.retyped());
         let long = self.format.too_long(self.jobs.iter().map(Job::name));
@@ -385,7 +392,7 @@ impl<'a> Conversion<'a> {
     /// ```
     pub fn layout_file(&self) -> Option<PathBuf> {
         let is_noted = self.note.is_some() && !self.streamed && *self.format != container::RAW;
-        is_noted.then(|| note::path_of(&self.out))
+        is_noted.then(|| note_file::path_of(&self.out))
     }
 
     /// Returns warnings about padding or data that the input describes of a tensor whose layout it does not note, if the result
@@ -439,7 +446,7 @@ impl<'a> Conversion<'a> {
     /// assert_eq!(conversion.out(), out);
     /// ```
     pub fn out(&self) -> &Path {
-        self.stage.as_ref().map_or(&self.out, |stage| &stage.out)
+        self.folder.as_ref().map_or(&self.out, |folder| &folder.out)
     }
 
     /// Iterates over the files that are copied unchanged if a folder is converted: those beside its tensors that hold no weights.
@@ -464,7 +471,7 @@ impl<'a> Conversion<'a> {
     /// assert_eq!(open(&out, &Reading::default()).unwrap().tensors().len(), 8);
     /// ```
     pub fn companions(&self) -> impl Iterator<Item = &Path> {
-        self.stage.iter().flat_map(|stage| stage.companions.taken.iter().map(PathBuf::as_path))
+        self.folder.iter().flat_map(|folder| folder.companions.taken.iter().map(PathBuf::as_path))
     }
 }
 

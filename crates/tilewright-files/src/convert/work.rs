@@ -10,14 +10,14 @@ use tilewright_relayout::{Plan, Tile};
 use crate::{
     Action, Conversion, Error, Job,
     container::Section,
-    error,
-    layout::record,
-    open::origin::Origin,
-    transfer::{
+    convert::{
         budget::Budget,
         kept::{Kept, Pending},
         shares::{PIECE, Parts, Shares},
     },
+    error,
+    layout::record,
+    open::origin::Origin,
 };
 
 /// Pieces of work smaller than this are taken together.
@@ -71,6 +71,9 @@ impl<'c> ConvertedTensor<'c> {
             Parts::Whole => Box::new(iter::once(Work::Whole(part))),
             Parts::Ranges(len) => {
                 Box::new(part.plan.ranges(len).map(move |range| Work::Range(part.clone(), range)))
+            }
+            Parts::Groups(groups) => {
+                Box::new(groups.into_iter().map(move |range| Work::Range(part.clone(), range)))
             }
             Parts::Tiles(tiles) => {
                 let room = iter::once(Work::Room(part.clone()));
@@ -356,6 +359,14 @@ impl<'c> Queue<'c> {
                     }
                     copy => return Ok(Some(copy)),
                 }
+            }
+            if let Some(making) = self.conversion.made.get(job.tensor).filter(|made| made.copied) {
+                let (is_remote, piece) = (self.shares.is_remote, self.shares.piece);
+                self.left = Box::new(making.runs().flat_map(move |(source, at, len)| {
+                    let piece = if is_remote { piece } else { len };
+                    pieces((source, None), (at, len), piece)
+                }));
+                continue;
             }
             let plan = self.conversion.plan(job)?;
             let part = ConvertedTensor { source, at, job, plan, kept: self.kept.take() };

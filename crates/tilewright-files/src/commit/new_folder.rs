@@ -18,21 +18,20 @@ use crate::{
     },
     error,
     open::{folder::Companions, place::Place, remote},
-    verify::workers::go_on,
 };
 
 /// A folder that is filled, and its destination; one in an object store is filled in place.
 #[derive(Clone, Debug)]
-pub(crate) struct Stage {
+pub(crate) struct NewFolder {
     pub(crate) out: PathBuf,
     /// The folder that is filled.
     pub(crate) path: PathBuf,
     pub(crate) companions: Companions,
 }
 
-impl Stage {
+impl NewFolder {
     /// Returns a folder that may become `out`.
-    pub(crate) fn new(out: &Path, companions: Companions) -> Result<Stage, Error> {
+    pub(crate) fn new(out: &Path, companions: Companions) -> Result<NewFolder, Error> {
         if Place::parse(out).format.is_some() {
             let out = out.display();
             let said = "names a file, but a folder becomes a folder; to convert only its tensors, name the file in that folder";
@@ -42,7 +41,7 @@ impl Stage {
             let text = out.to_string_lossy();
             let out = PathBuf::from(text.trim_end_matches('/'));
             upload::check_folder(&out)?;
-            return Ok(Stage { path: out.clone(), out, companions });
+            return Ok(NewFolder { path: out.clone(), out, companions });
         }
         // A slash at the end only marks a folder.
         let out: PathBuf = out.components().collect();
@@ -50,7 +49,7 @@ impl Stage {
         destination::check_folder(&out)?;
         lock::sweep(&out)?;
         check_free(&out)?;
-        Ok(Stage { path: temporary::fresh_path(&out, temporary::ENDING)?, out, companions })
+        Ok(NewFolder { path: temporary::fresh_path(&out, temporary::ENDING)?, out, companions })
     }
 
     /// Creates the folder, lets `fill` write into it, and gives it its name.
@@ -71,7 +70,7 @@ impl Stage {
         self.companions.copy_to(made.0, watch)?;
         let synced = disk::sync_folder(made.0);
         synced.map_err(|cause| error::io(&self.out, "flush its files to the disk", cause))?;
-        go_on(watch)?;
+        watch.check_cancelled()?;
         self.named()?;
         temporary::sync_folder(&self.out)?;
         Ok(done)

@@ -1,4 +1,4 @@
-//! Moves arrays: conversions, readers and writers, with their buffers and threads.
+//! Conversions of files, and writers of arrays in memory: what is decided, and what makes the bytes of a result.
 
 pub(crate) mod budget;
 #[cfg(feature = "remote")]
@@ -8,12 +8,9 @@ pub(crate) mod job;
 pub(crate) mod kept;
 pub(crate) mod output;
 pub(crate) mod pipeline;
-pub(crate) mod pool;
-pub(crate) mod reader;
 pub(crate) mod request;
 pub(crate) mod run;
 pub(crate) mod shares;
-pub(crate) mod slabs;
 pub(crate) mod uploads;
 pub(crate) mod work;
 pub(crate) mod worker;

@@ -10,16 +10,15 @@
 
 use std::{collections::VecDeque, io};
 
+use tilewright_transfer::{Limits, Reservation};
+
 use crate::{
     Conversion, Error, Watch,
     container::{Section, Target, safetensors},
+    convert::output::Sink,
     error,
     open::{open_with, origin::Origin, source::Source},
-    transfer::{
-        budget::{Budget, Reservation},
-        output::Sink,
-    },
-    verify::{compare, workers::Workers},
+    verify::compare,
 };
 
 /// The memory of comparisons beside the tensor.
@@ -35,12 +34,11 @@ pub(crate) struct Checked<'a> {
     inner: Box<dyn Sink + 'a>,
     conversion: &'a Conversion<'a>,
     target: &'a Target,
-    watch: &'a dyn Watch,
+    limits: Limits<'a>,
     /// The lengths of the sections that are left, and their jobs.
     left: VecDeque<(u64, Option<usize>)>,
     /// The written bytes of the current tensor.
     held: Vec<u8>,
-    budget: Budget,
     _room: Reservation,
     /// The bytes that belong to no tensor, with their positions.
     others: Vec<(u64, Vec<u8>)>,
@@ -65,11 +63,10 @@ impl<'a> Checked<'a> {
             .filter(|(len, _)| *len > 0)
             .collect();
         let longest = left.iter().filter(|(_, job)| job.is_some()).map(|(len, _)| *len).max();
-        let budget = Budget::new(memory(longest.into_iter()));
-        let room = budget.reserve(longest.unwrap_or(0))?;
+        let limits = Limits::new(watch, memory(longest.into_iter()), conversion.request.threads);
+        let _room = limits.budget().reserve(longest.unwrap_or(0))?;
         let (held, others) = (Vec::with_capacity(longest.unwrap_or(0) as usize), Vec::new());
-        let (budget, _room, at) = (budget, room, 0);
-        Ok(Checked { inner, conversion, target, watch, left, held, budget, _room, others, at })
+        Ok(Checked { inner, conversion, target, limits, left, held, _room, others, at: 0 })
     }
 
     /// Takes the first bytes, up to the end of a section; returns their number.
@@ -118,8 +115,7 @@ impl<'a> Checked<'a> {
         let to = compare::side_at(own, &job.name, &job.to, (bits, fill.is_promised()))?;
         let bytes = self.conversion.arrays.get(job.tensor).copied();
         let from = compare::side((input, bytes), tensor, &job.from, job.from.named.fill())?;
-        let workers = Workers::new(self.watch, &self.budget, self.conversion.request.threads);
-        match compare::tensors(&to, &from, workers)? {
+        match compare::tensors(&to, &from, &self.limits)? {
             None => Ok(()),
             Some(found) => Err(error::corrupt(path, format!("verification failed: {found}"))),
         }

@@ -7,8 +7,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::{
     Error,
+    convert::budget::{Budget, Buffer},
     open::origin::Origin,
-    transfer::budget::{Budget, Buffer},
 };
 
 /// The kept bytes of one tensor.

@@ -11,13 +11,12 @@ use crate::{
     Error, Watch,
     commit::disk,
     container::Section,
-    error,
-    open::origin::Origin,
-    transfer::{
+    convert::{
         budget::{Budget, Buffer},
         shares::of_output,
     },
-    verify::workers::go_on,
+    error,
+    open::origin::Origin,
 };
 
 /// The largest number of bytes written between two calls of the watcher.
@@ -88,13 +87,13 @@ impl<'a> Output<'a> {
     }
 
     /// Returns an error if the watcher cancels.
-    pub(crate) fn go_on(&self) -> Result<(), Error> {
-        go_on(self.watch)
+    pub(crate) fn check_cancelled(&self) -> Result<(), Error> {
+        self.watch.check_cancelled()
     }
 
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         for step in bytes.chunks(STEP as usize) {
-            self.go_on()?;
+            self.watch.check_cancelled()?;
             self.sink.write(step).map_err(|cause| error::io(self.path, "write", cause))?;
             if let Some(sum) = &mut self.sum {
                 sum.update(step);
@@ -173,7 +172,7 @@ impl<'a> Output<'a> {
             },
         };
         while at < end {
-            self.go_on()?;
+            self.watch.check_cancelled()?;
             let step = (end - at).min(STEP);
             let copied = self.sink.copy(file, at, step);
             let copied = copied.map_err(|cause| error::io(self.path, "write", cause))?.min(step);
@@ -223,7 +222,7 @@ impl<'a> Output<'a> {
         let many = element.repeat((ZEROS / element.len()).max(1));
         let mut left = len;
         while left > 0 {
-            go_on(self.watch)?;
+            self.watch.check_cancelled()?;
             let step = left.min(many.len() as u64);
             self.sink.write(&many[..step as usize]).map_err(failed)?;
             left -= step;
@@ -237,7 +236,7 @@ impl<'a> Output<'a> {
         bytes: &[u8],
         writes: impl Iterator<Item = Write>,
     ) -> Result<(), Error> {
-        self.go_on()?;
+        self.watch.check_cancelled()?;
         let failed = |cause| error::io(self.path, "write", cause);
         for Write { dst, len, at } in writes {
             let end = dst.saturating_add(len as u64);
@@ -260,7 +259,7 @@ impl<'a> Output<'a> {
             let mut through = self.through()?;
             let (mut from, end) = (at, at + len);
             while from < end {
-                self.go_on()?;
+                self.watch.check_cancelled()?;
                 let step = (end - from).min(through.len() as u64) as usize;
                 let Some(bytes) = through.get_mut(..step) else { break };
                 let read = self.sink.read_back(bytes, from);
@@ -351,16 +350,8 @@ impl Sink for File {
         bytes.chunks(PIECE).try_for_each(|piece| disk::write(self, piece))
     }
 
-    #[cfg(target_os = "linux")]
-    fn copy(&mut self, from: &File, mut at: u64, len: u64) -> io::Result<u64> {
-        let len = usize::try_from(len).unwrap_or(usize::MAX);
-        match rustix::fs::copy_file_range(from, Some(&mut at), &*self, None, len) {
-            Ok(copied) => Ok(copied as u64),
-            // Across file systems, on old systems, on unusual ones: the caller copies through memory, and gets the errors of the
-            // files there.
-            Err(full @ (rustix::io::Errno::NOSPC | rustix::io::Errno::DQUOT)) => Err(full.into()),
-            Err(_) => Ok(0),
-        }
+    fn copy(&mut self, from: &File, at: u64, len: u64) -> io::Result<u64> {
+        disk::copy(self, from, at, len)
     }
 
     #[cfg(target_os = "linux")]

@@ -29,7 +29,6 @@ use crate::{
     error,
     layout::{element_layout::ElementLayout, names, record::LAYOUT_KEY},
     open::source::Source,
-    verify::workers::go_on,
 };
 
 /// The name of the only array of a file.
@@ -172,7 +171,7 @@ fn of_others(notes: &[Note], len: u64, sum: Option<u32>) -> String {
 fn sum(source: &Source, watch: &dyn Watch) -> Result<u32, Error> {
     let (mut crc, mut at, mut buffer) = (Crc::new(), 0, vec![0; 1 << 18]);
     while at < source.len() {
-        go_on(watch)?;
+        watch.check_cancelled()?;
         let step = (source.len() - at).min(buffer.len() as u64);
         let bytes = buffer.get_mut(..step as usize).unwrap_or_default();
         source.read(bytes, at)?;

@@ -2,22 +2,18 @@
 
 use std::{cell::Cell, ops::Range};
 
-use tilewright_relayout::{CALL, Plan, Program, Read, Region, Tiles, Write};
-use tilewright_transfer::{Stage, is_straight};
+use tilewright_relayout::{CALL, Plan, Program, Region, Tiles, Write};
+use tilewright_transfer::{Failed, Limits, Mover, fetch, is_straight};
 
-use super::{Reader, Sizes};
+use super::{
+    Reader, Sizes,
+    slabs::{Slab, Slabs, meet},
+};
 use crate::{
-    Error, Watch, error,
-    transfer::{
-        budget::{Budget, Buffer},
-        job::reversed,
-        pool::Pool,
-        slabs::{Slab, Slabs, meet},
-    },
-    verify::{
-        boxes::{Area, size},
-        workers::go_on,
-    },
+    Error,
+    convert::{budget::Buffer, job::reversed},
+    error,
+    verify::boxes::{Area, size},
 };
 
 /// The number of bytes of a line of the processor's cache.
@@ -41,9 +37,7 @@ fn joined(ranges: impl Iterator<Item = Range<u64>>) -> impl Iterator<Item = Rang
 /// One execution of a reader, with its buffers and threads.
 pub(super) struct Run<'r, 'w> {
     pub(super) reader: &'r Reader<'r>,
-    pub(super) pool: Pool,
-    pub(super) budget: Budget,
-    pub(super) watch: &'w dyn Watch,
+    pub(super) limits: Limits<'w>,
     pub(super) sizes: Sizes,
     /// The number of bytes reported to the watcher.
     pub(super) told: Cell<u64>,
@@ -52,8 +46,8 @@ pub(super) struct Run<'r, 'w> {
 impl Run<'_, '_> {
     pub(super) fn run(&self, out: &mut [u8]) -> Result<(), Error> {
         let (reader, sizes) = (self.reader, self.sizes);
-        self.watch.total(reader.moved());
-        go_on(self.watch)?;
+        self.limits.watch().total(reader.moved());
+        self.limits.watch().check_cancelled()?;
         reader.pad(out)?;
         if reader.is_copied() {
             return self.read(out, 0, true);
@@ -61,7 +55,8 @@ impl Run<'_, '_> {
         if is_straight(&reader.program) {
             return self.direct(out);
         }
-        let window = sizes.window.saturating_mul(self.pool.threads() as u64).min(sizes.most / 4);
+        let window =
+            sizes.window.saturating_mul(self.limits.pool().threads() as u64).min(sizes.most / 4);
         match self.windows(window).filter(|_| reader.to.tables().is_none()) {
             Some(slabs) => self.slabs(self.on_lines(slabs, out), out),
             None => self.ranges(out),
@@ -139,9 +134,10 @@ impl Run<'_, '_> {
     fn direct(&self, out: &mut [u8]) -> Result<(), Error> {
         let (reader, most) = (self.reader, self.sizes.window.saturating_mul(2));
         let mut read = |bytes: &mut [u8], from| self.read(bytes, from, true);
-        let mut stage = Stage::new(&self.budget, most).threads(self.pool.threads());
-        let done = stage.read(&Plan::of(reader.program.clone()), out, &mut read);
-        done.map_err(|failed| failed.into_error(|error| reader.failed(error), |_| self.outside()))?;
+        let mut mover =
+            Mover::new(self.limits.budget(), most).threads(self.limits.pool().threads());
+        let done = mover.read(&Plan::of(reader.program.clone()), out, &mut read);
+        done.map_err(|failed| self.failed(failed))?;
         // Fewer bytes are read than written if elements grow or repeat.
         self.tell(u64::MAX);
         Ok(())
@@ -166,7 +162,7 @@ impl Run<'_, '_> {
                 }
             }
             self.place(&plan, buffer, out)?;
-            self.watch.advance(size(&area) * u64::from(reader.to.bits) / 8);
+            self.limits.watch().advance(size(&area) * u64::from(reader.to.bits) / 8);
         }
         Ok(())
     }
@@ -191,10 +187,10 @@ impl Run<'_, '_> {
     /// Moves the elements of a window to their places.
     fn place(&self, plan: &Plan, window: &[u8], out: &mut [u8]) -> Result<(), Error> {
         let done = match plan.ranges(u64::MAX).next() {
-            Some(range) if self.pool.threads() > 1 => {
+            Some(range) if self.limits.pool().threads() > 1 => {
                 let part = out.get_mut(range.start as usize..range.end as usize);
                 let part = part.ok_or_else(|| self.outside())?;
-                self.pool.run_range(plan, range, window, part)
+                self.limits.pool().run_range(plan, range, window, part)
             }
             _ => plan.run(window, out, 1),
         };
@@ -218,7 +214,7 @@ impl Run<'_, '_> {
             let buffer = self.room(&mut room, plan.src_bytes())?;
             self.read_parts(&plan, buffer, 0)?;
             self.place(&plan, buffer, out)?;
-            self.watch.advance(reader.moved());
+            self.limits.watch().advance(reader.moved());
             return Ok(());
         }
         // Without regions, a range may read nearly everything; a tile reads and writes long runs.
@@ -233,12 +229,10 @@ impl Run<'_, '_> {
     fn tiles(&self, tiles: Tiles, out: &mut [u8]) -> Result<(), Error> {
         let (mut read, mut moved) = (None, None);
         for tile in tiles {
-            let _list = self.budget.reserve(tile.overhead_bytes())?;
+            let _list = self.limits.budget().reserve(tile.overhead_bytes())?;
             let from = self.room(&mut read, tile.src_len() as u64)?;
-            for Read { src, len, at } in tile.reads() {
-                let bytes = from.get_mut(at..at + len).ok_or_else(|| self.outside())?;
-                self.read(bytes, src, false)?;
-            }
+            let mut one = |bytes: &mut [u8], src| self.read(bytes, src, false);
+            fetch(tile.reads(), from, &mut one).map_err(|failed| self.failed(failed))?;
             let to = self.room(&mut moved, tile.dst_len() as u64)?;
             tile.run(from, to).map_err(|error| self.reader.failed(&error))?;
             for Write { dst, len, at } in tile.writes() {
@@ -254,7 +248,7 @@ impl Run<'_, '_> {
 
     /// Returns the first `len` bytes of a buffer that is kept.
     fn room<'a>(&self, room: &'a mut Option<Buffer>, len: u64) -> Result<&'a mut [u8], Error> {
-        let room = self.budget.grown(room, len, len)?;
+        let room = self.limits.budget().grown(room, len, len)?;
         room.get_mut(..len as usize).ok_or_else(|| self.outside())
     }
 
@@ -263,8 +257,9 @@ impl Run<'_, '_> {
         let (reader, unit) = (self.reader, reversed(&self.reader.from, &self.reader.to));
         let mut at = reader.at.saturating_add(from);
         for step in bytes.chunks_mut(STEP) {
-            go_on(self.watch)?;
-            self.pool.read(reader.source, step, at)?;
+            self.limits.watch().check_cancelled()?;
+            let from = |bytes: &mut [u8], part| reader.source.read(bytes, at + part);
+            self.limits.pool().parts(step, from)?;
             at += step.len() as u64;
             if tells {
                 self.tell(step.len() as u64);
@@ -277,8 +272,12 @@ impl Run<'_, '_> {
     fn tell(&self, bytes: u64) {
         let told = self.told.get();
         let now = told.saturating_add(bytes).min(self.reader.moved());
-        self.watch.advance(now - told);
+        self.limits.watch().advance(now - told);
         self.told.set(now);
+    }
+
+    fn failed(&self, failed: Failed<Error>) -> Error {
+        failed.into_error(|error| self.reader.failed(error), |_| self.outside())
     }
 
     fn outside(&self) -> Error {

@@ -5,26 +5,26 @@ use std::{
     collections::{BTreeMap, VecDeque},
     io,
     sync::{
-        Mutex, PoisonError,
+        Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
         mpsc::{Receiver, RecvTimeoutError, Sender, channel},
     },
-    thread::{self, Scope},
     time::Duration,
 };
+
+use tilewright_transfer::{Limits, beside};
 
 use crate::{
     Conversion, Error,
     container::Section,
-    error,
-    transfer::{
+    convert::{
         budget::{Budget, Buffer},
         output::Output,
-        pool::Pool,
         shares::Shares,
         work::{Pass, Queue},
         worker::{Command, Message, PipelineWorker, WorkerContext},
     },
+    error,
 };
 
 /// The longest time between two calls of the watcher if no message arrives.
@@ -35,10 +35,9 @@ pub(crate) fn write(
     conversion: &Conversion<'_>,
     (sections, pass): (&[Section], Pass),
     output: &mut Output<'_>,
-    budget: &Budget,
-    pool: &Pool,
+    limits: &Limits<'_>,
 ) -> Result<(), Error> {
-    let is_remote = conversion.input.is_remote();
+    let (budget, is_remote) = (limits.budget(), conversion.source.is_remote());
     let twice = is_remote && conversion.jobs.iter().any(|job| job.record.is_read());
     let keeping = twice.then(|| budget.share(budget.limit() / 2));
     let left = budget.limit() - keeping.as_ref().map_or(0, Budget::limit);
@@ -47,17 +46,24 @@ pub(crate) fn write(
     let queue = Queue::new(conversion, sections, queue, (output.is_placed(), pass));
     let queue = Mutex::new(queue);
     let stop = AtomicBool::new(false);
-    let context = WorkerContext { queue: &queue, stop: &stop, shares, pool, budget };
-    let written = thread::scope(|scope| {
-        let (say, commands) = channel();
-        let homes = workers(scope, &context, say);
-        let written = homes
+    let context = WorkerContext { queue: &queue, stop: &stop, shares, pool: limits.pool(), budget };
+    let (homes, commands, seats) = seats(shares.workers);
+    let work = |number: usize| {
+        let seat = seats.get(number).and_then(|seat| locked(seat).take());
+        if let Some((say, home)) = seat {
+            PipelineWorker::new(&context, number, say, home).run();
+        }
+    };
+    let written = beside(shares.workers, work, |started| {
+        let written = started
             .map_err(|cause| error::io(output.path(), "start a thread", cause))
-            .and_then(|homes| in_order(&commands, &homes, output));
+            .and_then(|()| in_order(&commands, &homes, output));
         stop.store(true, Ordering::Relaxed);
+        // A worker that waits for a buffer ends.
+        drop((homes, commands));
         written
     })?;
-    let taken = queue.into_inner().unwrap_or_else(PoisonError::into_inner).taken();
+    let taken = locked(&queue).taken();
     if written < taken {
         let cause = io::Error::other(format!("{written} of {taken} parts were made"));
         return Err(error::io(output.path(), "finish it", cause));
@@ -65,21 +71,22 @@ pub(crate) fn write(
     Ok(())
 }
 
-/// Starts the workers; returns the channels that carry buffers back to them.
-fn workers<'s, 'c: 's, 'b: 's>(
-    scope: &'s Scope<'s, '_>,
-    context: &'b WorkerContext<'c, 'b>,
-    say: Sender<Message<'c>>,
-) -> io::Result<Vec<Sender<Buffer>>> {
-    let mut homes = Vec::new();
-    for number in 0..context.shares.workers {
+fn locked<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The channel of a worker to the writer, and that from which its buffers return.
+type Seat<'c> = Mutex<Option<(Sender<Message<'c>>, Receiver<Buffer>)>>;
+
+/// Returns the channels of the workers: those that carry buffers back to them, that of their messages, and those that each takes.
+fn seats<'c>(workers: usize) -> (Vec<Sender<Buffer>>, Receiver<Message<'c>>, Vec<Seat<'c>>) {
+    let (say, commands) = channel();
+    let seat = |_| {
         let (back, home) = channel();
-        let worker = PipelineWorker::new(context, number, say.clone(), home);
-        let name = format!("tilewright-{number}");
-        thread::Builder::new().name(name).spawn_scoped(scope, move || worker.run())?;
-        homes.push(back);
-    }
-    Ok(homes)
+        (back, Mutex::new(Some((say.clone(), home))))
+    };
+    let (homes, seats) = (0..workers).map(seat).unzip();
+    (homes, commands, seats)
 }
 
 /// Writes the messages of the workers, in the order of their numbers, until all workers have ended; returns the number of batches.
@@ -117,7 +124,7 @@ fn in_order(
         }
         match commands.recv_timeout(PATIENCE) {
             Ok(message) => early.entry(message.number).or_default().push_back(message),
-            Err(RecvTimeoutError::Timeout) => output.go_on()?,
+            Err(RecvTimeoutError::Timeout) => output.check_cancelled()?,
             Err(RecvTimeoutError::Disconnected) => return Ok(next),
         }
     }

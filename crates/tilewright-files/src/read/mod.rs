@@ -11,6 +11,7 @@
 //! | ranges | else: the bytes that a range of the result needs are read, and the range is made from them |
 
 mod run;
+mod slabs;
 
 use std::{cell::Cell, ops::Range};
 
@@ -18,19 +19,17 @@ use run::Run;
 use tilewright_core::{ByteOrder, Fill, TensorLayout};
 use tilewright_notation::{Named, Spec};
 use tilewright_relayout::{Elements, Plan, Program};
+use tilewright_transfer::Limits;
 
 use crate::{
-    Error, FileLists, Input, Reading, Tensor, Watch, error,
+    Error, FileLists, Input, Reading, Tensor, Watch,
+    convert::job::{elements, program, read_as, stored_fill, target, unplanned},
+    error,
     layout::{
         element_layout::ElementLayout,
         row_table::{self, Tables},
     },
     open::origin::Origin,
-    transfer::{
-        budget::Budget,
-        job::{elements, program, read_as, stored_fill, target, unplanned},
-        pool::Pool,
-    },
     verify::boxes::{Area, size},
 };
 
@@ -375,9 +374,8 @@ impl Reader<'_> {
         }
         // Starting a thread costs more than it saves for less.
         let threads = if self.moved() < 2 * SIZES.window { 1 } else { threads };
-        let (pool, budget) = (Pool::new(threads), Budget::new(BESIDE));
-        let told = Cell::new(0);
-        Run { reader: self, pool, budget, watch, sizes: SIZES, told }.run(out)?;
+        let limits = Limits::new(watch, BESIDE, threads);
+        Run { reader: self, limits, sizes: SIZES, told: Cell::new(0) }.run(out)?;
         self.source.check_unchanged()
     }
 
@@ -488,10 +486,10 @@ mod tests {
                 let reader = input.reader(&input.tensors()[0], Some(&spec), None).unwrap();
                 for (most, window) in [(1 << 20, 1 << 20), (64, 100), (1, 1)] {
                     let mut out = vec![0x5A; reader.bytes() as usize];
-                    let (pool, budget) = (Pool::new(2), Budget::new(BESIDE));
+                    let limits = Limits::new(&(), BESIDE, 2);
                     let (pieces, told) = ([100, 40, 16], Cell::new(0));
                     let sizes = Sizes { most, window, written: 0, pieces, far: window };
-                    let run = Run { reader: &reader, pool, budget, watch: &(), sizes, told };
+                    let run = Run { reader: &reader, limits, sizes, told };
                     run.run(&mut out).unwrap();
                     assert!(out == expected, "{from} to {text} {sizes:?}");
                 }
@@ -551,13 +549,11 @@ mod tests {
                         sizes.map(|sizes| [(sizes, 1), (sizes, 3)]).concat()
                     {
                         let mut out = vec![0x5A; reader.bytes() as usize];
-                        let (pool, budget) = (Pool::new(threads), Budget::new(BESIDE));
+                        let limits = Limits::new(&(), BESIDE, threads);
                         let (pieces, far) = ([100, 40, 16], window);
                         let sizes = Sizes { most, window, written, pieces, far };
                         let told = Cell::new(0);
-                        Run { reader: &reader, pool, budget, watch: &(), sizes, told }
-                            .run(&mut out)
-                            .unwrap();
+                        Run { reader: &reader, limits, sizes, told }.run(&mut out).unwrap();
                         assert!(out == expected, "{dtype} {text} to {to} {area:?} {sizes:?}");
                         checked += 1;
                     }

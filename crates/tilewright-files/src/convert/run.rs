@@ -3,6 +3,7 @@
 use std::{borrow::Cow, collections::BTreeMap, io::Write, path::Path};
 
 use tilewright_fingerprint::Fingerprint;
+use tilewright_transfer::Limits;
 
 use crate::{
     Conversion, Error, Watch,
@@ -13,20 +14,17 @@ use crate::{
         temporary::{self, Temporary},
     },
     container::{self, Section, Target},
-    error,
-    layout::{note, record::Record},
-    open::source::Source,
-    transfer::{
-        budget::{Budget, LEAST},
+    convert::{
+        budget::LEAST,
         job::total_bytes,
         output::{self, Output, Sink, Stream, Wrap},
-        pipeline,
-        pool::Pool,
-        uploads,
+        pipeline, uploads,
         work::Pass,
     },
+    error,
+    layout::{note_file, record::Record},
+    open::source::Source,
     verify,
-    verify::workers::{Workers, go_on},
 };
 
 impl Conversion<'_> {
@@ -88,79 +86,11 @@ pub(crate) fn run(
         return Err(error::usage("the result goes to a stream; call run_to"));
     }
     conversion.input.check_sums(watch)?;
-    let means = Means::new(conversion, watch);
-    let verified = filled(conversion, &means, &Moved { conversion, wrap })?;
-    Ok(means.report(conversion, verified))
-}
-
-/// Writes and checks the files of a result.
-pub(crate) trait Filling {
-    /// Writes a file, and syncs it to the disk.
-    fn write(
-        &self,
-        target: &Target,
-        temporary: &Temporary,
-        means: &Means<'_>,
-    ) -> Result<Written, Error>;
-
-    /// Compares all files on request, before they get their names; returns the number of compared bytes.
-    fn check(
-        &self,
-        done: &[Temporary],
-        data: &BTreeMap<usize, Fingerprint>,
-        means: &Means<'_>,
-    ) -> Result<Option<u64>, Error>;
-}
-
-/// Fills the files of a result, and gives them their names.
-pub(crate) fn filled(
-    conversion: &Conversion<'_>,
-    means: &Means<'_>,
-    filling: &dyn Filling,
-) -> Result<Option<u64>, Error> {
-    if conversion.is_upload() {
-        let write = |target: &Target, sink: Box<dyn Sink + '_>| {
-            write_to(conversion, target, &target.path, sink, means).map(drop)
-        };
-        uploads::filled(conversion, means.watch, &write)?;
-        return Ok(conversion.request.verify.then(|| total_bytes(&conversion.jobs)));
-    }
-    let write = || files(conversion, means, filling);
-    match &conversion.stage {
-        Some(stage) => stage.filled(means.watch, write),
-        None => write(),
-    }
-}
-
-/// Fills the files of a conversion tensor by tensor.
-struct Moved<'a> {
-    conversion: &'a Conversion<'a>,
-    wrap: Wrap<'a>,
-}
-
-impl Filling for Moved<'_> {
-    fn write(
-        &self,
-        target: &Target,
-        temporary: &Temporary,
-        means: &Means<'_>,
-    ) -> Result<Written, Error> {
-        let sink = (self.wrap)(temporary.writer()?);
-        write_to(self.conversion, target, &target.path, sink, means)
-    }
-
-    fn check(
-        &self,
-        done: &[Temporary],
-        data: &BTreeMap<usize, Fingerprint>,
-        means: &Means<'_>,
-    ) -> Result<Option<u64>, Error> {
-        if !self.conversion.request.verify {
-            return Ok(None);
-        }
-        let workers = Workers::new(means.watch, &means.budget, self.conversion.request.threads);
-        verify::written(self.conversion, done, data, workers).map(Some)
-    }
+    let limits = limits(conversion, watch);
+    let check =
+        |done: &[Temporary], data: &Fingerprints| verify::written(conversion, done, data, &limits);
+    let verified = written(conversion, &limits, wrap, &check)?;
+    Ok(report(conversion, &limits, verified))
 }
 
 /// Runs a conversion to a stream.
@@ -173,77 +103,102 @@ pub(crate) fn run_to(
         return Err(error::usage("the result goes to a file; call run"));
     }
     conversion.input.check_sums(watch)?;
-    let means = Means::new(conversion, watch);
-    streamed(conversion, out, &means)?;
-    conversion.input.check_unchanged()?;
-    Ok(means.report(conversion, None))
+    let limits = limits(conversion, watch);
+    streamed(conversion, out, &limits)?;
+    conversion.source.check_unchanged()?;
+    Ok(report(conversion, &limits, None))
+}
+
+/// Returns the limits of a run, and tells the watcher how many bytes it writes and compares.
+pub(crate) fn limits<'w>(conversion: &Conversion<'_>, watch: &'w dyn Watch) -> Limits<'w> {
+    let payload = total_bytes(&conversion.jobs);
+    let compared = if conversion.request.verify { payload } else { 0 };
+    watch.total(bytes_written(conversion).saturating_add(compared));
+    // It was checked when the conversion was prepared.
+    Limits::new(watch, conversion.left().unwrap_or(LEAST), conversion.request.threads)
+}
+
+/// Returns the number of bytes of a result.
+pub(crate) fn bytes_written(conversion: &Conversion<'_>) -> u64 {
+    let headers: u64 = conversion.targets.iter().map(Target::overhead).sum();
+    total_bytes(&conversion.jobs).saturating_add(headers)
+}
+
+fn report(conversion: &Conversion<'_>, limits: &Limits<'_>, verified: Option<u64>) -> Report {
+    let bytes_read = conversion.jobs.iter().map(|job| job.bytes_in).sum();
+    let (bytes_written, peak) = (bytes_written(conversion), limits.budget().peak());
+    Report { bytes_read, bytes_written, verified, peak }
+}
+
+/// The fingerprints of the summed data, by the numbers of their jobs.
+pub(crate) type Fingerprints = BTreeMap<usize, Fingerprint>;
+
+/// Compares the files of a result before they get their names, and returns the number of compared bytes.
+pub(crate) type Check<'c> = &'c dyn Fn(&[Temporary], &Fingerprints) -> Result<u64, Error>;
+
+/// Writes the files of a result through `wrap`, compares them on request, and gives them their names. Returns the number of compared
+/// bytes.
+pub(crate) fn written(
+    conversion: &Conversion<'_>,
+    limits: &Limits<'_>,
+    wrap: Wrap<'_>,
+    check: Check<'_>,
+) -> Result<Option<u64>, Error> {
+    if conversion.is_upload() {
+        let write = |target: &Target, sink: Box<dyn Sink + '_>| {
+            write_to(conversion, (target, &target.path), sink, limits).map(drop)
+        };
+        uploads::filled(conversion, limits, &write)?;
+        return Ok(conversion.request.verify.then(|| total_bytes(&conversion.jobs)));
+    }
+    let write = || files(conversion, limits, wrap, check);
+    match &conversion.folder {
+        Some(folder) => folder.filled(limits.watch(), write),
+        None => write(),
+    }
 }
 
 /// Writes the files of a result to a stream, in order.
 pub(crate) fn streamed(
     conversion: &Conversion<'_>,
     out: &mut dyn Write,
-    means: &Means<'_>,
+    limits: &Limits<'_>,
 ) -> Result<(), Error> {
     conversion.targets.iter().try_for_each(|target| {
         let sink = Box::new(Stream(&mut *out));
-        write_to(conversion, target, Path::new(STREAM), sink, means).map(drop)
+        write_to(conversion, (target, Path::new(STREAM)), sink, limits).map(drop)
     })
-}
-
-/// The resources of a run, and the number of bytes that it writes.
-pub(crate) struct Means<'a> {
-    pub(crate) watch: &'a dyn Watch,
-    pub(crate) budget: Budget,
-    pool: Pool,
-    pub(crate) bytes: u64,
-}
-
-impl<'a> Means<'a> {
-    pub(crate) fn new(conversion: &Conversion<'_>, watch: &'a dyn Watch) -> Means<'a> {
-        let payload = total_bytes(&conversion.jobs);
-        let headers: u64 = conversion.targets.iter().map(Target::overhead).sum();
-        let times = if conversion.request.verify { 2 } else { 1 };
-        watch.total(headers.saturating_add(payload.saturating_mul(times)));
-        // It was checked when the conversion was prepared.
-        let budget = Budget::new(conversion.left().unwrap_or(LEAST));
-        let pool = Pool::new(conversion.request.threads);
-        Means { watch, budget, pool, bytes: payload.saturating_add(headers) }
-    }
-
-    fn report(&self, conversion: &Conversion<'_>, verified: Option<u64>) -> Report {
-        let bytes_read = conversion.jobs.iter().map(|job| job.bytes_in).sum();
-        Report { bytes_read, bytes_written: self.bytes, verified, peak: self.budget.peak() }
-    }
 }
 
 /// Writes the result to files; returns the number of compared bytes if verification is requested.
 fn files(
     conversion: &Conversion<'_>,
-    means: &Means<'_>,
-    filling: &dyn Filling,
+    limits: &Limits<'_>,
+    wrap: Wrap<'_>,
+    check: Check<'_>,
 ) -> Result<Option<u64>, Error> {
     for target in &conversion.targets {
         temporary::sweep(&set::usual_path(&target.path))?;
     }
     if conversion.format.array.is_some() {
-        note::sweep(&conversion.out)?;
+        note_file::sweep(&conversion.out)?;
     }
-    space::check(&conversion.out, means.bytes)?;
-    let (mut done, mut sum, mut data) = (Vec::new(), None, BTreeMap::new());
+    space::check(&conversion.out, bytes_written(conversion))?;
+    let (mut done, mut sum, mut data) = (Vec::new(), None, Fingerprints::new());
     for (number, target) in set::targets(conversion)?.iter().enumerate() {
         let usual = set::usual_path(&target.path);
         let temporary =
             Temporary::create(&target.path, &usual, &access(conversion, number, &usual))?;
-        let written = filling.write(target, &temporary, means)?;
+        let sink = wrap(temporary.writer()?);
+        let written = write_to(conversion, (target, &target.path), sink, limits)?;
         sum = written.sum;
         data.extend(written.data);
         done.push(temporary);
     }
-    let verified = filling.check(&done, &data, means)?;
-    go_on(means.watch)?;
-    conversion.input.check_unchanged()?;
-    commit(conversion, done, (sum, &data), means.watch)?;
+    let verified = conversion.request.verify.then(|| check(&done, &data)).transpose()?;
+    limits.watch().check_cancelled()?;
+    conversion.source.check_unchanged()?;
+    commit(conversion, done, (sum, &data), limits.watch())?;
     Ok(verified)
 }
 
@@ -251,19 +206,19 @@ fn files(
 fn commit(
     conversion: &Conversion<'_>,
     mut done: Vec<Temporary>,
-    (sum, data): (Option<u32>, &BTreeMap<usize, Fingerprint>),
+    (sum, data): (Option<u32>, &Fingerprints),
     watch: &dyn Watch,
 ) -> Result<(), Error> {
     let force = conversion.request.force;
     let array = conversion.format.array.is_some().then(|| done.pop()).flatten();
     match (array, conversion.note.as_ref().zip(sum)) {
         (None, _) => set::commit(conversion, done, watch),
-        (Some(file), None) => note::persist_plain(file, force, watch),
+        (Some(file), None) => note_file::persist_plain(file, force, watch),
         (Some(file), Some(noted)) => {
             let access = access(conversion, 0, &conversion.out);
             let (texts, sum) = noted;
             let texts = container::noted_with(texts, data.get(&0));
-            note::persist(file, (&texts, sum), &access, force, watch)
+            note_file::persist(file, (&texts, sum), &access, force, watch)
         }
     }
 }
@@ -280,23 +235,20 @@ fn access(conversion: &Conversion<'_>, number: usize, usual: &Path) -> Access {
 }
 
 /// The checksum and the fingerprints of a written file.
-#[derive(Default)]
-pub(crate) struct Written {
+struct Written {
     /// The last checksum of the written bytes.
     sum: Option<u32>,
-    /// The fingerprints of the summed data, by the numbers of their jobs.
-    data: BTreeMap<usize, Fingerprint>,
+    data: Fingerprints,
 }
 
 /// Writes header and tensors of a target in order, and syncs them to the disk.
-pub(crate) fn write_to(
+fn write_to(
     conversion: &Conversion<'_>,
-    target: &Target,
-    path: &Path,
+    (target, path): (&Target, &Path),
     sink: Box<dyn Sink + '_>,
-    means: &Means<'_>,
+    limits: &Limits<'_>,
 ) -> Result<Written, Error> {
-    let mut output = Output::new(sink, path, means.watch, &means.budget);
+    let mut output = Output::new(sink, path, limits.watch(), limits.budget());
     let mut sections = Cow::from(&target.sections);
     if conversion.keeps_note() {
         // The note identifies the file by a checksum of all its bytes.
@@ -310,8 +262,7 @@ pub(crate) fn write_to(
         false => &[Pass::Both],
     };
     for pass in passes {
-        let (budget, pool) = (&means.budget, &means.pool);
-        pipeline::write(conversion, (&sections, *pass), &mut output, budget, pool)?;
+        pipeline::write(conversion, (&sections, *pass), &mut output, limits)?;
         if *pass != Pass::Write {
             check_data(conversion, target, output.fingerprints())?;
         }
@@ -325,7 +276,7 @@ pub(crate) fn write_to(
 fn check_data(
     conversion: &Conversion<'_>,
     target: &Target,
-    data: &BTreeMap<usize, Fingerprint>,
+    data: &Fingerprints,
 ) -> Result<(), Error> {
     let numbers = target.sections.iter().filter_map(|section| match section {
         Section::Tensor(number) => Some(*number),

@@ -19,18 +19,18 @@ use tilewright_notation::{Named, Spec};
 use crate::{
     Action, Conversion, Error, Input, Job, Report, Request, Tensor, Watch,
     container::{FORMATS, Format, Opened},
+    convert::{conversion, request::Choice},
     error,
     layout::{
         element_layout::{ElementLayout, check_width, width_in},
         names, record,
     },
     open::{
-        list_files::ListFiles,
+        lists_in_files::ListsInFiles,
         place::Place,
         reading::check_bytes,
         tensor::{IN_MEMORY, Piece},
     },
-    transfer::{conversion, request::Choice},
 };
 
 /// Arrays in memory that are written to a safetensors, npz, npy or raw file.
@@ -273,7 +273,7 @@ fn moved(job: Job, input: &Input, request: &Request) -> Result<Job, Error> {
     let tensor = input.tensors().get(job.tensor);
     let tensor = tensor.ok_or_else(|| error::usage(format!("no array {:?}", job.name)))?;
     let ordered = input.container_format().orders;
-    Job::new(job.tensor, (&input.path, tensor), &row_major()?, request, (ordered, &ListFiles))
+    Job::new(job.tensor, (&input.path, tensor), &row_major()?, request, (ordered, &ListsInFiles))
 }
 
 fn row_major() -> Result<Spec, Error> {

@@ -11,19 +11,18 @@ use std::sync::{
 
 use tilewright_fingerprint::Fingerprint;
 use tilewright_relayout::{Chunk, Read, Tile};
-use tilewright_transfer::{Failed, Refused, chunks};
+use tilewright_transfer::{Failed, Pool, Refused, chunks, fetch};
 
 use crate::{
     Error,
     container::Section,
-    error,
-    open::origin::Origin,
-    transfer::{
+    convert::{
         budget::{Budget, Buffer, Reservation},
-        pool::Pool,
-        shares::Shares,
+        shares::{Shares, list_bytes},
         work::{ConvertedTensor, Queue, Summed, Work},
     },
+    error,
+    open::origin::Origin,
 };
 
 /// A command of a worker to the writer of the file.
@@ -200,19 +199,16 @@ impl<'c, 'b> PipelineWorker<'c, 'b> {
         let (shares, unit) = (self.context.shares, part.job.reversed() as u64);
         let held = |chunk: &Chunk| {
             let range = chunk.range();
-            let (src, list) = (chunk.buffer_len() as u64, chunk.overhead_bytes());
+            let (src, list) = (chunk.buffer_len() as u64, list_bytes(chunk));
             shares.held(src, list, range.end - range.start)
         };
         let mut take = |chunk: &Chunk| self.chunk(part, chunk).map_err(Failed::Place);
         let done = chunks(&part.plan, range, (unit, shares.share), &held, &mut take);
-        done.map_err(|failed| {
-            let outside = |end| short(part, end as usize).into();
-            failed.into_error(|error| part.failed(error).into(), outside)
-        })
+        done.map_err(|failed| ended(part, failed))
     }
 
     fn chunk(&mut self, part: &ConvertedTensor<'_>, chunk: &Chunk) -> Result<(), End> {
-        let (range, list) = (chunk.range(), chunk.overhead_bytes());
+        let (range, list) = (chunk.range(), list_bytes(chunk));
         let (len, buffer) = (range.end - range.start, chunk.buffer_len());
         let mut src = self.source(buffer as u64, list, len)?;
         let _list = self.context.budget.reserve(list)?;
@@ -264,13 +260,11 @@ impl<'c, 'b> PipelineWorker<'c, 'b> {
         src: &mut [u8],
         reads: impl Iterator<Item = Read>,
     ) -> Result<(), End> {
-        for read in reads {
-            let end = read.at.saturating_add(read.len);
-            let bytes = src.get_mut(read.at..end).ok_or_else(|| short(part, end))?;
-            self.read(part, bytes, read.src)?;
-            part.reverse(bytes, read.src)?;
-        }
-        Ok(())
+        let mut read = |bytes: &mut [u8], from: u64| {
+            self.read(part, bytes, from)?;
+            Ok(part.reverse(bytes, from)?)
+        };
+        fetch(reads, src, &mut read).map_err(|failed| ended(part, failed))
     }
 
     fn go_on(&self) -> Result<(), End> {
@@ -367,6 +361,12 @@ impl<'c, 'b> PipelineWorker<'c, 'b> {
             }
         }
     }
+}
+
+/// Returns the end of a worker whose move of a tensor failed.
+fn ended(part: &ConvertedTensor<'_>, failed: Failed<End>) -> End {
+    let outside = |end| short(part, end as usize).into();
+    failed.into_error(|error| part.failed(error).into(), outside)
 }
 
 fn short(part: &ConvertedTensor<'_>, len: usize) -> Error {

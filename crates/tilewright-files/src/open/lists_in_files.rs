@@ -10,7 +10,7 @@ use tilewright_core::Dtype;
 use tilewright_notation::{Error as NotationError, Lists, MAX_ENTRIES};
 
 use crate::{
-    Error, container::npy::Header, layout::names, open::source::Source, transfer::budget::zeros,
+    Error, container::npy::Header, convert::budget::zeros, layout::names, open::source::Source,
 };
 
 /// The largest number of bytes of a text of numbers that is read: 20 digits and a separator for each entry.
@@ -18,9 +18,9 @@ const MOST_TEXT: u64 = 21 * MAX_ENTRIES;
 
 /// Reads lists from files, and refuses lists in tensors.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct ListFiles;
+pub(crate) struct ListsInFiles;
 
-impl Lists for ListFiles {
+impl Lists for ListsInFiles {
     fn file(&self, path: &str) -> Result<Vec<i64>, NotationError> {
         let failed = |said: String| unsupported(format!("the index table {path:?}: {said}"));
         let facts = fs::metadata(path).map_err(|error| failed(error.to_string()))?;

@@ -5,7 +5,7 @@ use tilewright_notation::{Error as NotationError, Lists, MAX_ENTRIES};
 use crate::{
     Input, Tensor,
     layout::names,
-    open::list_files::{ListFiles, NO_LIST, integers, is_signed, unsupported},
+    open::lists_in_files::{ListsInFiles, NO_LIST, integers, is_signed, unsupported},
 };
 
 /// The lists that a SPEC may name when files are read: `@PATH` is an `.npy` file of integers, or a text of numbers; `tensor NAME`
@@ -66,11 +66,11 @@ impl<'a> FileLists<'a> {
 
 impl Lists for FileLists<'_> {
     fn file(&self, path: &str) -> Result<Vec<i64>, NotationError> {
-        ListFiles.file(path)
+        ListsInFiles.file(path)
     }
 
     fn tensor(&self, name: &str) -> Result<Vec<i64>, NotationError> {
-        let Some(input) = self.input else { return ListFiles.tensor(name) };
+        let Some(input) = self.input else { return ListsInFiles.tensor(name) };
         let Some((input, tensor)) = self.find(name) else {
             let near = names::near(name, input.tensors().iter().map(Tensor::name));
             let path = input.path().display();

@@ -6,7 +6,9 @@
 //!
 //! One object replaces another at once. A set does not replace another: readers of the old index would find new files.
 
-use crate::{Conversion, Error, Watch, container::Target, transfer::output::Sink};
+use tilewright_transfer::Limits;
+
+use crate::{Conversion, Error, Watch, container::Target, convert::output::Sink};
 
 /// Writes the sections of a file to a sink.
 pub(crate) type WriteTo<'w> = &'w dyn Fn(&Target, Box<dyn Sink + '_>) -> Result<(), Error>;
@@ -14,10 +16,10 @@ pub(crate) type WriteTo<'w> = &'w dyn Fn(&Target, Box<dyn Sink + '_>) -> Result<
 /// Writes the objects of a conversion by `write`, and makes them visible.
 pub(crate) fn filled(
     conversion: &Conversion<'_>,
-    watch: &dyn Watch,
+    limits: &Limits<'_>,
     write: WriteTo<'_>,
 ) -> Result<(), Error> {
-    here::filled(conversion, watch, write)
+    here::filled(conversion, limits, write)
 }
 
 #[cfg(feature = "remote")]
@@ -29,9 +31,8 @@ mod here {
     use super::*;
     use crate::{
         commit::upload,
+        convert::checked::Checked,
         open::{remote::location, source::Source},
-        transfer::checked::Checked,
-        verify::workers::go_on,
     };
 
     /// The number of bytes of a small file that are copied at once.
@@ -56,14 +57,14 @@ mod here {
 
     pub(crate) fn filled(
         conversion: &Conversion<'_>,
-        watch: &dyn Watch,
+        limits: &Limits<'_>,
         write: WriteTo<'_>,
     ) -> Result<(), Error> {
         let mut uploads = Vec::new();
-        let done = written(conversion, (write, watch), &mut uploads)
-            .and_then(|()| companions(conversion, watch, &mut uploads))
-            .and_then(|()| go_on(watch))
-            .and_then(|()| conversion.input.check_unchanged());
+        let done = written(conversion, (write, limits), &mut uploads)
+            .and_then(|()| companions(conversion, limits.watch(), &mut uploads))
+            .and_then(|()| limits.watch().check_cancelled())
+            .and_then(|()| conversion.source.check_unchanged());
         match done {
             Ok(()) => committed(uploads),
             Err(error) => Err(undone(error, uploads, &[])),
@@ -73,7 +74,7 @@ mod here {
     /// Writes the files of a conversion to uploads. Those before the last are sent whole, so that one upload at a time has buffers.
     fn written(
         conversion: &Conversion<'_>,
-        (write, watch): (WriteTo<'_>, &dyn Watch),
+        (write, limits): (WriteTo<'_>, &Limits<'_>),
         uploads: &mut Vec<Upload>,
     ) -> Result<(), Error> {
         let (force, memory) = (conversion.request.force, conversion.request.memory / 2);
@@ -86,7 +87,7 @@ mod here {
             let mut upload = Upload::begin(&place, lengths, memory, force)?;
             let sent = Box::new(Sent(&mut upload));
             let done = match conversion.request.verify {
-                true => Checked::new(sent, conversion, target, watch)
+                true => Checked::new(sent, conversion, target, limits.watch())
                     .and_then(|checked| write(target, Box::new(checked))),
                 false => write(target, sent),
             };
@@ -102,10 +103,10 @@ mod here {
         watch: &dyn Watch,
         uploads: &mut Vec<Upload>,
     ) -> Result<(), Error> {
-        let Some(stage) = &conversion.stage else { return Ok(()) };
-        let (folder, last) = (location(&stage.out)?, uploads.pop());
-        for (name, path, changed) in stage.companions.files() {
-            let at = folder.join(&name);
+        let Some(folder) = &conversion.folder else { return Ok(()) };
+        let (at, last) = (location(&folder.out)?, uploads.pop());
+        for (name, path, changed) in folder.companions.files() {
+            let at = at.join(&name);
             let (upload, done) = match changed {
                 Some(bytes) => {
                     let mut upload = Upload::begin(&at, (bytes.len() as u64, 0), 0, false)?;
@@ -132,7 +133,7 @@ mod here {
     fn copied(source: &Source, upload: &mut Upload, watch: &dyn Watch) -> Result<(), Error> {
         let (mut piece, mut at) = (vec![0; STEP.min(source.len() as usize)], 0);
         while at < source.len() {
-            go_on(watch)?;
+            watch.check_cancelled()?;
             let len = (source.len() - at).min(piece.len() as u64) as usize;
             let bytes = piece.get_mut(..len).unwrap_or_default();
             source.read(bytes, at)?;
@@ -174,7 +175,7 @@ mod here {
 
     pub(crate) fn filled(
         conversion: &Conversion<'_>,
-        _: &dyn Watch,
+        _: &Limits<'_>,
         _: WriteTo<'_>,
     ) -> Result<(), Error> {
         Err(remote::left_out(&conversion.out))
