@@ -39,7 +39,7 @@ impl Bar {
         }
         // Waits for requests end at once.
         #[cfg(feature = "remote")]
-        tilewright::files::remote::cancel_by(Arc::clone(&signal));
+        files::remote::cancel_by(Arc::clone(&signal));
         Bar { bar, signal }
     }
 
