@@ -350,7 +350,7 @@ fn verified_uploads_are_compared_before_they_are_sent() {
             let conversion =
                 Conversion::prepare(&input, "s3://bucket/out/b.safetensors", request).unwrap();
             let report = conversion.run(&()).unwrap();
-            assert!(report.verified().is_some_and(|bytes| bytes > 12 << 20), "{at} {memory}");
+            assert!(report.verified().is_some_and(|bytes| bytes > 12_000_000), "{at} {memory}");
             assert!(server.get("bucket/out/b.safetensors").unwrap() == fs::read(&out).unwrap());
         }
     }

@@ -47,6 +47,18 @@ impl fmt::Display for OutsideRange {
 
 impl std::error::Error for OutsideRange {}
 
+/// An answer that broke off, of a request that is not repeated by itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BrokenAnswer;
+
+impl fmt::Display for BrokenAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the answer broke off")
+    }
+}
+
+impl std::error::Error for BrokenAnswer {}
+
 /// A client whose answers are checked.
 #[derive(Debug)]
 struct Guarded(HttpClient);
@@ -88,7 +100,8 @@ async fn checked(answer: HttpResponse, whole: bool) -> Result<HttpResponse, Http
     if whole {
         let (mut bytes, mut body) = (Vec::new(), body.bytes_stream());
         while let Some(piece) = body.next().await {
-            bytes.extend_from_slice(&piece?);
+            let broken = |_| HttpError::new(HttpErrorKind::Unknown, BrokenAnswer);
+            bytes.extend_from_slice(&piece.map_err(broken)?);
         }
         return Ok(HttpResponse::from_parts(parts, bytes.into()));
     }

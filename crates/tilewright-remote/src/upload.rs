@@ -17,13 +17,15 @@ use std::{
 
 use object_store::{
     Error as Cause, MultipartId, ObjectStoreExt, PutMode, PutOptions, PutPayload,
-    client::HttpError, multipart::PartId, path::Path,
+    multipart::PartId, path::Path,
 };
 use tilewright_error::Remedy;
 use tokio::task::JoinHandle;
 
 use crate::{
-    Error, Location, Object, error,
+    Error, Location, Object,
+    client::BrokenAnswer,
+    error,
     parts::{LEAST_PART as LEAST, MOST_PARTS as PARTS},
     patience::Tries,
     runtime::{runtime, wait, wait_to_end},
@@ -446,7 +448,7 @@ pub(crate) async fn started(
             Ok(begun) => return Ok(begun),
             Err(cause) => cause,
         };
-        let is_broken = error::cause::<HttpError>(&cause).is_some();
+        let is_broken = error::cause::<BrokenAnswer>(&cause).is_some();
         if !is_broken || !tries.again(None).await {
             return Err(error::failed(location, "begin its upload", error::said(&cause)));
         }

@@ -78,7 +78,7 @@ impl Collection {
     pub fn open_as(path: impl AsRef<Path>, reading: &Reading) -> Result<Collection, Error> {
         let path = path.as_ref();
         let mut all = Collection { inputs: vec![], tensors: BTreeMap::new(), passed: vec![] };
-        if !place::is_folder(path) {
+        if !place::is_folder(path)? {
             all.add(&Place::parse(path), None, reading)?;
             return Ok(all);
         }

@@ -67,7 +67,7 @@ const WEIGHTS: [&str; 15] = [
 /// Returns the file to open for a path: the checkpoint in it, if it is a folder.
 pub(crate) fn opened(place: Place) -> Result<Place, Error> {
     // A path with a format prefix names a file of that format.
-    if !is_folder(&place) {
+    if !is_folder(&place)? {
         return Ok(place);
     }
     let path = checkpoint(&place.path)?;
@@ -75,8 +75,11 @@ pub(crate) fn opened(place: Place) -> Result<Place, Error> {
 }
 
 /// Returns whether a path names a folder and does not have a format prefix.
-pub(crate) fn is_folder(place: &Place) -> bool {
-    place.format == container::by_ending(&place.path) && place::is_folder(&place.path)
+pub(crate) fn is_folder(place: &Place) -> Result<bool, Error> {
+    match place.format == container::by_ending(&place.path) {
+        true => place::is_folder(&place.path),
+        false => Ok(false),
+    }
 }
 
 /// Returns the file in a folder that names all its tensors.
@@ -266,7 +269,10 @@ pub(crate) fn difference(
     chosen: &dyn Fn(&mut Companions) -> Result<(), Error>,
     limits: &Limits<'_>,
 ) -> Result<Option<String>, Error> {
-    let Some(own) = against.folder.as_ref().filter(|_| is_folder(out)) else { return Ok(None) };
+    let Some(own) = &against.folder else { return Ok(None) };
+    if !is_folder(out)? {
+        return Ok(None);
+    }
     let mut companions = Companions::of(own, against)?;
     chosen(&mut companions)?;
     companions.difference(&out.path, limits)

@@ -84,7 +84,7 @@ pub(crate) fn open_place(
     reading: &Reading,
     watch: &dyn Watch,
 ) -> Result<Input, Error> {
-    let folder = folder::is_folder(place).then(|| place.path.clone());
+    let folder = folder::is_folder(place)?.then(|| place.path.clone());
     let (format, source) = file_of(place)?;
     let beside = folder.as_ref().and_then(|folder| folder::set_aside(folder, source.path()));
     Ok(Input { folder, beside, ..open_as(format, source, reading, watch)? })

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::{
+    Error,
     container::{self, Format},
     open::{remote, source::is_standard},
 };
@@ -26,10 +27,11 @@ impl Place {
 
 /// Returns whether a path names a folder: of this machine, or one with objects in it. A URL whose name has the ending of a format
 /// names an object.
-pub(crate) fn is_folder(path: &Path) -> bool {
+pub(crate) fn is_folder(path: &Path) -> Result<bool, Error> {
     match remote::is_url(path) {
-        true => container::by_ending(path).is_none() && remote::has_objects(path),
-        false => path.is_dir(),
+        true if container::by_ending(path).is_some() => Ok(false),
+        true => remote::has_objects(path),
+        false => Ok(path.is_dir()),
     }
 }
 

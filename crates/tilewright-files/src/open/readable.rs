@@ -46,7 +46,7 @@ pub fn list_folder(folder: &Path) -> Result<Vec<PathBuf>, Error> {
 
 /// Returns whether a path names a folder: of this machine, or one with objects in it.
 #[doc(hidden)]
-pub fn is_folder(path: &Path) -> bool {
+pub fn is_folder(path: &Path) -> Result<bool, Error> {
     place::is_folder(path)
 }
 

@@ -24,9 +24,9 @@ pub fn is_url(path: &Path) -> bool {
     SCHEMES.iter().any(|scheme| bytes.starts_with(scheme.as_bytes()))
 }
 
-/// Returns whether a URL names a folder with objects in it. A fault of the store is reported when the object is opened.
-pub(crate) fn has_objects(path: &Path) -> bool {
-    here::is_folder(path).unwrap_or(false)
+/// Returns whether a URL names a folder with objects in it.
+pub(crate) fn has_objects(path: &Path) -> Result<bool, Error> {
+    here::is_folder(path)
 }
 
 /// Returns whether a path of a listed folder is a folder; that of a URL has a slash at its end.

@@ -151,17 +151,25 @@ impl Job {
         };
         match all.and_then(|()| put(&begun)) {
             Ok(()) => Ok(begun),
-            Err(error) => {
-                let left = self.abort(&begun);
-                let known = match error.kind() {
-                    "exists" => store::small(&path)?,
-                    _ => None,
-                };
-                match known {
-                    Some(bytes) => self.read_uploads(&bytes),
-                    None => Err(left.iter().fold(error, |error, left| error.and(left))),
-                }
-            }
+            Err(error) => self.settle_uploads(&begun, error),
+        }
+    }
+
+    /// Returns the uploads of another process that was first, or an error with what is left. The answer to a write may be lost:
+    /// uploads that the store may list are kept, and the next run finds them.
+    fn settle_uploads(&self, begun: &[String], error: Error) -> Result<Vec<String>, Error> {
+        let listed = match store::small(&self.uploads_path()) {
+            Ok(Some(bytes)) => Some(self.read_uploads(&bytes)?),
+            Ok(None) => None,
+            Err(_) => return Err(error),
+        };
+        if listed.as_deref() == Some(begun) {
+            return Ok(begun.to_vec());
+        }
+        let left = self.abort(begun);
+        match listed.filter(|_| left.is_empty()) {
+            Some(listed) => Ok(listed),
+            None => Err(left.iter().fold(error, |error, left| error.and(left))),
         }
     }
 

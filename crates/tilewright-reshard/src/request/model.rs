@@ -158,7 +158,7 @@ const FAMILIES: [(&str, bool); 12] = [
 /// Returns the text of the config in the folder of a checkpoint, or in the folder of its one file; empty if there is
 /// none. A text in another encoding than UTF-8 states nothing.
 pub(crate) fn config(checkpoint: &Path) -> Result<String, Error> {
-    let folder = if is_folder(checkpoint) { Some(checkpoint) } else { checkpoint.parent() };
+    let folder = if is_folder(checkpoint)? { Some(checkpoint) } else { checkpoint.parent() };
     let found = file_in(folder.unwrap_or(checkpoint), CONFIG)?;
     Ok(found.and_then(|(_, bytes)| String::from_utf8(bytes).ok()).unwrap_or_default())
 }

@@ -103,7 +103,7 @@ impl Beside {
             let keys = keys.join(", ");
             beside.left.push(format!("metadata that differs between files: {keys}"));
         }
-        if is_folder(path) {
+        if is_folder(path)? {
             let own = files.iter().map(|file| &*file.path).collect();
             let companions = Companions::beside(path, &own)?;
             beside.left.extend(companions.warning());

@@ -83,7 +83,7 @@ impl FirstFile {
 
 /// Returns whether a path is a folder without an index.
 pub(crate) fn is_bare(path: &Path) -> Result<bool, Error> {
-    Ok(is_folder(path) && !has_index(path)?)
+    Ok(is_folder(path)? && !has_index(path)?)
 }
 
 /// Returns whether the files state that their tensors are boxes of arrays.
@@ -94,7 +94,7 @@ fn says_places(input: &Input) -> bool {
 /// Returns the files of a folder, those next to an index, or the one file.
 fn parts(path: &Path) -> Result<Vec<PathBuf>, Error> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    match (is_folder(path), is_index(path)) {
+    match (is_folder(path)?, is_index(path)) {
         (true, _) => listed(path),
         (false, true) => listed(folder.unwrap_or(Path::new("."))),
         (false, false) => Ok(vec![path.to_owned()]),
@@ -270,7 +270,7 @@ fn boxes(
 /// ```
 pub fn shards(path: impl AsRef<Path>, rules: Option<&Rules>) -> Result<Option<Collection>, Error> {
     let path = path.as_ref();
-    if !is_folder(path) && !is_index(path) {
+    if !is_folder(path)? && !is_index(path) {
         return Ok(None);
     }
     let is_of_files = is_bare(path)? && listed(path)?.len() > 1;
