@@ -195,8 +195,14 @@ pub fn learn_result(
             break;
         }
     }
-    let (bits, unit, decoded) = best
+    let (bits, mut unit, mut decoded) = best
         .ok_or_else(|| Error::unsupported(format!("no source can be read in {}", tensor.name)))?;
+    let moves = decoded.ids.iter().any(|id| *id >= 0);
+    if !moves && bits == 0 && Code::of(tensor.dtype).is_ok() {
+        // Constants are elements of the result's own type.
+        unit = tensor.dtype;
+        decoded = self::decoded(space, dtypes, unit, read)?;
+    }
     let count = bits / u64::from(unit.bits().unwrap_or(8));
     let unexplained = match decoded.unexplained() {
         Some(place) => {

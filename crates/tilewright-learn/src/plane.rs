@@ -201,10 +201,11 @@ fn described(points: &[Point]) -> Vec<(TermAxis, Point)> {
     }
     let (source, result) = points.iter().copied().unzip();
     let table = TermAxis::Table { source, result };
+    let most = table.integers() as usize;
     let (mut pieces, mut start) = (Vec::new(), 0);
     let all = Points::of(points);
     // A piece costs three integers besides its digits, and those of the other axes again.
-    while start < points.len() && 9 * pieces.len() < table.integers() as usize {
+    while start < points.len() && 9 * pieces.len() < most {
         let grown = grow(&all, start);
         let axis = TermAxis::Digits { first: 0, count: grown.count as u64, digits: grown.digits };
         pieces.push((axis, points[start]));

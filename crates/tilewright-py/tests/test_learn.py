@@ -69,6 +69,7 @@ def test_maps_through_a_parameter_are_layouts_of_it() -> None:
     parameter = np.concatenate([np.arange(first, first + 96 * 32).reshape(96, 32) for _, _, first in sources])
     found = tw.describe_map(packed(parameter), sources, through=parameter)
     assert [str(term) for term in found.terms] == ["parameter : (n n0:64) (k k0:2) -> n k n0 k0"]
+    assert (found.expand() == packed(parameter)).all()
     with pytest.raises(tw.OutOfRangeError, match="does not hold"):
         tw.describe_map(packed(parameter), sources, through=parameter[:100])
 
@@ -251,3 +252,60 @@ def test_live_memory_is_compared_and_updated() -> None:
         learned.scatter(memory, "up", np.array([0, 1]), np.zeros(1, np.float16))
     with pytest.raises(tw.ArgumentError):
         learned.scatter(memory, "down", np.array([0]), np.zeros(1, np.float16))
+
+
+def planned(folder: str) -> tuple[str, str, dict]:
+    """A plan of the loader in a file, a checkpoint, and what the loader makes of it."""
+    learned = tw.learn(load, WEIGHTS)
+    rng = np.random.default_rng(7)
+    weights = {name: rng.standard_normal(like.shape).astype(like.dtype) for name, like in WEIGHTS.items()}
+    tw.save(weights, f"{folder}/model.safetensors")
+    with open(f"{folder}/plan.json", "w") as file:
+        file.write(learned.plan("json"))
+    return f"{folder}/plan.json", f"{folder}/model.safetensors", load(weights)
+
+
+def test_memory_is_checked_against_a_file(tmp_path: object) -> None:
+    plan, model, memory = planned(str(tmp_path))
+    assert tw.check(plan, model, memory) is None
+    assert tw.check(tw.learn(load, WEIGHTS), model, [memory]) is None
+    memory["w13"].reshape(-1)[100] += 1
+    found = tw.check(plan, model, memory)
+    assert isinstance(found, tw.Unlike) and (found.tensor, found.result, found.differing) == ("gate", "w13", 1)
+    assert str(found).startswith("gate differs in w13 of rank 0: 1 elements, the first is [")
+    with pytest.raises(tw.MismatchError, match="lacks norm"):
+        tw.check(plan, model, {"w13": memory["w13"]})
+    with pytest.raises(tw.MismatchError, match="bytes"):
+        tw.check(plan, model, {**memory, "norm": np.zeros(3, np.float32)})
+    with pytest.raises(tw.ArgumentError, match="memory has 2 ranks, and the plan has 1"):
+        tw.check(plan, model, [memory, memory])
+
+
+def test_plans_of_files_scatter(tmp_path: object) -> None:
+    path, model, memory = planned(str(tmp_path))
+    plan = tw.LoaderPlan(path)
+    assert plan.ranks == 1 and plan.held["up"] == (1, 1, 0) and plan.sources[0][0] == "gate"
+    assert plan.scatter(memory, "up", np.array([5, 40]), np.array([1, 2], np.float16)) == 2
+    found = plan.check(model, memory)
+    assert found is not None and (found.tensor, found.coordinate, found.differing) == ("up", (0, 5), 2)
+    with pytest.raises(tw.ArgumentError, match="no tensor down"):
+        plan.scatter(memory, "down", np.array([5]), np.array([1], np.float16))
+    with pytest.raises(tw.DtypeError, match="32 bits"):
+        plan.scatter(memory, "up", np.array([5]), np.array([1], np.float32))
+
+
+def test_chance_is_not_a_move_in_partial_plans() -> None:
+    # Averages have digits in every load; by chance one in 128 has the right check digit as well.
+    def half(w: np.ndarray) -> np.ndarray:
+        out = w.copy()
+        out[::2] = (w[::2] + np.roll(w[::2], 1, axis=0)) / 2
+        return out
+
+    learned = tw.learn(half, np.zeros((64, 64), np.float32), partial=True)
+    assert learned.problems
+    learned.check(2, seed=9)
+
+
+def test_patterns_without_a_match_are_said() -> None:
+    with pytest.warns(UserWarning, match="matches no input"):
+        tw.learn(lambda w: w.copy(), np.zeros(3, np.float32), drop=["lm_head.*"])

@@ -169,3 +169,138 @@ fn dumps_that_do_not_fit_are_named() {
         "{error}"
     );
 }
+
+/// Learns the loader of two ranks, and returns the plan.
+fn plan(folder: &Path) -> String {
+    made(folder);
+    loads(folder, |_, _| {});
+    let plan = folder.join("plan.json").display().to_string();
+    let (status, text, error) = learned(folder, &["-o", &plan]);
+    assert_eq!(status, 0, "{text}{error}");
+    plan
+}
+
+#[test]
+fn plans_make_the_files_of_all_ranks_and_the_checkpoint_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan(folder.path());
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (fresh, ranks, back) =
+        (path("probe/fresh/model.safetensors"), path("ranks"), path("back.safetensors"));
+    let convert = |args: &[&str]| code(&[&["convert"], args, &["--plan", &plan]].concat());
+    let (status, text, error) = convert(&[&fresh, &ranks, "--verify"]);
+    assert!(status == 0 && text.contains("2 files"), "{text}{error}");
+    // They are what the loader made, and its files are beside them.
+    for rank in ["rank0.safetensors", "rank1.safetensors"] {
+        let own = read(&folder.path().join("ranks").join(rank));
+        assert_eq!(own, read(&folder.path().join("dumps/fresh").join(rank)));
+    }
+    assert!(folder.path().join("ranks/config.json").exists());
+    let (status, _, error) = convert(&[&ranks, &back, "--inverse", "--verify"]);
+    assert_eq!(status, 0, "{error}");
+    let sorted = |name: &str| {
+        let mut all = read(Path::new(name));
+        all.sort();
+        all
+    };
+    assert_eq!(sorted(&back), sorted(&fresh));
+    // The folder is not replaced, and copies must be equal.
+    let (status, _, error) = convert(&[&fresh, &ranks]);
+    assert!(status == 2 && error.contains("exists; name a new folder"), "{error}");
+    let second = folder.path().join("ranks/rank1.safetensors");
+    let mut tensors = read(&second);
+    tensors.iter_mut().find(|one| one.0 == "norm").unwrap().2[0] ^= 1;
+    fs::remove_file(&second).unwrap();
+    write(&second, &tensors);
+    let (status, _, error) = convert(&[&ranks, &path("again.safetensors"), "--inverse"]);
+    assert!(status != 0 && error.contains("copies of one element of the checkpoint"), "{error}");
+    fs::remove_file(&second).unwrap();
+    let (status, _, error) = convert(&[&ranks, &path("again.safetensors"), "--inverse"]);
+    assert!(status == 3 && error.contains("rank1.safetensors"), "{error}");
+    // Another checkpoint, and plans that are not plans.
+    let cnn = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    let (status, _, error) = convert(&[cnn, &path("other")]);
+    assert!(status == 2 && error.contains("lacks gate, which the plan reads"), "{error}");
+    let (status, _, error) = code(&["convert", &fresh, &path("other"), "--plan", &fresh]);
+    assert!(status != 0 && error.contains("it is not a plan in JSON"), "{error}");
+}
+
+#[test]
+fn plans_that_contradict_themselves_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan(folder.path());
+    let text = fs::read_to_string(&plan).unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let fresh = path("probe/fresh/model.safetensors");
+    let with = |from: &str, to: &str| {
+        assert!(text.contains(from), "{from}: {text}");
+        fs::write(path("wrong.json"), text.replacen(from, to, 1)).unwrap();
+        let (status, _, error) =
+            code(&["convert", &fresh, &path("out"), "--plan", &path("wrong.json")]);
+        assert_ne!(status, 0);
+        error
+    };
+    let up = "\"at\":16,";
+    assert!(
+        with(up, "\"at\":15,").contains("two terms have element"),
+        "{}",
+        with(up, "\"at\":15,")
+    );
+    assert!(with(up, "\"at\":99,").contains("leave the result"));
+    let wide = with("\"unit\":\"bf16\"", "\"unit\":\"f32\"");
+    assert!(wide.contains("is not 64 units of f32"), "{wide}");
+    let narrow =
+        with("\"dtype\":\"bf16\",\"extents\":[8,4]", "\"dtype\":\"f32\",\"extents\":[8,4]");
+    assert!(narrow.contains("takes elements of f32"), "{narrow}");
+}
+
+#[test]
+fn patterns_without_a_match_and_maps_without_moves_are_said() {
+    let folder = tempfile::tempdir().unwrap();
+    made(folder.path());
+    // The loader makes zeros.
+    loads(folder.path(), |_, made| made.iter_mut().for_each(|one| one.2.fill(0)));
+    let all = ["--drop", "gate", "--drop", "{up,norm}", "--drop", "lm_head*"];
+    let (status, text, error) = learned(folder.path(), &all);
+    assert!(
+        status == 0 && text.ends_with("no array holds an element of the checkpoint\n"),
+        "{text}"
+    );
+    assert!(error.contains("--drop lm_head*: no tensor of the probe matches"), "{error}");
+}
+
+#[test]
+fn names_reach_the_terminal_escaped() {
+    let folder = tempfile::tempdir().unwrap();
+    made(folder.path());
+    loads(folder.path(), |_, made| made[1].0 = "a\u{1b}[31m".into());
+    let (_, text, _) = learned(folder.path(), &[]);
+    assert!(text.contains("a\\u{1b}[31m") && !text.contains('\u{1b}'), "{text}");
+}
+
+/// Writes a safetensors file of U8 `w`, BOOL `mask`, and `head`, a second name of `w`.
+fn masked(path: &Path) {
+    let header = r#"{"__metadata__":{"head":"w"},"w":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},"mask":{"dtype":"BOOL","shape":[2],"data_offsets":[4,6]}}"#;
+    let bytes =
+        [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &[0, 0, 0, 0, 1, 0]].concat();
+    fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn truth_values_and_second_names_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    masked(&folder.path().join("model.safetensors"));
+    let (status, text, error) =
+        code(&["learn", "make", &path("model.safetensors"), &path("probe")]);
+    assert!(status == 0 && text.contains("1 tensors"), "{text}{error}");
+    let load = folder.path().join("probe/load0/model.safetensors");
+    let tensors = read(&load);
+    let mask = tensors.iter().find(|tensor| tensor.0 == "mask").unwrap();
+    assert_eq!(mask.2, [1, 0]);
+    let input = open(&load, &Reading::default()).unwrap();
+    assert!(input.tied().map(|(name, tensor)| (name, tensor.name())).eq([("head", "w")]));
+    // A loader that copies.
+    let (status, text, error) = code(&["learn", "read", &path("probe"), &path("probe")]);
+    assert!(status == 0 && text.ends_with("fresh data agree\n"), "{text}{error}");
+}

@@ -79,3 +79,20 @@ fn a_permutation_of_rows_is_a_table() {
     assert_eq!(learned.terms().len(), 1);
     assert!(learned.integers() <= 3 + 18 + 3);
 }
+
+/// A random permutation of elements is a table, and is described in time that grows little faster than its size.
+#[test]
+fn permutations_of_elements_are_tables() {
+    let size = 1 << 17;
+    let sources = Sources::numbered([("w".into(), vec![size / 64, 64])]).unwrap();
+    let mut ids: Vec<i64> = (1..=size as i64).collect();
+    let mut state = 1u64;
+    for k in (1..ids.len()).rev() {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ids.swap(k, (state >> 33) as usize % (k + 1));
+    }
+    let described = describe(&ids, &sources).unwrap();
+    assert_eq!(described.expand().unwrap(), ids);
+    assert_eq!(described.terms().len(), 1);
+}

@@ -65,6 +65,8 @@ def dump(
 
     >>> dump("probe", "dumps", packed="packed", tensor_parallel_size=2)  # doctest: +SKIP
     """
+    for name, value in _ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
     probe, dumps = os.fspath(probe), os.fspath(dumps)
     folders = _loads(probe)
     for rank in ranks if ranks is not None else range(tensor_parallel_size):
@@ -139,8 +141,8 @@ def _loads(probe: str) -> list[tuple[str, str]]:
     """The names and folders of the checkpoints of a probe."""
     if not os.path.isfile(os.path.join(probe, "probe.json")):
         raise _errors.make("arguments", f"{probe} has no probe.json; `tilewright learn make` makes a probe", None, None)
-    folders = [(name, os.path.join(probe, name)) for name in sorted(os.listdir(probe))]
-    folders = [(name, folder) for name, folder in folders if os.path.isdir(folder)]
+    named = [name for name in os.listdir(probe) if name == "fresh" or name.startswith("load")]
+    folders = [(name, os.path.join(probe, name)) for name in named]
     for _, folder in folders:
         if not os.path.isfile(os.path.join(folder, "config.json")):
             raise _errors.make("arguments", f"{folder} has no config.json; make the probe from the model's folder", None, None)
@@ -156,13 +158,18 @@ def _write(memory: Mapping[str, Any], folder: str, name: str, rank: int) -> None
 
 def _vllm(module: str) -> Any:
     """A module of vLLM, of no type: the package is checked where vLLM is not installed."""
-    for name, value in _ENVIRONMENT.items():
-        os.environ.setdefault(name, value)
-    version = str(importlib.import_module("vllm").__version__).split("+")[0]
-    if version not in KNOWN:
-        said = f"vLLM {version} is installed, and tilewright.vllm knows {', '.join(KNOWN)}; its loader may have changed"
-        raise _errors.make("unsupported", said, None, None)
+    unknown = _unknown()
+    if unknown is not None:
+        raise _errors.make("unsupported", unknown, None, None)
     return importlib.import_module(f"vllm.{module}" if module else "vllm")
+
+
+def _unknown() -> str | None:
+    """A sentence about a version of vLLM that this module does not know, else None."""
+    version = str(importlib.import_module("vllm").__version__).split("+")[0]
+    if version in KNOWN:
+        return None
+    return f"vLLM {version} is installed, and tilewright.vllm knows {', '.join(KNOWN)}; its loader may have changed"
 
 
 @contextlib.contextmanager
@@ -261,10 +268,15 @@ def register() -> None:
     --plan`` wrote. Each rank copies its file to its parameters, compares fingerprints of both, and logs the time. Then vLLM packs.
 
     ``--model-loader-extra-config '{"beside": "CHECKPOINT"}'`` first loads the checkpoint as vLLM does, compares its parameters with
-    the file, and logs the time of both.
+    the file, and logs the time of both. In a version of vLLM that this module does not know nothing is registered.
 
     >>> register()  # doctest: +SKIP
     """
+    unknown = _unknown()
+    if unknown is not None:
+        # Other load formats must go on working.
+        _log.warning("the load format tilewright is not registered: %s", unknown)
+        return
     loaders = _vllm("model_executor.model_loader")
     if "tilewright" in getattr(loaders, "_LOAD_FORMAT_TO_MODEL_LOADER", {}):
         return

@@ -26,6 +26,7 @@ mod probe;
 #[cfg(feature = "files")]
 mod recipe;
 mod report;
+mod sizes;
 
 use tilewright_core::{Dtype, Fill};
 use tilewright_notation::{ArrayLayout, Named};
@@ -44,6 +45,7 @@ pub use probe::Probe;
 #[cfg(feature = "files")]
 pub use recipe::recipe;
 pub use report::{Report, differs};
+pub use sizes::{NamedSizes, Predicted, predict};
 pub use tilewright_learn::*;
 
 /// Returns the array layout of a result that holds one source, with the source's extents; `None` if there is none of shape and

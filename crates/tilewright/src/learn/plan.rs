@@ -179,6 +179,10 @@ pub fn from_json(value: &Value) -> Result<Learned, Error> {
         }
         None => return Err(corrupt("tilewright_plan")),
     }
+    if value["predicted"] == true {
+        let said = "the plan is predicted and not learned; confirm it by one load";
+        return Err(Error::unsupported(said));
+    }
     let mut tensors = Vec::new();
     let mut numbered = Vec::new();
     for source in array(value, "source")? {
