@@ -155,7 +155,7 @@ impl C {
         self.line(&format!("int64_t s = {src}, d = {d};"))?;
         for (g, group) in digits.groups().iter().enumerate() {
             for register in 0..group.registers() {
-                let reads = |digit: &tilewright_relayout::Digit| {
+                let reads = |digit: &tilewright_relayout::DigitRange| {
                     digit.group() == g && digit.register() == register
                 };
                 let level = digits.digits().iter().position(reads);

@@ -41,7 +41,6 @@ mod cpu;
 mod elements;
 mod error;
 mod in_place;
-mod narrowing;
 mod numbers;
 mod plan;
 mod program;
@@ -50,15 +49,14 @@ mod strides;
 mod sums;
 
 pub use buffer::Buffer;
-pub use elements::{Elements, Extend};
+pub use elements::{Elements, Extend, LossyElement};
 pub use error::Error;
 pub use in_place::InPlace;
-pub use narrowing::LossyElement;
 pub use numbers::{LANES, Numbers, Row};
 pub use plan::{Plan, relayout};
 pub use program::{
     Program,
-    digits::{Digit, Digits, Group, SourceStep},
+    digits::{DigitRange, Digits, Group, SourceStep},
     gaps::{Gap, GapLoop},
     ops::Op,
     region::{Loop, Region},

@@ -74,3 +74,29 @@ pub fn set_bit(bytes: &mut [u8], at: u64, value: bool) {
     let byte = &mut bytes[(at / 8) as usize];
     *byte = *byte & !(1 << (at % 8)) | u8::from(value) << (at % 8);
 }
+
+/// A stream of pseudorandom numbers that a seed determines (SplitMix64).
+///
+/// ```
+/// let mut random = tilewright_testing::Random(0);
+/// assert_eq!(random.next(), 0xE220_A839_7B1D_CDAF);
+/// assert!(random.below(10) < 10);
+/// ```
+#[derive(Debug)]
+pub struct Random(pub u64);
+
+impl Random {
+    /// Returns the next number.
+    #[expect(clippy::should_implement_trait, reason = "the stream has no end")]
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ z >> 31
+    }
+
+    /// Returns a number below `end`, or 0 if `end` is 0.
+    pub fn below(&mut self, end: u64) -> u64 {
+        self.next() % end.max(1)
+    }
+}

@@ -16,14 +16,11 @@ use std::{env, path::Path, sync::atomic::Ordering};
 const TEXTS: u64 = 3000;
 const FILES: u64 = 300;
 
-struct Dice(u64);
+struct Dice(tilewright_testing::Random);
 
 impl Dice {
     fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ (z >> 31)) % end.max(1) as u64) as usize
+        self.0.below(end as u64) as usize
     }
 }
 
@@ -93,7 +90,8 @@ fn targets_hold_on_their_seeds_and_on_mutations() {
             tilewright_testing::cases(TEXTS, TEXTS / 4)
         });
         for i in 0..count {
-            let mut dice = Dice(seed ^ i.wrapping_mul(0xD6E8_FEB8_6659_FD93));
+            let mut dice =
+                Dice(tilewright_testing::Random(seed ^ i.wrapping_mul(0xD6E8_FEB8_6659_FD93)));
             let bytes = mutated(&mut dice, &seeds);
             let done = std::panic::catch_unwind(|| target(&bytes));
             if let Err(panic) = done {

@@ -107,7 +107,7 @@ pub(super) fn groups(digits: &Digits, text: &mut KernelText, numbers: &mut Param
     let word = width.word();
     for (g, group) in digits.groups().iter().enumerate() {
         for register in 0..group.registers() {
-            let reads = |digit: &tilewright_relayout::Digit| {
+            let reads = |digit: &tilewright_relayout::DigitRange| {
                 digit.group() == g && digit.register() == register
             };
             let iteration = digits.digits().iter().position(reads);

@@ -16,7 +16,7 @@ pub(crate) use digits::of_digits;
 use core::ops::Range;
 
 use tilewright_core::Swizzle;
-use tilewright_relayout::{Digit, Extend, Loop, Program};
+use tilewright_relayout::{DigitRange, Extend, Loop, Program};
 
 use crate::{
     Error,
@@ -246,7 +246,7 @@ impl RecoveredDigits {
 
     /// Writes the lines that compute the iterations `t0` … of all digits from the offset `o`, and continue with the
     /// next position if no element has this offset.
-    fn write(&self, digits: &[Digit], text: &mut KernelText, numbers: &mut Parameters) {
+    fn write(&self, digits: &[DigitRange], text: &mut KernelText, numbers: &mut Parameters) {
         let width = if self.span < 1 << 31 { Width::Short } else { Width::Long };
         let word = width.word();
         let (first, span) = (numbers.signed(self.first), numbers.add(self.span));

@@ -205,14 +205,14 @@ impl SharedTile {
     }
 
     /// Returns iterations, steps and offsets of some loops.
-    fn steps(&self, job: &GatherJob, tile: &GatherTile, loops: &[usize]) -> Vec<TileLoop> {
+    fn steps(&self, job: &GatherJob, tile: &GatherTile, loops: &[usize]) -> Vec<ReadLoop> {
         let index = tile.index_from(job);
         let step = |at: &usize| {
             let leans = if index.contains(at) { job.loops[*at].src } else { 0 };
             let (iterations, step) = (tile.take[*at], self.step(job, tile, *at));
             let back = if step < 0 { (iterations as i64 - 1) * -step } else { 0 };
             let dst = job.loops[*at].dst / job.dst.per_byte() as i64;
-            TileLoop { iterations, step, back, lean: leans % job.src.vector() as i64, dst }
+            ReadLoop { iterations, step, back, lean: leans % job.src.vector() as i64, dst }
         };
         loops.iter().map(step).collect()
     }
@@ -239,8 +239,8 @@ struct Reads<'a> {
 #[derive(Clone, Debug)]
 struct ReadsOfRuns<'a> {
     reads: Reads<'a>,
-    run: Vec<TileLoop>,
-    index: Vec<TileLoop>,
+    run: Vec<ReadLoop>,
+    index: Vec<ReadLoop>,
     /// The unit at which the first run of the source begins.
     first: i64,
 }
@@ -276,7 +276,7 @@ impl ReadsOfRuns<'_> {
             return None;
         }
         let (mut units, mut phase) = (0i64, self.first);
-        let mut add = |steps: &[TileLoop], mut rest: u64| {
+        let mut add = |steps: &[ReadLoop], mut rest: u64| {
             for step in steps {
                 let iteration = (rest % step.iterations) as i64;
                 rest /= step.iterations;
@@ -293,7 +293,7 @@ impl ReadsOfRuns<'_> {
 
 /// A loop of a tile, as reads see it.
 #[derive(Clone, Copy, Debug)]
-struct TileLoop {
+struct ReadLoop {
     iterations: u64,
     /// The units of the tile from one iteration to the next, and those before the first one.
     step: i64,

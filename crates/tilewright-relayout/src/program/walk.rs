@@ -5,7 +5,7 @@
 //! Law: the leaves of disjoint ranges that cover the destination visit every element once.
 
 use crate::program::{
-    digits::{Digit, Digits, Group},
+    digits::{DigitRange, Digits, Group},
     ops::{Progression, run},
     swizzled::SwizzledSide,
 };
@@ -93,7 +93,7 @@ impl Digits {
         let window = self.swizzles.1.window() as i64;
         let last = (range.end - 1) / window * window;
         let around = range.start / window * window..last.saturating_add(window);
-        let values = |digit: &Digit| digit.first..digit.first + digit.extent;
+        let values = |digit: &DigitRange| digit.first..digit.first + digit.extent;
         let loops = self.digits.iter().map(values).collect();
         let registers = Vec::new();
         let mut walk = ElementWalk { groups: self, range, around, loops, registers, boxed };
@@ -104,7 +104,7 @@ impl Digits {
 impl Digits {
     /// Returns a range of destination offsets below `capacity` that contains all elements.
     pub(crate) fn span(&self, capacity: u64) -> Range<u64> {
-        let reach = |digit: &Digit| {
+        let reach = |digit: &DigitRange| {
             let values = digit.values();
             let ends =
                 [values.start as i64, values.end as i64 - 1].map(|value| value * digit.stride);
@@ -127,7 +127,7 @@ impl Digits {
         }
         let window = self.swizzles.1.window() as i64;
         let around = from / window * window..i64::MAX;
-        let values = |digit: &Digit| digit.first..digit.first + digit.extent;
+        let values = |digit: &DigitRange| digit.first..digit.first + digit.extent;
         let loops = self.digits.iter().map(values).collect();
         let mut walk = ElementWalk {
             groups: self,
@@ -152,7 +152,7 @@ impl ElementWalk<'_> {
         }
         let each = self.loops.iter().zip(&self.groups.digits).enumerate();
         let wide = each.filter(|(_, (loops, _))| loops.end - loops.start > 1);
-        let reach = |(_, (loops, digit)): &(usize, (&Range<u64>, &Digit))| {
+        let reach = |(_, (loops, digit)): &(usize, (&Range<u64>, &DigitRange))| {
             (loops.end - loops.start - 1) * digit.stride.unsigned_abs()
         };
         let widest = wide.max_by_key(reach).map(|(i, _)| i);

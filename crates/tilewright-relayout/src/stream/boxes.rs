@@ -335,7 +335,7 @@ impl DigitLoops {
 impl Digits {
     /// Returns the lowest offset of the destination, before its swizzle.
     fn lowest(&self) -> i64 {
-        let low = |digit: &crate::Digit| {
+        let low = |digit: &crate::DigitRange| {
             let values = digit.values();
             let end = if digit.stride < 0 { values.end as i64 - 1 } else { values.start as i64 };
             end * digit.stride

@@ -21,9 +21,9 @@
 //! comments. The attributes of an instruction end with the line on which all brackets are closed, unless a comma
 //! continues them. Only shapes are read recursively.
 //!
-//! A cursor over a module's text that skips what is not read, with brackets balanced.
+//! # The cursor
 //!
-//! Law: `at` is between two characters, because the cursor stops only before or after an ASCII byte, or at the end.
+//! A [`Scan`] skips what is not read, with brackets balanced. Law: `at` is between two characters, because the cursor stops only before or after an ASCII byte, or at the end.
 
 use std::collections::HashMap;
 

@@ -5,22 +5,20 @@ use std::sync::Arc;
 use tilewright_core::{Digit, Layout, Pattern, TensorLayout};
 use tilewright_relayout::{Elements, Extend, Program};
 use tilewright_table::{Along, Table, TabledLayout};
+use tilewright_testing::Random;
 
-/// A stream of numbers (SplitMix64).
+/// A stream of numbers.
 #[derive(Debug)]
-pub(crate) struct Dice(u64);
+pub(crate) struct Dice(Random);
 
 impl Dice {
     pub(crate) fn new(seed: u64) -> Dice {
-        Dice(seed.wrapping_mul(0xD134_2543_DE82_EF95))
+        Dice(Random(seed.wrapping_mul(0xD134_2543_DE82_EF95)))
     }
 
     /// Returns a number less than `end`, which is not 0.
     pub(crate) fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (z ^ z >> 31) % end
+        self.0.below(end)
     }
 
     pub(crate) fn one<T: Copy>(&mut self, of: &[T]) -> T {

@@ -1,7 +1,7 @@
 //! Construction of the digits of two layouts: the groups of dims, their digits, and the programs that compute source
 //! offsets from them.
 
-use super::{Digit, Digits, Group};
+use super::{DigitRange, Digits, Group};
 use crate::program::{Part, ops::Op};
 use tilewright_core::{Coord, Mode, Step, TensorLayout};
 
@@ -117,7 +117,8 @@ impl Digits {
                 let (from, to) = size.digit(below, mode.extent());
                 let origin = size.origin / below % mode.extent();
                 let extent = to.min(loops) - from;
-                let digit = Digit { group, register, first: from, extent, origin, stride, leaf: 1 };
+                let digit =
+                    DigitRange { group, register, first: from, extent, origin, stride, leaf: 1 };
                 self.digits.push(digit);
                 all = all.saturating_mul(loops);
             }

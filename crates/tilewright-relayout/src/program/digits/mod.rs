@@ -26,7 +26,7 @@ use crate::program::ops::{Op, TableDirection, run};
 /// assert_eq!((row.values(), row.stride(), row.group(), row.register()), (6..8, 8, 0, 0));
 /// ```
 #[derive(Clone, Debug)]
-pub struct Digit {
+pub struct DigitRange {
     pub(crate) group: usize,
     pub(crate) register: usize,
     /// The first value; the values are the `extent` numbers from it on.
@@ -39,7 +39,7 @@ pub struct Digit {
     pub(crate) leaf: u64,
 }
 
-impl Digit {
+impl DigitRange {
     /// Returns the position of the group that reads the digit.
     ///
     /// ```
@@ -183,7 +183,7 @@ impl Group {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Digits {
-    pub(crate) digits: Vec<Digit>,
+    pub(crate) digits: Vec<DigitRange>,
     /// The groups, at the position of their first dim; empty at other dims.
     pub(crate) all: Vec<Group>,
     /// The offset of the first element on both sides, before swizzles.
@@ -206,7 +206,7 @@ impl Digits {
     /// let program = Program::new(&src, &dst, Elements::same(8), 0).unwrap();
     /// assert_eq!(program.digits().digits().len(), 2);
     /// ```
-    pub fn digits(&self) -> &[Digit] {
+    pub fn digits(&self) -> &[DigitRange] {
         &self.digits
     }
 
@@ -332,7 +332,7 @@ const RUN: u64 = 256;
 /// The number of values of a digit by which its steps are judged.
 const SAMPLES: u64 = 1024;
 
-/// The distance in the source between the values of a [`Digit`](crate::Digit).
+/// The distance in the source between the values of a [`DigitRange`](crate::DigitRange).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -368,7 +368,7 @@ impl Digits {
     /// assert_eq!([0, 1].map(|digit| program.digits().source_step(digit).mean), [3, 1]);
     /// ```
     pub fn source_step(&self, digit: usize) -> SourceStep {
-        let Some(values) = self.digits.get(digit).map(Digit::values) else {
+        let Some(values) = self.digits.get(digit).map(DigitRange::values) else {
             return SourceStep { mean: 0, is_scattered: false };
         };
         let (count, last) = (SAMPLES.min(values.end - values.start), values.end - values.start - 1);
@@ -394,7 +394,7 @@ impl Digits {
     /// Returns the part of a digit's group in the source's offset, for a value of the digit and the first values of the
     /// others; `None` for padding.
     pub(super) fn source_at(&self, digit: usize, value: u64) -> Option<i64> {
-        let Digit { group, register, .. } = self.digits[digit];
+        let DigitRange { group, register, .. } = self.digits[digit];
         let group = &self.all[group];
         let mut registers = vec![(0, 0); group.registers];
         for &i in &group.digits {
