@@ -62,34 +62,37 @@ mod sort;
 mod swizzle;
 mod tensor;
 
-pub use crate::error::remedy::Counted;
-pub use crate::layout::Mode;
-pub use crate::refine::block::Blocks;
-pub use crate::same::Difference;
+pub use crate::{error::remedy::Counted, layout::Mode, refine::block::Blocks, same::Difference};
 pub use algebra::{LayoutPart, LayoutTile, LayoutTv, LeftInverse, SEARCH_STATES, Slicer, Tiler};
 pub use basis::{BasisLayout, MAX_BASES};
-pub use dtype::{ByteOrder, Dtype, DtypeKind, ElementBlock};
-pub use error::Error;
-pub use error::parse::{ParseError, Rendered};
-pub use error::remedy::Remedy;
-pub use layout::Layout;
-pub use layout::coord::{Coord, unravel_index};
-pub use layout::index::SEARCH_STEPS;
-pub use layout::observe::{SEARCH_BITS, gcd};
-pub use layout::profile::Profile;
-pub use layout::tuple::IntTuple;
+pub use dtype::{ByteOrder, Dtype, DtypeKind, ElementBlock, values::Fill};
+pub use error::{
+    Error,
+    parse::{ParseError, Rendered},
+    remedy::Remedy,
+};
+pub use layout::{
+    Layout,
+    coord::{Coord, unravel_index},
+    index::SEARCH_STEPS,
+    observe::{SEARCH_BITS, gcd},
+    profile::Profile,
+    tuple::IntTuple,
+};
 pub use limits::{MAX_DEPTH, MAX_MODES};
 pub use linear::{LinearDim, LinearLayout};
-pub use refine::Refinement;
-pub use refine::block::{Block, Loop, MAX_LOOPS};
-pub use refine::orders::Orders;
+pub use refine::{
+    Refinement,
+    block::{Block, Loop, MAX_LOOPS},
+    orders::Orders,
+};
 pub use same::SEARCH_BLOCKS;
 pub use sort::{sort_short, sort_short_by};
 pub use swizzle::Swizzle;
-pub use tensor::TensorLayout;
-pub use tensor::fill::Fill;
-pub use tensor::index::{Place, Run};
-pub use tensor::pattern::Fractal;
-pub use tensor::pattern::{Digit, Pattern};
-pub use tensor::steps::{MAX_STEPS, Step};
-pub use tensor::view::{View, ViewMut};
+pub use tensor::{
+    TensorLayout,
+    index::{Place, Run},
+    pattern::{Digit, Fractal, Pattern},
+    steps::{MAX_STEPS, Step},
+    view::{View, ViewMut},
+};

@@ -108,8 +108,6 @@ pub mod emit;
 #[cfg(feature = "questions")]
 pub mod eval;
 #[cfg(feature = "questions")]
-mod in_shards;
-#[cfg(feature = "questions")]
 pub mod infer;
 #[cfg(feature = "questions")]
 pub mod input;
@@ -148,7 +146,7 @@ pub use tilewright_xla as xla;
 pub use ask::Explanation;
 pub use comparison::{Comparison, compare};
 #[cfg(feature = "questions")]
-pub use in_shards::InShards;
+pub use input::InShards;
 pub use tilewright_core::{Dtype, Fill, Layout, Remedy, TensorLayout, expect_const, layout};
 pub use tilewright_error::Error;
 pub use tilewright_notation::{ArrayLayout, Lists, Named, Spec, TabledLayout, recognise};

@@ -1,6 +1,5 @@
 //! [`TensorLayout`]: logical extents and the positions of their elements. Frameworks call it a shape with its layout.
 
-pub(crate) mod fill;
 pub(crate) mod index;
 mod observe;
 pub(crate) mod pattern;

@@ -8,7 +8,6 @@
 
 mod chunks;
 mod exchange;
-mod spread;
 mod swap;
 
 use core::fmt;
@@ -192,7 +191,7 @@ impl InPlace {
         let wanted = if threads == 0 { crate::cpu::pool::wanted(0) } else { threads };
         let work = |threads: usize, buffer: &mut [u8]| {
             for swap in &self.swaps {
-                spread::run(&swap.tasks(inner, &self.works), buffer, threads);
+                exchange::run(&swap.tasks(inner, &self.works), buffer, threads);
             }
             if let Some(chunks) = &self.chunks {
                 chunks.run(inner, &self.works, buffer, threads);

@@ -1,10 +1,10 @@
 //! Relayouts that use every kind of step: written by hand, and random.
 
 use super::{
-    guard::BufferPosition,
     regions::{Relayout, RunParameters, registers},
     some,
 };
+use crate::cpu::kernel::suite::BufferPosition;
 use crate::cpu::transpose::Locality;
 use proptest::prelude::*;
 use tilewright_core::{Digit, Layout, Mode, Pattern, TensorLayout};

@@ -8,9 +8,9 @@ use tilewright_testing::{bit, set_bit};
 
 use super::{
     super::{Tools, table},
-    guard::{BufferPosition, Guarded},
     here, noise,
 };
+use crate::cpu::kernel::suite::{BufferPosition, Guarded};
 use crate::{
     Elements, Extend,
     cpu::{

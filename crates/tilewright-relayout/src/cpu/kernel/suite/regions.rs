@@ -4,9 +4,9 @@ use tilewright_core::TensorLayout;
 
 use super::{
     super::{Isa, prefetch::Prefetch, transpose::transpose},
-    guard::{BufferPosition, Guarded},
     here, noise,
 };
+use crate::cpu::kernel::suite::{BufferPosition, Guarded};
 use crate::{
     Elements, Plan,
     cpu::{

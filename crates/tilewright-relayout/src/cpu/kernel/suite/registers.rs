@@ -2,9 +2,9 @@
 
 use super::{
     super::{Isa, isa::portable::Words, vector::Vector},
-    guard::{BufferPosition, Guarded},
     noise,
 };
+use crate::cpu::kernel::suite::{BufferPosition, Guarded};
 
 fn bit(bytes: &[u8], at: usize) -> bool {
     bytes[at / 8] >> (at % 8) & 1 == 1

@@ -2,9 +2,9 @@
 
 use super::{
     super::{Isa, Scratch, rows},
-    guard::{BufferPosition, Guarded},
     noise, some,
 };
+use crate::cpu::kernel::suite::{BufferPosition, Guarded};
 use crate::{
     program::region::RegionRef,
     program::region::{Loop, for_each},
