@@ -65,7 +65,7 @@ mod tensor;
 pub use crate::{error::remedy::Counted, layout::Mode, refine::block::Blocks, same::Difference};
 pub use algebra::{LayoutPart, LayoutTile, LayoutTv, LeftInverse, SEARCH_STATES, Slicer, Tiler};
 pub use basis::{BasisLayout, MAX_BASES};
-pub use dtype::{ByteOrder, Dtype, DtypeKind, ElementBlock, values::Fill};
+pub use dtype::{ByteOrder, Dtype, DtypeKind, ElementBlock, Fill};
 pub use error::{
     Error,
     parse::{ParseError, Rendered},

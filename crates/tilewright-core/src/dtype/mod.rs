@@ -16,6 +16,7 @@ use crate::Error;
 
 pub use crate::dtype::table::ElementBlock;
 pub use table::Dtype;
+pub use values::Fill;
 
 /// The kind of the values of an element type.
 ///
