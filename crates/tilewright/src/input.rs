@@ -4,8 +4,8 @@
 //!
 //! An array in shards with the layout of each shard, `ARRAY @ SHARDING / SPEC`.
 //!
-//! [`sharded`](crate::sharded) computes what each device holds and reads no layouts. [`notation`](crate::notation) reads layouts
-//! of whole arrays. This module resolves the layout after ` / ` for the part that each device holds.
+//! [`sharded`](crate::sharded) computes what each device holds and reads no layouts. [`notation`] reads layouts of
+//! whole arrays. This module resolves the layout after ` / ` for the part that each device holds.
 
 use std::{cmp::Reverse, fmt};
 
