@@ -8,7 +8,7 @@
 
 use tilewright_transfer::Limits;
 
-use crate::{Conversion, Error, Watch, container::Target, convert::output::Sink};
+use crate::{Conversion, Error, container::Target, convert::output::Sink};
 
 /// Writes the sections of a file to a sink.
 pub(crate) type WriteTo<'w> = &'w dyn Fn(&Target, Box<dyn Sink + '_>) -> Result<(), Error>;
@@ -30,6 +30,7 @@ mod here {
 
     use super::*;
     use crate::{
+        Watch,
         commit::upload,
         convert::checked::Checked,
         open::{remote::location, source::Source},
