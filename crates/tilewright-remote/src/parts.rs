@@ -12,12 +12,6 @@ use crate::{
     upload::{look, started, taken, writable},
 };
 
-/// The smallest part that all stores take, unless it is the last.
-pub const LEAST_PART: u64 = 5 << 20;
-
-/// The largest number of parts of an upload; stores take 10,000.
-pub const MOST_PARTS: u64 = 9000;
-
 /// An upload of one object by several processes.
 ///
 /// ```no_run

@@ -9,11 +9,7 @@
 //! An object that fits into one part is written by one request, which stores with conditional writes refuse if the name was
 //! taken meanwhile. A larger one is checked before its last request, which has no condition.
 
-use std::{
-    collections::VecDeque,
-    fmt, mem,
-    sync::{Mutex, PoisonError},
-};
+use std::{collections::VecDeque, fmt, mem};
 
 use object_store::{
     Error as Cause, MultipartId, ObjectStoreExt, PutMode, PutOptions, PutPayload,
@@ -26,21 +22,24 @@ use crate::{
     Error, Location, Object,
     client::BrokenAnswer,
     error,
-    parts::{LEAST_PART as LEAST, MOST_PARTS as PARTS},
+    left::note_left,
     patience::Tries,
     runtime::{runtime, wait, wait_to_end},
     store::{self, Store},
     web::Fault,
 };
 
+/// The smallest part that all stores take, unless it is the last.
+const LEAST_PART: u64 = 5 << 20;
+
+/// The largest number of parts of an upload; stores take 10,000.
+const MOST_PARTS: u64 = 9000;
+
 /// The number of bytes of a part if memory and length allow.
 const PART: u64 = 8 << 20;
 
 /// The largest number of parts that are sent at a time.
 const FLYING: u64 = 8;
-
-/// Messages on uploads that are left: those that could not be aborted, and those that may have begun without an answer.
-static LEFT: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// An upload of one object.
 ///
@@ -404,9 +403,9 @@ fn joined(sums: &[crc32fast::Hasher]) -> u32 {
 
 /// Returns the checksum of an object.
 fn sum_of(object: &Object) -> Result<u32, Error> {
-    let (mut sum, mut buffer, mut at) = (crc32fast::Hasher::new(), vec![0; LEAST as usize], 0);
+    let (mut sum, mut buffer, mut at) = (crc32fast::Hasher::new(), vec![0; LEAST_PART as usize], 0);
     while at < object.len() {
-        let len = (object.len() - at).min(LEAST);
+        let len = (object.len() - at).min(LEAST_PART);
         let piece = buffer.get_mut(..len as usize).unwrap_or_default();
         object.read_at(piece, at)?;
         sum.update(piece);
@@ -431,11 +430,6 @@ impl fmt::Debug for Upload {
     }
 }
 
-/// Notes what an upload has left in a store.
-pub(crate) fn note_left(said: String) {
-    LEFT.lock().unwrap_or_else(PoisonError::into_inner).push(said);
-}
-
 /// Begins a multipart upload. The client repeats the request, but not if its answer breaks off.
 pub(crate) async fn started(
     location: &Location,
@@ -453,16 +447,6 @@ pub(crate) async fn started(
             return Err(error::failed(location, "begin its upload", error::said(&cause)));
         }
     }
-}
-
-/// Returns messages on the uploads that could not be aborted since the last call, or may have begun without an answer.
-///
-/// ```
-/// assert!(tilewright_remote::unaborted().is_empty());
-/// ```
-#[must_use]
-pub fn unaborted() -> Vec<String> {
-    mem::take(&mut *LEFT.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// Writes a short object by one request.
@@ -538,8 +522,8 @@ pub(crate) fn taken(location: &Location) -> Error {
 
 /// Returns the number of bytes of a part, and the number of parts that are sent at a time.
 fn shares((len, head): (u64, u64), memory: u64) -> (u64, u64) {
-    let needed = len.div_ceil(PARTS).next_multiple_of(1 << 20);
-    let part = PART.min(memory / 4).max(LEAST).max(needed);
+    let needed = len.div_ceil(MOST_PARTS).next_multiple_of(1 << 20);
+    let part = PART.min(memory / 4).max(LEAST_PART).max(needed);
     let free = (memory / part).saturating_sub(1 + head.div_ceil(part));
     (part, free.clamp(1, FLYING))
 }

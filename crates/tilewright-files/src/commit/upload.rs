@@ -56,7 +56,7 @@ pub(crate) fn left(
     (memory, verified): (u64, bool),
 ) -> Result<u64, Error> {
     let of = |target: &Target| here::buffers(lengths(target, jobs), memory / 2);
-    let checked = if verified { checked(jobs) } else { 0 };
+    let checked = if verified { comparing(jobs.iter().map(|job| job.bytes_out).max()) } else { 0 };
     let held = targets.iter().map(of).max().unwrap_or(0).saturating_add(checked);
     memory.checked_sub(held).filter(|left| *left >= LEAST).ok_or_else(|| {
         let least = Some(held.saturating_mul(2));
@@ -66,9 +66,12 @@ pub(crate) fn left(
     })
 }
 
+/// The memory of comparisons beside the longest tensor.
+const COMPARISONS: u64 = 8 << 20;
+
 /// Returns the memory of comparisons before bytes are sent: the longest tensor, and buffers.
-fn checked(jobs: &[Job]) -> u64 {
-    here::checked(jobs)
+pub(crate) fn comparing(longest: Option<u64>) -> u64 {
+    longest.unwrap_or(0).saturating_add(COMPARISONS)
 }
 
 /// Returns whether an object or a folder with objects has this path.
@@ -90,10 +93,6 @@ mod here {
 
     pub(crate) fn buffers(lengths: (u64, u64), memory: u64) -> u64 {
         Upload::buffers(lengths, memory)
-    }
-
-    pub(crate) fn checked(jobs: &[Job]) -> u64 {
-        crate::convert::checked::memory(jobs.iter().map(|job| job.bytes_out))
     }
 
     pub(crate) fn exists(path: &Path) -> Result<bool, Error> {
@@ -119,10 +118,6 @@ mod here {
     use super::*;
 
     pub(crate) fn buffers(_: (u64, u64), _: u64) -> u64 {
-        0
-    }
-
-    pub(crate) fn checked(_: &[Job]) -> u64 {
         0
     }
 

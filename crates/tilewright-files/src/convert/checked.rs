@@ -14,20 +14,13 @@ use tilewright_transfer::{Limits, Reservation};
 
 use crate::{
     Conversion, Error, Watch,
+    commit::upload,
     container::{Section, Target, safetensors},
     convert::output::Sink,
     error,
     open::{open_with, origin::Origin, source::Source},
     verify::compare,
 };
-
-/// The memory of comparisons beside the tensor.
-const WORK: u64 = 8 << 20;
-
-/// Returns the memory that comparisons need: the longest tensor, and buffers.
-pub(crate) fn memory(conversion_bytes: impl Iterator<Item = u64>) -> u64 {
-    conversion_bytes.max().unwrap_or(0).saturating_add(WORK)
-}
 
 /// A sink that compares the tensors of a file before it passes them on.
 pub(crate) struct Checked<'a> {
@@ -63,7 +56,7 @@ impl<'a> Checked<'a> {
             .filter(|(len, _)| *len > 0)
             .collect();
         let longest = left.iter().filter(|(_, job)| job.is_some()).map(|(len, _)| *len).max();
-        let limits = Limits::new(watch, memory(longest.into_iter()), conversion.request.threads);
+        let limits = Limits::new(watch, upload::comparing(longest), conversion.request.threads);
         let _room = limits.budget().reserve(longest.unwrap_or(0))?;
         let (held, others) = (Vec::with_capacity(longest.unwrap_or(0) as usize), Vec::new());
         Ok(Checked { inner, conversion, target, limits, left, held, _room, others, at: 0 })

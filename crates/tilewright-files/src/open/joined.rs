@@ -7,6 +7,15 @@ use crate::{Error, Input, error, layout::names};
 ///
 /// # Errors
 /// [usage](Error::is_usage) if there are no inputs, or if two tensors have one name.
+///
+/// ```
+/// use tilewright_files::{Reading, inner::joined, open};
+/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+/// let input = || open(path, &Reading::default()).unwrap();
+/// let both = joined(vec![("a.".into(), input()), ("b.".into(), input())]).unwrap();
+/// assert_eq!(both.tensors().len(), 2 * input().tensors().len());
+/// assert!(joined(vec![("a.".into(), input()), ("a.".into(), input())]).unwrap_err().is_usage());
+/// ```
 pub fn joined(inputs: Vec<(String, Input)>) -> Result<Input, Error> {
     let mut all: Option<Input> = None;
     for (prefix, mut input) in inputs {

@@ -22,29 +22,19 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 use tilewright_files::{
-    Fingerprint, Watch,
+    Watch,
     inner::{is_url, store},
 };
 
 use crate::{
     Error, Job, error,
+    plan::parts::{FileParts, StoreTask},
     run::{
         RunState,
-        parts::{FileParts, Sender, StoreTask},
+        parts::{Sender, Sent},
     },
     source::lists::shown,
 };
-
-/// What a journal keeps of a task.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Sent {
-    /// The name that the store gave to a part.
-    Part(String),
-    /// A part that is made at the end.
-    Late,
-    /// The fingerprint of a box.
-    Sum(Fingerprint),
-}
 
 /// A task in a journal.
 #[derive(Serialize, Deserialize)]

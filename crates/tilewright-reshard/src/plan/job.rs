@@ -25,13 +25,13 @@ use crate::{
         Outline,
         array::{LocalArrays, ReshardedArray, shared},
         cut::{Boxes, CutSide},
+        parts::FileParts,
         target::{self, Output},
     },
     request::{
         SAFETENSORS,
         model::{self, CONFIG, Elements, Tensor},
     },
-    run::parts::FileParts,
     source::{
         self, FirstFile,
         checkpoint::Checkpoint,

@@ -20,6 +20,7 @@
 pub(crate) mod array;
 pub(crate) mod cut;
 pub(crate) mod job;
+pub(crate) mod parts;
 pub(crate) mod target;
 
 use std::{collections::HashMap, fs, path::Path, sync::Arc};

@@ -17,97 +17,36 @@ use std::{
 };
 
 use tilewright_core::Remedy;
-use tilewright_files::{
-    Fingerprint, Watch,
-    inner::store::{self, LEAST_PART, MOST_PARTS},
-};
+use tilewright_files::{Fingerprint, Watch, inner::store};
 use tilewright_relayout::{Elements, Plan, Program};
 use tilewright_transfer::{Budget, Mover, Reservation};
 
 use crate::{
-    Error, Job, Request,
-    commit::parts::Sent,
+    Error, Job,
     plan::{
         array::{Meet, ReshardedArray, is_replica},
-        target::{Output, Patches},
+        parts::{FileParts, StoreTask},
+        target::Patches,
     },
     run::{JobSide, RunState, Worker, absent, failure, moves},
 };
 
-/// The number of bytes of a part if memory and length allow.
-const PART: u64 = 8 << 20;
+/// What a journal keeps of a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Sent {
+    /// The name that the store gave to a part.
+    Part(String),
+    /// A part that is made at the end.
+    Late,
+    /// The fingerprint of a box.
+    Sum(Fingerprint),
+}
 
 /// The number of bytes of parts after which an object of the journal is written.
 const BATCH: u64 = 64 << 20;
 
 /// The number of threads that make and send parts, if memory allows: each waits for requests most of the time.
 pub(crate) const SENDERS: usize = 4;
-
-/// The division of a result into parts of uploads.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct FileParts {
-    /// The number of bytes of a part.
-    pub(crate) bytes: u64,
-    /// The number of the first part of each file, and at the end the number of all parts.
-    first: Vec<u64>,
-    /// The number of the first task, the array, and the number of boxes of each array that is summed.
-    sums: Vec<(u64, usize, u64)>,
-    tasks: u64,
-}
-
-/// A task of a result in a store.
-pub(crate) enum StoreTask {
-    /// A file, the number of a part, and its bytes.
-    Part(usize, usize, Range<u64>),
-    /// An array, and the number of a box of it.
-    Sum(usize, u64),
-}
-
-impl FileParts {
-    /// Divides the files of a result; `sums` are the arrays that are summed with their numbers of boxes.
-    pub(crate) fn of(
-        request: &Request,
-        output: &Output,
-        summed: impl Iterator<Item = (usize, u64)>,
-    ) -> Result<FileParts, Error> {
-        let longest = output.files.iter().map(|file| file.bytes).max().unwrap_or(0);
-        let needed = longest.div_ceil(MOST_PARTS).next_multiple_of(1 << 20);
-        let bytes = PART.min(request.memory / 4).max(LEAST_PART).max(needed);
-        let mut parts = FileParts { bytes, first: vec![0], ..FileParts::default() };
-        for file in &output.files {
-            parts.tasks += file.bytes.div_ceil(bytes).max(1);
-            parts.first.push(parts.tasks);
-        }
-        for (array, boxes) in summed {
-            parts.sums.push((parts.tasks, array, boxes));
-            parts.tasks += boxes;
-        }
-        Ok(parts)
-    }
-
-    pub(crate) fn tasks(&self) -> u64 {
-        self.tasks
-    }
-
-    /// Returns the numbers of the parts of a file.
-    pub(crate) fn of_file(&self, file: usize) -> Range<u64> {
-        let first = |file: usize| self.first.get(file).copied().unwrap_or(0);
-        first(file)..first(file + 1)
-    }
-
-    /// Returns the task of this number in a result.
-    pub(crate) fn task(&self, output: &Output, number: u64) -> Option<StoreTask> {
-        if number < self.first.last().copied().unwrap_or(0) {
-            let file = self.first.partition_point(|first| *first <= number).checked_sub(1)?;
-            let part = number - self.first.get(file)?;
-            let (start, len) = (part * self.bytes, output.files.get(file)?.bytes);
-            return Some(StoreTask::Part(file, part as usize, start..len.min(start + self.bytes)));
-        }
-        let at = self.sums.partition_point(|(first, ..)| *first <= number).checked_sub(1)?;
-        let (first, array, boxes) = self.sums.get(at)?;
-        (number - first < *boxes).then_some(StoreTask::Sum(*array, number - first))
-    }
-}
 
 impl StoreTask {
     /// Returns the number of bytes that it makes or reads.
