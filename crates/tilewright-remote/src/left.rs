@@ -1,11 +1,10 @@
-//! Messages on what uploads have left in stores.
+//! Messages on uploads that are left in stores: those that could not be aborted, and those that may have begun without an answer.
 
 use std::{
     mem,
     sync::{Mutex, PoisonError},
 };
 
-/// Messages on uploads that are left: those that could not be aborted, and those that may have begun without an answer.
 static LEFT: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// Notes what an upload has left in a store.

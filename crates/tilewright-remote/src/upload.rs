@@ -414,7 +414,7 @@ fn sum_of(object: &Object) -> Result<u32, Error> {
     Ok(sum.finalize())
 }
 
-/// An upload that is dropped is aborted; [`unaborted`] names those for which that failed.
+/// An upload that is dropped is aborted; [`unaborted`](crate::unaborted) names those for which that failed.
 impl Drop for Upload {
     fn drop(&mut self) {
         if let Err(error) = self.aborted() {

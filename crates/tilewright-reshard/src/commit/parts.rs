@@ -28,11 +28,8 @@ use tilewright_files::{
 
 use crate::{
     Error, Job, error,
-    plan::parts::{FileParts, StoreTask},
-    run::{
-        RunState,
-        parts::{Sender, Sent},
-    },
+    plan::parts::{FileParts, Sent, StoreTask},
+    run::{RunState, parts::Sender},
     source::lists::shown,
 };
 

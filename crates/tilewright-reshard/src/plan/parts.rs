@@ -1,9 +1,19 @@
-//! The division of a result in an object store: each file consists of parts of one upload, and each part is a task. So any process
-//! may send any part. Arrays whose data are summed have a task for each box.
+//! The tasks of a result in an object store: parts of the uploads of its files. Jobs count them, runs make them, and the commit lists
+//! what was sent.
+//!
+//! ```text
+//! tasks 0 to p        the parts of the first file, of the second, and so on
+//! tasks p to the end  boxes of the arrays whose fingerprints are recorded: they are read and summed
+//! ```
+//!
+//! Law: the parts of a file partition its bytes.
 
 use std::ops::Range;
 
-use tilewright_files::inner::store::{LEAST_PART, MOST_PARTS};
+use tilewright_files::{
+    Fingerprint,
+    inner::store::{LEAST_PART, MOST_PARTS},
+};
 
 use crate::{Error, Request, plan::target::Output};
 
@@ -74,4 +84,15 @@ impl FileParts {
         let (first, array, boxes) = self.sums.get(at)?;
         (number - first < *boxes).then_some(StoreTask::Sum(*array, number - first))
     }
+}
+
+/// What a journal keeps of a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Sent {
+    /// The name that the store gave to a part.
+    Part(String),
+    /// A part that is made at the end.
+    Late,
+    /// The fingerprint of a box.
+    Sum(Fingerprint),
 }

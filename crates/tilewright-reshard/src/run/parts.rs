@@ -19,28 +19,17 @@ use std::{
 use tilewright_core::Remedy;
 use tilewright_files::{Fingerprint, Watch, inner::store};
 use tilewright_relayout::{Elements, Plan, Program};
-use tilewright_transfer::{Budget, Mover, Reservation};
+use tilewright_transfer::{Budget, Reservation, Mover};
 
 use crate::{
     Error, Job,
     plan::{
         array::{Meet, ReshardedArray, is_replica},
-        parts::{FileParts, StoreTask},
+        parts::{FileParts, Sent, StoreTask},
         target::Patches,
     },
     run::{JobSide, RunState, Worker, absent, failure, moves},
 };
-
-/// What a journal keeps of a task.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Sent {
-    /// The name that the store gave to a part.
-    Part(String),
-    /// A part that is made at the end.
-    Late,
-    /// The fingerprint of a box.
-    Sum(Fingerprint),
-}
 
 /// The number of bytes of parts after which an object of the journal is written.
 const BATCH: u64 = 64 << 20;
@@ -48,19 +37,17 @@ const BATCH: u64 = 64 << 20;
 /// The number of threads that make and send parts, if memory allows: each waits for requests most of the time.
 pub(crate) const SENDERS: usize = 4;
 
-impl StoreTask {
-    /// Returns the number of bytes that it makes or reads.
-    pub(crate) fn bytes(&self, job: &Job) -> u64 {
-        match self {
+impl Job {
+    /// Returns the number of bytes that a task of a result in a store makes or reads.
+    fn bytes_of_store_task(&self, task: &StoreTask) -> u64 {
+        match task {
             StoreTask::Part(_, _, range) => range.end - range.start,
             StoreTask::Sum(array, number) => {
-                job.box_of(*array, *number).map_or(0, |task| job.bytes_of(&task))
+                self.box_of(*array, *number).map_or(0, |task| self.bytes_of(&task))
             }
         }
     }
-}
 
-impl Job {
     /// Returns the memory that a thread needs to make and send a part.
     fn part_memory(&self, parts: &FileParts) -> u64 {
         parts.bytes.saturating_add(self.memory_beside())
@@ -112,7 +99,7 @@ impl Job {
         let done = self.sent()?;
         let todo: Vec<u64> = tasks.iter().copied().filter(|it| !done.contains_key(it)).collect();
         let task = |number: &u64| parts.task(&self.output, *number);
-        let bytes = |number: &u64| task(number).map_or(0, |task| task.bytes(self));
+        let bytes = |number: &u64| task(number).map_or(0, |task| self.bytes_of_store_task(&task));
         watch.total(todo.iter().map(bytes).fold(0, u64::saturating_add));
         let mut sender = Sender::new(self, shared, uploads)?;
         let (mut batch, mut held) = (BTreeMap::new(), 0);
@@ -122,8 +109,8 @@ impl Job {
             }
             let Some(task) = task(number) else { continue };
             batch.insert(*number, sender.run(&task)?);
-            held += task.bytes(self);
-            watch.advance(task.bytes(self));
+            held += self.bytes_of_store_task(&task);
+            watch.advance(self.bytes_of_store_task(&task));
             if held >= BATCH {
                 self.promise_sent(who, &std::mem::take(&mut batch))?;
                 held = 0;
