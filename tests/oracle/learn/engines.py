@@ -149,14 +149,36 @@ def loaded_json(plan):
 def converted(work, probe, plan, size):
     """`convert --plan` of the checkpoint of random bits is what vLLM loaded from it, and gives it back."""
     out, back = f"{work}/ranks", f"{work}/back.safetensors"
+    if size == 1:
+        # A plan without ranks makes one file.
+        os.makedirs(out)
+        shutil.copy(f"{probe}/fresh/config.json", out)
+        out = f"{out}/rank0.safetensors"
     program("convert", f"{probe}/fresh/model.safetensors", out, "--plan", plan)
     for rank, loaded in enumerate(ranks(f"{work}/dumps", "fresh", size)):
-        name = f"{out}/rank{rank}.safetensors" if size > 1 else out
+        name = f"{work}/ranks/rank{rank}.safetensors"
         assert same(load_file(name), loaded), f"rank {rank}: convert --plan differs from the engine"
+    copied(work, probe, size)
     program("convert", out, back, "--plan", plan, "--inverse")
     want, found = load_file(f"{probe}/fresh/model.safetensors"), load_file(back)
     assert same({name: want[name] for name in found}, found), "the way back differs"
     return len(found), len(want)
+
+
+def copied(work, probe, size):
+    """The load format `tilewright` copies the files of the ranks to the parameters, and compares them with vLLM's own load."""
+    extra = {"beside": f"{probe}/fresh"}
+    engine = dict(tensor_parallel_size=size, rank=size - 1, dtype="bfloat16", load_format="tilewright")
+    memory = tilewright.vllm.load(f"{work}/ranks", model_loader_extra_config=extra, **engine)
+    assert same(memory, ranks(f"{work}/dumps", "fresh", size)[-1]), "the load format tilewright differs"
+    # A file of another checkpoint is found by its fingerprints.
+    extra["beside"] = f"{probe}/load0"
+    try:
+        tilewright.vllm.load(f"{work}/ranks", model_loader_extra_config=extra, **engine)
+    except tw.MismatchError as error:
+        assert "differs between" in str(error)
+    else:
+        raise AssertionError("the load format tilewright took another checkpoint")
 
 
 def checked(work, probe, plan, size):

@@ -27,7 +27,7 @@ from typing import Any
 from tilewright import _errors
 from tilewright._fingerprints import fingerprint, fingerprints
 
-__all__ = ["KNOWN", "dump", "memories", "register"]
+__all__ = ["KNOWN", "dump", "load", "memories", "register"]
 
 KNOWN = ("0.32.0",)
 """The versions of vLLM whose inside this module knows."""
@@ -65,8 +65,6 @@ def dump(
 
     >>> dump("probe", "dumps", packed="packed", tensor_parallel_size=2)  # doctest: +SKIP
     """
-    for name, value in _ENVIRONMENT.items():
-        os.environ.setdefault(name, value)
     probe, dumps = os.fspath(probe), os.fspath(dumps)
     folders = _loads(probe)
     for rank in ranks if ranks is not None else range(tensor_parallel_size):
@@ -78,6 +76,23 @@ def dump(
                 _write(before, dumps, name, rank)
                 if packed is not None:
                     _write(after, os.fspath(packed), name, rank)
+
+
+def load(
+    model: str | os.PathLike[str], *, tensor_parallel_size: int = 1, rank: int = 0, **engine: Any
+) -> dict[str, Any]:
+    """What the parameters of one rank hold after vLLM loaded a checkpoint and before it packs them, by their names.
+
+    The other ranks do not exist, as in ``dump``.
+
+    :param engine: further arguments of vLLM's ``EngineArgs``, such as ``load_format``
+    :raises UnsupportedError: a version of vLLM that this module does not know
+
+    >>> memory = load("llama/", tensor_parallel_size=2, rank=1)  # doctest: +SKIP
+    """
+    folder = os.fspath(model)
+    with _rank(folder, tensor_parallel_size, rank, engine) as config:
+        return _load(config, folder, False)[0]
 
 
 def memories(model: Any) -> dict[str, Any]:
@@ -184,7 +199,11 @@ def _rank(model: str, size: int, rank: int, engine: Mapping[str, Any]) -> Iterat
         "use_tqdm_on_load": False,
         **engine,
     }
+    for name, value in _ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
     _vllm("")
+    if args["load_format"] == "tilewright":
+        register()
     executor = "external_launcher" if size > 1 else None
     with _fake_group(size, rank):
         arguments = _vllm("engine.arg_utils").EngineArgs(

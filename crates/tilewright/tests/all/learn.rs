@@ -170,3 +170,117 @@ fn moves_without_padding_are_recipes() {
     assert_eq!(recipe_of(&[("a", &[2])], "w", &[3], vec![1, 2, ZERO]).unwrap_err(), refused);
     assert_eq!(recipe_of(&[("a", &[2])], "w", &[4], vec![1, 2, 1, 2]).unwrap_err(), refused);
 }
+
+/// The maps of packing functions of vLLM, AITER, torchao and torch: one term for each source, and exact.
+#[cfg(feature = "files")]
+#[test]
+fn maps_of_packing_functions_are_one_term() {
+    use tilewright::{
+        files::{Reading, open},
+        learn::MapSource,
+    };
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/learn/packers");
+    let index = fs::read_to_string(format!("{folder}.json")).unwrap();
+    let index: Value = serde_json::from_str(&index).unwrap();
+    let arrays = open(format!("{folder}.npz"), &Reading::default()).unwrap();
+    let functions = index.as_array().unwrap();
+    assert_eq!(functions.len(), 29);
+    for (number, function) in functions.iter().enumerate() {
+        let name = function["function"].as_str().unwrap();
+        let source = |one: &Value| MapSource {
+            name: one[0].as_str().unwrap().into(),
+            extents: one[1].as_array().unwrap().iter().map(|e| e.as_u64().unwrap()).collect(),
+            first: one[2].as_i64().unwrap(),
+        };
+        let list: Vec<MapSource> =
+            function["sources"].as_array().unwrap().iter().map(source).collect();
+        let count = list.len();
+        let sources = Sources::new(list).unwrap();
+        let tensor = arrays.tensor(&format!("a{number}")).unwrap();
+        let bytes = arrays.bytes(tensor, 1 << 24).unwrap();
+        let mut id = 0i64;
+        let steps =
+            bytes.as_chunks::<4>().0.iter().map(|word| i64::from(i32::from_le_bytes(*word)));
+        let ids: Vec<i64> = steps.map(|step| (id += step, id).1).collect();
+        let described = describe(&ids, &sources).unwrap();
+        assert_eq!(described.expand().unwrap(), ids, "{name}");
+        assert!(described.terms().len() <= count, "{name}: {described}");
+        assert!(described.integers() <= 32, "{name}: {} integers", described.integers());
+    }
+}
+
+/// A loader of two ranks that fuses gate and up, learned at sizes, with a plan for other sizes.
+#[cfg(feature = "files")]
+mod sizes {
+    use tilewright::{
+        Dtype,
+        learn::{
+            Constants, Learned, LearnedResult, NamedArray, NamedSizes, Sources, describe, predict,
+        },
+    };
+
+    /// Returns the plan of a loader that cuts gate and up of `[n, k]` in rows for `tp` ranks, and fuses them.
+    fn fused(n: u64, k: u64, tp: u64) -> (NamedSizes, Learned) {
+        let tensors = ["gate", "up"].map(|name| NamedArray {
+            name: name.into(),
+            dtype: Dtype::Bf16,
+            extents: vec![n, k],
+        });
+        let named = tensors.iter().map(|one| (one.name.clone(), one.extents.clone()));
+        let sources = Sources::numbered(named).unwrap();
+        let own = n / tp;
+        let row = |rank: u64, part: u64, row: u64| {
+            (0..k).map(move |c| (1 + part * (n * k + 1) + (rank * own + row) * k + c) as i64)
+        };
+        let ids: Vec<i64> = (0..tp)
+            .flat_map(|rank| (0..2).map(move |part| (rank, part)))
+            .flat_map(|(rank, part)| (0..own).flat_map(move |r| row(rank, part, r)))
+            .collect();
+        let result = LearnedResult {
+            tensor: NamedArray {
+                name: "rank{T}/gate_up".into(),
+                dtype: Dtype::Bf16,
+                extents: vec![tp, 2 * own, k],
+            },
+            unit: Dtype::Bf16,
+            description: describe(&ids, &sources).unwrap(),
+            constants: Constants::default(),
+            unexplained: None,
+        };
+        let sizes = NamedSizes::from([("n".into(), n), ("k".into(), k), ("tp".into(), tp)]);
+        (sizes, Learned { sources: tensors.to_vec(), results: vec![result] })
+    }
+
+    #[test]
+    fn plans_at_other_sizes_are_predicted_and_confirmed() {
+        let known = [fused(12, 5, 2), fused(20, 7, 2), fused(28, 11, 4), fused(36, 5, 4)];
+        for (n, k, tp) in [(44, 13, 2), (52, 17, 4), (104, 3, 8)] {
+            let (sizes, want) = fused(n, k, tp);
+            let predicted = predict(&known, &sizes, &want.sources);
+            if tp == 8 {
+                // 3 is below 8: no plan has a size below the number of ranks.
+                assert!(
+                    predicted.unwrap_err().to_string().contains("k=3 at 8 ranks is a new regime")
+                );
+                continue;
+            }
+            let predicted = predicted.unwrap();
+            assert_eq!(predicted.plan, want, "{n} {k} {tp}");
+            let fresh = want.fresh(1).unwrap();
+            let results = want.apply(&fresh).unwrap();
+            let mut wrong = results.clone();
+            wrong[0][6] ^= 1;
+            assert_eq!(predicted.clone().confirmed(&fresh, &wrong).unwrap().unwrap_err().place, 3);
+            assert_eq!(predicted.confirmed(&fresh, &results).unwrap(), Ok(want));
+        }
+    }
+
+    #[test]
+    fn formulas_that_differ_are_refused() {
+        // n is 4 k in every plan: the rows may be either.
+        let known = [fused(12, 3, 2), fused(20, 5, 2), fused(28, 7, 2)];
+        let (sizes, want) = fused(44, 13, 2);
+        let error = predict(&known, &sizes, &want.sources).unwrap_err().to_string();
+        assert!(error.contains("have formulas that differ at these sizes"), "{error}");
+    }
+}
