@@ -392,13 +392,46 @@ impl Description {
             }
             let mut digits = part.digits.to_vec();
             digits.sort_by_key(|digit| std::cmp::Reverse(digit.source.abs()));
+            let nested = is_nested(&digits);
             for (number, element) in elements.iter().enumerate() {
-                find(&digits, *element as i64 - part.offset, part.at, &mut |place| {
-                    each(number, place as u64);
-                });
+                let rest = *element as i64 - part.offset;
+                match nested {
+                    true => {
+                        if let Some(place) = place_of(&digits, rest, part.at) {
+                            each(number, place as u64);
+                        }
+                    }
+                    false => find(&digits, rest, part.at, &mut |place| each(number, place as u64)),
+                }
             }
         })
     }
+}
+
+/// Returns whether each step in the source is larger than all smaller digits reach: then an element has one place at most.
+fn is_nested(digits: &[MapDigit]) -> bool {
+    let mut reach = 0;
+    digits.iter().rev().all(|digit| {
+        let is_larger = digit.source > reach;
+        reach += (digit.extent as i64 - 1) * digit.source;
+        is_larger
+    })
+}
+
+/// Returns the place of an element, given by its distance from the first, in a box with nested digits, the largest step first.
+#[inline]
+fn place_of(digits: &[MapDigit], rest: i64, at: i64) -> Option<i64> {
+    let (mut rest, mut place) = (u64::try_from(rest).ok()?, at);
+    for digit in digits {
+        let step = digit.source as u64;
+        let x = if step.is_power_of_two() { rest >> step.trailing_zeros() } else { rest / step };
+        if x >= digit.extent {
+            return None;
+        }
+        rest -= x * step;
+        place += x as i64 * digit.result;
+    }
+    (rest == 0).then_some(place)
 }
 
 /// Calls `found` with the places of a box at which the source's steps add up to `rest`; the largest step is first.

@@ -44,8 +44,9 @@ impl Points {
 
     /// Returns how many points from `start` on are `step` before the point `block` later.
     fn repeats(&self, start: usize, block: usize, step: Point) -> usize {
-        let run = |list: &[i64], step: i64| {
-            let (now, later) = (&list[start..list.len() - block], &list[start + block..]);
+        let run = |list: &[i64], step: i64, most: usize| {
+            let end = (list.len() - block).min(start.saturating_add(most));
+            let (now, later) = (&list[start..end], &list[start + block..end + block]);
             // Whole groups are compared without branches.
             let groups = now.chunks_exact(64).zip(later.chunks_exact(64));
             let alike = |(a, b): &(&[i64], &[i64])| {
@@ -55,10 +56,17 @@ impl Points {
             let rest = now[whole..].iter().zip(&later[whole..]);
             whole + rest.take_while(|(a, b)| b.wrapping_sub(**a) == step).count()
         };
-        let sources = run(&self.source, step.0);
-        match &self.result {
-            Places::From(_) => sources,
-            Places::List(list) => run(list, step.1).min(sources),
+        let Places::List(list) = &self.result else {
+            return run(&self.source, step.0, usize::MAX);
+        };
+        // One side may repeat much longer than the other: neither is read far beyond the other's end.
+        let mut most = 64;
+        loop {
+            let both = run(&self.source, step.0, most).min(run(list, step.1, most));
+            if both < most {
+                return both;
+            }
+            most = most.saturating_mul(4);
         }
     }
 }

@@ -50,6 +50,8 @@ MODELS = {
         qk_rope_head_dim=16,
         v_head_dim=32,
         first_k_dense_replace=1,
+        topk_method="noaux_tc",
+        scoring_func="sigmoid",
     ),
     "gpt-oss": dict(
         SIZES,
@@ -281,8 +283,8 @@ def main(work, only, sizes):
                 continue
             try:
                 architecture(work, name, config, size)
-            except AssertionError as error:
-                failed.append(f"{name} at {size} ranks: {error}")
+            except Exception as error:
+                failed.append(f"{name} at {size} ranks: {type(error).__name__} {error}")
                 say("FAILED", failed[-1])
     if failed:
         sys.exit("\n".join(failed))
