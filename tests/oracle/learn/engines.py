@@ -56,7 +56,7 @@ MODELS = {
     "gpt-oss": dict(
         SIZES,
         model_type="gpt_oss",
-        intermediate_size=96,
+        intermediate_size=256,
         num_attention_heads=8,
         num_key_value_heads=4,
         head_dim=32,

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use tilewright_core::Dtype;
 use tilewright_files::Input;
 use tilewright_learn::{
     CONSTANT, Code, Error, Learned, LearnedResult, MapDigit, Origin, TermPart, ZERO,
@@ -119,6 +120,17 @@ impl Moved {
         }
     }
 
+    /// Counts places in elements that are twice as wide.
+    fn halve(&mut self) {
+        self.at /= 2;
+        self.digits.iter_mut().for_each(|digit| digit.result /= 2);
+    }
+
+    /// Returns the number of elements.
+    fn elements(&self) -> i64 {
+        self.digits.iter().map(|digit| digit.extent as i64).product()
+    }
+
     /// Calls `each` with the elements of the source and their places.
     pub(super) fn each(&self, each: &mut dyn FnMut(i64, i64)) {
         let mut at = vec![0u64; self.digits.len()];
@@ -226,6 +238,23 @@ pub(super) fn sources(learned: &Learned, input: &Input) -> Result<Vec<usize>, Er
     learned.sources.iter().map(of).collect()
 }
 
+/// Returns whether a result has elements of bf16 as f32: the upper halves of its elements are those of the source.
+fn is_widened(learnt: &LearnedResult) -> bool {
+    let elements: u64 = learnt.tensor.extents.iter().product();
+    let is_upper = |part: &TermPart<'_>| {
+        part.at % 2 == 1 && part.digits.iter().all(|digit| digit.result % 2 == 0)
+    };
+    let mut upper = true;
+    let walked = learnt.description.parts(&mut |part| {
+        upper &= part.origin == Origin::Zero || is_upper(&part);
+    });
+    (learnt.tensor.dtype, learnt.unit) == (Dtype::F32, Dtype::Bf16)
+        && learnt.description.size() == 2 * elements
+        && learnt.constants.runs().is_empty()
+        && walked.is_ok()
+        && upper
+}
+
 /// Checks that a result is explained and not packed.
 fn checked(learned: &Learned, learnt: &LearnedResult) -> Result<(), Error> {
     let name = &learnt.tensor.name;
@@ -234,6 +263,9 @@ fn checked(learned: &Learned, learnt: &LearnedResult) -> Result<(), Error> {
     }
     let elements: u64 = learnt.tensor.extents.iter().product();
     let unit = Code::of(learnt.unit)?.bits();
+    if is_widened(learnt) {
+        return Ok(());
+    }
     if elements != learnt.description.size() || learnt.tensor.dtype.bits() != Some(unit) {
         let (unit, own) = (learnt.unit, learnt.tensor.dtype);
         let said = format!("{name} packs elements of {unit} into {own}; convert moves whole ones");
@@ -259,8 +291,20 @@ fn checked(learned: &Learned, learnt: &LearnedResult) -> Result<(), Error> {
 
 fn made(learned: &Learned, result: &OfRank<'_>, places: &[usize]) -> Result<Made, Error> {
     checked(learned, result.learnt)?;
-    let moves = moves(result)?;
-    let mut parts = fills(result, &moves)?;
+    let mut moves = moves(result)?;
+    let size: i64 = result.extents.iter().product::<u64>() as i64;
+    let moved: i64 = moves.iter().map(Moved::elements).sum();
+    let mut parts = match (is_widened(result.learnt), moved == size) {
+        (false, _) => fills(result, &moves)?,
+        (true, true) => Vec::new(),
+        (true, false) => {
+            let name = &result.learnt.tensor.name;
+            return Err(Error::unsupported(format!("{name} has padding among wider elements")));
+        }
+    };
+    if is_widened(result.learnt) {
+        moves.iter_mut().for_each(Moved::halve);
+    }
     parts.extend(moves.iter().map(|moved| {
         let origin = From::Source { tensor: places[moved.source], offset: moved.offset as u64 };
         Part { origin, offset: moved.at as u64, digits: digits(moved, false) }
@@ -369,7 +413,11 @@ pub fn inverse_assembly(learned: &Learned, input: &Input) -> Result<Assembly, Er
                 let said = format!("{name} is {}{dims:?}, and {own:?} was learned", tensor.dtype());
                 return Err(Error::mismatch(said));
             }
-            for moved in moves(&result)? {
+            let widened = is_widened(result.learnt);
+            for mut moved in moves(&result)? {
+                if widened {
+                    moved.halve();
+                }
                 back.add(place, moved)?;
             }
         }
