@@ -185,7 +185,7 @@ fn dropped_tensors_are_named_and_are_differences_of_the_data() {
     for (name, recipe, says) in [
         (
             "whole",
-            "pass = ['*']\ndrop = ['b']",
+            "pass = ['a']\ndrop = ['b']",
             "b is only in the first: the recipe of the second drops it",
         ),
         (
