@@ -192,7 +192,7 @@ def checked(work, probe, plan, size):
     seconds = time.perf_counter() - start
     sources = load_file(fresh)
     held = plan.held
-    name = next(name for name in sources if name.endswith("up_proj.weight") or name.endswith("down_proj.weight") or "dense" in name)
+    name = next(name for name, tensor in sources.items() if held[name][0] and tensor.dim() > 1 and "embed" not in name)
     # A changed element of the checkpoint.
     changed = {key: tensor.clone() for key, tensor in sources.items()}
     flat = changed[name].reshape(-1).view(torch.int16)
