@@ -19,7 +19,7 @@ use std::{
 use tilewright_core::Remedy;
 use tilewright_files::{Fingerprint, Watch, inner::store};
 use tilewright_relayout::{Elements, Plan, Program};
-use tilewright_transfer::{Budget, Reservation, Mover};
+use tilewright_transfer::{Budget, Mover, Reservation};
 
 use crate::{
     Error, Job,
