@@ -87,11 +87,7 @@ impl Failure {
             rendered: error.rendered(option),
             span: error.span(),
         };
-        // Whoever installed the program did not choose its features one by one.
-        let failure = match error.is_not_built() && error.message().contains("`remote`") {
-            true => failure.with_hint(": cargo install tilewright-cli --features remote"),
-            false => failure,
-        };
+        let failure = failure.with_feature(&error);
         match error.field().and_then(argument) {
             Some(argument) => failure.about(argument),
             None => failure,
@@ -130,7 +126,18 @@ impl Failure {
             _ if error.is_usage() => USAGE,
             _ => IO,
         };
-        Failure::new(code, error.kind(), error.spelled(option))
+        Failure::new(code, error.kind(), error.spelled(option)).with_feature(error)
+    }
+
+    /// Adds the command that installs the program with stores and hubs, if these were left out: whoever installed it did not choose
+    /// its features one by one.
+    fn with_feature(self, error: &Error) -> Failure {
+        match error.is_not_built() && error.message().contains("`remote`") {
+            true => {
+                self.with_hint(": cargo install --path crates/tilewright-cli --features remote")
+            }
+            false => self,
+        }
     }
 
     /// Returns the failure of an error that is the answer no.

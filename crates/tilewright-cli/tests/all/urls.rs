@@ -16,7 +16,10 @@ fn a_program_without_the_feature_says_how_to_get_it() {
         let output = Command::new(env!("CARGO_BIN_EXE_tilewright")).args(args).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{said}");
-        assert!(said.contains("cargo install tilewright-cli --features remote"), "{said}");
+        assert!(
+            said.contains("cargo install --path crates/tilewright-cli --features remote"),
+            "{said}"
+        );
     }
 }
 

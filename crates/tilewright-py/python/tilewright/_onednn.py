@@ -6,6 +6,7 @@ searched word by word, and a block counts only if it holds the values of the wei
 
 from __future__ import annotations
 
+import importlib
 import struct
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -16,7 +17,7 @@ _WEIGHTS = 33
 
 def packed(model: Any, before: Mapping[str, Any]) -> dict[str, Any]:
     """The packed weights of the layers of a model, by the names of their parameters, in the order of memory."""
-    import torch
+    torch: Any = importlib.import_module("torch")
 
     found: dict[str, Any] = {}
     with open("/proc/self/mem", "rb", buffering=0) as memory:
@@ -76,7 +77,7 @@ class _Memory:
 def _block(memory: _Memory, handler: int, weight: Any) -> Any:
     """The block behind a handler that holds the values of a weight, padded by zeros; None if there is none."""
     import numpy as np
-    import torch
+    torch: Any = importlib.import_module("torch")
 
     width = weight.element_size()
     values = np.sort(weight.contiguous().reshape(-1).view(torch.uint8).numpy().view(f"u{width}"))

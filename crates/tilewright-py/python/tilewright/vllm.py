@@ -147,7 +147,7 @@ def _in_order(tensor: Any) -> Any:
     """The memory of a tensor, in the order of addresses; changes of it change the tensor."""
     if _fills(tensor):
         return tensor.permute(_order(tensor)) if tensor.dim() else tensor
-    import torch
+    torch: Any = importlib.import_module("torch")
 
     return torch.empty(0, dtype=tensor.dtype).set_(tensor.untyped_storage())
 
@@ -165,7 +165,7 @@ def _loads(probe: str) -> list[tuple[str, str]]:
 
 
 def _write(memory: Mapping[str, Any], folder: str, name: str, rank: int) -> None:
-    from safetensors.torch import save_file
+    save_file: Any = importlib.import_module("safetensors.torch").save_file
 
     os.makedirs(os.path.join(folder, name), exist_ok=True)
     save_file({key: tensor.contiguous() for key, tensor in memory.items()}, os.path.join(folder, name, f"rank{rank}.safetensors"))
@@ -224,8 +224,8 @@ def _rank(model: str, size: int, rank: int, engine: Mapping[str, Any]) -> Iterat
 @contextlib.contextmanager
 def _fake_group(size: int, rank: int) -> Iterator[None]:
     """A process group of torch whose other members do not exist."""
-    import torch.distributed as dist
-    import torch.testing._internal.distributed.fake_pg as fake
+    dist: Any = importlib.import_module("torch.distributed")
+    fake: Any = importlib.import_module("torch.testing._internal.distributed.fake_pg")
 
     communicator = _vllm("distributed.device_communicators.cpu_communicator").CpuCommunicator
     queue = _vllm("distributed.device_communicators.shm_broadcast").MessageQueue
@@ -344,7 +344,7 @@ def _own_load(loaders: Any, load_config: Any, model: Any, model_config: Any, che
 
 def _copied(path: str, memory: Mapping[str, Any]) -> float:
     """Copies the tensors of a file to memory, and returns the seconds."""
-    from safetensors import safe_open
+    safe_open: Any = importlib.import_module("safetensors").safe_open
 
     if not os.path.isfile(path):
         raise _errors.make("io", f"{path} is missing; `convert --plan` writes a file for each rank", None, None)

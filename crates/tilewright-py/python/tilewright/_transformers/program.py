@@ -16,7 +16,7 @@ __all__ = ["command"]
 #: Options that a value follows.
 VALUES = {
     *("--to", "--from", "--tensor", "--rule", "--fill", "--store", "--memory", "--threads", "--dims", "--dtype", "--recipe", "--size"),
-    *("--allow", "--metadata", "--max-shard-size", "--formats", "--retries", "--carry", "--class", "--squares", "--output", "-o"),
+    *("--allow", "--metadata", "--max-shard-size", "--formats", "--plan", "--retries", "--carry", "--class", "--squares", "--output", "-o"),
 }
 
 #: The name that stands for a generated recipe.
