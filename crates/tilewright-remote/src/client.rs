@@ -66,17 +66,30 @@ struct Guarded(HttpClient);
 #[async_trait::async_trait]
 impl HttpService for Guarded {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        let begins = begins_upload(&request).then(|| request.uri().path().to_owned());
+        let path = request.uri().path().to_owned();
+        let mut beginning = Beginning(begins_upload(&request).then_some(path));
         let answered = match self.0.execute(request).await {
-            Ok(answer) => checked(answer, begins.is_some()).await,
+            Ok(answer) => checked(answer, beginning.0.is_some()).await,
             Err(error) => Err(error),
         };
-        if let (Err(_), Some(path)) = (&answered, begins) {
+        // A request without a connection was not sent.
+        if answered.as_ref().err().is_none_or(|error| error.kind() == HttpErrorKind::Connect) {
+            beginning.0 = None;
+        }
+        answered
+    }
+}
+
+/// The path of a request that begins an upload, until its answer is known. One that is dropped before, as after a signal, is noted.
+struct Beginning(Option<String>);
+
+impl Drop for Beginning {
+    fn drop(&mut self) {
+        if let Some(path) = &self.0 {
             note_left(format!(
                 "{path}: the answer to the beginning of an upload was lost; if the store lists one, abort it"
             ));
         }
-        answered
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::{fmt, io};
 
+use object_store::client::{HttpError, HttpErrorKind};
+
 use crate::{Error, Location, redacted::redacted};
 
 /// Returns the error of an operation on an object that failed with this cause.
@@ -28,6 +30,12 @@ pub(crate) fn unsupported(location: &Location, said: &str) -> Error {
 /// Returns the message of a store's error: the client's own words, without the body of the answer beyond its code.
 pub(crate) fn said(cause: &object_store::Error) -> String {
     chain(cause)
+}
+
+/// Returns whether a request was given up without an answer: the store may still carry it out.
+pub(crate) fn is_timeout(cause: &object_store::Error) -> bool {
+    let of = self::cause::<HttpError>(cause);
+    of.is_some_and(|error| error.kind() == HttpErrorKind::Timeout)
 }
 
 /// Returns the first cause of this type.

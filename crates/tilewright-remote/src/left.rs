@@ -7,9 +7,12 @@ use std::{
 
 static LEFT: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// Notes what an upload has left in a store.
+/// Notes what an upload has left in a store, once.
 pub(crate) fn note_left(said: String) {
-    LEFT.lock().unwrap_or_else(PoisonError::into_inner).push(said);
+    let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
+    if !left.contains(&said) {
+        left.push(said);
+    }
 }
 
 /// Returns messages on the uploads that could not be aborted since the last call, or may have begun without an answer.

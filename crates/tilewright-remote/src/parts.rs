@@ -6,11 +6,29 @@
 use object_store::{Error as Cause, MultipartId, multipart::PartId, path::Path};
 
 use crate::{
-    Error, Location, Object, error,
-    runtime::{wait, wait_to_end},
+    Error, Location, error,
+    proof::{is_visible, joined, settled},
+    runtime::{check_signal, wait, wait_to_end},
     store::Store,
     upload::{look, started, taken, writable},
 };
+
+/// A part that a store has.
+///
+/// ```
+/// use tilewright_remote::SentPart;
+/// let part = SentPart { name: "\"7\"".into(), sum: 0x352441C2, len: 3 };
+/// assert_eq!(part.clone(), part);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SentPart {
+    /// The name that the store has given to it.
+    pub name: String,
+    /// The CRC-32 of its bytes.
+    pub sum: u32,
+    /// The number of its bytes.
+    pub len: u64,
+}
 
 /// An upload of one object by several processes.
 ///
@@ -21,7 +39,7 @@ use crate::{
 /// // In another process:
 /// let upload = PartUpload::named(&location, &name)?;
 /// let part = upload.send(0, vec![1, 2, 3])?;
-/// upload.complete(&[part], 3, false)?;
+/// upload.complete(&[part], false)?;
 /// # Ok::<(), tilewright_remote::Error>(())
 /// ```
 pub struct PartUpload {
@@ -76,7 +94,7 @@ impl PartUpload {
         &self.name
     }
 
-    /// Sends the part of this number, counted from 0; returns the name that the store gives to it.
+    /// Sends the part of this number, counted from 0; returns its name and checksum.
     ///
     /// # Errors
     /// [io](Error::is_io) if the store refuses.
@@ -87,46 +105,53 @@ impl PartUpload {
     /// let part = upload.send(0, vec![1, 2, 3])?;
     /// # Ok::<(), tilewright_remote::Error>(())
     /// ```
-    pub fn send(&self, number: usize, bytes: Vec<u8>) -> Result<String, Error> {
-        let len = bytes.len();
+    pub fn send(&self, number: usize, bytes: Vec<u8>) -> Result<SentPart, Error> {
+        let (sum, len) = (crc32fast::hash(&bytes), bytes.len() as u64);
         let sent = self.store.parts.put_part(&self.path, &self.name, number, bytes.into());
         let part = wait(sent)?.map_err(|cause| {
             let doing = format!("send part {} of {len} bytes", number + 1);
             error::failed(&self.location, &doing, error::said(&cause))
         })?;
-        Ok(part.content_id)
+        Ok(SentPart { name: part.content_id, sum, len })
     }
 
-    /// Makes the object of `len` bytes visible, from these parts in order. An object of this name is replaced only if `replaces`.
-    /// An upload that was completed before is complete: then the object is visible at this length.
+    /// Makes the object visible, from these parts in order. An object of this name is replaced only if `replaces`.
+    /// An upload that was completed before is complete: then an object with the bytes of these parts is visible.
     ///
     /// # Errors
-    /// `exists` if the name was taken meanwhile; [io](Error::is_io) if the store refuses.
+    /// `exists` if an object of other bytes has the name; [io](Error::is_io) if the store refuses.
     ///
     /// ```no_run
     /// # use tilewright_remote::{Location, PartUpload};
     /// # let upload = PartUpload::named(&Location::parse("s3://bucket/a")?, "1")?;
     /// # let part = upload.send(0, vec![1, 2, 3])?;
-    /// upload.complete(&[part], 3, false)?;
+    /// upload.complete(&[part], false)?;
     /// # Ok::<(), tilewright_remote::Error>(())
     /// ```
-    pub fn complete(self, parts: &[String], len: u64, replaces: bool) -> Result<(), Error> {
+    pub fn complete(self, parts: &[SentPart], replaces: bool) -> Result<(), Error> {
+        let len = parts.iter().map(|part| part.len).sum();
+        let of = (len, joined(parts.iter().map(|part| (part.sum, part.len))));
+        let own = (&self.store, &self.path);
         if !replaces && look(&self.location)?.is_some() {
-            return Err(taken(&self.location));
+            let about = |error: Error| error.about(&self.location.to_string());
+            return match is_visible(own, of).map_err(about)? {
+                true => Ok(()),
+                false => Err(taken(&self.location)),
+            };
         }
-        let parts = parts.iter().map(|name| PartId { content_id: name.clone() }).collect();
-        match wait(self.store.parts.complete_multipart(&self.path, &self.name, parts))? {
-            Ok(_) => Ok(()),
+        check_signal()?;
+        let ids = parts.iter().map(|part| PartId { content_id: part.name.clone() }).collect();
+        let failed = |cause: &dyn std::fmt::Display| {
+            error::failed(&self.location, "complete its upload", cause)
+        };
+        let sent = wait_to_end(self.store.parts.complete_multipart(&self.path, &self.name, ids));
+        let failed = match sent {
+            Ok(Ok(_)) => return Ok(()),
             // The answer to a request that succeeded may be lost.
-            Err(Cause::NotFound { .. }) if self.has_length(len) => Ok(()),
-            Err(cause) => {
-                Err(error::failed(&self.location, "complete its upload", error::said(&cause)))
-            }
-        }
-    }
-
-    fn has_length(&self, len: u64) -> bool {
-        Object::open(&self.location).is_ok_and(|object| object.len() == len)
+            Ok(Err(cause)) => (failed(&error::said(&cause)), error::is_timeout(&cause)),
+            Err(late) => (failed(&late.message()), true),
+        };
+        settled(&self.location, own, of, failed)
     }
 
     /// Removes what was sent.

@@ -71,20 +71,30 @@ pub fn cancel_by(signal: Arc<AtomicUsize>) {
 /// The time for aborting uploads after a signal.
 const LAST: Duration = Duration::from_secs(10);
 
+fn is_signalled() -> bool {
+    let signal = SIGNAL.lock().unwrap_or_else(PoisonError::into_inner);
+    signal.as_ref().is_some_and(|signal| signal.load(Ordering::Relaxed) != 0)
+}
+
 /// Returns when the number is not 0.
 async fn signalled() {
-    let is_set = || {
-        let signal = SIGNAL.lock().unwrap_or_else(PoisonError::into_inner);
-        signal.as_ref().is_some_and(|signal| signal.load(Ordering::Relaxed) != 0)
-    };
-    while !is_set() {
+    while !is_signalled() {
         tokio::time::sleep(LOOK).await;
     }
 }
 
+fn cancelled() -> Error {
+    Error::new("cancelled", "cancelled")
+}
+
+/// Returns an error after a signal.
+pub(crate) fn check_signal() -> Result<(), Error> {
+    if is_signalled() { Err(cancelled()) } else { Ok(()) }
+}
+
 /// Waits for the result of a future, or until a signal cancels it.
 pub(crate) fn wait<T: Send>(future: impl Future<Output = T> + Send) -> Result<T, Error> {
-    blocking(first(future, signalled()))?.ok_or_else(|| Error::new("cancelled", "cancelled"))
+    blocking(first(future, signalled()))?.ok_or_else(cancelled)
 }
 
 /// Waits for the result of a future also after a signal, but then not for long.

@@ -19,12 +19,13 @@ use tilewright_error::Remedy;
 use tokio::task::JoinHandle;
 
 use crate::{
-    Error, Location, Object,
+    Error, Location,
     client::BrokenAnswer,
     error,
     left::note_left,
     patience::Tries,
-    runtime::{runtime, wait, wait_to_end},
+    proof::{self, joined},
+    runtime::{check_signal, runtime, wait, wait_to_end},
     store::{self, Store},
     web::Fault,
 };
@@ -66,8 +67,8 @@ pub struct Upload {
     flying: VecDeque<(usize, JoinHandle<Result<PartId, Cause>>)>,
     /// The names of parts that the store has.
     sent: Vec<Option<PartId>>,
-    /// The checksums of parts.
-    sums: Vec<crc32fast::Hasher>,
+    /// The checksums and lengths of parts.
+    sums: Vec<(u32, u64)>,
     written: u64,
     is_over: bool,
 }
@@ -227,7 +228,8 @@ impl Upload {
     /// Makes the object visible.
     ///
     /// # Errors
-    /// [io](Error::is_io) if the store refuses, `exists` if the name was taken meanwhile. The upload is then aborted.
+    /// [io](Error::is_io) if the store refuses, `exists` if the name was taken meanwhile. The upload is then aborted. The message
+    /// says so if the object may be visible nevertheless, because the answer to the last request was lost.
     ///
     /// ```no_run
     /// # use tilewright_remote::{Location, Upload};
@@ -275,21 +277,20 @@ impl Upload {
         let (Some(id), Some(parts)) = (&self.begun, self.sent.iter().cloned().collect()) else {
             return Err(error::failed(&self.location, "complete its upload", "a part is missing"));
         };
-        match wait(self.store.parts.complete_multipart(&self.path, id, parts))? {
-            Ok(_) => Ok(()),
-            // The answer to a request that succeeded may be lost.
-            Err(_) if self.is_there(joined(&self.sums)) => Ok(()),
-            Err(cause) => {
-                Err(error::failed(&self.location, "complete its upload", error::said(&cause)))
-            }
-        }
+        check_signal()?;
+        let failed =
+            |cause: &dyn fmt::Display| error::failed(&self.location, "complete its upload", cause);
+        let failed = match wait_to_end(self.store.parts.complete_multipart(&self.path, id, parts)) {
+            Ok(Ok(_)) => return Ok(()),
+            Ok(Err(cause)) => (failed(&error::said(&cause)), error::is_timeout(&cause)),
+            Err(late) => (failed(&late.message()), true),
+        };
+        self.settled(joined(self.sums.iter().copied()), failed)
     }
 
-    /// Returns whether the object is visible with these contents: it is read back, since another writer may have made one of the
-    /// same length meanwhile.
-    fn is_there(&self, sum: u32) -> bool {
-        let Ok(object) = Object::open(&self.location) else { return false };
-        object.len() == self.written && sum_of(&object).is_ok_and(|is| is == sum)
+    /// Returns the end of an upload whose last request failed. Its answer may be lost.
+    fn settled(&self, sum: u32, failed: (Error, bool)) -> Result<(), Error> {
+        proof::settled(&self.location, (&self.store, &self.path), (self.written, sum), failed)
     }
 
     fn put(&mut self, bytes: Vec<u8>) -> Result<(), Error> {
@@ -298,21 +299,24 @@ impl Upload {
         let payload = PutPayload::from(bytes);
         let put = |mode| {
             let options = PutOptions { mode, ..PutOptions::default() };
-            wait(self.store.objects.put_opts(&self.path, payload.clone(), options))
+            wait_to_end(self.store.objects.put_opts(&self.path, payload.clone(), options))
         };
-        let done = match put(mode)? {
+        check_signal()?;
+        let done = match put(mode) {
             // A store without conditional writes: the name was free when the upload began.
-            Err(Cause::NotImplemented { .. }) => put(PutMode::Overwrite)?,
+            Ok(Err(Cause::NotImplemented { .. })) => put(PutMode::Overwrite),
             done => done,
         };
-        match done {
-            Ok(_) => Ok(()),
-            Err(_) if self.is_there(sum) => Ok(()),
-            Err(Cause::AlreadyExists { .. } | Cause::Precondition { .. }) => {
-                Err(taken(&self.location))
+        let failed = |cause: &dyn fmt::Display| error::failed(&self.location, "write", cause);
+        let failed = match done {
+            Ok(Ok(_)) => return Ok(()),
+            Ok(Err(Cause::AlreadyExists { .. } | Cause::Precondition { .. })) => {
+                (taken(&self.location), false)
             }
-            Err(cause) => Err(error::failed(&self.location, "write", error::said(&cause))),
-        }
+            Ok(Err(cause)) => (failed(&error::said(&cause)), error::is_timeout(&cause)),
+            Err(late) => (failed(&late.message()), true),
+        };
+        self.settled(sum, failed)
     }
 
     /// Sends the filled part, or holds it back.
@@ -334,11 +338,9 @@ impl Upload {
             self.landed()?;
         }
         let Some(id) = self.begun.clone() else { return Ok(()) };
-        let mut sum = crc32fast::Hasher::new();
-        sum.update(&bytes);
-        self.sums.resize(self.sums.len().max(number + 1), crc32fast::Hasher::new());
+        self.sums.resize(self.sums.len().max(number + 1), (0, 0));
         if let Some(room) = self.sums.get_mut(number) {
-            *room = sum;
+            *room = (crc32fast::hash(&bytes), bytes.len() as u64);
         }
         let (parts, path) = (self.store.parts.clone(), self.path.clone());
         let part = async move { parts.put_part(&path, &id, number, bytes.into()).await };
@@ -392,26 +394,6 @@ impl Upload {
             }
         }
     }
-}
-
-/// Returns the checksum of parts one after another.
-fn joined(sums: &[crc32fast::Hasher]) -> u32 {
-    let mut all = crc32fast::Hasher::new();
-    sums.iter().for_each(|sum| all.combine(sum));
-    all.finalize()
-}
-
-/// Returns the checksum of an object.
-fn sum_of(object: &Object) -> Result<u32, Error> {
-    let (mut sum, mut buffer, mut at) = (crc32fast::Hasher::new(), vec![0; LEAST_PART as usize], 0);
-    while at < object.len() {
-        let len = (object.len() - at).min(LEAST_PART);
-        let piece = buffer.get_mut(..len as usize).unwrap_or_default();
-        object.read_at(piece, at)?;
-        sum.update(piece);
-        at += len;
-    }
-    Ok(sum.finalize())
 }
 
 /// An upload that is dropped is aborted; [`unaborted`](crate::unaborted) names those for which that failed.

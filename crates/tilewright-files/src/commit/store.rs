@@ -63,27 +63,36 @@ pub fn list(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     remote::list(folder)
 }
 
+/// A part that a store has: the name that the store gave to it, the CRC-32 of its bytes, and their number.
+#[doc(hidden)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct StoredPart {
+    pub name: String,
+    pub sum: u32,
+    pub len: u64,
+}
+
 /// Begins an upload, and returns its name.
 #[doc(hidden)]
 pub fn begin(path: &Path) -> Result<String, Error> {
     here::begin(path)
 }
 
-/// Sends a part of an upload of this name; returns the name of the part.
+/// Sends a part of an upload of this name.
 #[doc(hidden)]
-pub fn send(path: &Path, upload: &str, number: usize, bytes: Vec<u8>) -> Result<String, Error> {
+pub fn send(path: &Path, upload: &str, number: usize, bytes: Vec<u8>) -> Result<StoredPart, Error> {
     here::send((path, upload), number, bytes)
 }
 
-/// Makes the object of an upload visible: its parts in order, `len` bytes together.
+/// Makes the object of an upload visible: its parts in order. An object of other bytes is replaced only if `replaces`.
 #[doc(hidden)]
 pub fn complete(
     path: &Path,
     upload: &str,
-    parts: &[String],
-    (len, replaces): (u64, bool),
+    parts: &[StoredPart],
+    replaces: bool,
 ) -> Result<(), Error> {
-    here::complete((path, upload), parts, (len, replaces))
+    here::complete((path, upload), parts, replaces)
 }
 
 /// Removes what was sent.
@@ -94,7 +103,7 @@ pub fn abort(path: &Path, upload: &str) -> Result<(), Error> {
 
 #[cfg(feature = "remote")]
 mod here {
-    use tilewright_remote::PartUpload;
+    use tilewright_remote::{PartUpload, SentPart};
 
     use super::*;
     use crate::open::remote::location;
@@ -130,16 +139,25 @@ mod here {
         PartUpload::named(&location(path)?, upload)
     }
 
-    pub(super) fn send(of: (&Path, &str), number: usize, bytes: Vec<u8>) -> Result<String, Error> {
-        named(of)?.send(number, bytes)
+    pub(super) fn send(
+        of: (&Path, &str),
+        number: usize,
+        bytes: Vec<u8>,
+    ) -> Result<StoredPart, Error> {
+        let SentPart { name, sum, len } = named(of)?.send(number, bytes)?;
+        Ok(StoredPart { name, sum, len })
     }
 
     pub(super) fn complete(
         of: (&Path, &str),
-        parts: &[String],
-        (len, replaces): (u64, bool),
+        parts: &[StoredPart],
+        replaces: bool,
     ) -> Result<(), Error> {
-        named(of)?.complete(parts, len, replaces)
+        let part = |part: &StoredPart| {
+            let StoredPart { name, sum, len } = part.clone();
+            SentPart { name, sum, len }
+        };
+        named(of)?.complete(&parts.iter().map(part).collect::<Vec<_>>(), replaces)
     }
 
     pub(super) fn abort(of: (&Path, &str)) -> Result<(), Error> {
@@ -172,14 +190,18 @@ mod here {
         Err(left_out(path))
     }
 
-    pub(super) fn send((path, _): (&Path, &str), _: usize, _: Vec<u8>) -> Result<String, Error> {
+    pub(super) fn send(
+        (path, _): (&Path, &str),
+        _: usize,
+        _: Vec<u8>,
+    ) -> Result<StoredPart, Error> {
         Err(left_out(path))
     }
 
     pub(super) fn complete(
         (path, _): (&Path, &str),
-        _: &[String],
-        _: (u64, bool),
+        _: &[StoredPart],
+        _: bool,
     ) -> Result<(), Error> {
         Err(left_out(path))
     }

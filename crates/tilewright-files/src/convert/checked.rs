@@ -157,19 +157,44 @@ impl Sink for Checked<'_> {
     }
 
     fn place(&mut self, bytes: &[u8], at: u64) -> io::Result<()> {
-        for (byte, at) in bytes.iter().zip(at..) {
-            for (from, own) in &mut self.others {
-                let place = at.checked_sub(*from).and_then(|place| usize::try_from(place).ok());
-                if let Some(own) = place.and_then(|place| own.get_mut(place)) {
-                    *own = *byte;
-                }
-            }
-        }
+        overlay(&mut self.others, bytes, at);
         self.inner.place(bytes, at)
     }
 
     fn sync(&mut self) -> io::Result<()> {
         self.header().map_err(io::Error::other)?;
         self.inner.sync()
+    }
+}
+
+/// Writes bytes from `at` on over those pieces that hold them; the pieces are in the order of their positions.
+fn overlay(pieces: &mut [(u64, Vec<u8>)], bytes: &[u8], at: u64) {
+    let end = at.saturating_add(bytes.len() as u64);
+    let first = pieces.partition_point(|(from, own)| from + own.len() as u64 <= at);
+    for (from, own) in pieces.iter_mut().skip(first).take_while(|(from, _)| *from < end) {
+        let (room, skipped) = (at.saturating_sub(*from) as usize, from.saturating_sub(at) as usize);
+        let own = own.iter_mut().skip(room);
+        own.zip(bytes.iter().skip(skipped)).for_each(|(own, byte)| *own = *byte);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::overlay;
+
+    #[test]
+    fn bytes_are_written_over_the_pieces_that_hold_them() {
+        let bytes = [1, 2, 3, 4, 5];
+        for at in 0..20 {
+            // Tensors are between the pieces.
+            let mut pieces = [(2, vec![0; 3]), (5, vec![0; 1]), (9, vec![0; 4])].to_vec();
+            overlay(&mut pieces, &bytes, at);
+            for (from, own) in &pieces {
+                for (byte, place) in own.iter().zip(*from..) {
+                    let expected = place.checked_sub(at).and_then(|it| bytes.get(it as usize));
+                    assert_eq!(*byte, expected.copied().unwrap_or(0), "{at} {place}");
+                }
+            }
+        }
     }
 }

@@ -1,6 +1,14 @@
 //! Uploads appear when they are committed, and leave nothing when they are not.
 
-use tilewright_remote::{Upload, exists, put, remove};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use tilewright_remote::{PartUpload, Upload, cancel_by, exists, put, remove};
 
 use crate::{bytes, location, server};
 
@@ -97,4 +105,81 @@ fn a_header_is_completed_at_the_end() {
         upload.commit().unwrap();
         assert!(server.get("bucket/a").unwrap() == data, "{len} {head}");
     }
+}
+
+/// An older object of the same length is not the one that an upload made, even if the store has lost the upload.
+#[test]
+fn completed_uploads_are_known_by_their_bytes() {
+    let server = server();
+    let (at, data) = (location("s3://bucket/a"), bytes(100));
+    for (older, replaces, expected) in [
+        (Some(vec![7; 100]), true, Some("io")),
+        (Some(vec![7; 100]), false, Some("exists")),
+        (Some(data.clone()), true, None),
+        (Some(data.clone()), false, None),
+        (None, false, Some("io")),
+    ] {
+        server.clear();
+        let upload = PartUpload::begin(&at).unwrap();
+        let parts = [upload.send(0, data[..60].to_vec()), upload.send(1, data[60..].to_vec())];
+        let parts = parts.map(Result::unwrap);
+        if let Some(older) = &older {
+            server.put("bucket/a", older);
+        }
+        // As the rule of a bucket does.
+        server.abort_all();
+        let ended = upload.complete(&parts, replaces).err();
+        assert_eq!(ended.as_ref().map(|error| error.kind()), expected, "{replaces} {ended:?}");
+        assert!(server.get("bucket/a") == older);
+    }
+}
+
+#[test]
+fn parts_become_an_object() {
+    let server = server();
+    let (at, data) = (location("s3://bucket/a"), bytes(6 << 20));
+    let upload = PartUpload::begin(&at).unwrap();
+    let parts =
+        [upload.send(0, data[..5 << 20].to_vec()), upload.send(1, data[5 << 20..].to_vec())];
+    let parts = parts.map(Result::unwrap);
+    let name = upload.name().to_owned();
+    upload.complete(&parts, false).unwrap();
+    assert!(server.get("bucket/a").unwrap() == data);
+    // Again, as after a lost answer.
+    PartUpload::named(&at, &name).unwrap().complete(&parts, false).unwrap();
+    assert_eq!(server.open_uploads(), 0);
+}
+
+/// A signal during the last request: the request ends, and its object is whole and reported, or named.
+#[test]
+fn a_signal_during_the_last_request_hides_no_object() {
+    let server = server();
+    let (data, at) = (bytes(17 << 20), location("s3://bucket/late"));
+    let begun = || {
+        server.clear();
+        server.take();
+        let mut upload = Upload::begin(&at, (17 << 20, 0), 64 << 20, false).unwrap();
+        upload.write(&data).unwrap();
+        upload.finish().unwrap();
+        upload
+    };
+    // The number of requests before the last one.
+    begun().commit().unwrap();
+    let last = server.take().len() - 1;
+    let upload = begun();
+    server.hold(last);
+    let signal = Arc::new(AtomicUsize::new(0));
+    cancel_by(signal.clone());
+    let ended = std::thread::scope(|scope| {
+        let ended = scope.spawn(|| upload.commit());
+        while !server.holds() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        signal.store(2, Ordering::Relaxed);
+        ended.join().unwrap()
+    });
+    cancel_by(Arc::new(AtomicUsize::new(0)));
+    let said = ended.unwrap_err().to_string();
+    assert!(said.contains("s3://bucket/late may be visible"), "{said}");
+    assert_eq!(server.open_uploads(), 0);
 }

@@ -31,7 +31,9 @@ use std::{
 
 use tilewright_files::{
     Fingerprint, Watch, disk,
-    inner::{Busy, Claim, Claimant, Companions, check_space, is_empty_folder, remove_filled},
+    inner::{
+        Busy, Claim, Claimant, Companions, check_space, is_empty_folder, is_url, remove_filled,
+    },
 };
 
 use crate::{
@@ -391,6 +393,12 @@ impl Job {
         self.source.all_files().try_for_each(|file| file.check("it was opened"))
     }
 
+    /// Returns an error if a file of the source on this system was changed. Readers of objects compare versions by themselves.
+    pub(crate) fn check_local_sources(&self) -> Result<(), Error> {
+        let mut local = self.source.all_files().filter(|file| !is_url(&file.path));
+        local.try_for_each(|file| file.check("it was opened"))
+    }
+
     fn check_complete(&self) -> Result<(), Error> {
         let missing = self.missing()?;
         let Some(first) = missing.first() else { return Ok(()) };
@@ -428,10 +436,10 @@ impl Job {
 
     /// Returns sentences, without a full stop, about folders that other runs for the same result have left.
     pub(crate) fn left_by_others(&self) -> Vec<String> {
-        if self.parts_of_files.is_some() {
-            return Vec::new();
-        }
         let own = self.partial();
+        if self.parts_of_files.is_some() {
+            return self.left_objects(&own.to_string_lossy());
+        }
         let (Some(parent), Some(name)) = (own.parent(), own.file_name()) else { return Vec::new() };
         let name = name.to_string_lossy();
         let Some(prefix) = name.strip_suffix(&*self.id) else { return Vec::new() };

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! OUT.partial-ID/uploads      the names of the uploads of all files, which the first process begins
-//! OUT.partial-ID/journal/…    one object for some tasks that the store has: the names of their parts, or their sums
+//! OUT.partial-ID/journal/…    one object for some tasks that the store has: names and checksums of their parts, or sums
 //! OUT.partial-ID/finishing    exists while objects become visible
 //! finish                      all tasks done, sources unchanged: headers; then the files appear, small files, the index last
 //! ```
@@ -23,11 +23,13 @@ use std::{
 use serde::{Deserialize, Serialize};
 use tilewright_files::{
     Watch,
-    inner::{is_url, store},
+    inner::{is_url, store, store::StoredPart},
 };
 
 use crate::{
-    Error, Job, error,
+    Error, Job,
+    commit::NAMED,
+    error,
     plan::parts::{FileParts, Sent, StoreTask},
     run::{RunState, parts::Sender},
     source::lists::shown,
@@ -37,7 +39,7 @@ use crate::{
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum SentLine {
-    Part(u64, String),
+    Part(u64, StoredPart),
     Late(u64),
     Sum(u64, String),
 }
@@ -45,26 +47,50 @@ enum SentLine {
 impl SentLine {
     fn of((task, sent): (&u64, &Sent)) -> SentLine {
         match sent {
-            Sent::Part(name) => SentLine::Part(*task, name.clone()),
-            Sent::Late => SentLine::Late(*task),
+            Sent::Part(part) => SentLine::Part(*task, part.clone()),
+            Sent::Late | Sent::Twice(_) => SentLine::Late(*task),
             Sent::Sum(data) => SentLine::Sum(*task, data.to_string()),
         }
     }
 
     fn read(self) -> Option<(u64, Sent)> {
         Some(match self {
-            SentLine::Part(task, name) => (task, Sent::Part(name)),
+            SentLine::Part(task, part) => (task, Sent::Part(part)),
             SentLine::Late(task) => (task, Sent::Late),
             SentLine::Sum(task, data) => (task, Sent::Sum(data.parse().ok()?)),
         })
     }
 }
 
-/// The content of the object that exists while a result becomes visible: the uploads of its files, and the names of their parts.
+/// The content of the object that exists while a result becomes visible: the uploads of its files, and their parts.
 #[derive(Serialize, Deserialize)]
 struct Finishing {
     uploads: Vec<String>,
-    parts: Vec<Vec<String>>,
+    parts: Vec<Vec<StoredPart>>,
+}
+
+impl Finishing {
+    /// Returns whether it is about all files of a job.
+    fn is_of(&self, job: &Job, parts: &FileParts) -> bool {
+        let files = job.output.files.len();
+        let mut lengths = self.parts.iter().enumerate().map(|(file, own)| {
+            let range = parts.of_file(file);
+            own.len() as u64 == range.end - range.start
+        });
+        self.uploads.len() == files && self.parts.len() == files && lengths.all(|is| is)
+    }
+}
+
+/// Returns what is known of a task that two journals name; `None` if its results differ.
+fn merged(one: &Sent, other: &Sent) -> Option<Sent> {
+    match (one, other) {
+        _ if one == other => Some(one.clone()),
+        (Sent::Part(one), Sent::Part(other)) if (one.sum, one.len) == (other.sum, other.len) => {
+            Some(Sent::Twice(one.sum))
+        }
+        (Sent::Twice(sum), Sent::Part(part)) if *sum == part.sum => Some(Sent::Twice(*sum)),
+        _ => None,
+    }
 }
 
 /// Returns the folder beside a result in a store; of a whole bucket, one inside of it.
@@ -97,7 +123,7 @@ impl Job {
         }
         let taken = match self.request.is_file {
             true => store::exists(output)?,
-            false => !store::list(output)?.is_empty(),
+            false => store::list(output)?.iter().any(|path| !self.is_partial(path)),
         };
         let said = format!("{} exists already", output.display());
         match (taken, self.request.force, self.request.is_file) {
@@ -108,6 +134,11 @@ impl Job {
             }
             _ => Err(Error::new("exists", said).of_case(error::TAKEN)),
         }
+    }
+
+    /// Returns whether a listed path is the folder of this job, which is in the result if that is a whole bucket.
+    fn is_partial(&self, path: &Path) -> bool {
+        path.to_string_lossy().trim_end_matches('/') == self.partial().to_string_lossy()
     }
 
     /// Returns the path of the object that exists while the result becomes visible.
@@ -131,33 +162,45 @@ impl Job {
             begun.push(store::begin(&self.path_of(file))?);
             Ok(())
         });
-        let put = |begun: &[String]| {
-            let text =
-                serde_json::to_vec(begun).map_err(|error| Error::usage(error.to_string()))?;
-            store::put(&path, &text, false)
-        };
-        match all.and_then(|()| put(&begun)) {
+        if let Err(error) = all {
+            return Err(self.given_up(&begun, error));
+        }
+        let text = serde_json::to_vec(&begun).map_err(|error| Error::usage(error.to_string()))?;
+        match store::put(&path, &text, false) {
             Ok(()) => Ok(begun),
             Err(error) => self.settle_uploads(&begun, error),
         }
     }
 
-    /// Returns the uploads of another process that was first, or an error with what is left. The answer to a write may be lost:
-    /// uploads that the store may list are kept, and the next run finds them.
+    /// Returns the uploads of another process that was first, or an error with what is left. Uploads that the store may list,
+    /// because the answer to the write is unknown, are kept, and the next run finds them.
     fn settle_uploads(&self, begun: &[String], error: Error) -> Result<Vec<String>, Error> {
-        let listed = match store::small(&self.uploads_path()) {
-            Ok(Some(bytes)) => Some(self.read_uploads(&bytes)?),
-            Ok(None) => None,
-            Err(_) => return Err(error),
-        };
-        if listed.as_deref() == Some(begun) {
-            return Ok(begun.to_vec());
+        let listed = store::small(&self.uploads_path());
+        let listed = listed.and_then(|bytes| bytes.map(|it| self.read_uploads(&it)).transpose());
+        let is_unknown = error.io_kind() == Some(std::io::ErrorKind::TimedOut);
+        match listed {
+            Ok(Some(listed)) if listed == begun => Ok(listed),
+            Ok(Some(listed)) => match &*self.abort(begun) {
+                [] => Ok(listed),
+                left => Err(left.iter().fold(error, |error, left| error.and(left))),
+            },
+            _ if is_unknown => Err(self.keeping(begun, error)),
+            _ => Err(self.given_up(begun, error)),
         }
-        let left = self.abort(begun);
-        match listed.filter(|_| left.is_empty()) {
-            Some(listed) => Ok(listed),
-            None => Err(left.iter().fold(error, |error, left| error.and(left))),
-        }
+    }
+
+    /// Aborts uploads after an error; returns it with those that the store keeps.
+    fn given_up(&self, begun: &[String], error: Error) -> Error {
+        self.abort(begun).iter().fold(error, |error, left| error.and(left))
+    }
+
+    /// Returns an error with the uploads that are kept.
+    fn keeping(&self, begun: &[String], error: Error) -> Error {
+        let named = |(file, upload)| format!("{upload} of {}", self.path_of(file).display());
+        let named: Vec<String> = begun.iter().enumerate().map(named).collect();
+        let path = self.uploads_path();
+        let said = format!("unless {} lists them, abort the uploads", path.display());
+        error.and(&format!("{said} {}", named.join(", ")))
     }
 
     fn read_uploads(&self, bytes: &[u8]) -> Result<Vec<String>, Error> {
@@ -185,10 +228,11 @@ impl Job {
             let lines: Vec<SentLine> = serde_json::from_slice(&bytes).map_err(|_| wrong())?;
             for line in lines {
                 let (task, own) = line.read().ok_or_else(wrong)?;
-                if *sent.entry(task).or_insert(own.clone()) != own {
-                    let said = "was sent twice with different results: a source changed, or two processes ran it at once";
-                    return Err(error::changed(&path, &format!("task {task} {said}")));
-                }
+                let known = sent.entry(task).or_insert(own.clone());
+                *known = merged(known, &own).ok_or_else(|| {
+                    let said = "was sent twice with different results: a source changed";
+                    error::changed(&path, &format!("task {task} {said}"))
+                })?;
             }
         }
         Ok(sent)
@@ -212,10 +256,10 @@ impl Job {
         watch: &dyn Watch,
     ) -> Result<(), Error> {
         if let Some(bytes) = store::small(&self.marker())? {
-            let wrong =
-                |_| Error::new("corrupt", format!("{} is damaged", self.marker().display()));
-            let finishing = serde_json::from_slice(&bytes).map_err(wrong)?;
-            return self.appear(&finishing, true);
+            let wrong = || Error::new("corrupt", format!("{} is damaged", self.marker().display()));
+            let finishing: Option<Finishing> = serde_json::from_slice(&bytes).ok();
+            let finishing = finishing.filter(|it| it.is_of(self, parts)).ok_or_else(wrong)?;
+            return self.appear(&finishing);
         }
         self.check_free()?;
         let mut sent = self.sent()?;
@@ -226,12 +270,21 @@ impl Job {
         let shared = RunState::new(self, 1);
         let mut sender = Sender::new(self, &shared, uploads.clone())?;
         sender.complete_heads(&sums)?;
-        for (number, own) in sent.iter_mut().filter(|(_, own)| **own == Sent::Late) {
+        let at_end = |own: &Sent| matches!(own, Sent::Late | Sent::Twice(_));
+        for (number, own) in sent.iter_mut().filter(|(_, own)| at_end(own)) {
             if watch.cancelled() {
                 return Err(Error::new("cancelled", "cancelled; finished work is kept"));
             }
             if let Some(task) = parts.task(&self.output, *number) {
-                *own = sender.run(&task)?;
+                let again = sender.run(&task)?;
+                *own = match (&*own, &again) {
+                    (Sent::Twice(_), Sent::Part(_)) => merged(own, &again).and(Some(again)),
+                    _ => Some(again),
+                }
+                .ok_or_else(|| {
+                    let said = format!("task {number} has another result now: a source changed");
+                    error::changed(&self.journals(), &said)
+                })?;
             }
         }
         let finishing =
@@ -239,35 +292,47 @@ impl Job {
         let text = serde_json::to_vec(&finishing);
         let text = text.map_err(|error| Error::usage(error.to_string()))?;
         store::put(&self.marker(), &text, false)?;
-        self.appear(&finishing, self.request.force)
+        self.appear(&finishing)
     }
 
-    /// Makes files, small files and the index visible, in this order.
-    fn appear(&self, finishing: &Finishing, replaces: bool) -> Result<(), Error> {
-        let all = finishing.uploads.iter().zip(&finishing.parts).zip(&self.output.files);
-        for (number, ((upload, names), file)) in all.enumerate() {
-            store::complete(&self.path_of(number), upload, names, (file.bytes, replaces))?;
+    /// Makes files, small files and the index visible, in this order. Objects that an earlier run made visible are known by their
+    /// bytes; others are replaced only by request.
+    fn appear(&self, finishing: &Finishing) -> Result<(), Error> {
+        let all = finishing.uploads.iter().zip(&finishing.parts);
+        for (number, (upload, parts)) in all.enumerate() {
+            store::complete(&self.path_of(number), upload, parts, self.request.force)?;
         }
         for path in &self.source.beside.companions {
             let bytes = small_of(path)?;
-            store::put(&self.request.output.join(shown(path)), &bytes, replaces)?;
+            self.put_once(&self.request.output.join(shown(path)), &bytes)?;
         }
         if let Some((name, text)) = &self.output.index {
-            store::put(&self.request.output.join(name), text.as_bytes(), replaces)?;
+            self.put_once(&self.request.output.join(name), text.as_bytes())?;
         }
         // The result is visible; remains that cannot be removed now are removed when the same command runs again.
         let _ = self.sweep_objects();
         Ok(())
     }
 
-    /// Returns the names of the parts of each file.
+    /// Writes a small object, unless it has these bytes already.
+    fn put_once(&self, path: &Path, bytes: &[u8]) -> Result<(), Error> {
+        match store::put(path, bytes, self.request.force) {
+            Err(error) if error.kind() == "exists" => match store::small(path)? {
+                Some(own) if own == bytes => Ok(()),
+                _ => Err(error),
+            },
+            done => done,
+        }
+    }
+
+    /// Returns the parts of each file.
     fn part_names(
         &self,
         parts: &FileParts,
         sent: &BTreeMap<u64, Sent>,
-    ) -> Result<Vec<Vec<String>>, Error> {
+    ) -> Result<Vec<Vec<StoredPart>>, Error> {
         let name = |task: u64| match sent.get(&task) {
-            Some(Sent::Part(name)) => Ok(name.clone()),
+            Some(Sent::Part(part)) => Ok(part.clone()),
             _ => Err(Error::new("incomplete", format!("task {task} has no part"))),
         };
         let of = |file: usize| parts.of_file(file).map(name).collect::<Result<Vec<_>, _>>();
@@ -297,6 +362,25 @@ impl Job {
         }
         store::remove(&self.uploads_path())?;
         store::remove(&self.marker())
+    }
+
+    /// Returns sentences about the folders of other runs for this result; `own` is the folder of this run.
+    pub(crate) fn left_objects(&self, own: &str) -> Vec<String> {
+        let (Some(prefix), Some((parent, _))) = (own.strip_suffix(&*self.id), own.rsplit_once('/'))
+        else {
+            return Vec::new();
+        };
+        // The run itself reports a store that does not answer.
+        let listed = store::list(Path::new(parent)).unwrap_or_default();
+        let listed = listed.iter().map(|path| path.to_string_lossy());
+        let is_other = |path: &str| {
+            let id = path.strip_prefix(prefix);
+            path != own && id.is_some_and(|id| id.len() == self.id.len())
+        };
+        let names = listed.map(|path| path.trim_end_matches('/').to_owned());
+        let found = names.filter(|path| is_other(path)).take(NAMED);
+        let said = "belongs to a run with another request, such as another memory, or source; unless that run continues, abort the uploads that";
+        found.map(|path| format!("{path} {said} {path}/uploads lists, and remove it")).collect()
     }
 
     /// Returns the error of a run in a store, with the objects that it leaves.

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use tilewright_files::{
     Fingerprint,
-    inner::store::{LEAST_PART, MOST_PARTS},
+    inner::store::{LEAST_PART, MOST_PARTS, StoredPart},
 };
 
 use crate::{Error, Request, plan::target::Output};
@@ -89,8 +89,10 @@ impl FileParts {
 /// What a journal keeps of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Sent {
-    /// The name that the store gave to a part.
-    Part(String),
+    /// A part that the store has.
+    Part(StoredPart),
+    /// A part that was sent twice, and got two names: the store has one of them, and it is sent again at the end. Its checksum.
+    Twice(u32),
     /// A part that is made at the end.
     Late,
     /// The fingerprint of a box.

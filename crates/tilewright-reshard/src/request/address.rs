@@ -27,8 +27,11 @@ const KEPT: &AsciiSet =
 /// Returns the address of a path; `None` if it has none on this system.
 fn of_path(path: &Path) -> Option<String> {
     if is_url(path) {
-        // A query may be a signature, which no file records.
-        return path.to_str().filter(|text| !text.contains('?')).map(str::to_owned);
+        // A query may be a signature, and a user may have a password, which no file records.
+        return path
+            .to_str()
+            .filter(|text| !text.contains('?') && !has_user(text))
+            .map(str::to_owned);
     }
     let bytes = bytes(path)?;
     let begin = match bytes.first() {
@@ -37,6 +40,12 @@ fn of_path(path: &Path) -> Option<String> {
         _ => "",
     };
     Some(format!("{FILE}{begin}{}", percent_encode(&bytes, KEPT)))
+}
+
+/// Returns whether a URL names a user. The at sign of a hub's revision is behind the owner.
+fn has_user(url: &str) -> bool {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.split(['/', '#']).next().is_some_and(|host| host.contains('@'))
 }
 
 /// Returns the path of an address.
@@ -83,7 +92,9 @@ fn from_bytes(bytes: Vec<u8>) -> Option<PathBuf> {
 
 pub(crate) fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
     of_path(path)
-        .ok_or_else(|| S::Error::custom("a path that is not text, or a URL with a query"))?
+        .ok_or_else(|| {
+            S::Error::custom("a path that is not text, or a URL with a query or a user")
+        })?
         .serialize(to)
 }
 
@@ -126,7 +137,9 @@ mod tests {
             assert_eq!(of_path(Path::new(text)).as_deref(), Some(text));
             assert_eq!(to_path(text).unwrap(), Path::new(text));
         }
-        assert_eq!(of_path(Path::new("https://a/b?signature")), None);
+        for secret in ["https://a/b?signature", "https://user:password@a/b", "https://user@a"] {
+            assert_eq!(of_path(Path::new(secret)), None);
+        }
         if cfg!(unix) {
             assert_eq!(of_path(Path::new(all[0])).unwrap(), "file:///data/a%20b.safetensors");
             let bytes = from_bytes((1..=255).collect()).unwrap();

@@ -84,8 +84,7 @@ impl Job {
         if self.request.drops_padding {
             return Ok(());
         }
-        let paths = self.source.files.iter().map(|file| file.path.clone()).collect();
-        let files = FileTable::new(paths, false);
+        let files = FileTable::of(&self.source.files);
         let budget = Budget::new(self.request.memory);
         let mut room = BoxBuffer::new(&budget, self.buffers())?;
         for (number, array) in self.padded() {

@@ -35,7 +35,10 @@ use crate::{
         handle::Handle,
         moves::{BoxBuffer, MoveError, Replica},
     },
-    source::{identity::opened, lists::shown},
+    source::{
+        identity::{Identity, opened},
+        lists::shown,
+    },
 };
 
 /// A line of the journal covers tasks of about this many times the memory, at most [`MOST`] bytes.
@@ -244,6 +247,7 @@ impl Job {
         }
         let failed = |cause| error::io(&self.journals(), "write a journal in", &cause);
         if !batch.is_empty() {
+            self.check_local_sources()?;
             journal.promise(batch).map_err(failed)?;
         }
         batch.clear();
@@ -322,11 +326,10 @@ pub(crate) struct RunState {
 
 impl RunState {
     pub(crate) fn new(job: &Job, threads: usize) -> RunState {
-        let reads = job.source.files.iter().map(|file| file.path.clone()).collect();
         let data = job.data();
         let writes = job.output.files.iter().map(|file| data.join(&file.name)).collect();
         let budget = Budget::new(job.request.memory);
-        let (reads, writes) = (FileTable::new(reads, false), FileTable::new(writes, true));
+        let (reads, writes) = (FileTable::of(&job.source.files), FileTable::new(writes));
         let (uploads, patches) = (Mutex::default(), Mutex::default());
         RunState { reads, writes, budget, threads, uploads, patches }
     }
@@ -533,13 +536,21 @@ const OPEN: usize = 256;
 /// The files of one side, by their numbers. Reads and writes are positional, so threads share a file.
 pub(crate) struct FileTable {
     paths: Vec<PathBuf>,
+    /// The files as they were when the job was made; none for files that are written.
+    known: Vec<Identity>,
     open: Mutex<BTreeMap<usize, Arc<Handle>>>,
-    written: bool,
 }
 
 impl FileTable {
-    pub(crate) fn new(paths: Vec<PathBuf>, written: bool) -> FileTable {
-        FileTable { paths, open: Mutex::default(), written }
+    /// Returns the table of files that are written.
+    pub(crate) fn new(paths: Vec<PathBuf>) -> FileTable {
+        FileTable { paths, known: Vec::new(), open: Mutex::default() }
+    }
+
+    /// Returns the table of files that are read; each is compared with what is known of it whenever it is opened.
+    pub(crate) fn of(known: &[Identity]) -> FileTable {
+        let paths = known.iter().map(|file| file.path.clone()).collect();
+        FileTable { known: known.to_vec(), ..FileTable::new(paths) }
     }
 
     /// Returns the name of a file, without its folder.
@@ -561,10 +572,12 @@ impl FileTable {
         let file = Arc::new(match is_url(path) {
             true => Handle::Object(Readable::open(path)?),
             false => {
-                let file = OpenOptions::new().read(true).write(self.written).open(path);
+                let written = self.known.is_empty();
+                let file = OpenOptions::new().read(true).write(written).open(path);
                 Handle::File(file.map_err(|cause| error::io(path, "open", &cause))?)
             }
         });
+        self.known.get(number).map_or(Ok(()), |known| known.check_open(&file))?;
         open.insert(number, file.clone());
         Ok((file, path))
     }
@@ -664,7 +677,7 @@ mod tests {
         let folder = tilewright_testing::folder();
         let paths: Vec<PathBuf> = (0..300).map(|n| folder.path().join(n.to_string())).collect();
         paths.iter().for_each(|path| std::fs::write(path, [0; 2]).unwrap());
-        let (table, mut written) = (FileTable::new(paths.clone(), true), BTreeSet::new());
+        let (table, mut written) = (FileTable::new(paths.clone()), BTreeSet::new());
         for turn in 0..2u8 {
             for number in 0..paths.len() {
                 let (file, _) = table.open(number).unwrap();
@@ -679,5 +692,20 @@ mod tests {
             assert_eq!(std::fs::read(path).unwrap(), [number as u8; 2]);
         }
         assert!(table.open(300).is_err() && table.name(7) == "7");
+    }
+
+    /// A source that was replaced is found when it is opened again.
+    #[test]
+    fn files_are_compared_when_they_are_opened() {
+        let folder = tilewright_testing::folder();
+        let path = folder.path().join("a");
+        std::fs::write(&path, [1; 4]).unwrap();
+        let known = [Identity::of(&path, 0).unwrap()];
+        assert!(FileTable::of(&known).open(0).is_ok());
+        std::fs::write(&path, [2; 5]).unwrap();
+        let table = FileTable::of(&known);
+        let error = table.open(0).unwrap_err();
+        assert_eq!(error.kind(), "changed", "{error}");
+        assert!(table.open.lock().unwrap().is_empty());
     }
 }

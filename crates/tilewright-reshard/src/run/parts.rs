@@ -112,12 +112,13 @@ impl Job {
             held += self.bytes_of_store_task(&task);
             watch.advance(self.bytes_of_store_task(&task));
             if held >= BATCH {
+                self.check_local_sources()?;
                 self.promise_sent(who, &std::mem::take(&mut batch))?;
                 held = 0;
             }
         }
-        self.promise_sent(who, &batch)?;
         self.check_sources()?;
+        self.promise_sent(who, &batch)?;
         Ok(todo.len() as u64)
     }
 

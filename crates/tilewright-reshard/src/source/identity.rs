@@ -14,7 +14,7 @@ use tilewright_files::{
     inner::{Readable, is_url},
 };
 
-use crate::{Error, error};
+use crate::{Error, error, run::handle::Handle};
 
 /// The most bytes of a header that are hashed.
 const MOST: u64 = 64 << 20;
@@ -66,8 +66,22 @@ impl Identity {
 
     /// Returns an error if the length or time of the file changed since `then`.
     pub(crate) fn check(&self, then: &str) -> Result<(), Error> {
-        let (bytes, changed) = facts(&self.path)?;
-        match (bytes, changed) == (self.bytes, self.changed) {
+        self.compare(facts(&self.path)?, then)
+    }
+
+    /// Returns an error if the file that was opened now is another one.
+    pub(crate) fn check_open(&self, file: &Handle) -> Result<(), Error> {
+        let now = match file {
+            Handle::Object(object) => (object.size(), version(object)),
+            Handle::File(file) => {
+                times(&file.metadata().map_err(|cause| error::io(&self.path, "look at", &cause))?)
+            }
+        };
+        self.compare(now, "it was opened")
+    }
+
+    fn compare(&self, now: (u64, u64), then: &str) -> Result<(), Error> {
+        match now == (self.bytes, self.changed) {
             true => Ok(()),
             false => Err(error::changed(&self.path, &format!("it was changed since {then}"))),
         }
@@ -102,8 +116,13 @@ fn facts(path: &Path) -> Result<(u64, u64), Error> {
         return Ok((object.size(), version(&object)));
     }
     let facts = fs::metadata(path).map_err(|cause| error::io(path, "look at", &cause))?;
+    Ok(times(&facts))
+}
+
+/// Returns the length and the time of a file.
+fn times(facts: &fs::Metadata) -> (u64, u64) {
     let time = facts.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    Ok((facts.len(), time.map_or(0, |since| since.as_nanos() as u64)))
+    (facts.len(), time.map_or(0, |since| since.as_nanos() as u64))
 }
 
 /// FNV-1a in 128 bits, in hexadecimal. It detects accidental changes, not forgeries.
