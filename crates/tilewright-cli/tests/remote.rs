@@ -14,7 +14,7 @@ use tilewright::{
     files::remote::{Patience, set_patience, set_variable},
     reshard::{Error, Form, Job, Request, Rules},
 };
-use tilewright_testing::{Objects, Planted, folder};
+use tilewright_testing::{Came, Objects, Planted, folder};
 
 const LLM: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
@@ -275,11 +275,19 @@ fn shards_in_a_store_become_whole_tensors_again() {
     answer(&server, &[&["reshard", "s3://bucket/in", "s3://bucket/tp2"], KINDS[0]].concat());
     assert!(answer(&server, &["same-data", "s3://bucket/tp2", LLM]).starts_with("same"));
     for out in [text(&folder.path().join("back")), "s3://bucket/back"] {
-        answer(&server, &["reshard", "s3://bucket/tp2", out, "--as", "hf"]);
+        answer(&server, &["reshard", "s3://bucket/tp2", out, "--as", "hf", "--memory", "20M"]);
         assert!(answer(&server, &["same-data", out, LLM]).starts_with("same"), "{out}");
     }
     // One file, which replaces another on request.
-    let file = ["reshard", "s3://bucket/tp2", "s3://bucket/one.safetensors", "--as", "hf"];
+    let file = [
+        "reshard",
+        "s3://bucket/tp2",
+        "s3://bucket/one.safetensors",
+        "--as",
+        "hf",
+        "--memory",
+        "20M",
+    ];
     answer(&server, &file);
     refusal(&server, &file, 2);
     answer(&server, &[&file[..], &["--force"]].concat());
@@ -355,6 +363,10 @@ fn swept(server: &Objects, request: &Request, step: usize) -> usize {
             let seen = server.names();
             let what = format!("{fault:?} {at} {many} of {requests}: {outcome:?} {seen:?}");
             assert!(!what.contains("very-secret"), "{what}");
+            let is_listed = seen.iter().any(|name| name.ends_with("/uploads"));
+            if fault == Planted::Status(403) && many == 1 && !is_listed {
+                assert_eq!(server.open_uploads(), 0, "{what}");
+            }
             let is_finishing = seen.iter().any(|name| name.ends_with("/finishing"));
             assert!(
                 outcome.is_ok() || is_finishing || whole().is_empty() || whole() == expected,
@@ -388,6 +400,82 @@ fn resharding_continues_after_every_fault() {
     assert!(met >= 100, "{met} faults met");
 }
 
+/// Returns what the program says when it refuses.
+fn refused(server: &Objects, args: &[&str]) -> String {
+    let output = run(server, args);
+    assert_ne!(output.status.code(), Some(0), "{args:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+/// Runs the program into a store that refuses everything once all parts are sent, so that the run ends before files appear.
+fn ended_while_finishing(server: &Objects, args: &[&str]) {
+    let is_source = |name: &String| name.contains("/in/") || name.starts_with("owner/");
+    let clear = || {
+        server.names().iter().filter(|it| !is_source(it)).for_each(|name| server.remove(name));
+        server.abort_all();
+        server.take()
+    };
+    clear();
+    answer(server, args);
+    let is_marker = |came: &Came| came.method == "PUT" && came.target.contains("/finishing");
+    let marker = clear().iter().position(is_marker).unwrap();
+    (marker + 1..marker + 100).for_each(|at| server.plant(at, Planted::Status(403)));
+    assert_ne!(run(server, args).status.code(), Some(0));
+    server.take();
+    assert!(server.names().iter().any(|name| name.ends_with("/finishing")));
+}
+
+/// A run that continues takes no object of the same length for its own, and replaces none of others.
+#[test]
+fn a_run_that_continues_keeps_the_objects_of_others() {
+    let (server, out) = (filled(), "s3://bucket/again");
+    let args = ["reshard", "s3://bucket/in", out, "--as", "hf", "--memory", "20M"];
+    answer(&server, &args);
+    let name = server.names().into_iter().find(|name| name.starts_with("bucket/again/")).unwrap();
+    let own = server.get(&name).unwrap();
+    for older in [vec![7; own.len()], vec![7; 10]] {
+        ended_while_finishing(&server, &args);
+        server.put(&name, &older);
+        let said = refused(&server, &args);
+        assert!(said.contains(&format!("s3://{name} exists")), "{said}");
+        // As the rule of a bucket does with old uploads.
+        server.abort_all();
+        refused(&server, &args);
+        assert!(server.get(&name).unwrap() == older);
+        server.take();
+    }
+    // The object of this run is known.
+    server.put(&name, &own);
+    answer(&server, &args);
+    assert!(server.get(&name).unwrap() == own);
+}
+
+/// The folder of a run is in the result if that is a whole bucket.
+#[test]
+fn a_whole_bucket_is_a_result() {
+    let server = filled();
+    let args = ["reshard", "s3://bucket/in", "s3://whole", "--as", "hf", "--memory", "20M"];
+    ended_while_finishing(&server, &args);
+    answer(&server, &args);
+    assert!(server.names().iter().any(|name| name.starts_with("whole/")));
+    assert!(!server.names().iter().any(|name| name.contains(".partial-")));
+    let said = refused(&server, &args);
+    assert!(said.contains("exists"), "{said}");
+}
+
+/// A run names the folders of other runs for its result.
+#[test]
+fn other_runs_are_named() {
+    let (server, args) = (
+        filled(),
+        ["reshard", "s3://bucket/in", "s3://bucket/other", "--as", "hf", "--memory", "20M"],
+    );
+    ended_while_finishing(&server, &args);
+    let output = run(&server, &[&args[..], &["--verify"]].concat());
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("other.partial-") && said.contains("another memory"), "{said}");
+}
+
 #[test]
 #[cfg(unix)]
 fn a_signal_does_not_wait_for_a_server() {
@@ -411,6 +499,45 @@ fn a_signal_does_not_wait_for_a_server() {
     // The server would answer after a minute.
     assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
     assert!(server.get("bucket/held.safetensors").is_none());
+}
+
+/// A signal while the uploads of a result begin: those that no list names are aborted.
+#[test]
+#[cfg(unix)]
+fn a_signal_while_uploads_begin_leaves_none() {
+    let server = filled();
+    let args = ["reshard", "s3://bucket/in", "s3://bucket/begun", "--memory", "20M"];
+    let args = [&args[..], KINDS[0]].concat();
+    server.take();
+    answer(&server, &args);
+    let came = server.take();
+    let begins = |target: &str| target.contains("?uploads");
+    let begun = came.iter().enumerate().filter(|(_, came)| begins(&came.target));
+    let second = begun.map(|(at, _)| at).nth(1).unwrap();
+    // Threads share the work, so another request may have that number.
+    let is_held = (0..20).any(|_| {
+        let names = server.names();
+        names.iter().filter(|name| name.contains("/begun")).for_each(|it| server.remove(it));
+        server.abort_all();
+        server.take();
+        server.hold(second);
+        let mut child = program(&server).args(&args).stderr(Stdio::null()).spawn().unwrap();
+        for _ in 0..2000 {
+            if server.holds() || child.try_wait().unwrap().is_some() {
+                break;
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        let open = server.open_uploads();
+        let is_held = server.take().get(second).is_some_and(|came| begins(&came.target));
+        // The child may have ended.
+        let _ = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+        let ended = child.wait().unwrap();
+        let is_held = is_held && open == 1;
+        assert!(!is_held || (!ended.success() && server.open_uploads() == 0));
+        is_held
+    });
+    assert!(is_held);
 }
 
 #[test]

@@ -149,6 +149,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_beginning_without_an_answer_is_noted_once() {
+        drop(Beginning(None));
+        (0..2).for_each(|_| drop(Beginning(Some("/bucket/key".into()))));
+        let said = crate::unaborted();
+        assert!(said.len() == 1 && said[0].starts_with("/bucket/key: "), "{said:?}");
+    }
+
+    #[test]
     fn only_the_code_of_an_error_is_kept() {
         for (body, expected) in [
             ("<Error><Code>SlowDown</Code><StringToSign>secret</StringToSign></Error>", "SlowDown"),

@@ -50,6 +50,8 @@ pub use entry::Entry;
 pub use left::unaborted;
 pub use list::{is_folder, list};
 pub use location::Location;
+#[doc(hidden)]
+pub use location::SCHEMES;
 pub use object::Object;
 pub use parts::{PartUpload, SentPart};
 pub use patience::{Patience, patience, set_patience};
@@ -57,4 +59,6 @@ pub use redacted::redacted;
 pub use runtime::cancel_by;
 pub use settings::set_variable;
 pub use tilewright_error::Error;
+#[doc(hidden)]
+pub use upload::{LEAST_PART, MOST_PARTS};
 pub use upload::{Upload, exists, put, remove};

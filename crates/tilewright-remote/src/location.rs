@@ -62,7 +62,8 @@ pub(crate) struct Repo {
 }
 
 /// The beginnings of the texts that are locations.
-const SCHEMES: [&str; 6] = ["s3://", "gs://", "az://", "https://", "http://", "hf://"];
+#[doc(hidden)]
+pub const SCHEMES: [&str; 6] = ["s3://", "gs://", "az://", "https://", "http://", "hf://"];
 
 impl Location {
     /// Returns whether a text has the beginning of a location.

@@ -31,10 +31,12 @@ use crate::{
 };
 
 /// The smallest part that all stores take, unless it is the last.
-const LEAST_PART: u64 = 5 << 20;
+#[doc(hidden)]
+pub const LEAST_PART: u64 = 5 << 20;
 
 /// The largest number of parts of an upload; stores take 10,000.
-const MOST_PARTS: u64 = 9000;
+#[doc(hidden)]
+pub const MOST_PARTS: u64 = 9000;
 
 /// The number of bytes of a part if memory and length allow.
 const PART: u64 = 8 << 20;

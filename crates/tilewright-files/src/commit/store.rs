@@ -8,13 +8,19 @@ use crate::{
     open::{remote, source::Source},
 };
 
-/// The smallest part that all stores take, unless it is the last.
+#[cfg(feature = "remote")]
 #[doc(hidden)]
-pub const LEAST_PART: u64 = 5 << 20;
+pub use tilewright_remote::{LEAST_PART, MOST_PARTS};
 
-/// The largest number of parts of an upload.
+/// Without the feature there are no uploads, so nothing bounds their parts.
+#[cfg(not(feature = "remote"))]
 #[doc(hidden)]
-pub const MOST_PARTS: u64 = 9000;
+pub const LEAST_PART: u64 = 1;
+
+/// As [`LEAST_PART`].
+#[cfg(not(feature = "remote"))]
+#[doc(hidden)]
+pub const MOST_PARTS: u64 = u64::MAX;
 
 /// The largest small object.
 const SMALL: u64 = 64 << 20;

@@ -11,10 +11,13 @@ pub(crate) use here::left_out;
 pub(crate) use here::location;
 #[cfg(feature = "remote")]
 pub(crate) use tilewright_remote::Object;
+#[cfg(feature = "remote")]
+use tilewright_remote::SCHEMES;
 
 use crate::Error;
 
-/// The beginnings of paths that are URLs.
+/// The beginnings of paths that are URLs, which a build without them refuses.
+#[cfg(not(feature = "remote"))]
 const SCHEMES: [&str; 6] = ["s3://", "gs://", "az://", "https://", "http://", "hf://"];
 
 /// Returns whether a path is a URL.

@@ -1,6 +1,6 @@
 //! Every fault at every request: bytes are right or the error names the object; nothing is half visible.
 
-use tilewright_remote::{Error, Object, Upload};
+use tilewright_remote::{Error, Object, PartUpload, Upload, set_variable, unaborted};
 use tilewright_testing::{Objects, Planted};
 
 use crate::{bytes, location, server};
@@ -125,4 +125,21 @@ fn writing_is_whole_or_absent_at_every_fault() {
             }
         }
     }
+}
+
+/// A request without a connection was not sent, so it has begun no upload.
+#[test]
+fn refused_connections_leave_no_notes() {
+    let server = server();
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let closed = format!("http://{}", free.local_addr().unwrap());
+    drop(free);
+    let own = server.variables();
+    let endpoint = own.iter().find(|(name, _)| name.starts_with("AWS_ENDPOINT")).unwrap();
+    let _ = unaborted();
+    set_variable(endpoint.0, &closed);
+    let begun = PartUpload::begin(&location("s3://bucket/refused"));
+    set_variable(endpoint.0, &endpoint.1);
+    assert!(begun.unwrap_err().is_io());
+    assert_eq!(unaborted(), [""; 0]);
 }

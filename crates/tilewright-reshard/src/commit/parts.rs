@@ -406,3 +406,22 @@ fn small_of(path: &Path) -> Result<Vec<u8>, Error> {
     }
     std::fs::read(path).map_err(|cause| error::io(path, "read", &cause))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A part that was sent twice may have two names, but it has one checksum.
+    #[test]
+    fn parts_are_compared_by_their_checksums() {
+        let part = |name: &str, sum, len| Sent::Part(StoredPart { name: name.into(), sum, len });
+        let (one, twice) = (part("a", 7, 3), Sent::Twice(7));
+        assert_eq!(merged(&one, &one), Some(one.clone()));
+        assert_eq!(merged(&one, &part("b", 7, 3)), Some(twice.clone()));
+        assert_eq!(merged(&twice, &part("c", 7, 3)), Some(twice.clone()));
+        for other in [part("a", 8, 3), part("b", 8, 3), part("b", 7, 4), Sent::Late] {
+            assert_eq!(merged(&one, &other), None);
+        }
+        assert_eq!(merged(&twice, &part("c", 8, 3)), None);
+    }
+}
