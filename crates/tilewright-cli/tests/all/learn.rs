@@ -226,6 +226,37 @@ fn plans_make_the_files_of_all_ranks_and_the_checkpoint_again() {
 }
 
 #[test]
+fn folders_of_ranks_are_local_and_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan(folder.path());
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let fresh = path("probe/fresh/model.safetensors");
+    let convert = |out: &str, more: &[&str]| {
+        let mut run = Command::new(env!("CARGO_BIN_EXE_tilewright"));
+        run.current_dir(folder.path()).args(["convert", &fresh, out, "--plan", &plan]).args(more);
+        let output = run.output().unwrap();
+        (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (status, error) = convert("s3://bucket/out", &[]);
+    assert!(status == 2 && error.contains("name a local folder and upload it"), "{error}");
+    assert!(!folder.path().join("s3:").exists());
+    // An error leaves no folders, not even those above OUT.
+    let (status, error) = convert("none/out", &[]);
+    assert!(status != 0 && !folder.path().join("none").exists(), "{error}");
+    // The part of a killed run is named, and an empty folder is filled.
+    let stray = folder.path().join(".out.tilewright-1");
+    fs::create_dir(&stray).unwrap();
+    let (status, error) = convert("out", &[]);
+    assert!(status == 2 && error.contains(".out.tilewright-1 is of a run to out"), "{error}");
+    fs::remove_dir(&stray).unwrap();
+    fs::create_dir(folder.path().join("out")).unwrap();
+    let (status, error) = convert("out", &[]);
+    assert!(status == 0 && folder.path().join("out/rank1.safetensors").exists(), "{error}");
+    let (status, error) = convert("out", &["--force"]);
+    assert!(status == 2 && error.contains("because no folder is replaced"), "{error}");
+}
+
+#[test]
 fn plans_that_contradict_themselves_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(folder.path());

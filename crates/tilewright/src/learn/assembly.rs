@@ -3,7 +3,7 @@
 //! Each rank is a file of its own. Padding and constants become fill. What an assembly cannot express is refused: results in
 //! which elements are packed into wider ones, and maps of very many parts.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use tilewright_core::Dtype;
 use tilewright_files::Input;
@@ -396,7 +396,8 @@ pub fn inverse_assembly(learned: &Learned, input: &Input) -> Result<Assembly, Er
     let names: HashMap<&str, usize> =
         input.tensors().iter().enumerate().map(|(place, it)| (it.name(), place)).collect();
     let count = ranks(learned);
-    let mut back = Back::new(learned);
+    let tensors = input.tensors().iter().map(|tensor| tensor.name().to_owned()).collect();
+    let mut back = Back::new(learned, tensors);
     for rank in 0..count {
         for result in of_rank(learned, rank) {
             checked(learned, result.learnt)?;
@@ -430,51 +431,56 @@ type Seen = (usize, i64, Vec<(u64, i64)>);
 
 /// The parts of the sources that results give back.
 struct Back {
+    /// The names of the tensors of the files.
+    names: Vec<String>,
     parts: Vec<Vec<Part>>,
+    /// The boxes of the parts, with the tensors that have them.
+    holders: Vec<Vec<(usize, Moved)>>,
     held: Vec<Vec<u64>>,
     missing: Vec<u64>,
     first: BTreeMap<Seen, (usize, Moved)>,
     equal: Vec<Equal>,
-    tensors: BTreeSet<usize>,
 }
 
 impl Back {
-    fn new(learned: &Learned) -> Back {
+    fn new(learned: &Learned, names: Vec<String>) -> Back {
         let sizes: Vec<u64> =
             learned.sources.iter().map(|source| source.extents.iter().product()).collect();
         Back {
+            names,
             parts: vec![Vec::new(); sizes.len()],
+            holders: vec![Vec::new(); sizes.len()],
             held: sizes.iter().map(|size| vec![0; size.div_ceil(64) as usize]).collect(),
             missing: sizes,
             first: BTreeMap::new(),
             equal: Vec::new(),
-            tensors: BTreeSet::new(),
         }
     }
 
     /// Adds a box of the tensor at `place` of the files; what others have given is compared and not given again.
     fn add(&mut self, place: usize, moved: Moved) -> Result<(), Error> {
-        self.tensors.insert(place);
         let mut steps: Vec<(u64, i64)> =
             moved.digits.iter().map(|digit| (digit.extent, digit.source)).collect();
         steps.sort_unstable();
         let seen = (moved.source, moved.offset, steps);
         if let Some((of, first)) = self.first.get(&seen) {
-            let equal = Equal {
-                first: From::Source { tensor: *of, offset: first.at as u64 },
-                second: From::Source { tensor: place, offset: moved.at as u64 },
-                digits: paired(first, &moved),
-                why: "copies of one element of the checkpoint".into(),
-            };
-            self.equal.push(equal);
-            return Ok(());
+            let (of, at, digits) = (*of, first.at, paired(first, &moved));
+            return self.equal((of, at), (place, moved.at), digits);
         }
         self.first.insert(seen, (place, moved.clone()));
         self.take(place, moved)
     }
 
-    /// Takes the elements of a box that no other gave.
-    fn take(&mut self, place: usize, moved: Moved) -> Result<(), Error> {
+    /// Takes the elements of a box that no other gave, and compares the rest.
+    fn take(&mut self, place: usize, mut moved: Moved) -> Result<(), Error> {
+        moved.digits.retain(|digit| digit.extent > 1);
+        if moved.digits.iter().any(|digit| digit.source == 0) {
+            // One of equal elements is taken; then all are held.
+            let mut once = moved.clone();
+            once.digits.retain(|digit| digit.source != 0);
+            self.take(place, once)?;
+            return self.compare(place, moved);
+        }
         let (mut new, mut old) = (0u64, 0u64);
         let held = &self.held[moved.source];
         moved.each(&mut |element, _| {
@@ -484,24 +490,70 @@ impl Back {
                 _ => old += 1,
             }
         });
-        if new == 0 {
-            return Ok(());
+        match (new, old) {
+            (0, _) => self.compare(place, moved),
+            (_, 0) if moved.is_nested() => self.hold(place, moved),
+            (_, _) => {
+                let widest = (0..moved.digits.len()).max_by_key(|k| moved.digits[*k].source);
+                let widest =
+                    widest.ok_or_else(|| Error::new("internal", "a box of one element"))?;
+                moved.split(widest).try_for_each(|one| self.take(place, one))
+            }
         }
-        if old > 0 {
-            let widest = (0..moved.digits.len()).max_by_key(|k| moved.digits[*k].source);
-            let widest = widest.ok_or_else(|| Error::new("internal", "a box of one element"))?;
-            return moved.split(widest).try_for_each(|one| self.take(place, one));
-        }
+    }
+
+    /// Makes a box a part: none of its elements is held.
+    fn hold(&mut self, place: usize, moved: Moved) -> Result<(), Error> {
         let held = &mut self.held[moved.source];
         moved.each(&mut |element, _| held[element as usize / 64] |= 1 << (element % 64));
-        self.missing[moved.source] -= new;
+        self.missing[moved.source] -= moved.elements() as u64;
         let origin = From::Source { tensor: place, offset: moved.at as u64 };
         let part = Part { origin, offset: moved.offset as u64, digits: digits(&moved, true) };
         self.parts[moved.source].push(part);
+        self.holders[moved.source].push((place, moved.clone()));
         match self.parts[moved.source].len() > MOST_PARTS {
             true => Err(Error::unsupported(format!("a tensor of more than {MOST_PARTS} parts"))),
             false => Ok(()),
         }
+    }
+
+    /// Compares a box, all of whose elements are held, with the parts that hold them.
+    fn compare(&mut self, place: usize, moved: Moved) -> Result<(), Error> {
+        let holders = self.holders[moved.source].iter();
+        let within = |(of, holder): &(usize, Moved)| {
+            let coordinates = holder.coordinates(moved.offset)?;
+            Some((*of, holder.clone(), coordinates))
+        };
+        let (of, holder, coordinates) = { holders }
+            .find_map(within)
+            .ok_or_else(|| Error::new("internal", "no part holds a held element"))?;
+        let mut cut = moved;
+        cut.digits = cut.digits.iter().flat_map(|digit| holder.cut(*digit, &coordinates)).collect();
+        match holder.aligned(&cut, &coordinates) {
+            Ok((at, digits)) => self.equal((of, at), (place, cut.at), digits),
+            Err(digit) => cut.split(digit).try_for_each(|one| self.compare(place, one)),
+        }
+    }
+
+    /// Adds a comparison of two boxes, each with its tensor and its first place.
+    fn equal(
+        &mut self,
+        first: (usize, i64),
+        second: (usize, i64),
+        digits: Vec<Digit>,
+    ) -> Result<(), Error> {
+        if self.equal.len() >= MOST_PARTS {
+            let [one, other] = [first.0, second.0].map(|tensor| &self.names[tensor]);
+            let said = format!(
+                "{one} and {other} have copies in more than {MOST_PARTS} boxes; they cannot be compared"
+            );
+            return Err(Error::unsupported(said));
+        }
+        let of = |(tensor, at): (usize, i64)| From::Source { tensor, offset: at as u64 };
+        let (first, second) = (of(first), of(second));
+        let why = "copies of one element of the checkpoint".into();
+        self.equal.push(Equal { first, second, digits, why });
+        Ok(())
     }
 
     fn assembly(self, learned: &Learned) -> Result<Assembly, Error> {
@@ -524,6 +576,95 @@ impl Back {
             made.push(Made { name, dtype, extents, layout: None, parts });
         }
         Ok(Assembly { made, equal: self.equal, ..Assembly::default() })
+    }
+}
+
+/// A box as the holder of elements: its digits are nested, so an element has one place.
+impl Moved {
+    /// Returns whether each step in the source is larger than all smaller digits reach.
+    fn is_nested(&self) -> bool {
+        let mut reach = 0;
+        self.by_step().into_iter().rev().all(|k| {
+            let digit = &self.digits[k];
+            let is_larger = digit.source > reach;
+            reach += (digit.extent as i64 - 1) * digit.source;
+            is_larger
+        })
+    }
+
+    /// Returns the numbers of the digits, the largest step in the source first.
+    fn by_step(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.digits.len()).collect();
+        order.sort_by_key(|k| std::cmp::Reverse(self.digits[*k].source));
+        order
+    }
+
+    /// Returns the values of the digits at an element; `None` if the box has it not.
+    fn coordinates(&self, element: i64) -> Option<Vec<i64>> {
+        let mut rest = element - self.offset;
+        let mut found = vec![0; self.digits.len()];
+        if rest < 0 {
+            return None;
+        }
+        for k in self.by_step() {
+            let digit = &self.digits[k];
+            found[k] = rest / digit.source;
+            rest -= found[k] * digit.source;
+            if found[k] >= digit.extent as i64 {
+                return None;
+            }
+        }
+        (rest == 0).then_some(found)
+    }
+
+    /// Returns the digit whose step divides a step, and how many of its steps that is; the largest one first.
+    fn steps(&self, step: i64) -> Option<(usize, i64)> {
+        let divides = |k: &usize| step % self.digits[*k].source == 0;
+        let found = self.by_step().into_iter().find(divides)?;
+        let count = step / self.digits[found].source;
+        (count < self.digits[found].extent as i64).then_some((found, count))
+    }
+
+    /// Returns a digit of another box in digits of which each stays within one digit of this box, where extents allow it.
+    fn cut(&self, mut digit: MapDigit, coordinates: &[i64]) -> Vec<MapDigit> {
+        let mut made = Vec::new();
+        while digit.source > 0
+            && let Some((k, count)) = self.steps(digit.source)
+        {
+            let (own, count) = (self.digits[k].extent, count as u64);
+            let inner = own / count;
+            let crosses = digit.extent * count > own && own % count == 0 && coordinates[k] == 0;
+            if !crosses || inner < 2 || !digit.extent.is_multiple_of(inner) {
+                break;
+            }
+            made.push(MapDigit { extent: inner, ..digit });
+            digit.extent /= inner;
+            digit.source *= inner as i64;
+            digit.result *= inner as i64;
+        }
+        made.push(digit);
+        made
+    }
+
+    /// Returns the first place in this box of another, and their digits; else a digit to split the other at.
+    fn aligned(&self, other: &Moved, coordinates: &[i64]) -> Result<(i64, Vec<Digit>), usize> {
+        let mut last = coordinates.to_vec();
+        let mut digits = Vec::new();
+        for (number, digit) in other.digits.iter().enumerate() {
+            let (mut step, within) = (0, digit.source == 0 || digit.extent == 1);
+            if !within {
+                let (k, count) = self.steps(digit.source).ok_or(number)?;
+                last[k] += count * (digit.extent as i64 - 1);
+                if last[k] >= self.digits[k].extent as i64 {
+                    return Err(number);
+                }
+                step = count * self.digits[k].result;
+            }
+            let (source, made) = (step as u64, digit.result as u64);
+            digits.push(Digit { extent: digit.extent, source, made });
+        }
+        let steps = self.digits.iter().zip(coordinates).map(|(digit, x)| digit.result * x);
+        Ok((self.at + steps.sum::<i64>(), digits))
     }
 }
 

@@ -3,11 +3,15 @@
 //! The result of [`pack`] is what the engine has in memory after it loaded the checkpoint: one file for each rank, with the names,
 //! extents and order of the arrays that were dumped. Law: `unpack(pack(checkpoint))` has the tensors of the checkpoint bit for bit.
 
-use std::{collections::HashSet, fs, path::Path};
+use std::{
+    collections::HashSet,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use tilewright_files::{
     Assembling, Input, Packaging, Reading, Report, Request, Watch,
-    inner::{Companions, joined, remove_filled},
+    inner::{Companions, is_empty_folder, is_url, joined, remove_filled},
     open,
 };
 use tilewright_learn::{Error, Learned};
@@ -18,7 +22,8 @@ use super::assembly::{assemblies, inverse_assembly, ranks};
 /// so on, with the files beside a checkpoint in a folder, such as `config.json`. Returns a report for each file.
 ///
 /// # Errors
-/// Those of [`assemblies`] and of writing; [exists](Error::is_exists) if the folder exists.
+/// Those of [`assemblies`] and of writing; [exists](Error::is_exists) if the folder exists and is not empty, or if an earlier run
+/// left its part of it; [usage](Error::is_usage) for ranks in a folder that is a URL, or from one.
 ///
 /// ```
 /// use tilewright::{Dtype, files::{Reading, Request, open}, learn::{NamedArray, Probe, pack, unpack}};
@@ -50,17 +55,17 @@ pub fn pack(
     if !is_ranked(learned) {
         return all.iter().map(|assembly| write(assembly, out)).collect();
     }
-    if fs::symlink_metadata(out).is_ok() {
-        return Err(Error::new("exists", format!("{} exists; name a new folder", out.display())));
-    }
-    let name = out.file_name().unwrap_or_default().to_string_lossy();
-    let stage = out.with_file_name(format!(".{name}.tilewright-{}", std::process::id()));
-    let made = fs::create_dir_all(&stage).map_err(Error::from).and_then(|()| {
-        beside(input, &stage)?;
+    let stage = stage(input, out)?;
+    let name = out.display().to_string();
+    fs::create_dir(&stage).map_err(|error| Error::from(error).about(&name))?;
+    let made = beside(input, &stage).and_then(|()| {
         let files = all.iter().enumerate().map(|(rank, it)| write(it, &file(&stage, rank)));
         files.collect::<Result<Vec<Report>, Error>>()
     });
     let made = made.and_then(|made| {
+        if is_empty_folder(out) {
+            fs::remove_dir(out).map_err(|error| Error::from(error).about(&name))?;
+        }
         fs::rename(&stage, out).map_err(|error| Error::from(error).about(&name))?;
         Ok(made)
     });
@@ -68,6 +73,40 @@ pub fn pack(
         remove_filled(&stage);
     }
     made
+}
+
+/// Returns the folder beside `out` that is filled and then becomes `out`, which is free or an empty folder.
+fn stage(input: &Input, out: &Path) -> Result<PathBuf, Error> {
+    let (shown, usage) = (out.display(), |said: String| Error::new("usage", said));
+    if is_url(out) {
+        let said =
+            "is a URL, and the folder of the ranks is local; name a local folder and upload it";
+        return Err(usage(format!("{shown} {said}")));
+    }
+    if is_url(input.path()) {
+        let from = input.path().display();
+        let said = "is a URL, and the files beside it would be lost; download the folder first";
+        return Err(usage(format!("{from} {said}")));
+    }
+    let name = out.file_name().ok_or_else(|| usage(format!("{shown} is no name of a folder")))?;
+    if fs::symlink_metadata(out).is_ok() && !is_empty_folder(out) {
+        let said = format!("{shown} exists; name a new folder, because no folder is replaced");
+        return Err(Error::new("exists", said));
+    }
+    let prefix = format!(".{}.tilewright-", name.to_string_lossy());
+    let parent = out.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let inside = fs::read_dir(parent.unwrap_or(Path::new(".")));
+    let inside = inside.map_err(|error| Error::from(error).about(&shown.to_string()))?;
+    let is_stray = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with(&prefix);
+    if let Some(stray) = inside.flatten().find(is_stray) {
+        let stray = stray.path();
+        let said = format!(
+            "{} is of a run to {shown} that was killed or still works; remove it",
+            stray.display()
+        );
+        return Err(Error::new("exists", said));
+    }
+    Ok(out.with_file_name(format!("{prefix}{}", std::process::id())))
 }
 
 /// Returns whether the results of a plan name ranks.
@@ -87,7 +126,7 @@ fn beside(input: &Input, out: &Path) -> Result<(), Error> {
     Companions::beside(folder, &own)?.copy_to(out, &())
 }
 
-fn file(folder: &Path, rank: usize) -> std::path::PathBuf {
+fn file(folder: &Path, rank: usize) -> PathBuf {
     folder.join(format!("rank{rank}.safetensors"))
 }
 

@@ -284,3 +284,89 @@ mod sizes {
         assert!(error.contains("have formulas that differ at these sizes"), "{error}");
     }
 }
+
+/// Copies of elements in the files of a plan: each is compared on the way back.
+#[cfg(feature = "files")]
+mod copies {
+    use tilewright::{
+        Dtype,
+        files::{Reading, Request, Writer, open},
+        learn::{Constants, Learned, LearnedResult, NamedArray, Sources, describe, unpack},
+        notation::Spec,
+    };
+
+    fn result(name: &str, ids: &[i64], sources: &Sources) -> LearnedResult {
+        let extents = vec![ids.len() as u64];
+        LearnedResult {
+            tensor: NamedArray { name: name.into(), dtype: Dtype::U8, extents },
+            unit: Dtype::U8,
+            description: describe(ids, sources).unwrap(),
+            constants: Constants::default(),
+            unexplained: None,
+        }
+    }
+
+    /// Converts results of one source of `size` elements back, and then with each place of each result changed.
+    fn every_copy_is_compared(size: i64, results: &[Vec<i64>]) {
+        let source = NamedArray { name: "w".into(), dtype: Dtype::U8, extents: vec![size as u64] };
+        let named = (source.name.clone(), source.extents.clone());
+        let sources = Sources::numbered([named]).unwrap();
+        let of = |(k, ids): (usize, &Vec<i64>)| result(&format!("r{k}"), ids, &sources);
+        let learned = Learned {
+            sources: vec![source],
+            results: results.iter().enumerate().map(of).collect(),
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let [from, back] = ["from", "back"].map(|n| folder.path().join(format!("{n}.safetensors")));
+        let run = |wrong: Option<(usize, usize)>| {
+            let data = |(k, ids): (usize, &Vec<i64>)| {
+                let mut bytes: Vec<u8> = ids.iter().map(|id| *id as u8).collect();
+                wrong.filter(|wrong| wrong.0 == k).iter().for_each(|wrong| bytes[wrong.1] ^= 128);
+                bytes
+            };
+            let all: Vec<Vec<u8>> = results.iter().enumerate().map(data).collect();
+            let mut writer = Writer::new(Request::new().force(true));
+            for (k, bytes) in all.iter().enumerate() {
+                let spec = Spec::parse(&format!("u8[{}] row-major", bytes.len())).unwrap();
+                let layout = spec.resolve(None, None).unwrap();
+                writer = writer.array(&format!("r{k}"), &layout, bytes).unwrap();
+            }
+            writer.write(&from, &()).unwrap();
+            unpack(&learned, &from, &back, Request::new().force(true), &())
+        };
+        run(None).unwrap();
+        let made = open(&back, &Reading::default()).unwrap();
+        let bytes = made.bytes(&made.tensors()[0], 1 << 20).unwrap();
+        assert_eq!(bytes, (1..=size as u8).collect::<Vec<u8>>());
+        for (k, ids) in results.iter().enumerate() {
+            for place in 0..ids.len() {
+                let copies = results.iter().flatten().filter(|id| **id == ids[place]).count();
+                let said = run(Some((k, place))).map_err(|error| error.to_string());
+                let is_said = said.as_ref().is_err_and(|said| said.contains("copies of one"));
+                assert_eq!(is_said, copies > 1, "{results:?}: {k} {place}: {said:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_copy_is_compared_with_the_part_that_is_given_back() {
+        let rows = || (1..=24).collect::<Vec<i64>>();
+        // A second copy in another packing: transposed, and in tiles of two by two.
+        let transposed = (0..24).map(|p| 1 + p % 6 * 4 + p / 6).collect();
+        let tiled =
+            (0..24).map(|p| 1 + p / 8 * 8 + p % 8 / 4 * 2 + p / 2 % 2 * 4 + p % 2).collect();
+        every_copy_is_compared(24, &[rows(), transposed, tiled]);
+        // The holder is tiled, and the copy a part of it.
+        let tiled = (0..24).map(|p| 1 + p % 4 * 6 + p / 4).collect();
+        every_copy_is_compared(24, &[tiled, (5..=21).collect()]);
+        // Parts of three results, one with an end that no other has.
+        every_copy_is_compared(24, &[(1..=10).collect(), (7..=24).rev().collect(), rows()]);
+    }
+
+    #[test]
+    fn repeated_elements_are_given_back_once() {
+        every_copy_is_compared(2, &[vec![1, 1, 2, 2]]);
+        every_copy_is_compared(6, &[vec![1, 2, 3, 1, 2, 3, 1, 2, 3], vec![3, 4, 5, 4, 5, 6]]);
+        every_copy_is_compared(5, &[vec![1, 2, 3, 2, 3, 4, 3, 4, 5]]);
+    }
+}
