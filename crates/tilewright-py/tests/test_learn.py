@@ -1,5 +1,6 @@
 """Loaders learned from coded arrays, and descriptions of maps."""
 
+import json
 import os
 
 import numpy as np
@@ -292,6 +293,35 @@ def test_plans_of_files_scatter(tmp_path: object) -> None:
         plan.scatter(memory, "down", np.array([5]), np.array([1], np.float16))
     with pytest.raises(tw.DtypeError, match="32 bits"):
         plan.scatter(memory, "up", np.array([5]), np.array([1], np.float32))
+
+
+def test_scatter_changes_all_memory_or_none(tmp_path: object) -> None:
+    path, model, memory = planned(str(tmp_path))
+    text = json.loads(open(path, encoding="utf-8").read())
+    for rank in (1, 0):
+        for result in list(text["result"]):
+            if "/" not in result["name"]:
+                text["result"].append({**result, "name": f"rank{rank}/{result['name']}"})
+    text["result"] = [result for result in text["result"] if "/" in result["name"]]
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(text, file)
+    plan = tw.LoaderPlan(path)
+    assert plan.ranks == 2
+    memories = [{name: array.copy() for name, array in memory.items()} for _ in range(2)]
+    changed, values = np.array([5, 40]), np.array([1, 2], np.float16)
+    for wrong in (memory["w13"].reshape(-1)[:-1].copy(), memory["w13"].astype(np.float32), memory["w13"].T):
+        with pytest.raises((tw.MismatchError, tw.CopyError)):
+            plan.scatter([{**memories[0], "w13": wrong}, memories[1]], "up", changed, values)
+        with pytest.raises((tw.MismatchError, tw.CopyError)):
+            plan.scatter([memories[0], {**memories[1], "w13": wrong}], "up", changed, values)
+    assert plan.check(model, memories) is None
+    # A rank that does not exist holds nothing.
+    for rank in (2, 7, -1):
+        with pytest.raises(tw.ArgumentError, match="the plan has 2 ranks, from 0"):
+            plan.check(model, memories[0], rank=rank)
+        with pytest.raises(tw.ArgumentError, match="the plan has 2 ranks, from 0"):
+            plan.scatter(memories[0], "up", changed, values, rank=rank)
+    assert plan.scatter(memories, "up", changed, values) == 4
 
 
 def test_chance_is_not_a_move_in_partial_plans() -> None:

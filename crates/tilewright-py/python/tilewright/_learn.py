@@ -400,6 +400,9 @@ def _ranks(maps: _tilewright._LearnedMaps, memory: Any, rank: int | None) -> tup
     if len(numbers) != len(ranks) or (rank is None and len(ranks) != maps.ranks):
         said = f"memory has {len(ranks)} ranks, and the plan has {maps.ranks}; give all of them, or one and rank="
         raise _errors.make("arguments", said, None, None)
+    for number in numbers:
+        if not 0 <= number < maps.ranks:
+            raise _errors.make("arguments", f"rank={number}, and the plan has {maps.ranks} ranks, from 0", None, None)
     return numbers, ranks
 
 
@@ -429,27 +432,37 @@ def _scattered(
     """Writes units to the places of elements of a source, and returns their number."""
     import numpy as np
 
-    written = 0
+    writes: list[tuple[Any, Any, Any]] = []
     for result, elements, places in maps.places(source, indices):
         at, changed = np.frombuffer(places, np.int64), units[np.frombuffer(elements, np.int64)]
         rank, _, name = result.partition("/")
         if sizes is None or not name or not rank.startswith("rank"):
             rank, name = "", result
-        size = (sizes or {}).get(result, 0) // maps.ranks
+        size = maps.maps[result].size // (maps.ranks if rank == "rank{T}" else 1)
         for number, arrays in zip(numbers, ranks):
             if rank not in ("", "rank{T}", f"rank{number}"):
                 continue
-            if name not in arrays:
-                raise _errors.make("mismatch", f"memory of rank {number} lacks {name}", None, None)
-            memory = _bytes_in_place(arrays[name], name).view(units.dtype)
+            memory = _memory(arrays, name, number, size, units.dtype)
             if rank == "rank{T}":
                 own = (at >= number * size) & (at < (number + 1) * size)
-                memory[at[own] - number * size] = changed[own]
-                written += int(own.sum())
+                writes.append((memory, at[own] - number * size, changed[own]))
             else:
-                memory[at] = changed
-                written += len(at)
-    return written
+                writes.append((memory, at, changed))
+    # Nothing is written before all memory was checked.
+    for memory, at, changed in writes:
+        memory[at] = changed
+    return sum(len(at) for _, at, _ in writes)
+
+
+def _memory(arrays: Mapping[str, Any], name: str, rank: int, size: int, dtype: Any) -> Any:
+    """The units of an array of a rank, shared with it, after its length was checked."""
+    if name not in arrays:
+        raise _errors.make("mismatch", f"memory of rank {rank} lacks {name}", None, None)
+    raw = _bytes_in_place(arrays[name], name)
+    if len(raw) != size * dtype.itemsize:
+        said = f"{name} of rank {rank} has {len(raw)} bytes, and {size * dtype.itemsize} were learned"
+        raise _errors.make("mismatch", said, None, None)
+    return raw.view(dtype)
 
 
 def _fault(kind: str, message: str) -> _errors.Error:

@@ -3,14 +3,14 @@
 //! Each box of the plan has a fingerprint in the file and one in memory, of the same elements in the same order. So nothing is
 //! converted, and a rank is compared alone. Padding and constants are not in the file and are not compared.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use tilewright_core::{Dtype, Layout, Mode, TensorLayout};
 use tilewright_files::Input;
 use tilewright_fingerprint::{Array, Key};
 use tilewright_learn::{Code, Error, Learned, MapDigit};
 
-use super::assembly::{Moved, moves, of_rank, sources};
+use super::assembly::{Moved, moves, of_rank, ranks, sources};
 
 /// The first tensor of a checkpoint that memory does not hold.
 ///
@@ -53,7 +53,8 @@ pub type RankMemory<'a> = HashMap<String, &'a [u8]>;
 /// `memory` has the ranks that are compared, with their numbers. One tensor of the file is read at a time.
 ///
 /// # Errors
-/// Those of reading; [mismatch](Error::is_mismatch) if the file lacks a source, or memory an array of its rank or a byte of one.
+/// Those of reading; [mismatch](Error::is_mismatch) if the file lacks a source, memory an array of its rank or a byte of one, or the
+/// plan a rank of memory; [unsupported](Error::is_unsupported) for a plan with elements that are not explained.
 ///
 /// ```
 /// use tilewright::{files::{Reading, open}, learn::{Learned, check}};
@@ -68,6 +69,7 @@ pub fn check(
     memory: &[(usize, RankMemory<'_>)],
 ) -> Result<Option<Unlike>, Error> {
     let places = sources(learned, input)?;
+    known(learned, memory)?;
     let held = held(learned, memory)?;
     let tensors: Vec<_> = input.tensors().iter().chain(input.tied().map(|tied| tied.1)).collect();
     for ((source, place), boxes) in learned.sources.iter().zip(places).zip(&held) {
@@ -92,6 +94,27 @@ pub fn check(
         }
     }
     Ok(None)
+}
+
+/// Refuses plans that do not say what all of memory is, and ranks that the plan has not, or that are given twice.
+fn known(learned: &Learned, memory: &[(usize, RankMemory<'_>)]) -> Result<(), Error> {
+    if let Some(partial) = learned.results.iter().find(|learnt| learnt.unexplained.is_some()) {
+        let name = &partial.tensor.name;
+        let said =
+            "has elements that are not explained, so memory cannot be compared; learn it whole";
+        return Err(Error::unsupported(format!("{name} {said}")));
+    }
+    let (count, mut seen) = (ranks(learned), BTreeSet::new());
+    for (rank, _) in memory {
+        if *rank >= count {
+            let said = format!("memory of rank {rank}, and the plan has {count} ranks, from 0");
+            return Err(Error::mismatch(said));
+        }
+        if !seen.insert(rank) {
+            return Err(Error::mismatch(format!("memory of rank {rank} is given twice")));
+        }
+    }
+    Ok(())
 }
 
 /// A box of a tensor in an array of a rank.
