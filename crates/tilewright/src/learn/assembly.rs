@@ -23,7 +23,7 @@ const MOST_PARTS: usize = 1 << 16;
 /// ```
 pub fn ranks(learned: &Learned) -> usize {
     let of = |learnt: &LearnedResult| match place(learnt) {
-        Place::Of(rank) => rank + 1,
+        Place::Of(rank) => rank.saturating_add(1),
         Place::All => learnt.tensor.extents.first().map_or(1, |ranks| *ranks as usize),
         Place::Only => 1,
     };

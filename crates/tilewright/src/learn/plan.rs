@@ -1,5 +1,7 @@
 //! Plans: what was learned, as text. JSON is read back; TOML is for people.
 
+use std::{collections::BTreeSet, num::IntErrorKind};
+
 use serde_json::{Map, Value, json};
 use tilewright_learn::{
     Code, Constants, Description, Error, Learned, LearnedResult, MapDigit, MapSource, MapTerm,
@@ -10,14 +12,16 @@ use crate::Dtype;
 
 /// The version of the form of plans.
 const VERSION: u64 = 1;
+/// The most ranks of a plan.
+const MOST_RANKS: u64 = 1 << 16;
 
 /// Returns what was learned as JSON.
 ///
 /// ```
 /// use tilewright::learn::{Learned, from_json, to_json};
 /// let nothing = Learned { sources: vec![], results: vec![] };
-/// assert_eq!(from_json(&to_json(&nothing))?, nothing);
-/// # Ok::<(), tilewright::Error>(())
+/// // A plan without results is not read back.
+/// assert!(from_json(&to_json(&nothing)).unwrap_err().is_illegal());
 /// ```
 pub fn to_json(learned: &Learned) -> Value {
     let source = |(place, tensor): (usize, &NamedArray)| {
@@ -163,7 +167,7 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Learned, Error> {
 ///
 /// # Errors
 /// [corrupt](Error::is_corrupt) for a value that is missing or has another type; [illegal](Error::is_illegal) for terms that leave
-/// their sources or results.
+/// their sources or results, for no results, for ranks that no engine has, and for computed elements that are not `unexplained`.
 ///
 /// ```
 /// use serde_json::json;
@@ -195,13 +199,44 @@ pub fn from_json(value: &Value) -> Result<Learned, Error> {
         });
         tensors.push(tensor);
     }
-    let sources = match array(value, "result")?.is_empty() {
-        true => Sources::new(Vec::new())?,
-        false => Sources::new(numbered)?,
-    };
+    if array(value, "result")?.is_empty() {
+        return Err(Error::illegal("the plan has no result; learn a loader that returns arrays"));
+    }
+    let sources = Sources::new(numbered)?;
     let results = array(value, "result")?.iter().map(|result| learnt(result, &sources, &tensors));
-    let results = results.collect::<Result<_, Error>>()?;
+    let results = results.collect::<Result<Vec<_>, Error>>()?;
+    check_ranks(&results)?;
     Ok(Learned { results, sources: tensors })
+}
+
+/// Checks the ranks that the results name: a result of all has an index for each, and none is beyond them.
+fn check_ranks(results: &[LearnedResult]) -> Result<(), Error> {
+    let illegal = |name: &str, said: &str| Err(Error::illegal(format!("{name} {said}")));
+    let (mut named, mut counts) = (BTreeSet::new(), BTreeSet::new());
+    for learnt in results {
+        let NamedArray { name, extents, .. } = &learnt.tensor;
+        let rank = name.split_once('/').and_then(|(rank, _)| rank.strip_prefix("rank"));
+        let Some(rank) = rank else { continue };
+        match (rank, rank.parse::<u64>(), extents.first()) {
+            ("{T}", _, None) => return illegal(name, "has no axis of ranks"),
+            ("{T}", _, Some(count)) if !(1..=MOST_RANKS).contains(count) => {
+                return illegal(name, &format!("has {count} ranks, not 1 to {MOST_RANKS}"));
+            }
+            ("{T}", _, Some(count)) => _ = counts.insert(*count),
+            (_, Ok(rank), _) if rank < MOST_RANKS => _ = named.insert(rank),
+            (_, Err(error), _) if *error.kind() != IntErrorKind::PosOverflow => {}
+            (_, _, _) => return illegal(name, &format!("is of a rank beyond {MOST_RANKS}")),
+        }
+    }
+    match (counts.len(), counts.first(), named.last()) {
+        (2.., _, _) => {
+            Err(Error::illegal(format!("results have different numbers of ranks: {counts:?}")))
+        }
+        (_, Some(count), Some(last)) if last >= count => Err(Error::illegal(format!(
+            "a result is of rank {last}, and others have {count} ranks"
+        ))),
+        (_, _, _) => Ok(()),
+    }
 }
 
 fn corrupt(key: &str) -> Error {
@@ -262,6 +297,12 @@ fn learnt(
         }),
     };
     let tensor = tensor(value)?;
+    let computes = description.rest() == Origin::Computed && moved < size;
+    let computes = computes || description.terms().iter().any(|t| t.origin == Origin::Computed);
+    if computes && unexplained.is_none() {
+        let said = "has computed elements and does not say `unexplained`";
+        return Err(Error::illegal(format!("{} {said}", tensor.name)));
+    }
     check_units(&tensor, unit, &description, sources)?;
     Ok(LearnedResult { tensor, unit, description, constants, unexplained })
 }

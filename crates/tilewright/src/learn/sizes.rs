@@ -118,6 +118,7 @@ pub fn predict(
         return Err(unsupported("the plans and the prediction need the same names of sizes"));
     }
     in_regime(known, sizes)?;
+    varied(known, sizes)?;
     let mut all = known.iter().map(|(_, plan)| numbers(plan)).collect::<Result<Vec<_>, Error>>()?;
     let shape = all[0].1.clone();
     if all.iter().any(|(_, other)| *other != shape) {
@@ -255,6 +256,19 @@ fn rebuilt(
         results.push(LearnedResult { tensor, unit, description, constants, unexplained: None });
     }
     Ok(Learned { sources: sources.to_vec(), results })
+}
+
+/// Refuses a new value of a size that has one value in all plans: its numbers cannot be told from constants.
+fn varied(known: &[(NamedSizes, Learned)], sizes: &NamedSizes) -> Result<(), Error> {
+    for (name, size) in sizes {
+        let values: BTreeSet<u64> = known.iter().map(|(own, _)| own[name]).collect();
+        if let (1, Some(only)) = (values.len(), values.first().filter(|only| *only != size)) {
+            return Err(Error::unsupported(format!(
+                "{name}={size}, and {name} is {only} in every plan; learn one at another {name}"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Plans at known sizes, and the sizes of the prediction.

@@ -100,6 +100,32 @@ fn plans_are_read_back_and_checked() {
     let said = wrong(&|result| result["terms"][0]["axes"][0]["count"] = (1u64 << 60).into());
     assert_eq!(said, "term 0 has impossible digits or no source");
     assert_eq!(wrong(&|result| result["unit"] = 7.into()), "the plan has no legal value of unit");
+    for rank in
+        ["rank18446744073709551615", "rank99999999999999999999", "rank999999999999", "rank+70000"]
+    {
+        let said = wrong(&|result| result["name"] = format!("{rank}/x").into());
+        assert_eq!(said, format!("{rank}/x is of a rank beyond 65536"));
+    }
+    let of_all = |extents: &[u64], size: u64| {
+        wrong(&|result| {
+            result["name"] = "rank{T}/x".into();
+            (result["extents"], result["size"]) = (extents.into(), size.into());
+            (result["terms"], result["constants"]) = (Value::Array(vec![]), Value::Null);
+            result["rest"] = "zero".into();
+        })
+    };
+    assert_eq!(of_all(&[], 1), "rank{T}/x has no axis of ranks");
+    assert_eq!(of_all(&[0, 4], 0), "rank{T}/x has 0 ranks, not 1 to 65536");
+    assert_eq!(of_all(&[1 << 20, 1], 1 << 20), "rank{T}/x has 1048576 ranks, not 1 to 65536");
+    let said = wrong(&|result| {
+        (result["rest"], result["constants"]) = ("computed".into(), Value::Null);
+        result["terms"].as_array_mut().unwrap().retain(|term| term["other"].is_null());
+    });
+    assert_eq!(said, "w13 has computed elements and does not say `unexplained`");
+    let mut none = json.clone();
+    none["result"] = Value::Array(vec![]);
+    let said = from_json(&none).unwrap_err().to_string();
+    assert_eq!(said, "the plan has no result; learn a loader that returns arrays");
 }
 
 /// A loader of arrays of numbers: the sources, and what it makes of them.
@@ -276,6 +302,16 @@ mod sizes {
     }
 
     #[test]
+    fn sizes_that_no_plan_varies_are_refused() {
+        let known = [fused(12, 5, 2), fused(20, 5, 2), fused(28, 5, 2)];
+        let (sizes, want) = fused(44, 7, 2);
+        let error = predict(&known, &sizes, &want.sources).unwrap_err().to_string();
+        assert_eq!(error, "k=7, and k is 5 in every plan; learn one at another k");
+        let (sizes, want) = fused(44, 5, 2);
+        assert_eq!(predict(&known, &sizes, &want.sources).unwrap().plan, want);
+    }
+
+    #[test]
     fn formulas_that_differ_are_refused() {
         // n is 4 k in every plan: the rows may be either.
         let known = [fused(12, 3, 2), fused(20, 5, 2), fused(28, 7, 2)];
@@ -361,6 +397,34 @@ mod copies {
         every_copy_is_compared(24, &[tiled, (5..=21).collect()]);
         // Parts of three results, one with an end that no other has.
         every_copy_is_compared(24, &[(1..=10).collect(), (7..=24).rev().collect(), rows()]);
+    }
+
+    #[test]
+    fn memory_of_unknown_ranks_and_partial_plans_are_not_compared() {
+        use tilewright::learn::{RankMemory, Unexplained, check};
+        let source = NamedArray { name: "w".into(), dtype: Dtype::U8, extents: vec![3] };
+        let sources = Sources::numbered([("w".into(), vec![3])]).unwrap();
+        let ranks = [0, 1].map(|rank| result(&format!("rank{rank}/r"), &[1, 2, 3], &sources));
+        let mut learned = Learned { sources: vec![source], results: ranks.to_vec() };
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("w.safetensors");
+        let layout = Spec::parse("u8[3] row-major").unwrap().resolve(None, None).unwrap();
+        let writer = Writer::new(Request::new()).array("w", &layout, &[1, 2, 3]).unwrap();
+        writer.write(&path, &()).unwrap();
+        let input = open(&path, &Reading::default()).unwrap();
+        let of =
+            |rank: usize, bytes: &'static [u8]| (rank, RankMemory::from([("r".into(), bytes)]));
+        let said = |learned: &Learned, memory: &[(usize, RankMemory<'_>)]| {
+            check(learned, &input, memory).map_err(|error| error.to_string())
+        };
+        assert_eq!(said(&learned, &[of(0, &[1, 2, 3]), of(1, &[1, 2, 3])]), Ok(None));
+        let unknown = said(&learned, &[of(7, &[9, 9, 9])]).unwrap_err();
+        assert_eq!(unknown, "memory of rank 7, and the plan has 2 ranks, from 0");
+        let twice = said(&learned, &[of(1, &[1, 2, 3]), of(1, &[1, 2, 3])]).unwrap_err();
+        assert_eq!(twice, "memory of rank 1 is given twice");
+        learned.results[1].unexplained = Some(Unexplained { place: 0, count: 1, seen: vec![] });
+        let partial = said(&learned, &[of(0, &[1, 2, 3])]).unwrap_err();
+        assert!(partial.starts_with("rank1/r has elements that are not explained"), "{partial}");
     }
 
     #[test]
