@@ -366,7 +366,7 @@ impl Description {
 
 impl Description {
     /// Calls `each` with the places that hold elements of a source: the place in `elements`, and that in the result. An element that
-    /// is held n times is given n times.
+    /// is held n times is given n times. The order is that of the parts, and of the elements in each.
     ///
     /// # Errors
     /// Those of [`Description::parts`].
@@ -377,6 +377,7 @@ impl Description {
     /// let learned = describe(&[1, 4, 2, 5, 3, 6], &sources)?;
     /// let mut places = Vec::new();
     /// learned.places(0, &[5, 1], &mut |element, place| places.push((element, place)))?;
+    /// places.sort();
     /// assert_eq!(places, [(0, 5), (1, 2)]);
     /// # Ok::<(), tilewright_learn::Error>(())
     /// ```
@@ -386,15 +387,21 @@ impl Description {
         elements: &[u64],
         each: &mut dyn FnMut(usize, u64),
     ) -> Result<(), Error> {
+        let mut order: Vec<usize> = (0..elements.len()).collect();
+        order.sort_unstable_by_key(|number| elements[*number]);
         self.parts(&mut |part| {
             if part.origin != Origin::Source(source) {
                 return;
             }
+            // Only elements within the reach of the part can have a place in it.
+            let (low, high) = reach(part.digits);
+            let below = |end: i64| order.partition_point(|k| (elements[*k] as i64) < end);
+            let within = below(part.offset + low)..below(part.offset + high + 1);
             let mut digits = part.digits.to_vec();
             digits.sort_by_key(|digit| std::cmp::Reverse(digit.source.abs()));
             let nested = is_nested(&digits);
-            for (number, element) in elements.iter().enumerate() {
-                let rest = *element as i64 - part.offset;
+            for number in order[within].iter().copied() {
+                let rest = elements[number] as i64 - part.offset;
                 match nested {
                     true => {
                         if let Some(place) = place_of(&digits, rest, part.at) {
@@ -526,10 +533,16 @@ impl Description {
         }
         let mut pages = std::collections::HashMap::<i64, Box<[u64; 512]>>::new();
         let mut twice = None;
+        // The page of the last place is held apart, so that the places of a run need no look-up each.
+        let (mut number, mut page) = (i64::MIN, Box::new([0u64; 512]));
         self.parts(&mut |part| {
             walk(part.digits, 0, part.at, &mut |_, place, step, run| {
                 for at in (0..run as i64).map(|k| place + k * step.1) {
-                    let page = pages.entry(at >> 15).or_insert_with(|| Box::new([0; 512]));
+                    if at >> 15 != number {
+                        let next = pages.remove(&(at >> 15)).unwrap_or_else(|| Box::new([0; 512]));
+                        pages.insert(number, std::mem::replace(&mut page, next));
+                        number = at >> 15;
+                    }
                     let word = &mut page[(at >> 6 & 511) as usize];
                     if *word >> (at & 63) & 1 == 1 && twice.is_none() {
                         twice = Some(at);

@@ -259,7 +259,7 @@ def architecture(work, name, config, size):
     packed, _ = read(probe, f"{work}/packed", f"{work}/packed.json")
     loaded, after, staged = numbers(plan), numbers(packed), through(plan, packed)
     for count, _, integers in (loaded, after):
-        assert integers <= MOST_INTEGERS * count * (size if size > 1 else 1), f"{integers} integers for {count} arrays"
+        assert integers <= MOST_INTEGERS * count, f"{integers} integers for {count} arrays"
     back, sources = converted(work, probe, f"{work}/plan.json", size)
     memory, seconds, written = checked(work, probe, plan, size)
     reload(work, size, memory)

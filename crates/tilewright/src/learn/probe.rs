@@ -23,7 +23,9 @@ use crate::Dtype;
 const FILE: &str = "probe.json";
 /// The folder of the checkpoint with random bits.
 const FRESH: &str = "fresh";
-/// The most bytes of a tensor, and of `probe.json`.
+/// The longest description of a probe that is read, in bytes.
+const LONGEST: u64 = 1 << 30;
+/// The most bytes of a tensor.
 const MOST: u64 = 1 << 40;
 /// The share of unexplained elements above which the dumps are those of other loads, in per cent.
 const MIXED: u64 = 90;
@@ -198,10 +200,9 @@ impl Probe {
     pub fn open(folder: &Path) -> Result<Probe, Error> {
         let path = folder.join(FILE);
         let corrupt = |what: &str| Error::new("corrupt", format!("{}: {what}", path.display()));
-        let text = fs::read_to_string(&path)
-            .map_err(|error| Error::from(error).about(&path.display().to_string()))?;
+        let bytes = tilewright_files::bytes(&path, LONGEST)?;
         let value: Value =
-            serde_json::from_str(&text).map_err(|error| corrupt(&error.to_string()))?;
+            serde_json::from_slice(&bytes).map_err(|error| corrupt(&error.to_string()))?;
         if value["tilewright_probe"] != 1 {
             return Err(corrupt("it is not the description of a probe of version 1"));
         }
