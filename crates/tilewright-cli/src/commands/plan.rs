@@ -14,6 +14,7 @@ use crate::{
     failure::Failure,
     output::{ExitCode, Output},
     progress::Bar,
+    spec,
 };
 
 /// The longest plan that is read, in bytes.
@@ -29,6 +30,14 @@ pub(super) fn run(
     let request = super::request(&args.job)?.verify(args.verify).force(args.force || args.dry_run);
     if args.dry_run {
         let said = "--dry-run: a plan lists its terms itself; `learn read` prints them";
+        return Err(Failure::usage(said));
+    }
+    let memory = spec::read_size("--memory", &args.job.memory)?;
+    let needed = learn::needed_memory(&learned, args.recast.inverse);
+    if needed > memory {
+        let said = format!(
+            "the plan needs {needed} bytes beside its buffers, and --memory is {memory}; give more"
+        );
         return Err(Failure::usage(said));
     }
     let bar = Bar::new(quiet || out.is_json());

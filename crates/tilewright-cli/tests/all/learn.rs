@@ -257,6 +257,34 @@ fn folders_of_ranks_are_local_and_whole() {
 }
 
 #[test]
+fn plans_that_need_more_memory_are_refused_with_the_number() {
+    let folder = tempfile::tempdir().unwrap();
+    let size = 1 << 16;
+    let tensor = |name: &str, rest: &str| {
+        let extents = format!("\"name\":\"{name}\",\"dtype\":\"u8\",\"extents\":[{size}]");
+        format!("{{{extents},{rest}}}")
+    };
+    let source = tensor("w", "\"first\":1");
+    let result = tensor(
+        "r",
+        &format!(
+            "\"unit\":\"u8\",\"size\":{size},\"rest\":\"constant\",\"constants\":[[7,{size}]],\"terms\":[]"
+        ),
+    );
+    let plan = format!("{{\"tilewright_plan\":1,\"source\":[{source}],\"result\":[{result}]}}");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    fs::write(path("plan.json"), plan).unwrap();
+    let run = |more: &[&str]| {
+        let (from, out, plan) = (path("w.safetensors"), path("out.safetensors"), path("plan.json"));
+        code(&[&["convert", &from, &out, "--plan", &plan, "--memory", "5000"], more].concat())
+    };
+    let (status, _, error) = run(&[]);
+    assert!(status == 2 && error.contains("the plan needs 524288 bytes"), "{error}");
+    let (status, _, error) = run(&["--inverse"]);
+    assert!(status == 2 && error.contains("the plan needs 8192 bytes"), "{error}");
+}
+
+#[test]
 fn plans_that_contradict_themselves_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(folder.path());

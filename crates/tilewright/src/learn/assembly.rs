@@ -1,4 +1,5 @@
-//! [`assemblies`] and [`inverse_assembly`]: plans as assemblies, which the conversion of files runs within its memory bound.
+//! [`assemblies`] and [`inverse_assembly`]: plans as assemblies, which the conversion of files runs within its memory bound. To make
+//! them takes the memory that [`needed_memory`] tells.
 //!
 //! Each rank is a file of its own. Padding and constants become fill. What an assembly cannot express is refused: results in
 //! which elements are packed into wider ones, and maps of very many parts.
@@ -333,23 +334,20 @@ fn fills(result: &OfRank<'_>, moves: &[Moved]) -> Result<Vec<Part>, Error> {
     if moved == result.size as u64 {
         return Ok(Vec::new());
     }
-    let ids = result.learnt.description.expand()?;
-    let before = ids[..result.from as usize].iter().filter(|id| **id == CONSTANT).count();
-    let mut constants = result.learnt.constants.iter().skip(before);
+    let values = Values::of(result, moves)?;
+    let mut constants = result.learnt.constants.iter().skip(values.before);
     // The values of places that are no source's, in runs.
     let mut runs: Vec<(u64, u64, u64)> = Vec::new();
-    let own = &ids[result.from as usize..(result.from + result.size) as usize];
-    for (at, id) in own.iter().enumerate() {
-        let bits = match *id {
+    for at in 0..result.size as usize {
+        let bits = match values.id(at) {
             ZERO => 0,
             CONSTANT => constants.next().unwrap_or(0),
             _ => continue,
         };
+        let at = at as u64;
         match runs.last_mut() {
-            Some((value, from, count)) if *value == bits && *from + *count == at as u64 => {
-                *count += 1
-            }
-            _ => runs.push((bits, at as u64, 1)),
+            Some((value, from, count)) if *value == bits && *from + *count == at => *count += 1,
+            _ => runs.push((bits, at, 1)),
         }
         if runs.len() > MOST_PARTS {
             let name = &result.learnt.tensor.name;
@@ -358,6 +356,68 @@ fn fills(result: &OfRank<'_>, moves: &[Moved]) -> Result<Vec<Part>, Error> {
         }
     }
     Ok(joined(&runs))
+}
+
+/// The origins of a result's places: all of them if some are constants, else which are of sources.
+struct Values {
+    ids: Vec<i64>,
+    moved: Vec<u64>,
+    from: usize,
+    /// The number of constants before those of the rank.
+    before: usize,
+}
+
+impl Values {
+    fn of(result: &OfRank<'_>, moves: &[Moved]) -> Result<Values, Error> {
+        let from = result.from as usize;
+        if !result.learnt.constants.runs().is_empty() {
+            let ids = result.learnt.description.expand()?;
+            let before = ids[..from].iter().filter(|id| **id == CONSTANT).count();
+            return Ok(Values { ids, moved: Vec::new(), from, before });
+        }
+        let mut moved = vec![0u64; (result.size as usize).div_ceil(64)];
+        for one in moves {
+            one.each(&mut |_, place| moved[place as usize / 64] |= 1 << (place % 64));
+        }
+        Ok(Values { ids: Vec::new(), moved, from, before: 0 })
+    }
+
+    /// Returns the number of what a place has, with 1 for any source.
+    fn id(&self, at: usize) -> i64 {
+        match self.ids.get(self.from + at) {
+            Some(id) => *id,
+            None if self.moved[at / 64] >> (at % 64) & 1 == 1 => 1,
+            None => ZERO,
+        }
+    }
+}
+
+/// Returns the bytes that [`pack`](super::pack), or [`unpack`](super::unpack) for `inverse`, needs beside its buffers: a bit for each
+/// element of the largest source or padded result, and eight bytes for each element of a result with constants.
+///
+/// ```
+/// use tilewright::learn::{Learned, needed_memory};
+/// assert_eq!(needed_memory(&Learned { sources: vec![], results: vec![] }, false), 0);
+/// ```
+pub fn needed_memory(learned: &Learned, inverse: bool) -> u64 {
+    let of_source = |source: &tilewright_learn::NamedArray| {
+        source.extents.iter().fold(1u64, |all, extent| all.saturating_mul(*extent)).div_ceil(8)
+    };
+    let of_result = |learnt: &LearnedResult| {
+        let size = learnt.description.size();
+        let terms = learnt.description.terms().iter();
+        let moves = terms.filter(|term| matches!(term.origin, Origin::Source(_)));
+        match (learnt.constants.runs().is_empty(), moves.map(|term| term.elements()).sum::<u64>()) {
+            (false, _) => size.saturating_mul(8),
+            (true, moved) if moved < size => size.div_ceil(8),
+            (true, _) => 0,
+        }
+    };
+    let most = match inverse {
+        true => learned.sources.iter().map(of_source).max(),
+        false => learned.results.iter().map(of_result).max(),
+    };
+    most.unwrap_or(0)
 }
 
 /// Returns parts for runs of values; equal runs at equal distances are one part.
@@ -398,6 +458,7 @@ pub fn inverse_assembly(learned: &Learned, input: &Input) -> Result<Assembly, Er
     let count = ranks(learned);
     let tensors = input.tensors().iter().map(|tensor| tensor.name().to_owned()).collect();
     let mut back = Back::new(learned, tensors);
+    let mut boxes: Vec<Vec<(usize, Moved)>> = vec![Vec::new(); learned.sources.len()];
     for rank in 0..count {
         for result in of_rank(learned, rank) {
             checked(learned, result.learnt)?;
@@ -419,9 +480,14 @@ pub fn inverse_assembly(learned: &Learned, input: &Input) -> Result<Assembly, Er
                 if widened {
                     moved.halve();
                 }
-                back.add(place, moved)?;
+                boxes[moved.source].push((place, moved));
             }
         }
+    }
+    // Each source has its bits of held elements alone, so they are those of the largest one at most.
+    for (source, boxes) in boxes.into_iter().enumerate() {
+        back.held = vec![0; back.missing[source].div_ceil(64) as usize];
+        boxes.into_iter().try_for_each(|(place, moved)| back.add(place, moved))?;
     }
     back.assembly(learned)
 }
@@ -436,7 +502,8 @@ struct Back {
     parts: Vec<Vec<Part>>,
     /// The boxes of the parts, with the tensors that have them.
     holders: Vec<Vec<(usize, Moved)>>,
-    held: Vec<Vec<u64>>,
+    /// A bit for each element of the source that is at work.
+    held: Vec<u64>,
     missing: Vec<u64>,
     first: BTreeMap<Seen, (usize, Moved)>,
     equal: Vec<Equal>,
@@ -450,7 +517,7 @@ impl Back {
             names,
             parts: vec![Vec::new(); sizes.len()],
             holders: vec![Vec::new(); sizes.len()],
-            held: sizes.iter().map(|size| vec![0; size.div_ceil(64) as usize]).collect(),
+            held: Vec::new(),
             missing: sizes,
             first: BTreeMap::new(),
             equal: Vec::new(),
@@ -482,7 +549,7 @@ impl Back {
             return self.compare(place, moved);
         }
         let (mut new, mut old) = (0u64, 0u64);
-        let held = &self.held[moved.source];
+        let held = &self.held;
         moved.each(&mut |element, _| {
             let element = element as usize;
             match held[element / 64] >> (element % 64) & 1 {
@@ -504,7 +571,7 @@ impl Back {
 
     /// Makes a box a part: none of its elements is held.
     fn hold(&mut self, place: usize, moved: Moved) -> Result<(), Error> {
-        let held = &mut self.held[moved.source];
+        let held = &mut self.held;
         moved.each(&mut |element, _| held[element as usize / 64] |= 1 << (element % 64));
         self.missing[moved.source] -= moved.elements() as u64;
         let origin = From::Source { tensor: place, offset: moved.at as u64 };
