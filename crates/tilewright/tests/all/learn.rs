@@ -365,7 +365,7 @@ mod copies {
             for (k, bytes) in all.iter().enumerate() {
                 let spec = Spec::parse(&format!("u8[{}] row-major", bytes.len())).unwrap();
                 let layout = spec.resolve(None, None).unwrap();
-                writer = writer.array(&format!("r{k}"), &layout, bytes).unwrap();
+                writer = writer.array(format!("r{k}"), &layout, bytes).unwrap();
             }
             writer.write(&from, &()).unwrap();
             unpack(&learned, &from, &back, Request::new().force(true), &())
@@ -375,8 +375,8 @@ mod copies {
         let bytes = made.bytes(&made.tensors()[0], 1 << 20).unwrap();
         assert_eq!(bytes, (1..=size as u8).collect::<Vec<u8>>());
         for (k, ids) in results.iter().enumerate() {
-            for place in 0..ids.len() {
-                let copies = results.iter().flatten().filter(|id| **id == ids[place]).count();
+            for (place, own) in ids.iter().enumerate() {
+                let copies = results.iter().flatten().filter(|id| *id == own).count();
                 let said = run(Some((k, place))).map_err(|error| error.to_string());
                 let is_said = said.as_ref().is_err_and(|said| said.contains("copies of one"));
                 assert_eq!(is_said, copies > 1, "{results:?}: {k} {place}: {said:?}");
