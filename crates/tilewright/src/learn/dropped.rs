@@ -8,7 +8,8 @@ use crate::Error;
 ///
 /// ```
 /// use tilewright::learn::Dropped;
-/// let dropped = Dropped::new(&["*.inv_freq".into(), "lm_head.*".into()])?;
+/// let patterns = ["*.inv_freq".into(), "lm_head.*".into()];
+/// let dropped = Dropped::new(&patterns)?;
 /// assert!(dropped.has("layers.0.inv_freq"));
 /// // A pattern without a match is probably mistyped.
 /// assert_eq!(dropped.unmatched(["layers.0.inv_freq"].into_iter()).collect::<Vec<&str>>(), ["lm_head.*"]);
