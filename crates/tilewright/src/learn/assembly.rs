@@ -24,29 +24,29 @@ const MOST_PARTS: usize = 1 << 16;
 /// ```
 pub fn ranks(learned: &Learned) -> usize {
     let of = |learnt: &LearnedResult| match place(learnt) {
-        Place::Of(rank) => rank.saturating_add(1),
-        Place::All => learnt.tensor.extents.first().map_or(1, |ranks| *ranks as usize),
-        Place::Only => 1,
+        RankOf::One(rank) => rank.saturating_add(1),
+        RankOf::All => learnt.tensor.extents.first().map_or(1, |ranks| *ranks as usize),
+        RankOf::None => 1,
     };
     learned.results.iter().map(of).max().unwrap_or(1)
 }
 
 /// The ranks that have a result.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum RankOf {
     /// There are no ranks.
-    Only,
-    Of(usize),
+    None,
+    One(usize),
     /// All, each with one index of the first axis.
     All,
 }
 
-fn place(learnt: &LearnedResult) -> Place {
-    let Some((rank, _)) = learnt.tensor.name.split_once('/') else { return Place::Only };
+fn place(learnt: &LearnedResult) -> RankOf {
+    let Some((rank, _)) = learnt.tensor.name.split_once('/') else { return RankOf::None };
     match rank.strip_prefix("rank") {
-        Some("{T}") => Place::All,
-        Some(number) => number.parse().map_or(Place::Only, Place::Of),
-        None => Place::Only,
+        Some("{T}") => RankOf::All,
+        Some(number) => number.parse().map_or(RankOf::None, RankOf::One),
+        None => RankOf::None,
     }
 }
 
@@ -64,13 +64,13 @@ pub(super) fn of_rank(learned: &Learned, rank: usize) -> Vec<OfRank<'_>> {
     fn one(learnt: &LearnedResult, rank: usize) -> Option<OfRank<'_>> {
         let (place, size) = (place(learnt), learnt.description.size() as i64);
         let whole = &*learnt.tensor.name;
-        let name = if place == Place::Only { whole } else { whole.split_once('/')?.1 };
+        let name = if place == RankOf::None { whole } else { whole.split_once('/')?.1 };
         let extents = &*learnt.tensor.extents;
         Some(match place {
-            Place::Only => OfRank { learnt, name, extents, from: 0, size },
-            Place::Of(own) if own != rank => return None,
-            Place::Of(_) => OfRank { learnt, name, extents, from: 0, size },
-            Place::All => {
+            RankOf::None => OfRank { learnt, name, extents, from: 0, size },
+            RankOf::One(own) if own != rank => return None,
+            RankOf::One(_) => OfRank { learnt, name, extents, from: 0, size },
+            RankOf::All => {
                 let size = size / extents.first().copied().unwrap_or(1).max(1) as i64;
                 let (from, extents) = (rank as i64 * size, extents.get(1..)?);
                 OfRank { learnt, name, extents, from, size }
