@@ -6,6 +6,7 @@ use serde_json::json;
 use tilewright::{
     Error,
     files::{self, Reading},
+    layouts::Counted,
     learn::{self, Learned},
 };
 
@@ -16,6 +17,9 @@ use crate::{
     progress::Bar,
     spec,
 };
+
+/// The most names in a message.
+const LISTED: usize = 5;
 
 /// The longest plan that is read, in bytes.
 const LONGEST: u64 = 1 << 30;
@@ -30,6 +34,10 @@ pub(super) fn run(
     let request = super::request(&args.job)?.verify(args.verify).force(args.force || args.dry_run);
     if args.dry_run {
         let said = "--dry-run: a plan lists its terms itself; `learn read` prints them";
+        return Err(Failure::usage(said));
+    }
+    if args.output.as_os_str() == "-" {
+        let said = "- is standard output, which takes no files of ranks; name a file or a folder";
         return Err(Failure::usage(said));
     }
     let memory = spec::read_size("--memory", &args.job.memory)?;
@@ -51,16 +59,35 @@ pub(super) fn run(
             bar.outcome(learn::pack(&learned, &input, &args.output, request, &bar))?
         }
     };
+    let lost = learn::not_carried(&learned)?;
+    if !lost.is_empty() {
+        out.warn(&format!("the plan has no element of {}; the result lacks them", listed(&lost)));
+    }
     let (path, count) = (args.output.display().to_string(), reports.len());
     let bytes: u64 = reports.iter().map(files::Report::bytes_written).sum();
     let verified = if args.verify { ", verified" } else { "" };
     if !quiet || out.is_json() {
         out.answer(
-            &format!("{path}: {count} files, {bytes} bytes{verified}\n"),
-            json!({ "output": path, "files": count, "bytes": bytes, "verified": args.verify }),
+            &format!("{path}: {}, {bytes} bytes{verified}\n", Counted(count as u64, "file")),
+            json!({
+                "output": path,
+                "files": count,
+                "bytes": bytes,
+                "verified": args.verify,
+                "not_carried": lost,
+            }),
         )?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the first names of a list, and the number of the others.
+fn listed(names: &[&str]) -> String {
+    let first = names[..names.len().min(LISTED)].join(", ");
+    match names.len() - names.len().min(LISTED) {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
 }
 
 /// Reads a plan in JSON.

@@ -240,6 +240,9 @@ fn folders_of_ranks_are_local_and_whole() {
     let (status, error) = convert("s3://bucket/out", &[]);
     assert!(status == 2 && error.contains("name a local folder and upload it"), "{error}");
     assert!(!folder.path().join("s3:").exists());
+    let (status, error) = convert("-", &[]);
+    assert!(status == 2 && error.contains("name a file or a folder"), "{error}");
+    assert!(!folder.path().join("-").exists());
     // An error leaves no folders, not even those above OUT.
     let (status, error) = convert("none/out", &[]);
     assert!(status != 0 && !folder.path().join("none").exists(), "{error}");
@@ -362,4 +365,22 @@ fn truth_values_and_second_names_are_kept() {
     // A loader that copies.
     let (status, text, error) = code(&["learn", "read", &path("probe"), &path("probe")]);
     assert!(status == 0 && text.ends_with("fresh data agree\n"), "{text}{error}");
+}
+
+#[test]
+fn tensors_that_a_plan_does_not_carry_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    made(folder.path());
+    loads(folder.path(), |_, made| made.retain(|one| one.0 != "norm"));
+    let plan = path("plan.json");
+    let (status, text, error) = learned(folder.path(), &["--drop", "norm", "-o", &plan]);
+    assert_eq!(status, 0, "{text}{error}");
+    let fresh = path("probe/fresh/model.safetensors");
+    let (ranks, back) = (path("ranks"), path("back.safetensors"));
+    for args in [&[&fresh[..], &ranks][..], &[&ranks, &back, "--inverse"]] {
+        let (status, _, error) = code(&[&["convert"], args, &["--plan", &plan]].concat());
+        let said = "warning: the plan has no element of norm; the result lacks them";
+        assert!(status == 0 && error.contains(said), "{error}");
+    }
 }

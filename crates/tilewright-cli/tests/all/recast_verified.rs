@@ -214,3 +214,18 @@ fn dropped_tensors_are_named_and_are_differences_of_the_data() {
         done(at, &["same-data", "in.safetensors", &out, "--tensor", "a", "-q"]);
     }
 }
+
+/// Torch's expanded tensors have several elements in one place.
+#[test]
+fn tensors_that_share_elements_pass_as_rows() {
+    let folder = tilewright_testing::folder();
+    let at = folder.path();
+    let before = corpus().join("../data/tiny_torch.pt");
+    fs::write(at.join("pass.toml"), "pass = [\"*\"]\n").unwrap();
+    for out in ["out.safetensors", "out.npz"] {
+        done(at, &["convert", text(&before), out, "--recipe", "pass.toml", "--verify", "-q"]);
+        done(at, &["info", out]);
+        done(at, &["verify", out, "--against", text(&before), "-q"]);
+        done(at, &["same-data", text(&before), out, "-q"]);
+    }
+}

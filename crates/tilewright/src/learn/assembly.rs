@@ -492,6 +492,30 @@ pub fn inverse_assembly(learned: &Learned, input: &Input) -> Result<Assembly, Er
     back.assembly(learned)
 }
 
+/// Returns the names of the sources of which the results have no element, such as those that a loader ignores. The files of the
+/// ranks do not have them, so the way back does not either.
+///
+/// # Errors
+/// Those of [`assemblies`] for a plan that cannot be run.
+///
+/// ```
+/// use tilewright::{Dtype, learn::{Learned, NamedArray, not_carried}};
+/// let ignored = NamedArray { name: "inv_freq".into(), dtype: Dtype::F32, extents: vec![8] };
+/// let learned = Learned { sources: vec![ignored], results: vec![] };
+/// assert_eq!(not_carried(&learned)?, ["inv_freq"]);
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+pub fn not_carried(learned: &Learned) -> Result<Vec<&str>, Error> {
+    let mut carried = vec![false; learned.sources.len()];
+    for rank in 0..ranks(learned) {
+        for result in of_rank(learned, rank) {
+            moves(&result)?.iter().for_each(|moved| carried[moved.source] = true);
+        }
+    }
+    let names = learned.sources.iter().zip(carried).filter(|(_, carried)| !carried);
+    Ok(names.map(|(source, _)| &*source.name).collect())
+}
+
 /// A box of one tensor of the source in one tensor of a result: the start, and the digits by their steps in the source.
 type Seen = (usize, i64, Vec<(u64, i64)>);
 

@@ -32,7 +32,7 @@ use tilewright_core::{Dtype, Fill};
 use tilewright_notation::{ArrayLayout, Named};
 
 #[cfg(feature = "files")]
-pub use assembly::{assemblies, inverse_assembly, needed_memory, ranks};
+pub use assembly::{assemblies, inverse_assembly, needed_memory, not_carried, ranks};
 #[cfg(feature = "files")]
 pub use check::{RankMemory, Unlike, check};
 #[cfg(feature = "files")]

@@ -73,7 +73,8 @@ pub(crate) fn made(
     Ok((tensor, whole))
 }
 
-/// Returns the tensor that becomes the result unchanged: with the same name, or without a layout by which it could be moved.
+/// Returns the tensor that becomes the result unchanged: with the same name and a place for each element, or without a layout by
+/// which it could be moved.
 pub(crate) fn unchanged<'a>(made: &Made, known: &Known<'a>) -> Option<(usize, &'a Tensor)> {
     let [Part { origin: Origin::Source { tensor, offset: 0 }, offset: 0, digits }] =
         made.parts.as_slice()
@@ -86,8 +87,9 @@ pub(crate) fn unchanged<'a>(made: &Made, known: &Known<'a>) -> Option<(usize, &'
     let nest = Nest::new(0, 0, turns);
     let plain =
         made.layout.is_none() && tensor.dtype() == made.dtype && tensor.dims() == made.extents;
-    let own =
-        tensor.name == made.name || tensor.refusal.is_some() || tensor.held.tables().is_some();
+    // Torch's expanded tensors have several elements in one place, which files do not store.
+    let kept = tensor.name == made.name && tensor.held.layout().injective() != Ok(false);
+    let own = kept || tensor.refusal.is_some() || tensor.held.tables().is_some();
     (plain && own && nest.size() == size && nest.run() == size).then_some((number, tensor))
 }
 
