@@ -56,7 +56,7 @@ pub(crate) struct Bench {
     #[arg(long)]
     pub(crate) paired: bool,
     /// Pages of the buffers: huge (2 MiB, where the system has them) or small, as malloc gives them
-    #[arg(long, value_name = "PAGES", default_value = "huge", conflicts_with = "device")]
+    #[arg(long, value_name = "PAGES", default_value = "huge")]
     pub(crate) pages: String,
     /// Draw this many realistic cases instead of the defined ones
     #[arg(long, value_name = "N", conflicts_with = "from", allow_hyphen_values = true)]
@@ -94,6 +94,10 @@ pub(crate) struct Bench {
     pub(crate) list: bool,
 }
 
+/// Options of measurements on the CPU. An option that needs a device conflicts with them, too: clap does not ask for the device
+/// where one of them rules it out.
+const ON_CPU: [&str; 4] = ["threads", "paired", "list", "pages"];
+
 /// On a device, and how.
 #[derive(Args, Debug)]
 pub(crate) struct OnDevice {
@@ -104,20 +108,20 @@ pub(crate) struct OnDevice {
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "0",
-        conflicts_with_all = ["threads", "paired", "list"]
+        conflicts_with_all = ON_CPU
     )]
     pub(crate) device: Option<String>,
     /// Compare the bytes and time nothing
-    #[arg(long, requires = "device")]
+    #[arg(long, requires = "device", conflicts_with_all = ON_CPU)]
     pub(crate) check: bool,
     /// Fewest bytes of the larger side of cases of size memory, by a longer first dim, as far as
     /// the device has memory [default: 1G]
-    #[arg(long, value_name = "SIZE", requires = "device", allow_hyphen_values = true)]
+    #[arg(long, value_name = "SIZE", requires = "device", conflicts_with_all = ON_CPU, allow_hyphen_values = true)]
     pub(crate) bytes: Option<String>,
     /// Move this many arrays of each case in one launch
-    #[arg(long, value_name = "N", requires = "device", allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", requires = "device", conflicts_with_all = ON_CPU, allow_hyphen_values = true)]
     pub(crate) many: Option<String>,
     /// Walk the destination in squares of N by N tiles [default: the planner's]
-    #[arg(long, value_name = "N", requires = "device", allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", requires = "device", conflicts_with_all = ON_CPU, allow_hyphen_values = true)]
     pub(crate) supertile: Option<String>,
 }
