@@ -74,6 +74,11 @@ class _Memory:
                     yield value
 
 
+def _up(size: int, unit: int) -> int:
+    """A size rounded up to whole units."""
+    return -(-size // unit) * unit
+
+
 def _block(memory: _Memory, handler: int, weight: Any) -> Any:
     """The block behind a handler that holds the values of a weight, padded by zeros; None if there is none."""
     import numpy as np
@@ -82,9 +87,8 @@ def _block(memory: _Memory, handler: int, weight: Any) -> Any:
     width = weight.element_size()
     values = np.sort(weight.contiguous().reshape(-1).view(torch.uint8).numpy().view(f"u{width}"))
     values = values[values != 0]
-    up = lambda size, unit: -(-size // unit) * unit  # noqa: E731
     n, k = weight.shape
-    sizes = sorted({width * up(n, a) * up(k, b) for a in (1, 16, 32, 48, 64) for b in (1, 2, 4, 16, 32, 64)})
+    sizes = sorted({width * _up(n, a) * _up(k, b) for a in (1, 16, 32, 48, 64) for b in (1, 2, 4, 16, 32, 64)})
     for weights in memory.weights(handler):
         for vector in memory.pointers(weights, 1024):
             for storage in memory.pointers(vector, 8):

@@ -132,7 +132,7 @@ impl Case {
 
     /// Returns the shape of an array of bytes; an array in tiles does not fit into memory.
     fn shape(self) -> &'static [u64] {
-        if self.is_tiled() { &[8, 8, 100] } else { &[2, 6] }
+        if self.is_tiled() { &[16, 16, 100] } else { &[2, 6] }
     }
 }
 
