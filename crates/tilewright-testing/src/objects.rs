@@ -168,7 +168,7 @@ impl Objects {
         lock(&self.state).faults.insert(number, fault);
     }
 
-    /// Answers the request of this number after a minute, counted from 0 since the last [`Objects::take`].
+    /// Answers the request of this number once after a minute, counted from 0 since the last [`Objects::take`].
     ///
     /// ```
     /// let server = tilewright_testing::Objects::start();
@@ -197,7 +197,7 @@ impl Objects {
         lock(&self.state).met
     }
 
-    /// Returns the requests since the last call, and forgets planted faults.
+    /// Returns the requests since the last call, and forgets planted faults and the request that is held.
     ///
     /// ```
     /// assert!(tilewright_testing::Objects::start().take().is_empty());
@@ -205,6 +205,7 @@ impl Objects {
     pub fn take(&self) -> Vec<Came> {
         let mut state = lock(&self.state);
         state.faults.clear();
+        state.held = None;
         std::mem::take(&mut state.came)
     }
 
@@ -322,7 +323,7 @@ fn answer_one(state: &Mutex<ServerState>, stream: &TcpStream) -> Option<()> {
         state.came.push(Came { method, target, headers, status: 0, sent: 0 });
         let fault = state.faults.get(&number).copied();
         state.met += usize::from(fault.is_some());
-        let is_held = state.held.is_some_and(|(held, _)| held == number);
+        let is_held = state.held == Some((number, false));
         if is_held {
             state.held = Some((number, true));
         }
