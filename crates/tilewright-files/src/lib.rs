@@ -61,7 +61,7 @@ pub mod inner {
         assemble::planned::{Models, PlannedFile, PlannedTensor, planned},
         commit::{
             claim::{Busy, Claim, Claimant},
-            new_folder::{is_empty_folder, remove_filled},
+            new_folder::{NewFolder, is_empty_folder, remove_filled},
             space::check as check_space,
             store,
             temporary::write_new,

@@ -61,7 +61,9 @@ pub(super) fn run(
     };
     let lost = learn::not_carried(&learned)?;
     if !lost.is_empty() {
-        out.warn(&format!("the plan has no element of {}; the result lacks them", listed(&lost)));
+        let its = if lost.len() == 1 { "its" } else { "their" };
+        let lost = listed(&lost);
+        out.warn(&format!("the result lacks {lost}: the plan moves none of {its} elements"));
     }
     let (path, count) = (args.output.display().to_string(), reports.len());
     let bytes: u64 = reports.iter().map(files::Report::bytes_written).sum();

@@ -22,7 +22,8 @@ use crate::{
 
 /// A folder that is filled, and its destination; one in an object store is filled in place.
 #[derive(Clone, Debug)]
-pub(crate) struct NewFolder {
+#[doc(hidden)]
+pub struct NewFolder {
     pub(crate) out: PathBuf,
     /// The folder that is filled.
     pub(crate) path: PathBuf,
@@ -31,7 +32,8 @@ pub(crate) struct NewFolder {
 
 impl NewFolder {
     /// Returns a folder that may become `out`.
-    pub(crate) fn new(out: &Path, companions: Companions) -> Result<NewFolder, Error> {
+    #[doc(hidden)]
+    pub fn new(out: &Path, companions: Companions) -> Result<NewFolder, Error> {
         if Place::parse(out).format.is_some() {
             let out = out.display();
             let said = "names a file, but a folder becomes a folder; to convert only its tensors, name the file in that folder";
@@ -52,8 +54,15 @@ impl NewFolder {
         Ok(NewFolder { path: temporary::fresh_path(&out, temporary::ENDING)?, out, companions })
     }
 
+    /// Returns the folder that is filled.
+    #[doc(hidden)]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Creates the folder, lets `fill` write into it, and gives it its name.
-    pub(crate) fn filled<T>(
+    #[doc(hidden)]
+    pub fn filled<T>(
         &self,
         watch: &dyn Watch,
         fill: impl FnOnce() -> Result<T, Error>,

@@ -5,13 +5,12 @@
 
 use std::{
     collections::HashSet,
-    fs,
     path::{Path, PathBuf},
 };
 
 use tilewright_files::{
     Assembling, Input, Packaging, Reading, Report, Request, Watch,
-    inner::{Companions, is_empty_folder, is_url, joined, remove_filled},
+    inner::{Companions, NewFolder, is_url, joined},
     open,
 };
 use tilewright_learn::{Error, Learned};
@@ -22,8 +21,7 @@ use super::assembly::{assemblies, inverse_assembly, ranks};
 /// so on, with the files beside a checkpoint in a folder, such as `config.json`. Returns a report for each file.
 ///
 /// # Errors
-/// Those of [`assemblies`] and of writing; [exists](Error::is_exists) if the folder exists and is not empty, or if an earlier run
-/// left its part of it; [usage](Error::is_usage) for ranks in a folder that is a URL, or from one.
+/// Those of [`assemblies`] and of writing; [exists](Error::is_exists) if the folder exists and is not empty; [usage](Error::is_usage) for ranks in a folder that is a URL, or from one.
 ///
 /// ```
 /// use tilewright::{Dtype, files::{Reading, Request, open}, learn::{NamedArray, Probe, pack, unpack}};
@@ -55,58 +53,26 @@ pub fn pack(
     if !is_ranked(learned) {
         return all.iter().map(|assembly| write(assembly, out)).collect();
     }
-    let stage = stage(input, out)?;
-    let name = out.display().to_string();
-    fs::create_dir(&stage).map_err(|error| Error::from(error).about(&name))?;
-    let made = beside(input, &stage).and_then(|()| {
-        let files = all.iter().enumerate().map(|(rank, it)| write(it, &file(&stage, rank)));
-        files.collect::<Result<Vec<Report>, Error>>()
-    });
-    let made = made.and_then(|made| {
-        if is_empty_folder(out) {
-            fs::remove_dir(out).map_err(|error| Error::from(error).about(&name))?;
-        }
-        fs::rename(&stage, out).map_err(|error| Error::from(error).about(&name))?;
-        Ok(made)
-    });
-    if made.is_err() {
-        remove_filled(&stage);
-    }
-    made
+    let folder = new_folder(input, out)?;
+    folder.filled(watch, || {
+        let files = all.iter().enumerate();
+        files.map(|(rank, assembly)| write(assembly, &file(folder.path(), rank))).collect()
+    })
 }
 
-/// Returns the folder beside `out` that is filled and then becomes `out`, which is free or an empty folder.
-fn stage(input: &Input, out: &Path) -> Result<PathBuf, Error> {
-    let (shown, usage) = (out.display(), |said: String| Error::new("usage", said));
+/// Returns the folder of the ranks, with the files beside a checkpoint in a folder.
+fn new_folder(input: &Input, out: &Path) -> Result<NewFolder, Error> {
+    let usage = |path: &Path, said: &str| Error::new("usage", format!("{} {said}", path.display()));
     if is_url(out) {
         let said =
             "is a URL, and the folder of the ranks is local; name a local folder and upload it";
-        return Err(usage(format!("{shown} {said}")));
+        return Err(usage(out, said));
     }
     if is_url(input.path()) {
-        let from = input.path().display();
         let said = "is a URL, and the files beside it would be lost; download the folder first";
-        return Err(usage(format!("{from} {said}")));
+        return Err(usage(input.path(), said));
     }
-    let name = out.file_name().ok_or_else(|| usage(format!("{shown} is no name of a folder")))?;
-    if fs::symlink_metadata(out).is_ok() && !is_empty_folder(out) {
-        let said = format!("{shown} exists; name a new folder, because no folder is replaced");
-        return Err(Error::new("exists", said));
-    }
-    let prefix = format!(".{}.tilewright-", name.to_string_lossy());
-    let parent = out.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let inside = fs::read_dir(parent.unwrap_or(Path::new(".")));
-    let inside = inside.map_err(|error| Error::from(error).about(&shown.to_string()))?;
-    let is_stray = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with(&prefix);
-    if let Some(stray) = inside.flatten().find(is_stray) {
-        let stray = stray.path();
-        let said = format!(
-            "{} is of a run to {shown} that was killed or still works; remove it",
-            stray.display()
-        );
-        return Err(Error::new("exists", said));
-    }
-    Ok(out.with_file_name(format!("{prefix}{}", std::process::id())))
+    NewFolder::new(out, beside(input)?)
 }
 
 /// Returns whether the results of a plan name ranks.
@@ -118,12 +84,11 @@ fn is_ranked(learned: &Learned) -> bool {
     learned.results.iter().any(|learnt| has_rank(&learnt.tensor.name))
 }
 
-/// Copies the files beside a checkpoint.
-fn beside(input: &Input, out: &Path) -> Result<(), Error> {
+/// Returns the files beside a checkpoint.
+fn beside(input: &Input) -> Result<Companions, Error> {
     let folder = input.path().parent().filter(|folder| folder.join("config.json").is_file());
-    let Some(folder) = folder else { return Ok(()) };
     let own: HashSet<&Path> = input.files().collect();
-    Companions::beside(folder, &own)?.copy_to(out, &())
+    folder.map_or_else(|| Ok(Companions::default()), |folder| Companions::beside(folder, &own))
 }
 
 fn file(folder: &Path, rank: usize) -> PathBuf {
