@@ -4,7 +4,7 @@
 
 use std::{
     fs,
-    path::Path,
+    path::{Path, PathBuf},
     sync::{LazyLock, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -216,14 +216,19 @@ fn data_are_compared_wherever_they_are() {
     }
 }
 
+/// Writes a checkpoint to a folder and uploads it. Returns its path, and that of the file that it becomes in zN.
+fn converted(server: &Objects, folder: &Path) -> (PathBuf, PathBuf) {
+    let [path, out] = ["a.safetensors", "out.safetensors"].map(|name| folder.join(name));
+    model(&path, (6, 4000));
+    upload(server, folder);
+    convert(path.to_str().unwrap(), out.to_str().unwrap(), zn()).unwrap();
+    (path, out)
+}
+
 #[test]
 fn results_go_to_a_store() {
     let (server, folder) = (server(), folder());
-    let path = folder.path().join("a.safetensors");
-    model(&path, (6, 4000));
-    upload(&server, folder.path());
-    let out = folder.path().join("out.safetensors");
-    convert(path.to_str().unwrap(), out.to_str().unwrap(), zn()).unwrap();
+    let (path, out) = converted(&server, folder.path());
     let expected = fs::read(&out).unwrap();
     for at in
         [path.to_str().unwrap(), "s3://bucket/in/a.safetensors", "hf://owner/name/a.safetensors"]
@@ -338,11 +343,7 @@ fn a_thousand_faults_leave_nothing_half_visible() {
 #[test]
 fn verified_uploads_are_compared_before_they_are_sent() {
     let (server, folder) = (server(), folder());
-    let path = folder.path().join("a.safetensors");
-    model(&path, (6, 4000));
-    upload(&server, folder.path());
-    let out = folder.path().join("out.safetensors");
-    convert(path.to_str().unwrap(), out.to_str().unwrap(), zn()).unwrap();
+    let (path, out) = converted(&server, folder.path());
     for at in [path.to_str().unwrap(), "s3://bucket/in/a.safetensors"] {
         for memory in [48 << 20, 1 << 30] {
             let request = zn().memory(memory).force(true).verify(true);

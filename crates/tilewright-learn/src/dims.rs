@@ -1,5 +1,5 @@
-//! The digits of a term by the dims of its source: what patterns and layouts are written from; and the layout of a result that
-//! holds one source and padding.
+//! The digits of a term by the dims of its source, from which patterns and layouts are written. A result of one source and padding
+//! has a layout.
 
 use tilewright_core::{Layout, Mode, TensorLayout};
 

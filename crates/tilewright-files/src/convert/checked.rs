@@ -127,7 +127,7 @@ impl<'a> Checked<'a> {
             true => &safetensors::FORMAT,
             false => conversion.format,
         };
-        // A file of one array has no names, and its layout is that of the request.
+        // Files of one array do not name it, and their layout is that of the request.
         if format.array.is_some() {
             return Ok(());
         }

@@ -2,11 +2,10 @@
 
 use crate::{Error, Input, error, layout::names};
 
-/// Returns an input with the tensors of several, each with the prefix of its input in its name. Its metadata are those of the
-/// first.
+/// Joins inputs to one: the name of each tensor begins with the prefix of its input. The metadata are those of the first input.
 ///
 /// # Errors
-/// [usage](Error::is_usage) if there are no inputs, or if two tensors have one name.
+/// [usage](Error::is_usage) for an empty list, and for two tensors of one name.
 ///
 /// ```
 /// use tilewright_files::{Reading, inner::joined, open};
@@ -33,7 +32,7 @@ pub fn joined(inputs: Vec<(String, Input)>) -> Result<Input, Error> {
         }
         first.opened.files.extend(input.opened.files);
     }
-    let all = all.ok_or_else(|| error::usage("there are no files to read together"))?;
+    let all = all.ok_or_else(|| error::usage("name at least one file to read"))?;
     match names::twice(all.opened.tensors.iter().map(|tensor| tensor.name.as_str())) {
         Some(name) => Err(error::usage(format!("two of the files have the tensor {name:?}"))),
         None => Ok(all),

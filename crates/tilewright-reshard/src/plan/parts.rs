@@ -86,7 +86,7 @@ impl FileParts {
     }
 }
 
-/// What a journal keeps of a task.
+/// The record of a finished task in a journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Sent {
     /// A part that the store has.

@@ -190,8 +190,8 @@ impl Job {
         self.work_threads(tasks, threads, who, watch).map_err(|error| self.leaving(error))
     }
 
-    /// Compares the checksums of an archive, such as `.npz`, before its data are used. All files of a source have one format, and
-    /// files that no format describes, such as those of listed boxes, have no checksums.
+    /// Compares the checksums of an archive, such as `.npz`, before its data are used. All files of a source have one format.
+    /// Listed boxes lie in plain files, which are without checksums.
     fn check_sums(&self, watch: &dyn Watch) -> Result<(), Error> {
         let Some(first) = self.source.files.first() else { return Ok(()) };
         match opened(&first.path) {

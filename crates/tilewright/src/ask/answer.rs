@@ -1,4 +1,4 @@
-//! [`Answer`]: what every answer has; the answer of a question that is refused, and that of a comparison of two layouts.
+//! The trait [`Answer`] of all answers, the answer of a refused question, and the answer of a comparison of two layouts.
 
 use std::fmt;
 

@@ -175,7 +175,7 @@ pub fn layout_of(text: &str) -> Result<Named, Error> {
 /// Calls a function of [`functions`] with these arguments.
 ///
 /// # Errors
-/// As [`evaluate`], without a span, since there is no text.
+/// Those of [`evaluate`], without a span.
 ///
 /// ```
 /// use tilewright::{Layout, eval::{Value, call}};

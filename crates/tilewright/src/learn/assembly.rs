@@ -1,5 +1,5 @@
-//! [`assemblies`] and [`inverse_assembly`]: plans as assemblies, which the conversion of files runs within its memory bound. To make
-//! them takes the memory that [`needed_memory`] tells.
+//! [`assemblies`] and [`inverse_assembly`] turn plans into assemblies, which the conversion of files runs within its memory bound.
+//! Making them takes the memory that [`needed_memory`] returns.
 //!
 //! Each rank is a file of its own. Padding and constants become fill. What an assembly cannot express is refused: results in
 //! which elements are packed into wider ones, and maps of very many parts.
@@ -34,7 +34,7 @@ pub fn ranks(learned: &Learned) -> usize {
 /// The ranks that have a result.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RankOf {
-    /// There are no ranks.
+    /// The result of a plan without ranks.
     None,
     One(usize),
     /// All, each with one index of the first axis.
@@ -327,7 +327,7 @@ fn digits(moved: &Moved, inverse: bool) -> Vec<Digit> {
     digits
 }
 
-/// Returns the parts of a result that are no source's: zeros and constants.
+/// Returns the zeros and constants of a result as parts.
 fn fills(result: &OfRank<'_>, moves: &[Moved]) -> Result<Vec<Part>, Error> {
     let moved: u64 =
         moves.iter().map(|one| one.digits.iter().map(|d| d.extent).product::<u64>()).sum();
@@ -336,7 +336,7 @@ fn fills(result: &OfRank<'_>, moves: &[Moved]) -> Result<Vec<Part>, Error> {
     }
     let values = Values::of(result, moves)?;
     let mut constants = result.learnt.constants.iter().skip(values.before);
-    // The values of places that are no source's, in runs.
+    // Runs of zeros and constants.
     let mut runs: Vec<(u64, u64, u64)> = Vec::new();
     for at in 0..result.size as usize {
         let bits = match values.id(at) {
@@ -492,8 +492,8 @@ pub fn inverse_assembly(learned: &Learned, input: &Input) -> Result<Assembly, Er
     back.assembly(learned)
 }
 
-/// Returns the names of the sources of which the results have no element, such as those that a loader ignores. The files of the
-/// ranks do not have them, so the way back does not either.
+/// Returns the names of the sources of which a plan moves nothing, such as those that a loader ignores. The files of the ranks lack
+/// them, and so does the way back.
 ///
 /// # Errors
 /// Those of [`assemblies`] for a plan that cannot be run.
@@ -548,7 +548,7 @@ impl Back {
         }
     }
 
-    /// Adds a box of the tensor at `place` of the files; what others have given is compared and not given again.
+    /// Adds a box of the tensor at `place` of the files. Elements that another box gives are compared.
     fn add(&mut self, place: usize, moved: Moved) -> Result<(), Error> {
         let mut steps: Vec<(u64, i64)> =
             moved.digits.iter().map(|digit| (digit.extent, digit.source)).collect();

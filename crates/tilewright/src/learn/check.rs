@@ -159,7 +159,10 @@ impl HeldBox<'_> {
     /// Returns whether the fingerprints of the box in the file and in memory are equal.
     fn agrees(&self, data: &[u8]) -> Result<bool, Error> {
         let dtype = Dtype::named(&format!("u{}", self.bits)).ok_or_else(|| {
-            Error::unsupported(format!("elements of {} bits have no fingerprint", self.bits))
+            Error::unsupported(format!(
+                "fingerprints of {}-bit elements are not defined",
+                self.bits
+            ))
         })?;
         let [file, memory] = self.layouts(data.len())?;
         let of = |layout: &TensorLayout, bytes: &[u8]| {

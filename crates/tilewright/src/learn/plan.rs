@@ -200,7 +200,9 @@ pub fn from_json(value: &Value) -> Result<Learned, Error> {
         tensors.push(tensor);
     }
     if array(value, "result")?.is_empty() {
-        return Err(Error::illegal("the plan has no result; learn a loader that returns arrays"));
+        return Err(Error::illegal(
+            "the plan is without results; learn a loader that returns arrays",
+        ));
     }
     let sources = Sources::new(numbered)?;
     let results = array(value, "result")?.iter().map(|result| learnt(result, &sources, &tensors));

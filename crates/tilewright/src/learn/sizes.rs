@@ -1,10 +1,10 @@
 //! [`predict`]: the plan at other sizes, from plans at several sizes. It is a prediction until one load confirms it.
 //!
 //! Each number of the plans is fitted by the shortest formula in the named sizes: a number, or a number times at most three sizes,
-//! each of them a factor or a divisor, or such a product rounded up to a block. Nothing is guessed: where formulas of equal length
-//! give different numbers at the new sizes, or where the new sizes are in a regime that no plan was learned in, there is no answer.
-//! A regime is told by which sizes are below the number of ranks `tp`, and by which ones it divides. An engine has others, such as
-//! the machine's instructions: learn and predict on one machine with one configuration.
+//! each of them a factor or a divisor, or such a product rounded up to a block. New sizes are refused where
+//! formulas of equal length give different numbers, and where no plan was learned in their regime.
+//! The regime of some sizes consists of those below the number of ranks `tp`, and of those that `tp` divides. Engines have others,
+//! such as the machine's instructions: learn and predict on one machine with one configuration.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -109,7 +109,7 @@ pub fn predict(
     sources: &[NamedArray],
 ) -> Result<Predicted, Error> {
     let [(first, model), ..] = known else {
-        return Err(unsupported("there are no plans to predict from"));
+        return Err(unsupported("give plans at several sizes to predict from"));
     };
     if known.len() < 3 {
         return Err(unsupported("a prediction needs plans at three sizes or more"));
@@ -191,7 +191,10 @@ fn numbers(plan: &Learned) -> Result<Flat, Error> {
             all.extend([term.offset / stride, term.offset % stride, term.at]);
             for axis in &term.axes {
                 let TermAxis::Digits { first, count, digits } = axis else {
-                    let said = format!("{} has a table, which has no sizes", learnt.tensor.name);
+                    let said = format!(
+                        "{} has an index table, which other sizes do not determine",
+                        learnt.tensor.name
+                    );
                     return Err(Error::unsupported(said));
                 };
                 form += &format!(" {}", digits.len());

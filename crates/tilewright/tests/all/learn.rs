@@ -125,7 +125,7 @@ fn plans_are_read_back_and_checked() {
     let mut none = json.clone();
     none["result"] = Value::Array(vec![]);
     let said = from_json(&none).unwrap_err().to_string();
-    assert_eq!(said, "the plan has no result; learn a loader that returns arrays");
+    assert_eq!(said, "the plan is without results; learn a loader that returns arrays");
 }
 
 /// A loader of arrays of numbers: the sources, and what it makes of them.
