@@ -9,7 +9,10 @@ use tilewright_core::{Dtype, Remedy};
 use tilewright_notation::Spec;
 use tilewright_recipe::{Assembly, Digit, Equal, Made, Origin, Part};
 
-use super::{Assembling, Packaging};
+use super::{
+    Assembling, Packaging,
+    pieces::{Give, made, offsets},
+};
 use crate::{Conversion, Input, Reading, Request, Tensor, commit::disk::fault, open};
 
 /// Returns the bytes of a safetensors file of these tensors: names, types, extents, data.
@@ -131,6 +134,28 @@ fn run(
     Ok(())
 }
 
+/// Checks that the offsets of both layouts refuse pieces that take other elements, or write elsewhere.
+fn check_moved(input: &Input, assembly: &Assembly) {
+    let known = made::known(input, assembly);
+    for made in assembly.made.iter().filter(|made| made::unchanged(made, &known).is_none()) {
+        let (tensor, whole) = made::made(made, &known, true).unwrap();
+        let is_right = |from: u64, to: u64| {
+            let mut moved = whole.clone();
+            for piece in moved.pieces.iter_mut() {
+                let taken = matches!(piece.give, Give::Tensor(..));
+                (piece.nest.from, piece.nest.to) =
+                    (piece.nest.from + if taken { from } else { 0 }, piece.nest.to + to);
+            }
+            offsets::check(&moved, &made.parts, (&tensor.held, &known)).is_ok()
+        };
+        let is_taken = whole.taken().next().is_some();
+        let is_empty = made.extents.contains(&0);
+        assert!(is_right(0, 0), "{}", made.name);
+        assert!(is_empty || !is_right(0, 1), "{}", made.name);
+        assert!(is_empty || !is_taken || !is_right(1, 0), "{}", made.name);
+    }
+}
+
 /// Runs with each of these bounds on memory and numbers of threads, and compares with the definition.
 fn check(
     input: &Input,
@@ -138,6 +163,7 @@ fn check(
     folder: &TempDir,
     runs: impl IntoIterator<Item = (u64, usize)>,
 ) {
+    check_moved(input, assembly);
     let all: Vec<_> = assembly.made.iter().map(|made| interpreted(made, input)).collect();
     let out = folder.path().join("out.safetensors");
     for (memory, threads) in runs {

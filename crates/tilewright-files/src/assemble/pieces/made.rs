@@ -41,7 +41,7 @@ impl<'a> Known<'a> {
         }
     }
 
-    fn tensor(&self, number: usize) -> Result<(usize, &'a Tensor), String> {
+    pub(crate) fn tensor(&self, number: usize) -> Result<(usize, &'a Tensor), String> {
         let own = self.number(number);
         own.and_then(|own| Some((own, self.tensors.get(own)?))).ok_or_else(|| {
             format!("is made of the missing tensor {number} of {}", self.tensors.len())

@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// A tensor of the result.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Whole {
     /// The number of bytes of a unit.
     pub(crate) width: u64,

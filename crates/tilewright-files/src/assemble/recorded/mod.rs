@@ -4,6 +4,9 @@
 //! padding with its fill. The plan that made the result is not used: a piece is summed in the source and in the result, over the
 //! digits that both share; pieces with different sums are halved until one element is left. Rows of layouts that digits do not
 //! describe are made by a plan, and are compared with the storage first.
+//!
+//! The pieces are made as for the result. So the first, the last and some other elements of each part are looked up by
+//! `TensorLayout::offset` of both layouts first: see [`offsets`].
 
 pub(crate) mod cells;
 pub(crate) mod equal;
@@ -26,6 +29,7 @@ use crate::{
             Give, Piece,
             exact::Exact,
             made::{self, Known},
+            offsets,
             whole::Whole,
         },
         recorded::cells::Sides,
@@ -396,7 +400,9 @@ impl<'a> Remade<'a> {
         let wrong = |said: String| {
             error::unsupported(&self.out.path, format!("tensor {:?} {said}", made.name))
         };
-        made::whole(&made.parts, &tensor.held, known).map_err(wrong)
+        let whole = made::whole(&made.parts, &tensor.held, known).map_err(wrong)?;
+        offsets::check(&whole, &made.parts, (&tensor.held, known)).map_err(wrong)?;
+        Ok(whole)
     }
 
     /// Returns the first element of a piece that differs.
