@@ -191,7 +191,7 @@ impl Job {
     }
 
     /// Compares the checksums of an archive, such as `.npz`, before its data are used. All files of a source have one format.
-    /// Listed boxes lie in plain files, which are without checksums.
+    /// Listed boxes are in plain files, which are without checksums.
     fn check_sums(&self, watch: &dyn Watch) -> Result<(), Error> {
         let Some(first) = self.source.files.first() else { return Ok(()) };
         match opened(&first.path) {
