@@ -15,7 +15,10 @@ use tilewright_files::{
 };
 use tilewright_learn::{Error, Learned};
 
-use super::assembly::{assemblies, inverse_assembly, ranks};
+use super::{
+    assembly::{assemblies, ranks},
+    inverse::inverse_assembly,
+};
 
 /// Writes the file of each rank. A plan without ranks makes the file `out`. Otherwise `out` is a new folder of `rank0.safetensors` and
 /// so on, with the files beside a checkpoint in a folder, such as `config.json`. Returns a report for each file.

@@ -20,6 +20,8 @@ mod check;
 mod convert;
 #[cfg(feature = "files")]
 mod dropped;
+#[cfg(feature = "files")]
+mod inverse;
 mod plan;
 #[cfg(feature = "files")]
 mod probe;
@@ -32,13 +34,15 @@ use tilewright_core::{Dtype, Fill};
 use tilewright_notation::{ArrayLayout, Named};
 
 #[cfg(feature = "files")]
-pub use assembly::{assemblies, inverse_assembly, needed_memory, not_carried, ranks};
+pub use assembly::{assemblies, needed_memory, not_carried, ranks};
 #[cfg(feature = "files")]
 pub use check::{RankMemory, Unlike, check};
 #[cfg(feature = "files")]
 pub use convert::{pack, unpack};
 #[cfg(feature = "files")]
 pub use dropped::Dropped;
+#[cfg(feature = "files")]
+pub use inverse::inverse_assembly;
 pub use plan::{from_bytes, from_json, to_json, to_toml};
 #[cfg(feature = "files")]
 pub use probe::Probe;
