@@ -40,9 +40,13 @@ pub(crate) const LEAST_READ_RUN: u64 = 1024;
 /// of the cache and have no more space than that.
 pub(crate) const BLOCK: u64 = 128 << 10;
 
-/// The approximate maximum of bytes of a block that goes through a scratch buffer. It is read only once, in the order
-/// of the source, so long reads are worth more than staying within a second-level cache.
-pub(crate) const SCRATCH_BLOCK: u64 = 1 << 20;
+/// The approximate maximum of bytes of a block that goes through a scratch buffer: block and buffer stay in a second-level
+/// cache. On Emerald Rapids, powers of two of 1 and 2 bytes are 1.5 times as fast as with 1 MiB.
+pub(crate) const SCRATCH_BLOCK: u64 = 256 << 10;
+
+/// That maximum where the third-level cache is fast. The block is read only once, in the order of the source, so on AMD's
+/// processors long reads are worth more than staying within a second-level cache (Zen 4: 0.36 → 0.48 of memcpy).
+pub(crate) const LARGE_SCRATCH_BLOCK: u64 = 1 << 20;
 
 /// The maximum of bytes to which a block of a two-pass move is extended: the block and the data that the next one reads
 /// stay in a second-level cache.

@@ -33,9 +33,9 @@ pub(crate) use combine::{LineWriter, Runs, WaitingLines};
 pub(crate) use field::PackedField;
 pub(crate) use gather::{block_size, is_lane, move_blocks, move_elements};
 pub(crate) use interleave::Interleave;
-pub(crate) use isa::Isa;
 #[cfg(target_arch = "x86_64")]
 use isa::x86_64;
+pub(crate) use isa::{Isa, scratch_block};
 use isa::{enter, vector};
 pub(crate) use parallel_move::{ParallelMove, are_disjoint};
 pub(crate) use prefetch::Prefetch;

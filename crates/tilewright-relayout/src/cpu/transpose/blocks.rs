@@ -4,6 +4,7 @@ use super::{BitPermutation, Locality};
 use crate::{
     cpu::{
         cost,
+        kernel::scratch_block,
         shape::{DST, FEW, SRC, StrideSide},
     },
     program::region::Loop,
@@ -43,7 +44,7 @@ pub(super) fn shape(
             // Several blocks, since nothing is written while the first is read.
             let bits: u64 = loops.iter().fold(run, |all, level| all.saturating_mul(level.extent));
             let some = (bits / 8 / SOME).max(cost::BLOCK);
-            (cost::SCRATCH_BLOCK.min(some), cost::NEAR_SCRATCH_BLOCK)
+            (scratch_block().min(some), cost::NEAR_SCRATCH_BLOCK)
         }
     };
     // The maximal number of rows that leaves each of them a stretch of the source long enough to read.

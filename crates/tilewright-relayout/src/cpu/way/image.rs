@@ -46,7 +46,7 @@ impl Image {
             first.push(Loop { extent, src: level.src, dst: bytes as i64 });
             bytes = bytes.checked_mul(extent)?;
         }
-        (len >= LEAST_RUN && bytes <= cost::SCRATCH_BLOCK).then_some(Image {
+        (len >= LEAST_RUN && bytes <= cost::LARGE_SCRATCH_BLOCK).then_some(Image {
             first,
             outer,
             len,

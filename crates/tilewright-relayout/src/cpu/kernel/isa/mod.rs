@@ -8,6 +8,7 @@ pub(crate) mod vector;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod x86_64;
 
+use crate::cpu::cost;
 use std::sync::OnceLock;
 
 /// An instruction set that has its own kernels.
@@ -100,4 +101,13 @@ impl Isa {
             here().find(|isa| isa.name() == named).or_else(|| here().next()).unwrap_or(Isa::Generic)
         })
     }
+}
+
+/// Returns the approximate maximum of bytes of a block that goes through a scratch buffer on this machine.
+pub(crate) fn scratch_block() -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    if x86_64::has_fast_third_level() {
+        return cost::LARGE_SCRATCH_BLOCK;
+    }
+    cost::SCRATCH_BLOCK
 }

@@ -14,24 +14,38 @@ pub(crate) mod xmm;
 /// True if prefetches go into the first-level cache, not only into the second.
 static INTO_THE_FIRST: AtomicBool = AtomicBool::new(false);
 
+/// True if the third-level cache is fast enough for scratch buffers.
+static FAST_THIRD: AtomicBool = AtomicBool::new(false);
+
+/// The first family of AMD's processors whose first-level cache allows many prefetches in flight: Zen 5. Relayout is a tenth
+/// faster there with prefetches into the first-level cache; on Zen 4 it is a fifth slower. On Emerald Rapids there is no
+/// difference.
+const ZEN_5: u32 = 26;
+
 /// Detects the properties of this processor.
 pub(crate) fn learn() {
-    INTO_THE_FIRST.store(is_zen_5_or_later(), Ordering::Relaxed);
+    let family = amd_family();
+    INTO_THE_FIRST.store(family >= Some(ZEN_5), Ordering::Relaxed);
+    FAST_THIRD.store(family.is_some(), Ordering::Relaxed);
 }
 
-/// Returns whether this is a Zen 5 or a later processor (family 26 of AMD). Relayout is a tenth faster there with
-/// prefetches into the first-level cache. On Zen 4, whose first-level cache allows fewer prefetches in flight, it is a
-/// fifth slower. Other processors were not measured.
-fn is_zen_5_or_later() -> bool {
+/// Returns whether the third-level cache is fast enough for scratch buffers, as AMD's are.
+pub(crate) fn has_fast_third_level() -> bool {
+    FAST_THIRD.load(Ordering::Relaxed)
+}
+
+/// Returns the family of a processor of AMD.
+fn amd_family() -> Option<u32> {
     const AMD: [u8; 12] = *b"AuthenticAMD";
     if cfg!(miri) {
-        return false;
+        return None;
     }
     let named = cpuid(0);
     let name = [named.ebx, named.edx, named.ecx].map(u32::to_le_bytes);
     let signature = cpuid(1).eax;
     let (family, extended) = (signature >> 8 & 0xF, signature >> 20 & 0xFF);
-    name.as_flattened() == AMD && family == 0xF && family + extended >= 26
+    let whole = if family == 0xF { family + extended } else { family };
+    (name.as_flattened() == AMD).then_some(whole)
 }
 
 /// Asks the processor about itself. Newer compilers consider the call safe.
@@ -41,7 +55,7 @@ fn cpuid(leaf: u32) -> CpuidResult {
     unsafe { __cpuid(leaf) }
 }
 
-/// Prefetches a line, into the second-level cache or, where [that is faster](is_zen_5_or_later), the first.
+/// Prefetches a line, into the second-level cache or, where [that is faster](ZEN_5), the first.
 #[inline(always)]
 fn prefetch(at: *const u8) {
     // SAFETY: a hint that reads nothing; part of SSE, which every x86-64 processor has.
