@@ -248,6 +248,7 @@ pub(crate) fn option(remedy: Remedy) -> String {
         Remedy::DimsAndDtype => "give --dims and --dtype",
         Remedy::Source => "give its layout with --from, such as --from row-major",
         Remedy::Target => "give the layout with --to",
+        Remedy::NoTarget => "leave out --to and --rule",
         Remedy::Rule => "give layouts with --rule",
         Remedy::OtherLayout => "give it another layout with --rule",
         Remedy::LeaveOut => "leave it out with --tensor",
@@ -349,6 +350,7 @@ mod tests {
             (Remedy::OtherDirection, &["convert"]),
             (Remedy::AnyConfig, &["convert"]),
             (Remedy::Original, &["verify"]),
+            (Remedy::NoTarget, &["verify"]),
         ] {
             let text = option(remedy);
             for (word, command) in

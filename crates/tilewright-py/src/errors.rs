@@ -100,6 +100,7 @@ pub(crate) fn argument(remedy: Remedy) -> String {
         Remedy::DimsAndDtype => "give dims= and dtype=",
         Remedy::Source => "give the layout it has, such as from_=\"row-major\"",
         Remedy::Target => "give the layout as to=",
+        Remedy::NoTarget => "leave out to= and rules=",
         Remedy::Rule => "give layouts as rules=",
         Remedy::OtherLayout => "give it another layout with rules=",
         Remedy::LeaveOut => "leave it out with tensors=",

@@ -126,22 +126,6 @@ impl Budget {
         Budget::made(len, Some(Reservation { len, of: self.0.clone() }))
     }
 
-    /// Returns a separate budget for `len` of the bytes.
-    ///
-    /// # Errors
-    /// [`Refused::Bound`] if the limit would be exceeded.
-    ///
-    /// ```
-    /// let budget = tilewright_transfer::Budget::new(100);
-    /// let part = budget.part(60).unwrap();
-    /// assert!(part.buffer(61).is_err() && budget.buffer(41).is_err());
-    /// assert!(budget.part(41).is_err());
-    /// ```
-    pub fn part(&self, len: u64) -> Result<Budget, Refused> {
-        let reserved = self.reserve(len)?;
-        Ok(Budget::made(len, Some(reserved)))
-    }
-
     /// Returns a buffer of zeros.
     ///
     /// # Errors

@@ -49,7 +49,7 @@ mod workers;
 pub use budget::{Budget, Buffer, Reservation, zeros};
 pub use failed::{Failed, Refused};
 pub use file::{read_at, write_at};
-pub use limits::{Limits, part_of};
+pub use limits::Limits;
 pub use mover::{Mover, fetch, part};
 pub use pool::Pool;
 pub use range::chunks;

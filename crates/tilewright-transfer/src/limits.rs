@@ -10,7 +10,7 @@ use std::sync::{
 
 use tilewright_error::Error;
 
-use crate::{Budget, Pool, Refused, Watch, cores, first};
+use crate::{Budget, Pool, Watch, cores, first};
 
 /// The least memory of each thread of a search. With less in total, fewer threads run, because long reads are more important.
 const LEAST: u64 = 256 << 10;
@@ -53,7 +53,16 @@ impl<'a> Limits<'a> {
         Limits::within(watch, Budget::new(memory), threads)
     }
 
-    fn within(watch: &'a dyn Watch, budget: Budget, threads: usize) -> Limits<'a> {
+    /// Returns the limits of a part of a job, or of one of its threads, that counts its buffers with the others.
+    ///
+    /// ```
+    /// use tilewright_transfer::Limits;
+    /// let job = Limits::new(&(), 100, 2);
+    /// let part = Limits::within(&(), job.budget().clone(), 1);
+    /// let _held = job.budget().buffer(60).unwrap();
+    /// assert!(part.budget().buffer(60).is_err());
+    /// ```
+    pub fn within(watch: &'a dyn Watch, budget: Budget, threads: usize) -> Limits<'a> {
         let threads = if threads == 0 { cores() } else { threads };
         Limits { watch, budget, threads, pool: OnceLock::new() }
     }
@@ -68,6 +77,17 @@ impl<'a> Limits<'a> {
     /// ```
     pub fn quiet<'q>(&self, quiet: &'q crate::Quiet<'_>) -> Limits<'q> {
         Limits::within(quiet, self.budget.clone(), self.threads)
+    }
+
+    /// Returns the number of threads, at least 1.
+    ///
+    /// ```
+    /// assert_eq!(tilewright_transfer::Limits::new(&(), 100, 3).threads(), 3);
+    /// assert!(tilewright_transfer::Limits::new(&(), 100, 0).threads() > 0);
+    /// ```
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        self.threads
     }
 
     /// Returns the watcher.
@@ -151,20 +171,6 @@ impl<'a> Limits<'a> {
         tell();
         found
     }
-}
-
-/// Returns the limits of one thread that may hold `memory` of the bytes of a budget, and is not watched.
-///
-/// # Errors
-/// [`Refused::Bound`] if the budget has less left.
-///
-/// ```
-/// let budget = tilewright_transfer::Budget::new(100);
-/// let part = tilewright_transfer::part_of(&budget, 60).unwrap();
-/// assert!(part.budget().buffer(60).is_ok() && budget.buffer(41).is_err());
-/// ```
-pub fn part_of(budget: &Budget, memory: u64) -> Result<Limits<'static>, Refused> {
-    Ok(Limits::within(&(), budget.part(memory)?, 1))
 }
 
 #[cfg(test)]

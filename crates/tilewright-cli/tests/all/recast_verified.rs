@@ -165,11 +165,26 @@ fn a_result_of_another_source_or_recipe_does_not_verify() {
     done(at, &["verify", "z.safetensors", "--against", "swapped.safetensors"]);
     done(at, &["verify", "z.safetensors", "--against", text(&before)]);
     done(at, &["same-data", text(&before), "z.safetensors"]);
-    // All other tensors are compared with the recipe too.
-    let some = ["verify", "o.gguf", "--tensor", "*attn*", "--against"];
-    done(at, &[&some[..], &[text(&before)]].concat());
-    let text_of = refused(at, &[&some[..], &["swapped.safetensors"]].concat(), 1);
-    assert!(text_of.contains("tensor \"blk.0.ffn_gate.weight\" has "), "{text_of}");
+    // The selected tensors are compared, by their own names or by those of their sources.
+    let some = |glob: &'static str| ["verify", "o.gguf", "--tensor", glob, "--against"];
+    done(at, &[&some("*attn*")[..], &[text(&before)]].concat());
+    done(at, &[&some("*attn*")[..], &["swapped.safetensors"]].concat());
+    done(at, &[&some("model.layers.*.self_attn.*")[..], &["swapped.safetensors"]].concat());
+    for (glob, tensor) in [
+        ("blk.1.ffn_up.weight", "blk.1.ffn_up.weight"),
+        ("*ffn*", "blk.0.ffn_gate.weight"),
+        ("model.layers.1.mlp.up_proj.weight", "blk.1.ffn_up.weight"),
+    ] {
+        let text_of = refused(at, &[&some(glob)[..], &["swapped.safetensors"]].concat(), 1);
+        assert!(text_of.contains(&format!("tensor {tensor:?} has ")), "{text_of}");
+    }
+    // A layout that is requested beside the recipe is an error of usage.
+    for more in [["--to", "zN"], ["--rule", "*=zN"]] {
+        let verify = ["verify", "o.gguf", "--against", text(&before)];
+        let text_of = refused(at, &[&verify[..], &more].concat(), 2);
+        assert!(text_of.contains("by the recipe that it records"), "{text_of}");
+        assert!(text_of.contains("leave out --to and --rule"), "{text_of}");
+    }
     let none = ["verify", "o.gguf", "--tensor", "*attm*", "--against", text(&before)];
     assert!(refused(at, &none, 2).contains("*attm*"));
 }

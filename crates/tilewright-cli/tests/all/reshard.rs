@@ -44,6 +44,24 @@ fn same(folder: &Path, a: &str, b: &str) {
 }
 
 #[test]
+fn too_little_memory_is_refused_with_the_least_that_works() {
+    let folder = tilewright_testing::folder();
+    let (at, full) = (folder.path(), data("dcp_hf/full.safetensors"));
+    for memory in ["1", "65535"] {
+        for more in [&[][..], &["--dry-run"]] {
+            let args = [&["reshard", &full, "out", "--memory", memory], more].concat();
+            let output = tilewright(at, &[], &args);
+            let text = said(&output);
+            assert_eq!(output.status.code(), Some(2), "{text}");
+            let says = format!("{memory} bytes of buffers are too few; give --memory 64K or more");
+            assert!(text.contains(&says), "{text}");
+        }
+    }
+    done(at, &["reshard", &full, "out", "--memory", "64K"]);
+    same(at, "out", &full);
+}
+
+#[test]
 fn a_checkpoint_of_torch_becomes_whole_and_goes_to_ranks_and_back() {
     let folder = tilewright_testing::folder();
     let at = folder.path();

@@ -42,6 +42,8 @@ pub enum Remedy {
     Source,
     /// Give the layout of the result.
     Target,
+    /// Give no layout of the result.
+    NoTarget,
     /// Give a layout for some of the tensors.
     Rule,
     /// Give this tensor a different layout from the others.
@@ -100,6 +102,7 @@ impl Remedy {
         Remedy::DimsAndDtype,
         Remedy::Source,
         Remedy::Target,
+        Remedy::NoTarget,
         Remedy::Rule,
         Remedy::OtherLayout,
         Remedy::LeaveOut,
@@ -136,6 +139,7 @@ impl fmt::Display for Remedy {
             Remedy::DimsAndDtype => "give dims and element type",
             Remedy::Source => "give the layout of the source",
             Remedy::Target => "give the layout of the result",
+            Remedy::NoTarget => "give no layout of the result",
             Remedy::Rule => "give a layout for some of the tensors",
             Remedy::OtherLayout => "give it another layout",
             Remedy::LeaveOut => "leave it out",

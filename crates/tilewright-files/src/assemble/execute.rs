@@ -10,8 +10,11 @@ use crate::{
     assemble::{
         assembling::Assembling,
         making::Making,
-        pieces::{Give, whole::Whole},
-        recorded::{Remade, cells::number_of, equal},
+        pieces::{
+            Give,
+            whole::{Whole, number_of},
+        },
+        recorded::{Remade, equal},
         stored::{
             Places, Stored, Take, in_rows,
             moved::{Moved, Narrow, Rooms},
@@ -106,7 +109,7 @@ impl Assembling<'_> {
         // Too little memory for uploads is an error before anything is written.
         conversion.left()?;
         let limits = &run::limits(&conversion, watch);
-        equal::check(&self.equal, (self.source, &places), &rooms, limits)?;
+        equal::check(&self.equal, self.source, limits)?;
         let verified = write(&conversion, limits)?;
         let read = |whole: &Whole| {
             let pieces = whole.pieces.iter();
@@ -119,8 +122,7 @@ impl Assembling<'_> {
 
     /// Iterates over the tensors that are read.
     fn taken(&self) -> impl Iterator<Item = Take> {
-        let made = self.wholes.iter().flat_map(Whole::taken);
-        made.chain(self.equal.iter().flat_map(|equality| equality.taken()))
+        self.wholes.iter().flat_map(Whole::taken)
     }
 
     /// Returns the rooms for bytes that are made, which get half of the memory if there are any, and the memory of the conversion.
@@ -128,7 +130,7 @@ impl Assembling<'_> {
         let (memory, threads) = (self.frame.request.memory, self.frame.request.threads);
         let is_made = |whole: &Whole| whole.layout.is_some() || whole.narrow().is_some();
         let made = self.wholes.iter().any(is_made) || self.taken().any(|take| take.rows);
-        let own = if made || !self.equal.is_empty() { memory / 2 } else { 0 };
+        let own = if made { memory / 2 } else { 0 };
         let left = memory - own;
         let threads = Limits::new(&(), left, threads).members(u64::MAX);
         // The pipeline has its own workers.
@@ -200,7 +202,8 @@ impl Assembling<'_> {
             array.name.clone_from(&made.name);
         }
         out.check_sums(limits.watch())?;
-        match Remade::new(&out, self.source, &self.assembly).difference(limits)? {
+        let remade = Remade::new(&out, self.source, &self.assembly);
+        match remade.difference(&|_, _| true, limits)? {
             Some(found) => Err(wrong(found.to_string())),
             None => Ok(out.tensors().iter().map(|tensor| tensor.len).sum()),
         }

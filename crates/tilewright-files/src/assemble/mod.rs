@@ -15,7 +15,7 @@ pub(crate) mod given;
 mod laws;
 pub(crate) mod making;
 mod packaging;
-mod pieces;
+pub(crate) mod pieces;
 pub(crate) mod planned;
 pub(crate) mod recorded;
 mod stored;

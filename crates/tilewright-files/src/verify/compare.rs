@@ -1,15 +1,20 @@
-//! Compares one tensor of two files: every element, box by box, then every padding element.
+//! Compares elements of two files, box by box, then every padding element: one tensor with another, or the parts that a recipe
+//! takes from several tensors.
 //!
 //! This file does not use relayout plans. A box of coordinates is read on both sides, in ranges as long as memory permits, and
 //! traversed by the digits of both layouts. Several threads compare boxes.
+//!
+//! Law: the difference that is returned is the first in the order of coordinates, for any number of threads and any bound on
+//! memory. Padding is compared after the elements, in the order of memory.
 
 use std::ops::Range;
 
-use tilewright_core::{ByteOrder, Fill};
+use tilewright_core::{Fill, TensorLayout};
 use tilewright_transfer::{Limits, Quiet};
 
 use crate::{
     Difference, Error, Input, Tensor,
+    assemble::pieces::exact::Exact,
     convert::budget::Reservation,
     error,
     layout::{element_layout::ElementLayout, gathered::Gathered},
@@ -30,6 +35,65 @@ const MOST: u64 = 256 << 10;
 /// The largest buffer in bytes if only long dims are contiguous in a file.
 const WIDE: u64 = 8 << 20;
 
+/// Two arrays of the same extents, whose elements of the same coordinate must be equal.
+#[derive(Clone)]
+pub(crate) struct Pair<'a> {
+    pub(crate) to: FileSide<'a>,
+    pub(crate) from: FileSide<'a>,
+    /// The change of an element of `from` to the expected element of `to`.
+    pub(crate) exact: Exact,
+    /// The coordinates that are compared.
+    pub(crate) area: Area,
+}
+
+/// An element that differs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Unequal {
+    /// The number of its pair.
+    pub(crate) pair: usize,
+    pub(crate) coord: Vec<u64>,
+    /// Its offsets on both sides, in elements or blocks.
+    pub(crate) offset: i64,
+    pub(crate) original: i64,
+    /// Its bits, and the expected ones.
+    pub(crate) is: u128,
+    pub(crate) was: u128,
+}
+
+impl<'a> Pair<'a> {
+    /// Returns the pair of two whole arrays.
+    pub(crate) fn new(to: FileSide<'a>, from: FileSide<'a>, exact: Exact) -> Pair<'a> {
+        let area = to.held.layout().extents().iter().map(|extent| 0..*extent).collect();
+        Pair { to, from, exact, area }
+    }
+
+    /// Returns the bytes of the compared elements of the first array.
+    pub(crate) fn bytes(&self) -> u64 {
+        let bits = u128::from(boxes::size(&self.area)) * u128::from(self.to.held.bits);
+        u64::try_from(bits.div_ceil(8)).unwrap_or(u64::MAX)
+    }
+
+    fn layouts(&self) -> [&'a TensorLayout; 2] {
+        [self.to.held.layout(), self.from.held.layout()]
+    }
+
+    /// Returns whether an element has the same bytes on both sides.
+    fn is_copied(&self) -> bool {
+        let (to, from) = (self.to.held, self.from.held);
+        self.exact == Exact::Same && (to.bits, to.order) == (from.bits, from.order)
+    }
+
+    /// Returns the loops of boxes, if the elements have whole bytes that do not change.
+    fn loops(&self) -> Option<Loops<'a>> {
+        let swept = self.is_copied() && loops::is_swept(self.to.held.bits);
+        swept.then(|| Loops::new(self.layouts())).flatten()
+    }
+
+    fn widest(&self) -> u32 {
+        self.to.held.bits.max(self.from.held.bits)
+    }
+}
+
 /// Returns the first difference between a result and its original, if there is any.
 pub(crate) fn tensors(
     to: &FileSide<'_>,
@@ -46,23 +110,26 @@ pub(crate) fn tensors(
         limits.watch().advance(to.len);
         return Ok(None);
     }
-    let found = match to.held.layout().size() {
-        0 => None,
-        _ => elements(to, from, limits)?,
-    };
-    let found = match found {
-        None => padding::difference(to, limits.watch(), limits.budget())?,
-        found => found,
-    };
     if to.held.layout().size() == 0 {
+        let found = padding::difference(to, limits.watch(), limits.budget())?;
         limits.watch().advance(to.len);
+        return Ok(found);
     }
-    Ok(found)
+    let pair = Pair::new(*to, *from, Exact::Same);
+    let Some(found) = unequal_element(&[&pair], to.len, limits)? else {
+        return padding::difference(to, limits.watch(), limits.budget());
+    };
+    let Unequal { mut coord, offset, original, is, was, .. } = least(&pair, found, limits)?;
+    // A block is identified by its first element.
+    if let Some(last) = coord.last_mut() {
+        *last *= to.held.together();
+    }
+    Ok(Some(Difference::Element { tensor: to.name.to_owned(), coord, offset, original, is, was }))
 }
 
 /// Checks that a side can be compared: elements are compared as numbers of 128 bits, wider ones word by word, and their offsets
 /// start at 0.
-fn check(side: &FileSide<'_>) -> Result<(), Error> {
+pub(crate) fn check(side: &FileSide<'_>) -> Result<(), Error> {
     let bits = side.held.bits;
     if !(matches!(bits, 1 | 2 | 4) || bits > 0 && bits.is_multiple_of(8)) {
         let said = format!(
@@ -113,41 +180,69 @@ pub(crate) fn unequal(
     limits.first(members, pieces, (|_: &_| 1, 1, 0), join)
 }
 
-/// Returns the first element that differs, box by box.
-fn elements(
-    to: &FileSide<'_>,
-    from: &FileSide<'_>,
+/// Returns the first element that differs, pair by pair and box by box. The watcher is told of `bytes` bytes.
+pub(crate) fn unequal_element(
+    pairs: &[&Pair<'_>],
+    bytes: u64,
     limits: &Limits<'_>,
-) -> Result<Option<Difference>, Error> {
+) -> Result<Option<Unequal>, Error> {
+    let Some(first) = pairs.first() else { return Ok(None) };
     // Of the memory of each thread, the ranges of a row get one eighth, the list of either side one sixteenth or what it needs,
     // and the bytes of both sides the rest.
-    let (budget, members) = (limits.budget(), limits.members(to.len));
+    let (budget, members) = (limits.budget(), limits.members(bytes));
     let limit = budget.limit() / members as u64;
     let list = (limit / 16).clamp(patch::LEAST, MOST);
-    let scattered = [to.source.scattered(), from.source.scattered()];
-    let most = if scattered.iter().any(|dims| dims.contains(&true)) { WIDE } else { MOST };
-    let room = ((limit - limit / 8).saturating_sub(2 * list) / 2).min(most);
-    let (a, b) = (to.held.layout(), from.held.layout());
-    let (held, was) = (&to.held, &from.held);
-    let kept = (held.bits, held.order) == (was.bits, was.order) && loops::is_swept(held.bits);
+    let is_scattered = |pair: &&Pair<'_>| {
+        [pair.to.scattered, pair.from.scattered].iter().any(|dims| dims.contains(&true))
+    };
+    let most = if pairs.iter().any(is_scattered) { WIDE } else { MOST };
+    let widest = u64::from(pairs.iter().map(|pair| pair.widest()).max().unwrap_or(8));
+    let room = ((limit - limit / 8).saturating_sub(2 * list) / 2).min(most).max(widest.div_ceil(8));
     let join = || {
         let most_kept = ((limit / 8).min(MOST) / size_of::<Stretch>() as u64) as usize;
-        let stretches = (most_kept * size_of::<Stretch>()) as u64;
-        let mut pair = BoxPair {
-            _kept: budget.reserve(stretches)?,
-            loops: kept.then(|| Loops::new([a, b])).flatten(),
+        let [a, b] = first.layouts();
+        let mut own = BoxPair {
+            _kept: budget.reserve((most_kept * size_of::<Stretch>()) as u64)?,
+            loops: first.loops(),
             rows: Rows::new(a, b, most_kept).map_err(comparing)?,
-            a: Patch::new(to, room, list, budget)?,
-            b: Patch::new(from, room, list, budget)?,
-            to,
-            from,
+            a: Patch::new(&first.to, room, list, budget)?,
+            b: Patch::new(&first.from, room, list, budget)?,
+            pair: first,
+            number: 0,
         };
-        Ok(move |area: &Area| pair.differing(area))
+        Ok(move |(number, area): &(usize, Area)| {
+            if let Some(pair) = pairs.get(*number).filter(|_| own.number != *number) {
+                own.turn_to(pair, *number)?;
+            }
+            own.differing(area)
+        })
     };
-    let widest = u64::from(to.held.bits.max(from.held.bits));
     let most = (room * 8 / widest).max(1);
-    let pieces = boxes([a, b], scattered, most).map_err(comparing)?;
-    limits.first(members, pieces, (boxes::size, a.size(), to.len), join)
+    let each = pairs.iter().enumerate().map(|(number, pair)| {
+        let scattered = [pair.to.scattered, pair.from.scattered];
+        let boxes = boxes(pair.layouts(), scattered, (&pair.area, most)).map_err(comparing)?;
+        Ok::<_, Error>(boxes.map(move |area| (number, area)))
+    });
+    let pieces = each.collect::<Result<Vec<_>, Error>>()?.into_iter().flatten();
+    let all = pairs.iter().map(|pair| boxes::size(&pair.area)).fold(0, u64::saturating_add);
+    limits.first(members, pieces, (|(_, area): &(usize, Area)| boxes::size(area), all, bytes), join)
+}
+
+/// Returns the first element of a pair that differs, in the order of coordinates; `found` is one that differs.
+pub(crate) fn least(
+    pair: &Pair<'_>,
+    found: Unequal,
+    limits: &Limits<'_>,
+) -> Result<Unequal, Error> {
+    let (quiet, number) = (Quiet(limits.watch()), found.pair);
+    let (limits, mut least) = (limits.quiet(&quiet), found);
+    boxes::first(pair.area.clone(), least.coord.clone(), &mut |part| {
+        let low = Pair { area: part.clone(), ..pair.clone() };
+        let Some(lower) = unequal_element(&[&low], low.bytes(), &limits)? else { return Ok(None) };
+        least = lower;
+        Ok(Some(least.coord.clone()))
+    })?;
+    Ok(Unequal { pair: number, ..least })
 }
 
 /// Both sides of a box during the comparison of elements.
@@ -158,23 +253,25 @@ struct BoxPair<'s> {
     rows: Rows<'s>,
     a: Patch<'s>,
     b: Patch<'s>,
-    to: &'s FileSide<'s>,
-    from: &'s FileSide<'s>,
+    pair: &'s Pair<'s>,
+    /// The number of the pair.
+    number: usize,
 }
 
-/// A range with an element that differs: the element's index, its value, and the expected value.
-struct ElementDifference {
-    stretch: Stretch,
-    coord: Vec<u64>,
-    i: u64,
-    is: u128,
-    was: u128,
-}
+impl<'s> BoxPair<'s> {
+    /// Turns to another pair, in the same buffers.
+    fn turn_to(&mut self, pair: &'s Pair<'s>, number: usize) -> Result<(), Error> {
+        self.loops = pair.loops();
+        self.rows.turn_to(pair.layouts()).map_err(comparing)?;
+        self.a.turn_to(&pair.to);
+        self.b.turn_to(&pair.from);
+        (self.pair, self.number) = (pair, number);
+        Ok(())
+    }
 
-impl BoxPair<'_> {
     /// Returns the first element of a box that differs; a box that does not fit in memory is halved. A difference that is found
     /// in one pass over the files and not in the next is an error.
-    fn differing(&mut self, area: &Area) -> Result<Option<Difference>, Error> {
+    fn differing(&mut self, area: &Area) -> Result<Option<Unequal>, Error> {
         let (mut pending, mut differs) = (vec![area.clone()], false);
         while let Some(area) = pending.pop() {
             if let Some(parts) = self.loops.as_ref().and_then(|loops| loops.cut(&area)) {
@@ -193,8 +290,8 @@ impl BoxPair<'_> {
                 }
             }
             let Some([low, high]) = tilewright_relayout::halves(&area) else {
-                let said = format!("an element of tensor {:?} does not fit", self.to.name);
-                return Err(error::unsupported(self.to.source.path(), said));
+                let said = format!("an element of tensor {:?} does not fit", self.pair.to.name);
+                return Err(error::unsupported(self.pair.to.source.path(), said));
             };
             pending.extend([high, low]);
         }
@@ -202,14 +299,15 @@ impl BoxPair<'_> {
     }
 
     /// Returns the error for files that were not equal in two passes.
-    fn changed(&self) -> Result<Option<Difference>, Error> {
-        self.to.source.check_unchanged()?;
-        self.from.source.check_unchanged()?;
-        let (name, other) = (self.to.name, self.from.source.path().display());
+    fn changed(&self) -> Result<Option<Unequal>, Error> {
+        let (to, from) = (&self.pair.to, &self.pair.from);
+        to.source.check_unchanged()?;
+        from.source.check_unchanged()?;
+        let (name, other) = (to.name, from.source.path().display());
         let said = format!(
             "it or {other} was changed while it was read: tensor {name:?} differed, but not when it was read again"
         );
-        Err(error::changed(self.to.source.path(), said))
+        Err(error::changed(to.source.path(), said))
     }
 
     /// Returns whether the elements of a box are equal; `None` if they do not have loops in both files, or do not fit in memory.
@@ -221,13 +319,13 @@ impl BoxPair<'_> {
         let b = self.b.gather(first[1], &mut turns, 1)?;
         let Some(first) = a.zip(b) else { return Ok(None) };
         let bytes = [self.a.bytes(), self.b.bytes()];
-        Ok(Some(loops::same(self.from.held.bits, bytes, first.into(), turns)))
+        Ok(Some(loops::same(self.pair.to.held.bits, bytes, first.into(), turns)))
     }
 
     /// Returns the first element of a box that differs in the buffers.
-    fn compare(&mut self, area: &Area) -> Result<Option<Difference>, Error> {
-        let BoxPair { rows, a, b, to, from, .. } = self;
-        let mut both = Both { a, b, to: to.held, from: from.held };
+    fn compare(&mut self, area: &Area) -> Result<Option<Unequal>, Error> {
+        let BoxPair { rows, a, b, pair, number, .. } = self;
+        let mut both = Both { a, b, pair };
         let mut found = Ok(None);
         rows.each(area, &mut |stretch, start, dim| {
             found = both.difference(stretch).map(|found| {
@@ -236,23 +334,15 @@ impl BoxPair<'_> {
                     if let Some(dim) = dim {
                         coord[dim] = stretch.from + i;
                     }
-                    ElementDifference { stretch: *stretch, coord, i, is, was }
+                    let [offset, original] =
+                        [stretch.a, stretch.b].map(|(at, by)| at + i as i64 * by);
+                    Unequal { pair: *number, coord, offset, original, is, was }
                 })
             });
             matches!(found, Ok(None))
         })
         .map_err(comparing)?;
-        Ok(found?.map(|found| self.told(found)))
-    }
-
-    fn told(&self, found: ElementDifference) -> Difference {
-        let ElementDifference { stretch, mut coord, i, is, was } = found;
-        // A block is identified by its first element.
-        if let Some(last) = coord.last_mut() {
-            *last *= self.to.held.together();
-        }
-        let [offset, original] = [stretch.a, stretch.b].map(|(at, by)| at + i as i64 * by);
-        Difference::Element { tensor: self.to.name.to_owned(), coord, offset, original, is, was }
+        found
     }
 }
 
@@ -260,8 +350,7 @@ impl BoxPair<'_> {
 struct Both<'x, 's> {
     a: &'x mut Patch<'s>,
     b: &'x mut Patch<'s>,
-    to: &'x ElementLayout,
-    from: &'x ElementLayout,
+    pair: &'x Pair<'s>,
 }
 
 /// Elements at a constant distance in bytes, which is at least their width.
@@ -314,10 +403,9 @@ fn missing(held: &ElementLayout) -> Error {
 impl Both<'_, '_> {
     /// Returns the first element of a range that differs: its index, its value, and the expected value.
     fn difference(&mut self, stretch: &Stretch) -> Result<Option<(u64, u128, u128)>, Error> {
-        let whole_bytes =
-            (self.to.bits, self.to.order) == (self.from.bits, self.from.order) && self.to.bits >= 8;
-        let from = match self.to.bits {
-            _ if !whole_bytes => 0,
+        let (to, from) = (self.pair.to.held, self.pair.from.held);
+        let first = match to.bits {
+            bits if !self.pair.is_copied() || bits < 8 => 0,
             8 => self.unequal(stretch, narrow::<1>),
             16 => self.unequal(stretch, narrow::<2>),
             32 => self.unequal(stretch, narrow::<4>),
@@ -325,19 +413,20 @@ impl Both<'_, '_> {
             128 => self.unequal(stretch, narrow::<16>),
             _ => self.unequal(stretch, wide),
         };
-        for i in from..stretch.len {
+        for i in first..stretch.len {
             let a = self.a.find(stretch.a.0 + i as i64 * stretch.a.1, 1);
             let b = self.b.find(stretch.b.0 + i as i64 * stretch.b.1, 1);
             let (Places { at: a, .. }, Places { at: b, .. }) =
-                (a.ok_or_else(|| missing(self.to))?, b.ok_or_else(|| missing(self.from))?);
-            for word in 0..words(self.to.bits) {
-                let value = element(self.a.bytes(), a, self.to.bits, word);
-                let (value, expected) = (
-                    value.ok_or_else(|| missing(self.to))?,
-                    self.expected(b, word).ok_or_else(|| missing(self.from))?,
-                );
-                if value != expected {
-                    return Ok(Some((i, value, expected)));
+                (a.ok_or_else(|| missing(to))?, b.ok_or_else(|| missing(from))?);
+            for word in 0..words(to.bits) {
+                let value = element(self.a.bytes(), a, to.bits, word);
+                let given = element(self.b.bytes(), b, from.bits, word);
+                let (value, given) =
+                    (value.ok_or_else(|| missing(to))?, given.ok_or_else(|| missing(from))?);
+                // An element that would lose a bit has no expected value.
+                let expected = self.expected(given);
+                if expected != Some(value) {
+                    return Ok(Some((i, value, expected.unwrap_or(given))));
                 }
             }
         }
@@ -350,7 +439,7 @@ impl Both<'_, '_> {
         stretch: &Stretch,
         position: fn(Spread<'_>, Spread<'_>, usize) -> Option<usize>,
     ) -> u64 {
-        let (mut i, width) = (0, (self.to.bits / 8) as usize);
+        let (mut i, width) = (0, (self.pair.to.held.bits / 8) as usize);
         while i < stretch.len {
             let at = |(offset, stride): (i64, i64)| offset + i as i64 * stride;
             let a = self.a.find(at(stretch.a), stretch.a.1);
@@ -367,20 +456,28 @@ impl Both<'_, '_> {
         stretch.len
     }
 
-    /// Returns a word of the original's element, in the width of the result; `None` if it was not read.
-    fn expected(&self, index: u64, word: u32) -> Option<u128> {
-        let (from, to) = (self.from.bits, self.to.bits);
-        let value = element(self.b.bytes(), index, from, word)?;
-        let value = match self.from.order == self.to.order {
-            true => value,
-            false => ByteOrder::Big.stored(self.from.dtype, from, value),
-        };
-        if from == to {
-            return Some(value);
+    /// Returns the word of the result for a word of the original's element; `None` if it would lose a bit.
+    fn expected(&self, given: u128) -> Option<u128> {
+        let Pair { exact, to, from, .. } = self.pair;
+        let (to, from) = (to.held, from.held);
+        if self.pair.is_copied() {
+            return Some(given);
         }
-        let negative = self.from.dtype.is_signed_integer() && value >> (from - 1) & 1 == 1;
-        let wide = if negative && to > from { value | (u128::MAX << from) } else { value };
-        Some(if to < 128 { wide & ((1 << to) - 1) } else { wide })
+        let value = from.order.stored(from.dtype, from.bits, given);
+        let value = match exact {
+            Exact::Same if from.bits == to.bits => value,
+            Exact::Same => {
+                let negative = from.dtype.is_signed_integer() && value >> (from.bits - 1) & 1 == 1;
+                let wide = if negative && to.bits > from.bits {
+                    value | (u128::MAX << from.bits)
+                } else {
+                    value
+                };
+                if to.bits < 128 { wide & ((1 << to.bits) - 1) } else { wide }
+            }
+            exact => exact.of_bits(value)?,
+        };
+        Some(to.order.stored(to.dtype, to.bits, value))
     }
 }
 
@@ -416,7 +513,8 @@ pub(crate) fn side_at<'a>(
     let (source, rows, (at, len)) = source.in_rows(held, (at, len))?;
     // Holes and padding are compared with the values that a conversion writes.
     let (fill, promised) = if held.tables().is_some() { (0, false) } else { (fill, promised) };
-    Ok(FileSide { name, source, at, len, held: rows, fill, promised })
+    let scattered = source.scattered();
+    Ok(FileSide { name, source, at, len, held: rows, fill, promised, scattered })
 }
 
 /// Returns the first padding of a tensor that differs from the fill of its layout.
@@ -470,7 +568,7 @@ mod tests {
 
     /// Returns the verdict on a file of the bytes 0 to 5 in rows beside the same array in columns. The first pass compares it as
     /// if its layout were `swept`.
-    fn verdict(swept: &TensorLayout, columns: [u8; 6]) -> Result<Option<Difference>, Error> {
+    fn verdict(swept: &TensorLayout, columns: [u8; 6]) -> Result<Option<Unequal>, Error> {
         let folder = tempfile::tempdir().unwrap();
         let [rows, turned] = ["rows", "columns"].map(|name| folder.path().join(name));
         fs::write(&rows, [0, 1, 2, 3, 4, 5]).unwrap();
@@ -487,19 +585,20 @@ mod tests {
             held: &held[i],
             fill: 0,
             promised: false,
+            scattered: &[],
         };
-        let (to, from, budget) = (side(0), side(1), Budget::new(1 << 16));
-        let [a, b] = held.each_ref().map(ElementLayout::layout);
-        let mut pair = BoxPair {
+        let (pair, budget) = (Pair::new(side(0), side(1), Exact::Same), Budget::new(1 << 16));
+        let [a, b] = pair.layouts();
+        let mut boxes = BoxPair {
             _kept: budget.reserve(0).unwrap(),
             loops: Loops::new([a, swept]),
             rows: Rows::new(a, b, 16).unwrap(),
-            a: Patch::new(&to, 64, 256, &budget).unwrap(),
-            b: Patch::new(&from, 64, 256, &budget).unwrap(),
-            to: &to,
-            from: &from,
+            a: Patch::new(&pair.to, 64, 256, &budget).unwrap(),
+            b: Patch::new(&pair.from, 64, 256, &budget).unwrap(),
+            pair: &pair,
+            number: 0,
         };
-        pair.differing(&vec![0..2, 0..3])
+        boxes.differing(&vec![0..2, 0..3])
     }
 
     #[test]
@@ -508,7 +607,7 @@ mod tests {
         let (rows, columns) = (rows.unwrap(), columns.unwrap());
         let (same, other) = ([0, 3, 1, 4, 2, 5], [0, 3, 1, 4, 2, 9]);
         assert!(matches!(verdict(&columns, same), Ok(None)));
-        assert!(matches!(verdict(&columns, other), Ok(Some(Difference::Element { was: 9, .. }))));
+        assert!(matches!(verdict(&columns, other), Ok(Some(Unequal { was: 9, .. }))));
         let error = verdict(&rows, same).unwrap_err();
         assert!(error.is_io(), "{error}");
         let said = error.to_string();

@@ -21,6 +21,7 @@ use crate::{
     error,
     layout::element_layout::ElementLayout,
     open::{origin::Origin, tensor::Piece},
+    verify::boxes::{self, Area},
 };
 
 /// The number of bytes of a window, which stay in a cache between reading and summing.
@@ -232,28 +233,23 @@ impl<'a> Data<'a> {
         Ok(error::corrupt(one.source.path(), format!("{said}; {why}")))
     }
 
-    /// Returns the first coordinate, of an element or a block, at which two data of different fingerprints differ: each dim in
-    /// turn is halved until the first part that differs is one coordinate wide.
+    /// Returns the first coordinate, of an element or a block, at which two data of different fingerprints differ.
     pub(crate) fn first_apart(
         &self,
         other: &Data<'_>,
-        mut part: Vec<Range<u64>>,
+        part: Area,
         key: &Key,
         watch: &dyn Watch,
     ) -> Result<Vec<u64>, Error> {
-        for dim in 0..part.len() {
-            while part[dim].end - part[dim].start > 1 {
-                let (all, middle) = (part[dim].clone(), part[dim].start.midpoint(part[dim].end));
-                part[dim].end = middle;
-                let quiet = Quiet(watch);
-                if self.part(&part).fingerprint(key, &quiet)?
-                    == other.part(&part).fingerprint(key, &quiet)?
-                {
-                    part[dim] = middle..all.end;
-                }
-            }
-        }
-        Ok(part.into_iter().map(|range| range.start).collect())
+        let last = |part: &Area| {
+            part.iter().map(|range| range.end.saturating_sub(1)).collect::<Vec<u64>>()
+        };
+        let quiet = Quiet(watch);
+        let mut among = |part: &Area| {
+            let [is, was] = [self, other].map(|it| it.part(part).fingerprint(key, &quiet));
+            Ok((is? != was?).then(|| last(part)))
+        };
+        boxes::first(part.clone(), last(&part), &mut among)
     }
 
     /// Returns the coordinate of an element, or that of the first element of a block.

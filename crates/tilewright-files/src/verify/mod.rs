@@ -1,8 +1,8 @@
 //! Compares a result with its original: every element, every padding byte, and the metadata.
 //!
 //! This module does not use relayout plans for elements. Elements are compared box by box, and within a box in the order of
-//! memory; offsets come from the digits of both layouts. The first difference found is reported, which is not always the first in
-//! logical order.
+//! memory; offsets come from the digits of both layouts. Of the first tensor that differs, in the order of the file, the first element
+//! in the order of coordinates is reported.
 
 pub(crate) mod boxes;
 pub(crate) mod by_record;
@@ -16,6 +16,7 @@ pub(crate) mod padding;
 pub(crate) mod patch;
 pub(crate) mod rows;
 pub(crate) mod same_data;
+pub(crate) mod view;
 
 use std::{
     collections::BTreeMap,

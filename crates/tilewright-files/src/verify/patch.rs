@@ -21,6 +21,7 @@ use crate::{
 };
 
 /// One file's side of a comparison.
+#[derive(Clone, Copy)]
 pub(crate) struct FileSide<'a> {
     /// The tensor.
     pub(crate) name: &'a str,
@@ -32,6 +33,8 @@ pub(crate) struct FileSide<'a> {
     pub(crate) fill: u128,
     /// True if padding must have this value, whatever the padding of the other side is.
     pub(crate) promised: bool,
+    /// For each dim whether only all of its indices are contiguous in the file; empty if every dim is.
+    pub(crate) scattered: &'a [bool],
 }
 
 /// The largest step between elements, in bytes, for which the bytes between them are read too.
@@ -75,11 +78,15 @@ impl<'s> Patch<'s> {
         let bytes = budget.buffer(room.max(u64::from(side.held.bits.div_ceil(8))))?;
         let most = (list.max(LEAST) / size_of::<Span>() as u64) as usize;
         let memory = budget.reserve((most * size_of::<Span>()) as u64)?;
-        let layout = side.held.layout();
-        let digits = is_additive(layout).then(|| LayoutDigits::new(layout.layout()));
-        let spans = Vec::with_capacity(most);
+        let (digits, spans) = (digits(side), Vec::with_capacity(most));
         let (last, step) = (0, 0);
         Ok(Patch { side, digits, bytes, spans, most, _list: memory, last, step })
+    }
+
+    /// Turns to another side, whose elements are not wider than the buffer.
+    pub(crate) fn turn_to(&mut self, side: &'s FileSide<'s>) {
+        (self.side, self.digits) = (side, digits(side));
+        self.spans.clear();
     }
 
     /// Reads a box; returns false if it does not fit.
@@ -266,6 +273,12 @@ impl<'s> Patch<'s> {
         }
         Some(Places { at, step: 1, count: 1 })
     }
+}
+
+/// Returns the digits of a side whose offsets are sums of contributions of the coordinates.
+fn digits(side: &FileSide<'_>) -> Option<LayoutDigits> {
+    let layout = side.held.layout();
+    is_additive(layout).then(|| LayoutDigits::new(layout.layout()))
 }
 
 /// Loops over a storage as ranges of `len` elements, one for each iteration of `jumps`, whose steps are those in the storage and

@@ -50,6 +50,13 @@ impl<'a> Rows<'a> {
         Ok(Rows { a, b, order: by_stride(b)?, additive, kept: Vec::with_capacity(most), most })
     }
 
+    /// Turns to two other layouts, and keeps the memory for stretches.
+    pub(crate) fn turn_to(&mut self, [a, b]: [&'a TensorLayout; 2]) -> Result<(), Error> {
+        let kept = std::mem::take(&mut self.kept);
+        *self = Rows { kept, most: self.most, ..Rows::new(a, b, 0)? };
+        Ok(())
+    }
+
     /// Calls `see` with every stretch of a box, the coordinate at which its row starts, and the dim of the row (`None` for an
     /// array of rank 0), until it returns false.
     pub(crate) fn each(
@@ -211,7 +218,8 @@ mod tests {
         (most, kept): (u64, usize),
     ) -> Vec<(Vec<u64>, i64, i64)> {
         let (mut rows, mut all) = (Rows::new(a, b, kept).unwrap(), Vec::new());
-        for area in boxes([a, b], [&[]; 2], most).unwrap() {
+        let whole = a.extents().iter().map(|extent| 0..*extent).collect();
+        for area in boxes([a, b], [&[]; 2], (&whole, most)).unwrap() {
             rows.each(&area, &mut |stretch, start, dim| {
                 for i in 0..stretch.len {
                     let mut at = start.to_vec();

@@ -8,8 +8,8 @@ use tilewright_transfer::{Limits, Quiet};
 use crate::{
     Alike, Apart, Collection, DEFAULT_MEMORY, Difference, Divergence, Error, Input, Tensor,
     Verdict, Watch,
-    assemble::recorded::{Cell, DifferentTensor, Remade, Unlike},
-    verify::fingerprint::Data,
+    assemble::recorded::{DifferentTensor, Remade, Unlike},
+    verify::{compare::Unequal, fingerprint::Data},
 };
 
 /// The largest number of other names that are given for one tensor.
@@ -151,7 +151,7 @@ fn divergence(DifferentTensor { tensor, unlike }: DifferentTensor, second: bool)
             let (a, b) = sides(is, was, second);
             Apart::Dims { a, b }
         }
-        Unlike::Element(Cell { coord, is, was, .. }) => {
+        Unlike::Element(Unequal { coord, is, was, .. }) => {
             let (a, b) = sides(is, was, second);
             Apart::Element { coord, a, b }
         }

@@ -267,8 +267,8 @@ impl Job {
         self.check_sources()?;
         let uploads = Arc::new(self.uploads()?);
         let sums = self.checked_sums(self.sums_sent(parts, &sent))?;
-        let shared = RunState::new(self, 1);
-        let mut sender = Sender::new(self, &shared, uploads.clone())?;
+        let (shared, limits) = (RunState::new(self), self.limits(watch, 1));
+        let mut sender = Sender::new(self, (&shared, &limits), uploads.clone())?;
         sender.complete_heads(&sums)?;
         let at_end = |own: &Sent| matches!(own, Sent::Late | Sent::Twice(_));
         for (number, own) in sent.iter_mut().filter(|(_, own)| at_end(own)) {

@@ -109,6 +109,7 @@ impl Job {
     /// assert_eq!(error.to_string(), "the form dcp needs a mesh, and rules that shard over it");
     /// ```
     pub fn prepare(request: Request) -> Result<Job, Error> {
+        request.check_memory()?;
         if is_url(&request.output) {
             store::check_writable(&request.output)?;
         }
@@ -161,6 +162,7 @@ impl Job {
 
     /// Makes the job of a request whose sources are open.
     pub(crate) fn assemble(request: Request, source: Checkpoint) -> Result<Job, Error> {
+        request.check_memory()?;
         let first = source
             .files
             .first()

@@ -8,9 +8,13 @@ pub(crate) mod rules;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use tilewright_core::Remedy;
 use tilewright_files::{has_ending, inner::is_url};
 
 use crate::{Error, Rules, request::rules::pattern, source::beside::Named};
+
+/// The least memory of a run, in bytes.
+const LEAST_MEMORY: u64 = 64 << 10;
 
 /// The default limit of memory: 256 MiB.
 pub const DEFAULT_MEMORY: u64 = 256 << 20;
@@ -213,15 +217,27 @@ impl Request {
         self
     }
 
-    /// Sets the bytes of memory for buffers, at least 64 KiB.
+    /// Sets the bytes of memory for buffers. Less than 64 KiB is refused.
     ///
     /// ```
-    /// # use tilewright_reshard::Request;
-    /// assert_eq!(Request::new("in", "out").memory(0), Request::new("in", "out").memory(1));
+    /// # use tilewright_reshard::{Job, Request};
+    /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// let prepared = |memory| Job::prepare(Request::new(path, "out").memory(memory));
+    /// assert!(prepared(64 << 10).is_ok());
+    /// assert!(prepared((64 << 10) - 1).unwrap_err().to_string().contains("too few"));
     /// ```
     pub fn memory(mut self, bytes: u64) -> Request {
-        self.memory = bytes.max(64 << 10);
+        self.memory = bytes;
         self
+    }
+
+    /// Returns an error unless the memory has room for a box and the buffers of its moves.
+    pub(crate) fn check_memory(&self) -> Result<(), Error> {
+        if self.memory >= LEAST_MEMORY {
+            return Ok(());
+        }
+        let said = format!("{} bytes of buffers are too few", self.memory);
+        Err(Error::usage(said).with(&[Remedy::MoreMemory { least: Some(LEAST_MEMORY) }]))
     }
 
     /// Sets the extents of the whole tensors whose names match. They are needed for files that do not state them, and

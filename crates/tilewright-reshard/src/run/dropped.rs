@@ -4,8 +4,7 @@
 //! Law: the boxes of a local array here and its pieces partition its coordinates.
 
 use tilewright_core::TensorLayout;
-use tilewright_files::Watch;
-use tilewright_transfer::Budget;
+use tilewright_transfer::Limits;
 
 use crate::{
     Error, Job,
@@ -80,17 +79,16 @@ impl Job {
     }
 
     /// Returns an error if padding of the source has values other than 0, unless the request drops these, too.
-    pub(crate) fn check_padding(&self, watch: &dyn Watch) -> Result<(), Error> {
+    pub(crate) fn check_padding(&self, limits: &Limits<'_>) -> Result<(), Error> {
         if self.request.drops_padding {
             return Ok(());
         }
         let files = FileTable::of(&self.source.files);
-        let budget = Budget::new(self.request.memory);
-        let mut room = BoxBuffer::new(&budget, self.buffers())?;
+        let mut room = BoxBuffer::new(limits.budget(), self.buffers())?;
         for (number, array) in self.padded() {
             for stored in 0..array.held.stored.len() {
                 for area in array.held.dropped(stored) {
-                    if watch.cancelled() {
+                    if limits.watch().cancelled() {
                         return Err(Error::new("cancelled", "cancelled before any task began"));
                     }
                     self.check_area(&files, &mut room, ((number, array), stored, area))?;

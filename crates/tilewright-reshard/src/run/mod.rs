@@ -21,7 +21,7 @@ use tilewright_files::{
     Fingerprint, Watch, disk,
     inner::{Readable, is_url},
 };
-use tilewright_transfer::{Budget, together};
+use tilewright_transfer::{Budget, Limits, together};
 
 use crate::{
     Error, Job, Task,
@@ -69,20 +69,26 @@ impl Job {
         who: &str,
         watch: &dyn Watch,
     ) -> Result<u64, Error> {
+        let limits = self.limits(watch, 1);
         let _claim = self.claim(who, false)?;
         self.check_sums(watch)?;
-        self.check_padding(watch)?;
-        let done = self.work(tasks, who, &RunState::new(self, 1), watch);
+        self.check_padding(&limits)?;
+        let done = self.work(tasks, who, &RunState::new(self), &limits);
         done.map_err(|error| self.leaving(error))
     }
 
-    /// Runs tasks in one thread of a process that holds the claim.
+    /// Returns the limits of a run.
+    pub(crate) fn limits<'w>(&self, watch: &'w dyn Watch, threads: usize) -> Limits<'w> {
+        Limits::new(watch, self.request.memory, threads.max(1))
+    }
+
+    /// Runs tasks in one thread of a process that holds the claim. The limits are those of all its threads.
     pub(crate) fn work(
         &self,
         tasks: impl IntoIterator<Item = u64>,
         who: &str,
         shared: &RunState,
-        watch: &dyn Watch,
+        limits: &Limits<'_>,
     ) -> Result<u64, Error> {
         let tasks: BTreeSet<u64> = tasks.into_iter().collect();
         if let Some(last) = tasks.last().filter(|last| **last >= self.tasks()) {
@@ -90,18 +96,19 @@ impl Job {
             return Err(Error::usage(format!("{said} {}", self.tasks())));
         }
         if let Some(parts) = &self.parts_of_files {
-            return self.work_parts(parts, (&tasks, who), shared, watch);
+            return self.work_parts(parts, (&tasks, who), shared, limits);
         }
         let Some(done) = self.lay_out()? else { return Ok(0) };
         let todo: BTreeSet<u64> =
             tasks.into_iter().filter(|task| !done.contains_key(task)).collect();
         let bytes = |task: &u64| self.task(*task).map_or(0, |task| self.bytes_of(&task));
+        let watch = limits.watch();
         watch.total(todo.iter().map(bytes).fold(0, u64::saturating_add));
         if todo.is_empty() {
             return Ok(0);
         }
         let mut journal = Journal::create(&self.journals(), who)?;
-        let mut worker = Worker::new(self, shared)?;
+        let mut worker = Worker::new(self, shared, limits)?;
         let (mut batch, mut held) = (Vec::new(), 0);
         for number in &todo {
             if watch.cancelled() {
@@ -157,7 +164,7 @@ impl Job {
     ) -> Result<u64, Error> {
         let _claim = self.claim("a run of all tasks", true)?;
         self.check_sums(watch)?;
-        self.check_padding(watch)?;
+        self.check_padding(&self.limits(watch, 1))?;
         let tasks: Vec<u64> = (0..self.tasks()).collect();
         let done = self.work_threads(&tasks, threads, "all", watch);
         let done = done.and_then(|done| self.complete(watch).map(|()| done));
@@ -186,7 +193,7 @@ impl Job {
     ) -> Result<u64, Error> {
         let _claim = self.claim(who, false)?;
         self.check_sums(watch)?;
-        self.check_padding(watch)?;
+        self.check_padding(&self.limits(watch, 1))?;
         self.work_threads(tasks, threads, who, watch).map_err(|error| self.leaving(error))
     }
 
@@ -209,14 +216,16 @@ impl Job {
         watch: &(dyn Watch + Sync),
     ) -> Result<u64, Error> {
         let threads = self.senders(threads).clamp(1, tasks.len().max(1));
-        let shared = RunState::new(self, threads);
+        let (shared, limits) = (RunState::new(self), self.limits(watch, threads));
         if threads == 1 {
-            return self.work(tasks.iter().copied(), who, &shared, watch);
+            return self.work(tasks.iter().copied(), who, &shared, &limits);
         }
+        let budget = limits.budget().clone();
         let (total, failed) = (Mutex::new(0), AtomicBool::new(false));
         let all = Together { watch, total, failed };
         let share = |tasks: &[u64]| {
-            let done = self.work(tasks.iter().copied(), who, &shared, &all);
+            let limits = Limits::within(&all, budget.clone(), threads);
+            let done = self.work(tasks.iter().copied(), who, &shared, &limits);
             all.failed.fetch_or(done.is_err(), Ordering::Relaxed);
             done
         };
@@ -312,12 +321,10 @@ enum JobSide {
     Result,
 }
 
-/// The open files and the memory that the threads of a run share.
+/// The open files that the threads of a run share.
 pub(crate) struct RunState {
     reads: FileTable,
     writes: FileTable,
-    budget: Budget,
-    threads: usize,
     /// The names of the uploads of a result in a store.
     uploads: Mutex<Option<Arc<Vec<String>>>>,
     /// The bytes of its files that belong to no tensor, without fingerprints.
@@ -325,13 +332,12 @@ pub(crate) struct RunState {
 }
 
 impl RunState {
-    pub(crate) fn new(job: &Job, threads: usize) -> RunState {
+    pub(crate) fn new(job: &Job) -> RunState {
         let data = job.data();
         let writes = job.output.files.iter().map(|file| data.join(&file.name)).collect();
-        let budget = Budget::new(job.request.memory);
         let (reads, writes) = (FileTable::of(&job.source.files), FileTable::new(writes));
         let (uploads, patches) = (Mutex::default(), Mutex::default());
-        RunState { reads, writes, budget, threads, uploads, patches }
+        RunState { reads, writes, uploads, patches }
     }
 
     /// Returns the names of the uploads of a result in a store.
@@ -361,31 +367,36 @@ fn once<T>(
 struct Worker<'j> {
     job: &'j Job,
     shared: &'j RunState,
+    limits: &'j Limits<'j>,
     room: BoxBuffer,
     replica: Replica,
     written: BTreeSet<usize>,
 }
 
 impl<'j> Worker<'j> {
-    fn new(job: &'j Job, shared: &'j RunState) -> Result<Worker<'j>, Error> {
-        let (room, replica) = rooms(job, &shared.budget)?;
-        Ok(Worker { job, shared, room, replica, written: BTreeSet::new() })
+    fn new(
+        job: &'j Job,
+        shared: &'j RunState,
+        limits: &'j Limits<'j>,
+    ) -> Result<Worker<'j>, Error> {
+        let (room, replica) = rooms(job, limits.budget())?;
+        Ok(Worker { job, shared, limits, room, replica, written: BTreeSet::new() })
     }
 
     /// Takes the memory of a task if threads share it; the buffers of the previous task are returned first.
     fn share(&mut self, task: &Task) -> Result<(), Error> {
-        if self.shared.threads > 1 {
+        if self.limits.threads() > 1 {
             let part = self.job.parts(task).map(|part| self.job.bytes_of(&part)).max();
             let needed = part.unwrap_or(0).saturating_add(self.job.beside_box());
             self.release()?;
-            (self.room, self.replica) = rooms(self.job, &self.shared.budget.share(needed))?;
+            (self.room, self.replica) = rooms(self.job, &self.limits.budget().share(needed))?;
         }
         Ok(())
     }
 
     /// Releases the memory of the last task, so that other threads can take it.
     fn release(&mut self) -> Result<(), Error> {
-        if self.shared.threads > 1 {
+        if self.limits.threads() > 1 {
             (self.room, self.replica) = rooms(self.job, &Budget::new(0))?;
         }
         Ok(())
@@ -599,7 +610,7 @@ mod tests {
     use super::*;
     use crate::{Outlook, Request, Rules};
 
-    /// Buffers stay within the memory, for all sides and layouts; memory below 64 KiB is rounded up.
+    /// Buffers stay within the memory, for all sides and layouts, also with the least that is accepted.
     #[test]
     fn memory_is_bounded() {
         let folder = tilewright_testing::folder();
@@ -630,13 +641,13 @@ mod tests {
                 };
                 let job = Job::prepare(request).unwrap();
                 job.lay_out().unwrap();
-                let shared = RunState::new(&job, 1);
-                let mut worker = Worker::new(&job, &shared).unwrap();
+                let (shared, limits) = (RunState::new(&job), job.limits(&(), 1));
+                let mut worker = Worker::new(&job, &shared, &limits).unwrap();
                 for task in 0..job.tasks() {
                     let promise = worker.run(task, &job.task(task).unwrap()).unwrap();
                     worker.verify(&promise).unwrap();
                 }
-                let held = shared.budget.peak();
+                let held = limits.budget().peak();
                 let said = Outlook::of(&job, &[]).unwrap().memory;
                 assert!(held <= said && said <= memory, "{held} and {said} of {memory}: {mesh}");
                 assert!(

@@ -17,9 +17,9 @@ use std::{
 };
 
 use tilewright_core::Remedy;
-use tilewright_files::{Fingerprint, Watch, inner::store};
+use tilewright_files::{Fingerprint, inner::store};
 use tilewright_relayout::{Elements, Plan, Program};
-use tilewright_transfer::{Budget, Mover, Reservation};
+use tilewright_transfer::{Budget, Limits, Mover, Reservation};
 
 use crate::{
     Error, Job,
@@ -89,7 +89,7 @@ impl Job {
         parts: &FileParts,
         (tasks, who): (&BTreeSet<u64>, &str),
         shared: &RunState,
-        watch: &dyn Watch,
+        limits: &Limits<'_>,
     ) -> Result<u64, Error> {
         if self.is_finishing()? {
             return Ok(0);
@@ -100,8 +100,9 @@ impl Job {
         let todo: Vec<u64> = tasks.iter().copied().filter(|it| !done.contains_key(it)).collect();
         let task = |number: &u64| parts.task(&self.output, *number);
         let bytes = |number: &u64| task(number).map_or(0, |task| self.bytes_of_store_task(&task));
+        let watch = limits.watch();
         watch.total(todo.iter().map(bytes).fold(0, u64::saturating_add));
-        let mut sender = Sender::new(self, shared, uploads)?;
+        let mut sender = Sender::new(self, (shared, limits), uploads)?;
         let (mut batch, mut held) = (BTreeMap::new(), 0);
         for number in &todo {
             if watch.cancelled() {
@@ -147,6 +148,7 @@ impl Job {
 pub(crate) struct Sender<'j> {
     job: &'j Job,
     shared: &'j RunState,
+    limits: &'j Limits<'j>,
     uploads: Arc<Vec<String>>,
     patches: Arc<Vec<Patches>>,
     /// True if headers are made at the end.
@@ -156,12 +158,12 @@ pub(crate) struct Sender<'j> {
 impl<'j> Sender<'j> {
     pub(crate) fn new(
         job: &'j Job,
-        shared: &'j RunState,
+        (shared, limits): (&'j RunState, &'j Limits<'j>),
         uploads: Arc<Vec<String>>,
     ) -> Result<Sender<'j>, Error> {
         let patches = shared.patches(job)?;
         let late = (0..job.source.arrays.len()).any(|array| job.output.records(array));
-        Ok(Sender { job, shared, uploads, patches, late })
+        Ok(Sender { job, shared, limits, uploads, patches, late })
     }
 
     /// Gives headers their fingerprints.
@@ -213,9 +215,9 @@ impl<'j> Sender<'j> {
     /// Returns the memory of a part, its buffers, and its copy for a comparison.
     fn memory(&self, len: u64) -> Result<Budget, Error> {
         let needed = len.saturating_add(self.job.memory_beside());
-        Ok(match self.shared.threads {
-            1 => self.shared.budget.clone(),
-            _ => self.shared.budget.share(needed),
+        Ok(match self.limits.threads() {
+            1 => self.limits.budget().clone(),
+            _ => self.limits.budget().share(needed),
         })
     }
 
@@ -382,7 +384,7 @@ impl<'j> Sender<'j> {
     /// Returns the fingerprint of a box of the source.
     fn sum(&self, array: usize, number: u64) -> Result<Sent, Error> {
         let task = self.job.box_of(array, number).ok_or_else(|| absent("a box"))?;
-        let mut worker = Worker::new(self.job, self.shared)?;
+        let mut worker = Worker::new(self.job, self.shared, self.limits)?;
         worker.share(&task)?;
         let mut data = Fingerprint::default();
         for part in self.job.parts(&task) {

@@ -214,6 +214,70 @@ fn a_failing_call_is_an_error_and_the_next_run_completes_the_result() {
     }
 }
 
+/// The number of ranks that are killed in turn.
+const RANKS: u64 = 3;
+
+const RANK: &str = "TILEWRIGHT_FAULT_RANK";
+
+/// Returns a job of ranks: a tensor whose tasks are promised in several lines by each rank.
+fn ranked(folder: &Path) -> Job {
+    let rules = Rules::new("tp=2").unwrap().rule("*", "[Shard(1)]").unwrap();
+    let request = Request::new(folder.join("in.safetensors"), folder.join("out")).to(rules);
+    Job::prepare(request.memory(64 << 10).part(1 << 12)).unwrap()
+}
+
+/// Not a test: the body of one rank, which a fault ends.
+#[test]
+fn child_rank() {
+    let Ok(folder) = env::var(FOLDER) else { return };
+    let number = |name| env::var(name).unwrap().parse::<u64>().unwrap();
+    let (job, rank) = (ranked(Path::new(&folder)), number(RANK));
+    fault::after(number(CALL), Fault::Exit(KILLED));
+    job.run(job.share(rank, RANKS), &format!("rank-{rank}"), &()).unwrap();
+}
+
+/// Ranks are killed a hundred times in one run, each time at another call. No promised task is lost, the result is absent, and the
+/// ranks complete it.
+#[test]
+fn a_hundred_kills_of_ranks_leave_a_run_that_completes() {
+    let _alone = alone();
+    let folder = tilewright_testing::folder();
+    let at = |name: &str| folder.path().join(name);
+    let bytes: Vec<u8> = (0..6u32 << 20).map(|i| (i * 7 / 5) as u8).collect();
+    file(&at("in.safetensors"), &[("w", "U8", vec![3 << 10, 2 << 10], bytes.clone())], &[]);
+    let job = ranked(folder.path());
+    let (tasks, mut left, mut kills) = (job.tasks(), job.tasks(), 0);
+    for turn in 0u64.. {
+        let mut child = Command::new(env::current_exe().unwrap());
+        child.args(["faults::child_rank", "--exact", "--test-threads=1", "-q"]);
+        // Most runs end before they promise anything; the longest promise a few lines.
+        let call = turn * 7 % 23;
+        child.env(CALL, call.to_string()).env(RANK, (turn % RANKS).to_string());
+        let status = child.env(FOLDER, folder.path()).output().unwrap().status;
+        assert!(matches!(status.code(), Some(0 | KILLED)), "turn {turn}: {status}");
+        kills += u64::from(status.code() == Some(KILLED));
+        assert!(!at("out").exists(), "turn {turn}");
+        let missing = job.missing().unwrap().len() as u64;
+        assert!(
+            missing <= left,
+            "turn {turn}: {missing} tasks are missing, and before {left} were"
+        );
+        left = missing;
+        if kills == 100 {
+            break;
+        }
+    }
+    assert!(left < tasks, "{left} of {tasks}");
+    for rank in 0..RANKS {
+        job.run(job.share(rank, RANKS), &format!("rank-{rank}"), &()).unwrap();
+    }
+    job.finish().unwrap();
+    assert_eq!(names(folder.path()), ["in.safetensors", "out"]);
+    let rules = Rules::new("tp=2").unwrap().rule("*", "[Shard(1)]").unwrap();
+    Job::prepare(Request::new(at("out"), at("back")).from(rules)).unwrap().run_all(&()).unwrap();
+    assert!(read(&at("back"))["w"].2 == bytes);
+}
+
 /// One rank runs its whole share at each call of the other; neither disturbs the other.
 #[test]
 fn ranks_that_run_at_once_complete_the_result() {

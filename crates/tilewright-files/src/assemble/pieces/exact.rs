@@ -128,6 +128,16 @@ impl Exact {
         }
     }
 
+    /// Returns the bits of the element that these become; `None` if it would lose a bit.
+    pub(crate) fn of_bits(self, bits: u128) -> Option<u128> {
+        match self {
+            Exact::Same => Some(bits),
+            Exact::Widen(half) => Some(half.widened(bits as u16).into()),
+            Exact::Narrow(half) => half.narrowed(bits as u32).map(u128::from),
+            Exact::Round => Some(rounded(bits as u32).into()),
+        }
+    }
+
     /// Writes the elements of `src` to `dst`; the error is the number of the first that would lose a bit.
     pub(crate) fn apply(self, src: &[u8], dst: &mut [u8]) -> Result<(), usize> {
         match self {

@@ -1,5 +1,5 @@
 //! Makes the description of a tensor of the result from an assembly: its storage, its pieces, and their sources. Preparing an
-//! assembly and comparing by a recorded recipe use it.
+//! assembly uses it.
 
 use std::collections::BTreeSet;
 

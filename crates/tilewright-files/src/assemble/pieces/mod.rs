@@ -11,7 +11,6 @@
 pub(crate) mod exact;
 pub(crate) mod made;
 pub(crate) mod nest;
-pub(crate) mod offsets;
 pub(crate) mod whole;
 
 use tilewright_core::TensorLayout;

@@ -1,5 +1,4 @@
-//! A tensor of the result: its pieces, and the plan that moves them from their sources to its storage. Running an assembly and
-//! comparing by a recorded recipe use it.
+//! A tensor of the result: its pieces, and the plan that moves them from their sources to its storage. Running an assembly uses it.
 //!
 //! If loops do not describe the layout, the pieces are those of its rows, and another plan moves the rows to their places.
 
@@ -12,7 +11,6 @@ use crate::{
     Error,
     assemble::{
         pieces::{Give, Piece, exact::Exact, nest::Turn},
-        recorded::cells::number_of,
         stored::{
             Places, Take,
             joined::{Joined, Member},
@@ -127,6 +125,11 @@ impl Whole {
         let all = self.pieces.iter().filter(own).map(ends);
         all.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or_default()
     }
+}
+
+/// Returns the first 16 bytes of a unit as a number.
+pub(crate) fn number_of(bytes: &[u8]) -> u128 {
+    bytes.iter().take(16).rev().fold(0, |number, byte| number << 8 | u128::from(*byte))
 }
 
 /// Returns the loops of a piece in bytes; its source begins at byte `from`.

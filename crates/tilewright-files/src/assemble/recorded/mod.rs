@@ -1,49 +1,39 @@
 //! Compares a result with its source by the recipe that the result records. Verification uses it.
 //!
 //! Law: every element of the result is compared with the element of the source that the recipe names, and every element of
-//! padding with its fill. The plan that made the result is not used: a piece is summed in the source and in the result, over the
-//! digits that both share; pieces with different sums are halved until one element is left. Rows of layouts that digits do not
-//! describe are made by a plan, and are compared with the storage first.
+//! padding with its fill. Neither the plan that made the result nor the pieces that it was made of are used: each part of the recipe
+//! becomes [views](crate::verify::view), whose places are those of [`TensorLayout::offset`] on both sides. The difference that is
+//! returned is that of the first tensor in the order of the file, and in it the first element in the order of coordinates.
 //!
-//! The pieces are made as for the result. So the first, the last and some other elements of each part are looked up by
-//! `TensorLayout::offset` of both layouts first: see [`offsets`].
+//! [`TensorLayout::offset`]: tilewright_core::TensorLayout::offset
 
-pub(crate) mod cells;
 pub(crate) mod equal;
+pub(crate) mod search;
 
 use std::{
     borrow::Cow,
     collections::{HashMap, HashSet},
     path::PathBuf,
-    sync::{Mutex, PoisonError},
 };
 
+use tilewright_core::{Fill, Remedy, unravel_index};
 use tilewright_recipe::{Assembly, Made, Origin, RECIPE_KEY, Recipe, Sizes};
-use tilewright_transfer::{Limits, part_of};
+use tilewright_transfer::Limits;
 
 use crate::{
     Difference, Error, Input, Reading, Request, Tensor, Verdict, Watch,
     assemble::{
         packaging,
-        pieces::{
-            Give, Piece,
-            exact::Exact,
-            made::{self, Known},
-            offsets,
-            whole::Whole,
-        },
-        recorded::cells::Sides,
-        stored::{Stored, Take, moved::Rooms},
+        pieces::made::{self, Known},
+        recorded::search::{Constant, PartSide, Search},
     },
     container::Format,
-    convert::budget::{Budget, Buffer},
     error,
-    open::{folder, globs::Pattern, open_with, origin::Made as _, place::Place, source::Source},
-    verify::compare,
+    open::{
+        folder, globs::Pattern, open_with, origin::Origin as Bytes, place::Place, source::Source,
+    },
+    verify::compare::{self, Unequal, side},
 };
-
-/// The largest number of bytes of a buffer.
-const ROOM: u64 = 1 << 20;
 
 /// A result and its source, with the recipe from the source to the result.
 pub(crate) struct Remade<'a> {
@@ -67,44 +57,12 @@ pub(crate) enum Unlike {
         is: Vec<u64>,
         was: Vec<u64>,
     },
-    Element(Cell),
+    /// An element differs; its coordinate is that in the result.
+    Element(Unequal),
 }
 
-/// An element that differs: its coordinate in the result, its places on both sides, and both values.
-#[derive(Clone, Debug)]
-pub(crate) struct Cell {
-    pub(crate) coord: Vec<u64>,
-    to: u64,
-    from: u64,
-    pub(crate) is: u128,
-    pub(crate) was: u128,
-}
-
-/// The buffers of a comparing thread.
-struct Buffers<'a> {
-    rooms: [Buffer; 2],
-    made: &'a Rooms,
-    budget: &'a Budget,
-    /// The largest number of bytes of the buffers for comparing rows with storage.
-    most: u64,
-    /// The tensors of the source whose rows were already compared with their storage.
-    read: &'a Mutex<HashSet<Take>>,
-}
-
-impl Buffers<'_> {
-    /// Returns true if a tensor is read by rows, and its rows were not compared before.
-    fn is_new(&self, take: Take) -> bool {
-        take.rows && self.read.lock().unwrap_or_else(PoisonError::into_inner).insert(take)
-    }
-
-    /// Compares the rows of a tensor with its storage.
-    fn check(&self, (input, tensor): (&Input, &Tensor), stored: &Stored<'_>) -> Result<(), Error> {
-        let limits = part_of(self.budget, self.most)?;
-        stored.misread((input, tensor), &limits)?.map_or(Ok(()), |found| {
-            Err(error::corrupt(&input.path, format!("its rows are wrong: {found}")))
-        })
-    }
-}
+/// Selects tensors of a result by their names and the names of the tensors that they are made of.
+pub(crate) type Meant<'m> = &'m dyn Fn(&str, &[&str]) -> bool;
 
 /// A tensor that differs.
 #[derive(Clone, Debug)]
@@ -125,8 +83,7 @@ impl From<DifferentTensor> for Difference {
             Unlike::Dims { is, was } => {
                 said(format!("dims are {is:?}, and the recipe makes {was:?}"))
             }
-            Unlike::Element(Cell { coord, to, from, is, was }) => {
-                let (offset, original) = (to as i64, from as i64);
+            Unlike::Element(Unequal { coord, offset, original, is, was, .. }) => {
                 Difference::Element { tensor, coord, offset, original, is, was }
             }
         }
@@ -155,7 +112,7 @@ pub(crate) fn verdict(
     (against, request): (&Input, &Request),
     watch: &dyn Watch,
 ) -> Result<Option<Verdict>, Error> {
-    if request.asks() || format.array.is_some() {
+    if format.array.is_some() {
         return Ok(None);
     }
     let again = Source::open(source.path())?;
@@ -179,20 +136,23 @@ fn compared(
         Some(Err(said)) => return Ok(Some(Verdict::Differs(Difference::said(said)))),
         Some(Ok(remade)) => remade,
     };
-    let names = || out.tensors().iter().chain(against.tensors()).map(Tensor::name);
-    // The recipe states every tensor, so the selected ones and all others are compared.
-    request.only.iter().try_for_each(|glob| Pattern::matching(glob, names()).map(drop))?;
-    watch.total(out.tensors().iter().map(|tensor| tensor.len).sum());
+    if request.asks() {
+        let said = format!(
+            "{}: it is compared by the recipe that it records, which states the layouts of its tensors",
+            out.path().display()
+        );
+        return Err(error::usage(said).with(&[Remedy::NoTarget]));
+    }
+    let chosen = Chosen::of(request, out, against)?;
+    let meant = |name: &str, sources: &[&str]| chosen.has(name, sources);
+    let bytes = remade.bytes(&meant);
+    watch.total(bytes);
     let tensors = against.tensors().len() + out.tensors().len();
     let limits = &request.limits(watch, (against.tensors().len(), tensors))?;
-    let found = remade.differences(&|_, _| true, 1, limits)?;
+    let found = remade.difference(&meant, limits)?;
     against.check_unchanged()?;
     out.check_unchanged()?;
-    let bytes = out.tensors().iter().map(|it| it.len).sum();
-    if let Some(found) = found.into_iter().next() {
-        return Ok(Some(Verdict::Differs(found.into())));
-    }
-    if let Some(found) = remade.unpadded(limits)? {
+    if let Some(found) = found {
         return Ok(Some(Verdict::Differs(found)));
     }
     let config = &remade.forth.config;
@@ -201,10 +161,36 @@ fn compared(
     Ok(Some(match folder::difference(place, against, &go_along, limits)? {
         Some(said) => Verdict::Differs(Difference::said(said)),
         None => {
-            let dropped = remade.dropped().map(|(name, _)| name.to_owned());
-            Verdict::Same { bytes, dropped: dropped.collect() }
+            let dropped = remade.dropped().map(|(name, _)| name).filter(|it| chosen.has("", &[it]));
+            Verdict::Same { bytes, dropped: dropped.map(str::to_owned).collect() }
         }
     }))
+}
+
+/// The tensors of a result that a request selects: by their own names, or by the name of a tensor that they are made of if the
+/// result has none of that name.
+struct Chosen {
+    all: bool,
+    own: Vec<Pattern>,
+    sources: Vec<Pattern>,
+}
+
+impl Chosen {
+    fn of(request: &Request, out: &Input, against: &Input) -> Result<Chosen, Error> {
+        let names: Vec<&str> = out.names().chain(against.names()).collect();
+        let all = request.only.iter();
+        let all = all.map(|glob| Pattern::matching(glob, names.iter().copied()));
+        let all = all.collect::<Result<Vec<_>, Error>>()?;
+        let is_own = |pattern: &Pattern| out.names().any(|name| pattern.matches(name));
+        let (own, sources) = all.into_iter().partition(is_own);
+        Ok(Chosen { all: request.only.is_empty(), own, sources })
+    }
+
+    fn has(&self, name: &str, sources: &[&str]) -> bool {
+        let by_source = |it: &Pattern| sources.iter().any(|name| it.matches(name));
+        let own = self.own.iter().any(|it| it.matches(name));
+        self.all || own || self.sources.iter().any(by_source)
+    }
 }
 
 /// Returns whether a file has all tensors of another, by name.
@@ -252,18 +238,21 @@ impl<'a> Remade<'a> {
         self.forth.dropped.iter().filter_map(name)
     }
 
-    /// Returns the first difference in elements or padding.
-    pub(crate) fn difference(&self, limits: &Limits<'_>) -> Result<Option<Difference>, Error> {
-        let all = |_: &str, _: &[&str]| true;
-        match self.differences(&all, 1, limits)?.into_iter().next() {
+    /// Returns the first difference in elements or padding of the selected tensors.
+    pub(crate) fn difference(
+        &self,
+        meant: Meant<'_>,
+        limits: &Limits<'_>,
+    ) -> Result<Option<Difference>, Error> {
+        match self.differences(meant, 1, limits)?.into_iter().next() {
             Some(found) => Ok(Some(found.into())),
-            None => self.unpadded(limits),
+            None => self.unpadded(meant, limits),
         }
     }
 
-    /// Returns the first padding that the recipe does not write.
-    fn unpadded(&self, limits: &Limits<'_>) -> Result<Option<Difference>, Error> {
-        for tensor in self.padded() {
+    /// Returns the first padding of the selected tensors that the recipe does not write.
+    fn unpadded(&self, meant: Meant<'_>, limits: &Limits<'_>) -> Result<Option<Difference>, Error> {
+        for tensor in self.padded(meant) {
             limits.watch().check_cancelled()?;
             if let Some(found) = compare::padding(self.out, tensor, limits)? {
                 return Ok(Some(found));
@@ -272,68 +261,64 @@ impl<'a> Remade<'a> {
         Ok(None)
     }
 
-    /// Returns the tensors that differ, at most `most`; `meant` selects tensors by name and by the names of their sources.
+    /// Returns the tensors of the recipe that are selected and that the result has, in the order of the file.
+    fn pairs(&self, meant: Meant<'_>) -> Vec<(&'a Tensor, &Made)> {
+        let numbers = self.out.tensors().iter().enumerate();
+        let mut own: HashMap<&str, usize> =
+            numbers.map(|(number, it)| (it.name(), number)).collect();
+        for (name, tensor) in self.out.tied() {
+            if let Some(number) = own.get(tensor.name()).copied() {
+                own.entry(name).or_insert(number);
+            }
+        }
+        let made = self.forth.made.iter().filter(|made| meant(&made.name, &self.sources(made)));
+        let mut pairs: Vec<(usize, &Made)> =
+            made.filter_map(|made| Some((*own.get(made.name.as_str())?, made))).collect();
+        pairs.sort_by_key(|(number, _)| *number);
+        let pair = |(number, made)| Some((self.out.tensors().get(number)?, made));
+        pairs.into_iter().filter_map(pair).collect()
+    }
+
+    /// Returns the bytes of the selected tensors.
+    fn bytes(&self, meant: Meant<'_>) -> u64 {
+        let names: HashSet<&str> = self.pairs(meant).iter().map(|(it, _)| it.name()).collect();
+        let own = self.out.tensors().iter().filter(|it| names.contains(it.name()));
+        own.map(|tensor| tensor.len).fold(0, u64::saturating_add)
+    }
+
+    /// Returns the selected tensors that differ, at most `most`: those that one side does not have, then others in the order of the
+    /// file.
     pub(crate) fn differences(
         &self,
-        meant: &(dyn Fn(&str, &[&str]) -> bool + Sync),
+        meant: Meant<'_>,
         most: usize,
         limits: &Limits<'_>,
     ) -> Result<Vec<DifferentTensor>, Error> {
         let known = made::known(self.against, &self.forth);
-        let own: HashMap<&str, &Tensor> = self
-            .out
-            .tensors()
-            .iter()
-            .chain(self.out.tied().map(|(_, it)| it))
-            .map(|it| (it.name(), it))
-            .collect();
-        let tied: HashMap<&str, &Tensor> = self.out.tied().collect();
         let made: HashSet<&str> = self.forth.made.iter().map(|made| made.name.as_str()).collect();
-        let more = own.keys().filter(|name| !made.contains(*name) && meant(name, &[]));
-        let more =
-            more.map(|name| DifferentTensor { tensor: (*name).to_owned(), unlike: Unlike::More });
-        let found = Mutex::new(more.collect::<Vec<DifferentTensor>>());
-        let full = || found.lock().unwrap_or_else(PoisonError::into_inner).len() >= most;
-        let workers = limits.members(self.out.tensors().iter().map(|tensor| tensor.len).sum());
-        let room = (limits.budget().limit() / workers as u64 / 8).clamp(16, ROOM);
-        let made = self.forth.made.iter().filter(|made| meant(&made.name, &self.sources(made)));
-        let tensor = |made: &Made| {
-            let name = made.name.as_str();
-            own.get(name).or_else(|| tied.get(name)).copied()
-        };
-        let size = |made: &&Made| tensor(made).map_or(0, |tensor| tensor.len);
-        // A quarter of the memory is for both sides, a quarter for rows, and half to compare these with their storage.
-        let (read, limit) = (Mutex::new(HashSet::new()), limits.budget().limit());
-        let (budget, most) = (limits.budget(), limit / 2 / workers as u64);
-        let made_rows = Rooms::within(budget.clone(), (limit / 4, workers));
-        let join = || {
-            let rooms = [budget.buffer(room)?, budget.buffer(room)?];
-            let mut buffers = Buffers { rooms, made: &made_rows, budget, most, read: &read };
-            let (known, found, full, tensor) = (&known, &found, &full, &tensor);
-            Ok(move |made: &&Made| {
-                if full() {
-                    return Ok(Some(()));
-                }
-                let unlike = match tensor(made) {
-                    None => Some(Unlike::Missing),
-                    Some(tensor) => self.unlike(made, tensor, known, &mut buffers)?,
-                };
-                if let Some(unlike) = unlike {
-                    let one = DifferentTensor { tensor: made.name.clone(), unlike };
-                    found.lock().unwrap_or_else(PoisonError::into_inner).push(one);
-                }
-                Ok(None)
-            })
-        };
-        limits.first(workers, made, (size, 1, 1), join)?;
-        let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-        found.sort_by(|a, b| a.tensor.cmp(&b.tensor));
+        let own: HashSet<&str> = self.out.names().collect();
+        let different = |tensor: &str, unlike| DifferentTensor { tensor: tensor.into(), unlike };
+        let more = self.out.tensors().iter().map(Tensor::name);
+        let more = more.filter(|name| !made.contains(name) && meant(name, &[]));
+        let missing = self.forth.made.iter().filter(|made| !own.contains(made.name.as_str()));
+        let missing = missing.filter(|made| meant(&made.name, &self.sources(made)));
+        let more = more.map(|name| different(name, Unlike::More));
+        let missing = missing.map(|made| different(&made.name, Unlike::Missing));
+        let mut found: Vec<DifferentTensor> = more.chain(missing).collect();
+        for (tensor, made) in self.pairs(meant) {
+            if found.len() >= most {
+                break;
+            }
+            if let Some(unlike) = self.unlike(made, tensor, &known, limits)? {
+                found.push(different(&made.name, unlike));
+            }
+        }
         Ok(found)
     }
 
     /// Returns the tensors of the result that the recipe makes, and whose padding it writes; copied tensors have the padding of
     /// the source.
-    fn padded(&self) -> Vec<&'a Tensor> {
+    fn padded(&self, meant: Meant<'_>) -> Vec<&'a Tensor> {
         let known = made::known(self.against, &self.forth);
         let passes = |made: &Made| {
             made::unchanged(made, &known).is_some_and(|(_, own)| {
@@ -341,9 +326,9 @@ impl<'a> Remade<'a> {
                 !own.held.order.is_big() || self.out.tensor(&made.name).is_some_and(kept)
             })
         };
-        let made = self.forth.made.iter().filter(|made| !passes(made));
-        let names: HashSet<&str> = made.map(|made| made.name.as_str()).collect();
-        self.out.tensors().iter().filter(|tensor| names.contains(tensor.name())).collect()
+        let made = self.pairs(meant).into_iter().filter(|(_, made)| !passes(made));
+        let own = made.filter(|(tensor, made)| tensor.name() == made.name);
+        own.map(|(tensor, _)| tensor).collect()
     }
 
     /// Returns the names of the sources of a tensor.
@@ -361,7 +346,7 @@ impl<'a> Remade<'a> {
         made: &Made,
         tensor: &Tensor,
         known: &Known<'_>,
-        buffers: &mut Buffers<'_>,
+        limits: &Limits<'_>,
     ) -> Result<Option<Unlike>, Error> {
         if tensor.dims() != made.extents {
             let (is, was) = (tensor.dims().to_vec(), made.extents.clone());
@@ -371,88 +356,90 @@ impl<'a> Remade<'a> {
             let (is, was) = (tensor.dtype().to_string(), made.dtype.to_string());
             return Ok(Some(Unlike::Dtype { is, was }));
         }
-        let whole = self.whole(made, tensor, known)?;
-        let by_rows = whole.layout.is_some();
-        let out = Stored::of(self.out, tensor, by_rows, buffers.made)?;
-        if by_rows {
-            buffers.check((self.out, tensor), &out)?;
-        }
-        for piece in &whole.pieces {
-            if piece.nest.size() == 0 {
-                continue;
-            }
-            if let Some(cell) = self.piece(piece, (tensor, &out, whole.width), buffers)? {
-                return Ok(Some(Unlike::Element(cell)));
-            }
-        }
-        Ok(None)
+        let (found, told) = match self.copied(made, tensor, known) {
+            Some(own) => match self.other_byte(tensor, own, limits)? {
+                // A byte of an element has a coordinate by the index tables, and not by its place.
+                Some(found) if own.refusal.is_none() => {
+                    let (element, told) = self.other_element(made, tensor, known, limits)?;
+                    (element.or(Some(found)), told)
+                }
+                found => (found, 0),
+            },
+            None => self.other_element(made, tensor, known, limits)?,
+        };
+        limits.watch().advance(tensor.len.saturating_sub(told));
+        Ok(found.map(Unlike::Element))
     }
 
-    /// Returns the pieces of a tensor, from the storage of the source to that of the result.
-    fn whole(&self, made: &Made, tensor: &Tensor, known: &Known<'_>) -> Result<Whole, Error> {
-        if let Some((number, own)) = made::unchanged(made, known) {
-            let stored = own.len == tensor.len && own.storage == tensor.storage;
-            let turned = own.held.order != tensor.held.order;
-            if (own.refusal.is_some() || own.held.tables().is_some() && !turned) && stored {
-                return Ok(made::copied(&made.name, number, own).1);
-            }
+    /// Returns the tensor whose bytes the result has unchanged, because no layout is known by which its elements could be compared,
+    /// or because index tables state it on both sides.
+    fn copied(&self, made: &Made, tensor: &Tensor, known: &Known<'a>) -> Option<&'a Tensor> {
+        let (_, own) = made::unchanged(made, known)?;
+        let stored = own.len == tensor.len && own.storage == tensor.storage;
+        let turned = own.held.order != tensor.held.order;
+        let copied = own.refusal.is_some() || own.held.tables().is_some() && !turned;
+        (copied && stored).then_some(own)
+    }
+
+    /// Returns the first byte of a copied tensor that differs.
+    fn other_byte(
+        &self,
+        tensor: &Tensor,
+        own: &Tensor,
+        limits: &Limits<'_>,
+    ) -> Result<Option<Unequal>, Error> {
+        let sides = [self.out.place(tensor)?, self.against.place(own)?];
+        let sides = sides.map(|(source, at)| (Bytes::File(source), at));
+        let Some(at) = compare::unequal(sides, (tensor.len, 1), limits)? else { return Ok(None) };
+        let mut bytes = [[0u8]; 2];
+        for ((source, begin), byte) in sides.iter().zip(&mut bytes) {
+            source.read(byte, begin + at)?;
         }
+        let bits = u64::from(tensor.held.bits).max(1);
+        let coord = tensor.held.coord_at(at).unwrap_or_else(|| vec![at.saturating_mul(8) / bits]);
+        let [is, was] = bytes.map(|[byte]| byte.into());
+        let (offset, original) = (at as i64, at as i64);
+        Ok(Some(Unequal { pair: 0, coord, offset, original, is, was }))
+    }
+
+    /// Returns the first element that differs, in the order of coordinates, and the number of bytes that the watcher was told of.
+    fn other_element(
+        &self,
+        made: &Made,
+        tensor: &Tensor,
+        known: &Known<'_>,
+        limits: &Limits<'_>,
+    ) -> Result<(Option<Unequal>, u64), Error> {
+        let to = side((self.out, None), tensor, &tensor.held, Fill::Unspecified)?;
+        compare::check(&to)?;
         let wrong = |said: String| {
             error::unsupported(&self.out.path, format!("tensor {:?} {said}", made.name))
         };
-        let whole = made::whole(&made.parts, &tensor.held, known).map_err(wrong)?;
-        offsets::check(&whole, &made.parts, (&tensor.held, known)).map_err(wrong)?;
-        Ok(whole)
-    }
-
-    /// Returns the first element of a piece that differs.
-    fn piece(
-        &self,
-        piece: &Piece,
-        (tensor, out, width): (&Tensor, &Stored<'_>, u64),
-        buffers: &mut Buffers<'_>,
-    ) -> Result<Option<Cell>, Error> {
-        let made = |bytes: &mut [u8], from: u64| out.read(bytes, from);
-        let source = match piece.give {
-            Give::Tensor(take, _) => {
-                let tensor = self.against.tensors().get(take.tensor);
-                let of = |it| {
-                    Ok::<_, Error>((it, Stored::of(self.against, it, take.rows, buffers.made)?))
-                };
-                let found = tensor.map(of).transpose()?;
-                if let Some((tensor, stored)) = &found
-                    && buffers.is_new(take)
-                {
-                    buffers.check((self.against, tensor), stored)?;
+        let (mut search, mut given) = (Search::new(limits, true), 0u64);
+        for part in &made.parts {
+            let constant;
+            let from = match part.origin {
+                Origin::Source { tensor: number, offset } => {
+                    let (number, own) = known.tensor(number).map_err(wrong)?;
+                    let rounds = known.rounded.contains(&number);
+                    PartSide::of((self.against, own), offset, (tensor.dtype(), rounds))?
                 }
-                found.map(|(_, stored)| stored)
-            }
-            Give::Fill(_) => None,
-        };
-        let [one, other] = &mut buffers.rooms;
-        let given = |bytes: &mut [u8], from: u64| match (&piece.give, &source) {
-            (_, Some(source)) => source.read(bytes, from),
-            (Give::Fill(unit), None) => {
-                bytes.iter_mut().zip(unit.iter().cycle()).for_each(|(to, from)| *to = *from);
-                Ok(())
-            }
-            (Give::Tensor(..), None) => Err(error::usage("a tensor without a place")),
-        };
-        let sides = Sides { from: &given, to: &made, width, piece };
-        let found = match (piece.exact, &source) {
-            (Exact::Same, Some(_)) => match sides.summed(one)? {
-                None => return Ok(None),
-                Some(nest) => sides.first(&nest, [one, other])?,
-            },
-            (Exact::Same | Exact::Widen(_) | Exact::Narrow(_) | Exact::Round, _) => {
-                sides.first(&piece.nest, [one, other])?
-            }
-        };
-        let held = out.held(&tensor.held)?;
-        let bits = u64::from(held.bits).max(1);
-        let at =
-            |byte: u64| held.coord_at(byte).unwrap_or_else(|| vec![byte.saturating_mul(8) / bits]);
-        let cell = |(from, to, is, was)| Cell { coord: at(to * width), from, to, is, was };
-        Ok(found.map(cell))
+                Origin::Fill(bits) => {
+                    constant = Constant::new(bits, &tensor.held)?;
+                    constant.side((&self.out.path, &made.name))?
+                }
+            };
+            search.part((&to, part.offset), &from, &part.digits).map_err(wrong)??;
+            given = given.saturating_add(part.elements());
+        }
+        let size = tensor.dims().iter().copied().fold(1, u64::saturating_mul);
+        if given != size {
+            return Err(wrong(format!("has {size} elements, and its parts give {given}")));
+        }
+        let found = search.first.map(|(index, found)| {
+            let coord = unravel_index(index, tensor.dims()).collect();
+            Unequal { coord, ..found }
+        });
+        Ok((found, search.told))
     }
 }

@@ -14,19 +14,14 @@ use std::{collections::HashMap, path::Path, sync::Arc};
 use tilewright_core::{Dtype, Fill};
 use tilewright_notation::Spec;
 use tilewright_relayout::Plan;
-use tilewright_transfer::Limits;
 
 use crate::{
-    Difference, Error, Input, Tensor,
+    Error, Input, Tensor,
     assemble::stored::moved::{Moved, Rooms},
     convert::job::{program, reversed},
     error,
     layout::element_layout::{ElementLayout, width},
-    open::{
-        origin::{Made, Origin},
-        source::Source,
-    },
-    verify::compare::{self, side, side_at},
+    open::{origin::Made, source::Source},
 };
 
 /// A tensor of an input, and whether it is read in rows.
@@ -46,8 +41,6 @@ pub(crate) struct Stored<'c> {
     /// The position of its storage's first byte.
     at: u64,
     rows: Option<Arc<Moved<'c>>>,
-    /// The number of bytes of the storage, or of the rows.
-    pub(crate) len: u64,
 }
 
 /// Returns an array in rows of elements of `bits` bits; without `bits`, of the width of their type.
@@ -84,12 +77,11 @@ impl<'c> Stored<'c> {
         let moved = || {
             let to = in_rows(held).map_err(error::usage)?;
             let (plan, unit) = (Plan::of(program(name, held, &to, 0)?), reversed(held, &to));
-            let from = Box::new(Stored { source, at, rows: None, len: tensor.len });
+            let from = Box::new(Stored { source, at, rows: None });
             Ok::<_, Error>(Arc::new(Moved { name, plan, from, unit, narrow: None, rooms }))
         };
         let rows = rows.then(moved).transpose()?;
-        let len = rows.as_ref().map_or(tensor.len, |rows| rows.plan.dst_bytes());
-        Ok(Stored { source, at, rows, len })
+        Ok(Stored { source, at, rows })
     }
 
     /// Returns the layout of the elements that are read, of a tensor with this one.
@@ -98,18 +90,6 @@ impl<'c> Stored<'c> {
             Some(_) => in_rows(held).map_err(error::usage),
             None => Ok(held.clone()),
         }
-    }
-
-    /// Compares the rows of a tensor with its storage, each element at the place of the layout, and returns the first difference.
-    pub(crate) fn misread(
-        &self,
-        (input, tensor): (&Input, &Tensor),
-        limits: &Limits<'_>,
-    ) -> Result<Option<Difference>, Error> {
-        let own = self.held(&tensor.held)?;
-        let to = side_at((Origin::Made(self), 0, self.len), &tensor.name, &own, (0, false))?;
-        let from = side((input, None), tensor, &tensor.held, Fill::Unspecified)?;
-        compare::tensors(&to, &from, limits)
     }
 }
 

@@ -11,10 +11,12 @@ use std::{
 };
 
 use tempfile::TempDir;
+use tilewright_core::Dtype;
 use tilewright_notation::Spec;
+use tilewright_recipe::{Assembly, Digit, Made, Origin, Part};
 
 use crate::{
-    Conversion, Error, Reading, Report, Request, Tensor, Writer,
+    Assembling, Conversion, Error, Packaging, Reading, Report, Request, Tensor, Writer,
     commit::disk::fault::{self, Fault},
     layout::note_file,
     open,
@@ -63,11 +65,15 @@ pub(crate) enum Case {
     NewArrays,
     /// Arrays in memory over another file.
     OldArrays,
+    /// A new result of a recipe.
+    NewRecipe,
+    /// A result of a recipe over another file.
+    OldRecipe,
     /// A folder with a checkpoint and another file.
     NewFolder,
 }
 
-pub(crate) const CASES: [Case; 12] = [
+pub(crate) const CASES: [Case; 14] = [
     Case::NewSet,
     Case::OldSet,
     Case::MarkedSet,
@@ -80,11 +86,13 @@ pub(crate) const CASES: [Case; 12] = [
     Case::OldTiles,
     Case::NewArrays,
     Case::OldArrays,
+    Case::NewRecipe,
+    Case::OldRecipe,
 ];
 
 /// These cases and a folder, which one rename commits.
-const ALL: [Case; 13] = {
-    let mut all = [Case::NewFolder; 13];
+const ALL: [Case; 15] = {
+    let mut all = [Case::NewFolder; 15];
     let mut i = 0;
     while i < CASES.len() {
         all[i] = CASES[i];
@@ -100,7 +108,7 @@ impl Case {
 
     fn force(self) -> bool {
         let old = [Case::OldSet, Case::MarkedSet, Case::OldFile, Case::OldNote, Case::NoNote];
-        old.contains(&self) || matches!(self, Case::OldTiles | Case::OldArrays)
+        old.contains(&self) || matches!(self, Case::OldTiles | Case::OldArrays | Case::OldRecipe)
     }
 
     fn file(self) -> &'static str {
@@ -108,6 +116,7 @@ impl Case {
             Case::NewFolder => "m",
             _ if self.is_set() => "m.safetensors.index.json",
             _ if self.is_in_memory() => "a.npz",
+            _ if self.is_recipe() => "r.safetensors",
             _ => "a.npy",
         }
     }
@@ -123,6 +132,11 @@ impl Case {
     /// Returns whether the result is written in tiles, at their positions in the file.
     pub(crate) fn is_tiled(self) -> bool {
         matches!(self, Case::NewTiles | Case::OldTiles)
+    }
+
+    /// Returns whether a recipe makes the result.
+    fn is_recipe(self) -> bool {
+        matches!(self, Case::NewRecipe | Case::OldRecipe)
     }
 
     /// Returns whether the arrays are in memory.
@@ -147,6 +161,9 @@ fn make(folder: &Path, case: Case, shards: [&str; 2], seed: u8) {
     fs::create_dir_all(folder).unwrap();
     if case.is_in_memory() {
         return write(&folder.join(case.file()), seed, Request::new()).map(drop).unwrap();
+    }
+    if case.is_recipe() {
+        return fs::write(folder.join(case.file()), safetensors("a", seed)).unwrap();
     }
     if !case.is_set() {
         let mut bytes = crate::container::npy::header_bytes("|u1", false, case.shape());
@@ -181,7 +198,7 @@ pub(crate) fn prepare(case: Case) -> TempDir {
     fs::create_dir(&out).unwrap();
     match case {
         Case::NewSet | Case::NewFile | Case::NewNote => {}
-        Case::NewTiles | Case::NewArrays | Case::NewFolder => {}
+        Case::NewTiles | Case::NewArrays | Case::NewFolder | Case::NewRecipe => {}
         Case::OldNote | Case::NoNote => {
             make(&folder.path().join("old"), case, ["", ""], 50);
             let old = open(folder.path().join("old").join(case.file()), &Reading::default());
@@ -194,7 +211,9 @@ pub(crate) fn prepare(case: Case) -> TempDir {
             let marked = ["1.tilewright-0123456789abcdef.safetensors", "2.safetensors"];
             make(&out, case, marked, 50);
         }
-        Case::OldFile | Case::OldTiles | Case::OldArrays => make(&out, case, ["", ""], 50),
+        Case::OldFile | Case::OldTiles | Case::OldArrays | Case::OldRecipe => {
+            make(&out, case, ["", ""], 50);
+        }
     }
     folder
 }
@@ -210,7 +229,25 @@ pub(crate) fn run(folder: &Path, case: Case) -> Result<Report, Error> {
         _ => folder.join("in").join(case.file()),
     };
     let input = open(path, &Reading::default())?;
+    if case.is_recipe() {
+        let request = Request::new().force(case.force()).memory(4096).verify(true);
+        let packaging = Packaging::default();
+        return Assembling::prepare(&input, &turned(), out, request, &packaging)?.run(&());
+    }
     Conversion::prepare(&input, out, request)?.run(&())
+}
+
+/// Returns the transpose of the first tensor, behind a row of a constant.
+fn turned() -> Assembly {
+    let digit = |extent, source, made| Digit { extent, source, made };
+    let source = Origin::Source { tensor: 0, offset: 0 };
+    let parts = vec![
+        Part { origin: Origin::Fill(9), offset: 0, digits: vec![digit(2, 0, 1)] },
+        Part { origin: source, offset: 2, digits: vec![digit(6, 1, 2), digit(2, 6, 1)] },
+    ];
+    let (name, dtype, extents) = ("t".into(), Dtype::U8, vec![7, 2]);
+    let made = Made { name, dtype, extents, layout: None, parts };
+    Assembly { made: vec![made], ..Assembly::default() }
 }
 
 /// The result as a reader sees it.
