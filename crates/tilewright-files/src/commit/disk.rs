@@ -31,7 +31,7 @@ pub fn create(path: &Path, mode: u32) -> io::Result<File> {
     #[cfg(not(unix))]
     let _ = mode;
     let file = options.open(path)?;
-    #[cfg(test)]
+    #[cfg(debug_assertions)]
     trace::note(|| trace::Done::Create(path.into()));
     Ok(file)
 }
@@ -40,7 +40,7 @@ pub fn create(path: &Path, mode: u32) -> io::Result<File> {
 #[doc(hidden)]
 pub fn write(mut file: &File, bytes: &[u8]) -> io::Result<()> {
     step("write")?;
-    #[cfg(test)]
+    #[cfg(debug_assertions)]
     trace::note(|| trace::Done::Write(trace::path(file), bytes.into()));
     file.write_all(bytes)
 }
@@ -49,7 +49,7 @@ pub fn write(mut file: &File, bytes: &[u8]) -> io::Result<()> {
 #[doc(hidden)]
 pub fn extend(mut file: &File, len: u64) -> io::Result<()> {
     step("extend")?;
-    #[cfg(test)]
+    #[cfg(debug_assertions)]
     trace::note(|| {
         let more = len - file.metadata().map_or(len, |facts| facts.len());
         trace::Done::Write(trace::path(file), vec![0; more as usize])
@@ -66,7 +66,7 @@ pub(crate) fn copy(file: &File, from: &File, mut at: u64, len: u64) -> io::Resul
     let len = usize::try_from(len).unwrap_or(usize::MAX);
     match rustix::fs::copy_file_range(from, Some(&mut at), file, None, len) {
         Ok(copied) => {
-            #[cfg(test)]
+            #[cfg(debug_assertions)]
             trace::note(|| {
                 let mut bytes = vec![0; copied];
                 let read = tilewright_transfer::read_at(from, &mut bytes, at - copied as u64);
@@ -91,7 +91,7 @@ pub(crate) fn copy(_file: &File, _from: &File, _at: u64, _len: u64) -> io::Resul
 #[doc(hidden)]
 pub fn place(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
     step("place")?;
-    #[cfg(test)]
+    #[cfg(debug_assertions)]
     trace::note(|| trace::Done::Place(trace::path(file), at, bytes.into()));
     tilewright_transfer::write_at(file, bytes, at)
 }
@@ -100,7 +100,7 @@ pub fn place(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
 #[doc(hidden)]
 pub fn sync(file: &File) -> io::Result<()> {
     step("sync")?;
-    #[cfg(test)]
+    #[cfg(debug_assertions)]
     trace::note(|| trace::Done::Sync(trace::path(file)));
     file.sync_all()
 }
@@ -109,13 +109,15 @@ pub fn sync(file: &File) -> io::Result<()> {
 #[doc(hidden)]
 pub fn sync_data(file: &File) -> io::Result<()> {
     step("sync of data")?;
+    #[cfg(debug_assertions)]
+    trace::note(|| trace::Done::Sync(trace::path(file)));
     file.sync_data()
 }
 
 /// Gives a file its name; an existing file of that name is replaced only with `force`.
 pub(crate) fn rename(from: TempPath, to: &Path, force: bool) -> io::Result<()> {
     step("rename")?;
-    #[cfg(test)]
+    #[cfg(debug_assertions)]
     trace::note(|| trace::Done::Rename(from.to_path_buf(), to.into()));
     let renamed = if force { from.persist(to) } else { from.persist_noclobber(to) };
     renamed.map_err(|failed| failed.error)
@@ -125,6 +127,8 @@ pub(crate) fn rename(from: TempPath, to: &Path, force: bool) -> io::Result<()> {
 #[doc(hidden)]
 pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     step("rename of a file")?;
+    #[cfg(debug_assertions)]
+    trace::note(|| trace::Done::Rename(from.into(), to.into()));
     let renamed = TempPath::try_from_path(from)?.persist_noclobber(to);
     renamed.map_err(|failed| match failed.path.keep() {
         Ok(_) => failed.error,
@@ -136,7 +140,7 @@ pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
 #[doc(hidden)]
 pub fn remove(path: &Path) -> io::Result<()> {
     step("remove")?;
-    #[cfg(test)]
+    #[cfg(debug_assertions)]
     trace::note(|| trace::Done::Remove(path.into()));
     fs::remove_file(path)
 }
@@ -145,21 +149,30 @@ pub fn remove(path: &Path) -> io::Result<()> {
 #[doc(hidden)]
 pub fn create_folder(path: &Path) -> io::Result<()> {
     step("create of a folder")?;
-    fs::create_dir(path)
+    fs::create_dir(path)?;
+    #[cfg(debug_assertions)]
+    trace::note(|| trace::Done::CreateFolder(path.into()));
+    Ok(())
 }
 
 /// Gives a folder its name, which must be free.
 #[doc(hidden)]
 pub fn rename_folder(from: &Path, to: &Path) -> io::Result<()> {
     step("rename of a folder")?;
-    fs::rename(from, to)
+    fs::rename(from, to)?;
+    #[cfg(debug_assertions)]
+    trace::note(|| trace::Done::RenameFolder(from.into(), to.into()));
+    Ok(())
 }
 
 /// Removes an empty folder.
 #[doc(hidden)]
 pub fn remove_folder(path: &Path) -> io::Result<()> {
     step("remove of a folder")?;
-    fs::remove_dir(path)
+    fs::remove_dir(path)?;
+    #[cfg(debug_assertions)]
+    trace::note(|| trace::Done::RemoveFolder(path.into()));
+    Ok(())
 }
 
 /// Waits until the names in a folder are on the disk. If the folder cannot be opened for reading, or its file system does not
@@ -168,8 +181,8 @@ pub fn remove_folder(path: &Path) -> io::Result<()> {
 #[doc(hidden)]
 pub fn sync_folder(folder: &Path) -> io::Result<()> {
     step("sync of a folder")?;
-    #[cfg(test)]
-    trace::note(|| trace::Done::SyncFolder);
+    #[cfg(debug_assertions)]
+    trace::note(|| trace::Done::SyncFolder(folder.into()));
     match File::open(folder).and_then(|folder| folder.sync_all()) {
         Err(cause) if is_unknown(&cause) => Ok(()),
         synced => synced,
@@ -215,20 +228,25 @@ fn listed(folder: &Path) -> io::Result<Vec<OsString>> {
 }
 
 /// The calls of a run in order, for tests.
-#[cfg(test)]
-pub(crate) mod trace {
+#[cfg(debug_assertions)]
+#[doc(hidden)]
+pub mod trace {
     use std::{cell::RefCell, fs::File, path::PathBuf};
 
     /// A call and its file, under the name that it had at that time.
     #[derive(Clone, Debug)]
-    pub(crate) enum Done {
+    #[doc(hidden)]
+    pub enum Done {
         Create(PathBuf),
         Write(PathBuf, Vec<u8>),
         Place(PathBuf, u64, Vec<u8>),
         Sync(PathBuf),
         Rename(PathBuf, PathBuf),
         Remove(PathBuf),
-        SyncFolder,
+        CreateFolder(PathBuf),
+        RenameFolder(PathBuf, PathBuf),
+        RemoveFolder(PathBuf),
+        SyncFolder(PathBuf),
     }
 
     thread_local! {
@@ -236,7 +254,8 @@ pub(crate) mod trace {
     }
 
     /// Returns the calls of `run` on this thread.
-    pub(crate) fn of<T>(run: impl FnOnce() -> T) -> Vec<Done> {
+    #[doc(hidden)]
+    pub fn of<T>(run: impl FnOnce() -> T) -> Vec<Done> {
         DONE.set(Some(vec![]));
         run();
         DONE.take().unwrap_or_default()
@@ -248,6 +267,12 @@ pub(crate) mod trace {
                 all.push(done());
             }
         });
+    }
+
+    /// Records bytes that are written at byte `at` of a file by other means.
+    #[doc(hidden)]
+    pub fn placed(file: &File, bytes: &[u8], at: u64) {
+        note(|| Done::Place(path(file), at, bytes.into()));
     }
 
     /// Returns the current name of an opened file.

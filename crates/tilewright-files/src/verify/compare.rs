@@ -180,7 +180,7 @@ pub(crate) fn unequal(
     limits.first(members, pieces, (|_: &_| 1, 1, 0), join)
 }
 
-/// Returns the first element that differs, pair by pair and box by box. The watcher is told of `bytes` bytes.
+/// Returns the first element that differs, pair by pair and box by box. The progress of all pairs is `bytes` bytes.
 pub(crate) fn unequal_element(
     pairs: &[&Pair<'_>],
     bytes: u64,
@@ -423,7 +423,7 @@ impl Both<'_, '_> {
                 let given = element(self.b.bytes(), b, from.bits, word);
                 let (value, given) =
                     (value.ok_or_else(|| missing(to))?, given.ok_or_else(|| missing(from))?);
-                // An element that would lose a bit has no expected value.
+                // No value is expected for an element that would lose a bit.
                 let expected = self.expected(given);
                 if expected != Some(value) {
                     return Ok(Some((i, value, expected.unwrap_or(given))));

@@ -36,7 +36,7 @@ pub(crate) struct SharedDigit {
 const PARTS: u64 = 1 << 12;
 
 impl Selection {
-    /// Returns the elements at these digits of arrays of so many elements; the error describes what lies outside.
+    /// Returns the elements at these digits of arrays of these sizes; the error names an element outside of its array.
     pub(crate) fn new(
         first: [u64; 2],
         digits: &[Digit],
@@ -170,8 +170,7 @@ impl Selection {
     }
 }
 
-/// Digits whose sum carries at a place of an array: the number of values below the place, and what the first element and a step of
-/// each digit are there.
+/// Digits whose sum carries in a division: the divisor, and the divided number at digits of 0 and for a step of each digit.
 struct Carry {
     by: u64,
     first: u64,

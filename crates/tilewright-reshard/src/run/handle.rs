@@ -24,7 +24,11 @@ impl Handle {
     /// Writes all of `bytes` from byte `at` of a file on.
     pub(crate) fn write(&self, bytes: &[u8], at: u64) -> io::Result<()> {
         match self {
-            Handle::File(file) => write_at(file, bytes, at),
+            Handle::File(file) => {
+                #[cfg(debug_assertions)]
+                tilewright_files::disk::trace::placed(file, bytes, at);
+                write_at(file, bytes, at)
+            }
             Handle::Object(_) => Err(io::ErrorKind::Unsupported.into()),
         }
     }

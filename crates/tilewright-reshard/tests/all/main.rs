@@ -8,6 +8,8 @@ mod faults;
 mod gguf;
 mod killed;
 mod laws;
+#[cfg(debug_assertions)]
+mod losses;
 mod pairs;
 mod real;
 mod refused;

@@ -178,7 +178,7 @@ impl<'l> Search<'l> {
             if index < first {
                 self.first = Some((index, found));
             }
-            // The watcher is told of these bytes once.
+            // Later passes over these bytes report no progress.
             limits = &again;
         }
         self.told = self.told.saturating_add(bytes);

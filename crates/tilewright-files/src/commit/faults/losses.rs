@@ -106,7 +106,8 @@ fn numbered(world: &mut World, done: Vec<Done>) -> Vec<Call> {
                 names.remove(&path);
                 Call::Remove(path)
             }
-            Done::SyncFolder => Call::SyncFolder,
+            Done::SyncFolder(_) => Call::SyncFolder,
+            Done::CreateFolder(_) | Done::RenameFolder(..) | Done::RemoveFolder(_) => continue,
         });
     }
     calls
@@ -231,7 +232,7 @@ fn a_name_before_its_bytes_is_found() {
             }
             false => done.push(rename),
         }
-        done.push(Done::SyncFolder);
+        done.push(Done::SyncFolder(PathBuf::new()));
         done
     };
     for early in [false, true] {
