@@ -1,10 +1,20 @@
-//! Measures conversions from a store to a store beside a copy by the same client, in turns; the store is a server of this process.
+//! Measures conversions from a store to a store beside a copy by the same client, in turns. The store is a server in a process of
+//! its own on this machine, without encryption.
 //!
-//! `cargo run --release -p tilewright-files --features remote --example remote_speed [-- MiB]`, by default with 512 MiB. It prints
-//! the layouts and the recipe of the result, seconds of wall time (and of CPU time of this process, the server included, if the system reports it), and the median of the
-//! ratios of the rounds: the time of the copy divided by that of the conversion.
+//! `cargo run --release -p tilewright-files --features remote --example remote_speed [-- MiB [NAME…]]`, by default with 512 MiB and
+//! all results: three layouts, and a recipe that fuses matrices. Each round prints the seconds of wall time, and those of CPU time
+//! of the client and of the server, if the system reports them. Then follow the medians of the ratios of the rounds: the time of
+//! the copy divided by that of the conversion, by wall time and by the client's CPU time.
 
-use std::{error::Error, fs, sync::mpsc::sync_channel, thread, time::Instant};
+use std::{
+    error::Error,
+    fs,
+    io::{BufRead, BufReader},
+    process::{Child, Command, Stdio},
+    sync::mpsc::sync_channel,
+    thread,
+    time::Instant,
+};
 
 use tilewright_files::{Assembling, Conversion, Packaging, Reading, Request, Writer, open};
 use tilewright_notation::Spec;
@@ -13,6 +23,13 @@ use tilewright_remote::{Location, Object, Upload, set_variable};
 use tilewright_testing::Objects;
 
 const ROUNDS: usize = 5;
+
+/// The results that are measured: layouts, and the recipe.
+const RESULTS: [&str; 4] = ["zN", "{1,0:T(8,128)(2,1)}", "col-major", FUSED];
+const FUSED: &str = "fused";
+
+/// The word that makes this program the server.
+const SERVE: &str = "serve";
 
 /// The number of bytes that the copy reads at once, by several requests.
 const WINDOW: usize = 64 << 20;
@@ -30,29 +47,89 @@ to = "layers.{n}.gate_up : (i + i') h"
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
 fn main() -> Outcome<()> {
-    let mib: u64 = std::env::args().nth(1).and_then(|word| word.parse().ok()).unwrap_or(512);
-    let server = Objects::start();
-    server.variables().iter().for_each(|(name, value)| set_variable(name, value));
-    server.put("bucket/in.safetensors", &model(mib)?);
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let mib = words.first().and_then(|word| word.parse().ok()).unwrap_or(512);
+    if words.get(1).is_some_and(|word| word == SERVE) {
+        return serve(mib);
+    }
+    let server = Server::start(mib)?;
     println!("{mib} MiB, {} cores, {ROUNDS} rounds", thread::available_parallelism()?);
-    for name in ["zN", "{1,0:T(8,128)(2,1)}", "col-major", "fused"] {
-        let mut ratios = Vec::new();
+    let is_wanted = |name: &&str| words.len() < 2 || words.iter().any(|word| word == *name);
+    for name in RESULTS.into_iter().filter(is_wanted) {
+        let mut ratios = [Vec::new(), Vec::new()];
         for _ in 0..ROUNDS {
-            let copied = timed(&copy)?;
-            let converted = timed(&|| if name == "fused" { fuse() } else { convert(name) })?;
-            println!(
-                "{name:10} copy {:.2} s ({:.2} s CPU), convert {:.2} s ({:.2} s CPU)",
-                copied.0, copied.1, converted.0, converted.1
-            );
-            ratios.push(copied.0 / converted.0);
+            let copied = server.timed(&copy)?;
+            let made = server.timed(&|| if name == FUSED { fuse() } else { convert(name) })?;
+            println!("{name:10} copy {}, convert {}", said(copied), said(made));
+            ratios[0].push(copied[0] / made[0]);
+            ratios[1].push(copied[1] / made[1]);
         }
-        ratios.sort_by(f64::total_cmp);
-        println!("{name:10} {:.2} of a copy", ratios[ROUNDS / 2]);
+        let [wall, cpu] = ratios.map(|mut all| {
+            all.sort_by(f64::total_cmp);
+            all[ROUNDS / 2]
+        });
+        println!("{name:10} {wall:.2} of a copy, {cpu:.2} by the client's CPU time");
     }
     Ok(())
 }
 
-/// Returns the bytes of a checkpoint of matrices of 32 MiB and vectors.
+fn said([wall, client, server]: [f64; 3]) -> String {
+    format!("{wall:.2} s (CPU {client:.2} + {server:.2} s)")
+}
+
+/// Serves a checkpoint until standard input ends.
+fn serve(mib: u64) -> Outcome<()> {
+    let server = Objects::start();
+    server.put("bucket/in.safetensors", &model(mib)?);
+    server.variables().iter().for_each(|(name, value)| println!("{name}={value}"));
+    println!();
+    let _ = std::io::stdin().lines().next();
+    Ok(())
+}
+
+/// The process of the server.
+struct Server(Child);
+
+impl Server {
+    /// Starts this program as the server, and uses its variables.
+    fn start(mib: u64) -> Outcome<Server> {
+        let mut command = Command::new(std::env::current_exe()?);
+        let command = command.args([&mib.to_string(), SERVE]);
+        let mut server = Server(command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?);
+        for line in BufReader::new(server.0.stdout.take().ok_or("no output")?).lines() {
+            let line = line?;
+            let Some((name, value)) = line.split_once('=') else { break };
+            set_variable(name, value);
+        }
+        Ok(server)
+    }
+
+    /// Returns the seconds that a function takes: wall time, CPU time of this process, and of the server.
+    fn timed(&self, run: &dyn Fn() -> Outcome<()>) -> Outcome<[f64; 3]> {
+        let cpu = || [cpu("self"), cpu(&self.0.id().to_string())];
+        let (begun, before) = (Instant::now(), cpu());
+        run()?;
+        let (wall, after) = (begun.elapsed().as_secs_f64(), cpu());
+        Ok([wall, after[0] - before[0], after[1] - before[1]])
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.0.stdin.take());
+        let _ = self.0.wait();
+    }
+}
+
+/// Returns the seconds of CPU time of a process so far; 0 if the system does not report it.
+fn cpu(process: &str) -> f64 {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    let ticks: f64 = fields.skip(11).take(2).filter_map(|field| field.parse::<f64>().ok()).sum();
+    ticks / 100.
+}
+
+/// Returns the bytes of a checkpoint of matrices of 32 MiB.
 fn model(mib: u64) -> Outcome<Vec<u8>> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("in.safetensors");
@@ -72,21 +149,6 @@ fn model(mib: u64) -> Outcome<Vec<u8>> {
     }
     writer.write(&path, &())?;
     Ok(fs::read(path)?)
-}
-
-/// Returns the seconds of wall and CPU time that a function takes.
-fn timed(run: &dyn Fn() -> Outcome<()>) -> Outcome<(f64, f64)> {
-    let (begun, before) = (Instant::now(), cpu());
-    run()?;
-    Ok((begun.elapsed().as_secs_f64(), cpu() - before))
-}
-
-/// Returns the seconds of CPU time of this process so far; 0 if the system does not report it.
-fn cpu() -> f64 {
-    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
-    let ticks: f64 = fields.skip(11).take(2).filter_map(|field| field.parse::<f64>().ok()).sum();
-    ticks / 100.
 }
 
 /// Copies the object: a thread reads while this one writes.

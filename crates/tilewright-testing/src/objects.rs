@@ -8,6 +8,7 @@ use std::{
     fmt::Write as _,
     io::{BufRead, BufReader, Read, Write},
     net::{TcpListener, TcpStream},
+    ops::Range,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread,
     time::Duration,
@@ -287,16 +288,23 @@ struct Asked {
     target: String,
 }
 
-/// An answer: status, further headers, body.
+/// An answer: status, further headers, and the part of some bytes that is its body.
 struct Told {
     status: u16,
     headers: Vec<(String, String)>,
-    body: Vec<u8>,
+    bytes: Arc<Vec<u8>>,
+    part: Range<usize>,
 }
 
 impl Told {
     fn new(status: u16, body: impl Into<Vec<u8>>) -> Told {
-        Told { status, headers: Vec::new(), body: body.into() }
+        let bytes = body.into();
+        let part = 0..bytes.len();
+        Told { status, headers: Vec::new(), bytes: bytes.into(), part }
+    }
+
+    fn body(&self) -> &[u8] {
+        self.bytes.get(self.part.clone()).unwrap_or_default()
     }
 
     fn with(mut self, name: &str, value: impl Into<String>) -> Told {
@@ -314,7 +322,7 @@ impl Told {
 
 /// Answers the next request of a connection; `None` if the connection ends.
 fn answer_one(state: &Mutex<ServerState>, stream: &TcpStream) -> Option<()> {
-    let asked = read(stream)?;
+    let mut asked = read(stream)?;
     let fault = {
         let mut state = lock(state);
         let number = state.came.len();
@@ -337,23 +345,20 @@ fn answer_one(state: &Mutex<ServerState>, stream: &TcpStream) -> Option<()> {
     let mut told = match fault {
         Some(Planted::Reset) => return None,
         Some(Planted::Status(status)) => Told::error(status, "SlowDown"),
-        _ => lock(state).answer(&asked),
+        _ => lock(state).answer(&mut asked),
     };
+    told.headers.push(("content-length".into(), told.body().len().to_string()));
     if asked.method == "HEAD" {
-        told.headers.push(("content-length".into(), told.body.len().to_string()));
-        told.body.clear();
-    } else {
-        told.headers.push(("content-length".into(), told.body.len().to_string()));
+        told.part.end = told.part.start;
     }
     if fault == Some(Planted::Lost) {
         return None;
     }
-    let half = told.body.len() / 2;
     if fault == Some(Planted::Short) {
-        told.body.truncate(half);
+        told.part.end = told.part.start + told.part.len() / 2;
     }
     if let Some(came) = lock(state).came.get_mut(number) {
-        (came.status, came.sent) = (told.status, told.body.len() as u64);
+        (came.status, came.sent) = (told.status, told.body().len() as u64);
     }
     write(stream, &told)?;
     (fault != Some(Planted::Short)).then_some(())
@@ -409,7 +414,7 @@ fn write(mut stream: &TcpStream, told: &Told) -> Option<()> {
     }
     head.push_str("\r\n");
     stream.write_all(head.as_bytes()).ok()?;
-    stream.write_all(&told.body).ok()?;
+    stream.write_all(told.body()).ok()?;
     stream.flush().ok()
 }
 
@@ -421,15 +426,15 @@ impl ServerState {
         tag
     }
 
-    fn answer(&mut self, asked: &Asked) -> Told {
+    fn answer(&mut self, asked: &mut Asked) -> Told {
         if let Some(rest) = asked.path.strip_prefix("api/models/") {
             return self.described(rest);
         }
         if let Some((repo, rest)) = asked.path.split_once("/resolve/") {
             return self.resolved(asked, repo, rest);
         }
-        let upload = asked.query.get("uploadId");
-        match (asked.method.as_str(), upload) {
+        let upload = asked.query.get("uploadId").cloned();
+        match (asked.method.as_str(), upload.as_deref()) {
             ("GET", None) if asked.query.contains_key("list-type") => self.listed(asked),
             ("GET" | "HEAD", None) => self.got(asked, &asked.path),
             ("PUT", None) => self.written(asked),
@@ -463,25 +468,24 @@ impl ServerState {
             let (from, last) = range.strip_prefix("bytes=")?.split_once('-')?;
             Some((from.parse::<usize>().ok()?, last.parse::<usize>().ok()?))
         });
-        let Some((from, last)) = range else { return told(Told::new(200, bytes.to_vec())) };
+        let whole = |status, part| Told { status, headers: Vec::new(), bytes: bytes.clone(), part };
+        let Some((from, last)) = range else { return told(whole(200, 0..bytes.len())) };
         let end = (last + 1).min(bytes.len());
-        match bytes.get(from..end).filter(|part| !part.is_empty()) {
-            None => Told::error(416, "InvalidRange"),
-            Some(part) => {
-                let said = format!("bytes {from}-{}/{}", end - 1, bytes.len());
-                told(Told::new(206, part)).with("content-range", said)
-            }
+        if from >= end {
+            return Told::error(416, "InvalidRange");
         }
+        let said = format!("bytes {from}-{}/{}", end - 1, bytes.len());
+        told(whole(206, from..end)).with("content-range", said)
     }
 
-    fn written(&mut self, asked: &Asked) -> Told {
+    fn written(&mut self, asked: &mut Asked) -> Told {
         // S3 and Google's store spell the same condition.
         let names = ["if-none-match", "x-goog-if-generation-match"];
         let is_new = names.iter().any(|name| asked.headers.contains_key(*name));
         if is_new && self.objects.contains_key(&asked.path) {
             return Told::error(412, "PreconditionFailed");
         }
-        let tag = self.store(&asked.path, asked.body.clone());
+        let tag = self.store(&asked.path, std::mem::take(&mut asked.body));
         Told::new(200, "").with("etag", tag)
     }
 
@@ -498,17 +502,19 @@ impl ServerState {
         )
     }
 
-    fn part(&mut self, asked: &Asked, id: &str) -> Told {
+    fn part(&mut self, asked: &mut Asked, id: &str) -> Told {
         let number = asked.query.get("partNumber").and_then(|number| number.parse().ok());
         let (Some(number), Some((_, parts))) = (number, self.uploads.get_mut(id)) else {
             return Told::error(404, "NoSuchUpload");
         };
-        parts.insert(number, asked.body.clone());
-        Told::new(200, "").with("etag", format!("\"part-{number}-{}\"", asked.body.len()))
+        let bytes = std::mem::take(&mut asked.body);
+        let tag = format!("\"part-{number}-{}\"", bytes.len());
+        parts.insert(number, bytes);
+        Told::new(200, "").with("etag", tag)
     }
 
     fn completed(&mut self, asked: &Asked, id: &str) -> Told {
-        let Some((name, parts)) = self.uploads.get(id).cloned() else {
+        let Some((_, parts)) = self.uploads.get(id) else {
             return Told::error(404, "NoSuchUpload");
         };
         let text = String::from_utf8_lossy(&asked.body).into_owned();
@@ -517,15 +523,17 @@ impl ServerState {
             .skip(1)
             .filter_map(|rest| rest.split('<').next()?.parse().ok())
             .collect();
-        let mut bytes = Vec::new();
         for (at, number) in named.iter().enumerate() {
             let Some(part) = parts.get(number) else { return Told::error(400, "InvalidPart") };
             if at + 1 < named.len() && part.len() < 5 << 20 {
                 return Told::error(400, "EntityTooSmall");
             }
-            bytes.extend_from_slice(part);
         }
-        self.uploads.remove(id);
+        let (name, mut parts) = self.uploads.remove(id).unwrap_or_default();
+        let mut bytes = Vec::with_capacity(parts.values().map(Vec::len).sum());
+        for number in named {
+            bytes.append(&mut parts.remove(&number).unwrap_or_default());
+        }
         let tag = self.store(&name, bytes);
         let (bucket, key) = name.split_once('/').unwrap_or_default();
         Told::new(
