@@ -16,7 +16,7 @@ use object_store::{
 };
 use reqwest::{Method, StatusCode};
 
-use crate::left::note_left;
+use crate::upload::left::note_left;
 
 /// The largest number of bytes of an error that are read.
 const MOST: usize = 64 << 10;

@@ -32,13 +32,10 @@ mod client;
 mod entry;
 mod error;
 mod hub;
-mod left;
 mod list;
 mod location;
 mod object;
-mod parts;
 mod patience;
-mod proof;
 mod redacted;
 mod runtime;
 mod settings;
@@ -47,13 +44,11 @@ mod upload;
 mod web;
 
 pub use entry::Entry;
-pub use left::unaborted;
 pub use list::{is_folder, list};
 pub use location::Location;
 #[doc(hidden)]
 pub use location::SCHEMES;
 pub use object::Object;
-pub use parts::{PartUpload, SentPart};
 pub use patience::{Patience, patience, set_patience};
 pub use redacted::redacted;
 pub use runtime::cancel_by;
@@ -61,4 +56,9 @@ pub use settings::set_variable;
 pub use tilewright_error::Error;
 #[doc(hidden)]
 pub use upload::{LEAST_PART, MOST_PARTS};
-pub use upload::{Upload, exists, put, remove};
+pub use upload::{
+    Upload, exists,
+    left::unaborted,
+    parts::{PartUpload, SentPart},
+    put, remove,
+};

@@ -66,14 +66,17 @@ pub(crate) struct Repo {
 pub const SCHEMES: [&str; 6] = ["s3://", "gs://", "az://", "https://", "http://", "hf://"];
 
 impl Location {
-    /// Returns whether a text has the beginning of a location.
+    /// Returns whether a text has the beginning of a location. Schemes may have capital letters.
     ///
     /// ```
     /// use tilewright_remote::Location;
     /// assert!(Location::is_one("hf://owner/name") && !Location::is_one("model.safetensors"));
     /// ```
     pub fn is_one(text: &str) -> bool {
-        SCHEMES.iter().any(|scheme| text.starts_with(scheme))
+        let begins = |scheme: &&str| {
+            text.get(..scheme.len()).is_some_and(|own| own.eq_ignore_ascii_case(scheme))
+        };
+        SCHEMES.iter().any(|scheme| begins(&scheme))
     }
 
     /// Parses a location.
@@ -89,7 +92,7 @@ impl Location {
     /// ```
     pub fn parse(text: &str) -> Result<Location, Error> {
         let (scheme, rest) = text.split_once("://").unwrap_or_default();
-        let place = match scheme {
+        let place = match scheme.to_ascii_lowercase().as_str() {
             "s3" => stored(Scheme::S3, rest)?,
             "gs" => stored(Scheme::Gs, rest)?,
             "az" => stored(Scheme::Az, rest)?,
@@ -298,6 +301,12 @@ mod tests {
             let location = Location::parse(text).unwrap();
             assert_eq!(location.to_string(), text);
             assert!(Location::parse(&location.to_string()).unwrap() == location);
+        }
+        for (text, printed) in
+            [("S3://Bucket/A", "s3://Bucket/A"), ("HTTPS://Host/A", "https://host/A")]
+        {
+            assert!(Location::is_one(text), "{text}");
+            assert_eq!(Location::parse(text).unwrap().to_string(), printed);
         }
         let pr = Location::parse("hf://owner/name@refs/pr/7/b.json").unwrap();
         assert_eq!(pr.to_string(), "hf://owner/name@refs%2Fpr%2F7/b.json");

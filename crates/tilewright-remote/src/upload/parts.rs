@@ -7,10 +7,13 @@ use object_store::{Error as Cause, MultipartId, multipart::PartId, path::Path};
 
 use crate::{
     Error, Location, error,
-    proof::{is_visible, joined, settled},
     runtime::{check_signal, wait, wait_to_end},
     store::Store,
-    upload::{look, started, taken, writable},
+    upload::{
+        look,
+        proof::{is_visible, joined, settled},
+        started, taken, writable,
+    },
 };
 
 /// A part that a store has.

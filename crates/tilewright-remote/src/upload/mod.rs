@@ -9,6 +9,10 @@
 //! An object that fits into one part is written by one request, which stores with conditional writes refuse if the name was
 //! taken meanwhile. A larger one is checked before its last request, which has no condition.
 
+pub(crate) mod left;
+pub(crate) mod parts;
+mod proof;
+
 use std::{collections::VecDeque, fmt, mem};
 
 use object_store::{
@@ -22,11 +26,10 @@ use crate::{
     Error, Location,
     client::BrokenAnswer,
     error,
-    left::note_left,
     patience::Tries,
-    proof::{self, joined},
     runtime::{check_signal, runtime, wait, wait_to_end},
     store::{self, Store},
+    upload::{left::note_left, proof::joined},
     web::Fault,
 };
 
