@@ -156,7 +156,8 @@ impl Job {
                 let found = length.map_or("is missing".to_owned(), |it| format!("has {it} bytes"));
                 let partial = self.partial().display().to_string();
                 let said = format!("{} {found} of {}", shown(&path), file.bytes);
-                let said = format!("{said}, but a journal records data in it; remove {partial}");
+                let said = format!("{said}, but a journal records data in it");
+                let said = format!("{said}; remove {partial}, and run all tasks again");
                 return Err(Error::new("corrupt", said));
             }
         }
@@ -291,6 +292,10 @@ impl Job {
         }
         let (whole, output) = (self.whole(), &self.request.output);
         self.check_free()?;
+        // Work that is damaged is not to be continued.
+        if !whole.exists() && !journal::done(&self.journals())?.is_empty() {
+            self.check_promised()?;
+        }
         self.check_complete()?;
         if !whole.exists() {
             self.check_promised()?;
@@ -423,8 +428,11 @@ impl Job {
             return error;
         }
         let said = match error.kind() {
-            "io" | "cancelled" | "incomplete" => {
+            "io" | "cancelled" => {
                 "holds the finished work: run the same command to continue, or remove it"
+            }
+            "incomplete" => {
+                "holds the finished work: run the missing tasks and finish again, or remove it"
             }
             "exists" => {
                 "holds the finished work: free the name and run the same command, or remove it"

@@ -389,12 +389,14 @@ impl Job {
         if error.to_string().contains(&partial) {
             return error;
         }
-        match error.kind() {
-            "io" | "cancelled" | "incomplete" => error.and(&format!(
-                "{partial} holds the finished work: run the same command to continue, or remove it and abort the uploads that {partial}/uploads lists"
-            )),
-            _ => error,
-        }
+        let next = match error.kind() {
+            "io" | "cancelled" => "run the same command to continue",
+            "incomplete" => "run the missing tasks and finish again",
+            _ => return error,
+        };
+        error.and(&format!(
+            "{partial} holds the finished work: {next}, or remove it and abort the uploads that {partial}/uploads lists"
+        ))
     }
 }
 

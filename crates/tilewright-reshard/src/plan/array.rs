@@ -140,6 +140,14 @@ impl LocalArrays {
         Ok(self)
     }
 
+    /// Returns the index of the local array in a file.
+    pub(crate) fn nth(&self, file: usize) -> Option<usize> {
+        match self.stored.get(file) {
+            Some(stored) if stored.file == file => Some(file),
+            _ => self.stored.iter().position(|stored| stored.file == file),
+        }
+    }
+
     /// Sorts the pieces so that equal boxes are adjacent, in their previous order.
     pub(crate) fn order(&mut self) {
         self.pieces.sort_by(|a, b| (&a.start, &a.extents).cmp(&(&b.start, &b.extents)));

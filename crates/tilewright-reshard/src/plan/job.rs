@@ -16,7 +16,7 @@ use std::{
 
 use serde_json::Value;
 use tilewright_core::Remedy;
-use tilewright_files::inner::{is_url, json, store};
+use tilewright_files::inner::{check_scheme, is_url, json, store};
 use tilewright_sharded::{Cut, Heads};
 
 use crate::{
@@ -110,6 +110,7 @@ impl Job {
     /// ```
     pub fn prepare(request: Request) -> Result<Job, Error> {
         request.check_memory()?;
+        [&request.input, &request.output].into_iter().try_for_each(|path| check_scheme(path))?;
         if is_url(&request.output) {
             store::check_writable(&request.output)?;
         }

@@ -9,7 +9,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use tilewright_core::Remedy;
-use tilewright_files::{has_ending, inner::is_url};
+use tilewright_files::{
+    has_ending,
+    inner::{check_scheme, is_url},
+};
 
 use crate::{Error, Rules, request::rules::pattern, source::beside::Named};
 
@@ -132,7 +135,8 @@ impl Request {
     /// assert_eq!(Request::new("in", "out").memory(DEFAULT_MEMORY), Request::new("in", "out"));
     /// ```
     pub fn new(input: impl AsRef<Path>, output: impl AsRef<Path>) -> Request {
-        let absolute = |path: &Path| match is_url(path) {
+        // A URL that is refused later is kept as it is.
+        let absolute = |path: &Path| match is_url(path) || check_scheme(path).is_err() {
             true => path.into(),
             false => std::path::absolute(path).unwrap_or_else(|_| path.into()),
         };

@@ -3,6 +3,7 @@
 
 pub(crate) mod dropped;
 pub(crate) mod handle;
+pub(crate) mod lookups;
 pub(crate) mod moves;
 pub(crate) mod parts;
 
@@ -29,6 +30,7 @@ use crate::{
     error,
     plan::{
         array::{ReshardedArray, is_replica, size},
+        parts::Sent,
         target::Patches,
     },
     run::{
@@ -329,6 +331,8 @@ pub(crate) struct RunState {
     uploads: Mutex<Option<Arc<Vec<String>>>>,
     /// The bytes of its files that belong to no tensor, without fingerprints.
     patches: Mutex<Option<Arc<Vec<Patches>>>>,
+    /// The tasks of a result in a store that were done before this run.
+    sent: Mutex<Option<Arc<BTreeMap<u64, Sent>>>>,
 }
 
 impl RunState {
@@ -336,13 +340,18 @@ impl RunState {
         let data = job.data();
         let writes = job.output.files.iter().map(|file| data.join(&file.name)).collect();
         let (reads, writes) = (FileTable::of(&job.source.files), FileTable::new(writes));
-        let (uploads, patches) = (Mutex::default(), Mutex::default());
-        RunState { reads, writes, uploads, patches }
+        let (uploads, patches, sent) = Default::default();
+        RunState { reads, writes, uploads, patches, sent }
     }
 
     /// Returns the names of the uploads of a result in a store.
     fn uploads(&self, job: &Job) -> Result<Arc<Vec<String>>, Error> {
         once(&self.uploads, || job.uploads())
+    }
+
+    /// Returns the tasks of a result in a store that were done before this run.
+    fn sent(&self, job: &Job) -> Result<Arc<BTreeMap<u64, Sent>>, Error> {
+        once(&self.sent, || job.sent())
     }
 
     /// Returns the bytes of files that belong to no tensor, without fingerprints.

@@ -8,6 +8,9 @@
 //! Law: the parts of a file partition its bytes, and a part depends on the source and the plan alone. So any process makes any part,
 //! and a part that is sent twice has the same bytes.
 //!
+//! Verification makes each part a second time, of another reading of the source, before it is sent; and it looks up elements of the
+//! part by the offsets of both layouts, which no plan has: see [`lookups`](super::lookups).
+//!
 //! A header that records fingerprints is known after all sums. The parts that it is in are made by the process that finishes.
 
 use std::{
@@ -19,7 +22,7 @@ use std::{
 use tilewright_core::Remedy;
 use tilewright_files::{Fingerprint, inner::store};
 use tilewright_relayout::{Elements, Plan, Program};
-use tilewright_transfer::{Budget, Limits, Mover, Reservation};
+use tilewright_transfer::{Budget, Buffer, Limits, Mover, Reservation, part};
 
 use crate::{
     Error, Job,
@@ -28,7 +31,7 @@ use crate::{
         parts::{FileParts, Sent, StoreTask},
         target::Patches,
     },
-    run::{JobSide, RunState, Worker, absent, failure, moves},
+    run::{JobSide, RunState, Worker, absent, failure, lookups::Lookups, moves},
 };
 
 /// The number of bytes of parts after which an object of the journal is written.
@@ -53,9 +56,12 @@ impl Job {
         parts.bytes.saturating_add(self.memory_beside())
     }
 
-    /// Returns the memory of the buffers of a part, and of the pieces in which it is made again.
+    /// Returns the memory of the buffers of a part, of the pieces in which it is made again, and of those of a copy.
     fn memory_beside(&self) -> u64 {
-        2 * self.buffers() + if self.request.verified { self.again_at_once() } else { 0 }
+        let copied = self.source.arrays.iter().any(|array| array.held.replicated() > 0);
+        let copies = if copied { self.compared_at_once() } else { 0 };
+        let again = if self.request.verified { self.again_at_once() } else { 0 };
+        2 * self.buffers() + again + copies
     }
 
     /// Returns the bytes of a part that are made again at once.
@@ -96,7 +102,7 @@ impl Job {
         }
         self.check_free()?;
         let uploads = shared.uploads(self)?;
-        let done = self.sent()?;
+        let done = shared.sent(self)?;
         let todo: Vec<u64> = tasks.iter().copied().filter(|it| !done.contains_key(it)).collect();
         let task = |number: &u64| parts.task(&self.output, *number);
         let bytes = |number: &u64| task(number).map_or(0, |task| self.bytes_of_store_task(&task));
@@ -196,17 +202,11 @@ impl<'j> Sender<'j> {
     /// Makes a part and sends it.
     fn send(&mut self, (file, number): (usize, usize), range: &Range<u64>) -> Result<Sent, Error> {
         let (job, budget) = (self.job, self.memory(range.end - range.start)?);
-        let (bytes, _held) = self.made(file, range, &budget)?;
+        let (bytes, _held) = self.made(file, range, &budget, None)?;
         if job.request.verified {
-            let again = self.again(file, range, &budget, &bytes)?;
-            if !again {
-                let (path, start, end) = (job.path_of(file), range.start, range.end);
-                let said = format!(
-                    "{}: bytes {start} to {end} differ when they are made again",
-                    path.display()
-                );
-                return Err(Error::new("corrupt", said));
-            }
+            let (path, start, end) = (job.path_of(file), range.start, range.end);
+            let about = format!("{}: bytes {start} to {end}", path.display());
+            self.again(file, range, &budget, &bytes).map_err(|error| error.about(&about))?;
         }
         let upload = self.uploads.get(file).ok_or_else(|| absent("an upload"))?;
         Ok(Sent::Part(store::send(&job.path_of(file), upload, number, bytes)?))
@@ -227,6 +227,7 @@ impl<'j> Sender<'j> {
         file: usize,
         range: &Range<u64>,
         budget: &Budget,
+        lookups: Option<&mut Lookups<'_>>,
     ) -> Result<(Vec<u8>, Reservation), Error> {
         let len = range.end - range.start;
         let refused = |error: &dyn std::fmt::Display| Error::new("memory", error.to_string());
@@ -235,39 +236,42 @@ impl<'j> Sender<'j> {
         for (at, bytes) in self.patches_of(file) {
             overlay(&mut out, range.start, bytes, *at);
         }
-        let mut mover = Mover::new(budget, self.job.buffers());
+        let mover = Mover::new(budget, self.job.buffers());
+        let mut buffers = PartBuffers { mover, budget, copy: None, lookups };
         for (array, _) in self.job.output.locals_of(file) {
-            self.local(&mut mover, (file, *array), range, &mut out)?;
+            self.local(&mut buffers, (file, *array), range, &mut out)?;
         }
         Ok((out, held))
     }
 
-    /// Returns whether a part that is made again has these bytes. It is made in pieces, from another reading of the source.
+    /// Returns an error unless a part that is made again has these bytes, and its elements are those of the source. It is made in
+    /// pieces, from another reading of the source.
     fn again(
         &mut self,
         file: usize,
         range: &Range<u64>,
         budget: &Budget,
         bytes: &[u8],
-    ) -> Result<bool, Error> {
+    ) -> Result<(), Error> {
         let step = self.job.again_at_once();
+        let mut lookups = Lookups::of(self.job, file, range, bytes)?;
         let mut at = range.start;
         while at < range.end {
             let piece = at..range.end.min(at + step);
-            let (own, _held) = self.made(file, &piece, budget)?;
+            let (own, _held) = self.made(file, &piece, budget, Some(&mut lookups))?;
             let from = (at - range.start) as usize;
             if bytes.get(from..from + own.len()) != Some(&*own) {
-                return Ok(false);
+                return Err(Error::new("corrupt", "they differ when they are made again"));
             }
             at = piece.end;
         }
-        Ok(true)
+        lookups.check(self.job)
     }
 
     /// Fills the bytes of a local array in a range of a file.
     fn local(
         &self,
-        mover: &mut Mover,
+        buffers: &mut PartBuffers<'_, '_>,
         (file, array): (usize, usize),
         range: &Range<u64>,
         out: &mut [u8],
@@ -275,11 +279,7 @@ impl<'j> Sender<'j> {
         let output = &self.job.output;
         let to = output.arrays.get(array).ok_or_else(|| absent("an array"))?;
         let at = output.places.at(file, array).ok_or_else(|| absent(&to.name))?;
-        let nth = match to.held.stored.get(file) {
-            Some(stored) if stored.file == file => Some(file),
-            _ => to.held.stored.iter().position(|stored| stored.file == file),
-        };
-        let nth = nth.ok_or_else(|| absent(&to.name))?;
+        let nth = to.held.nth(file).ok_or_else(|| absent(&to.name))?;
         let len = to.held.stored.get(nth).and_then(|stored| stored.laid.bytes()).unwrap_or(0);
         let (low, high) = (range.start.max(at), range.end.min(at + len));
         if low >= high {
@@ -287,33 +287,39 @@ impl<'j> Sender<'j> {
         }
         let own = (low - range.start) as usize..(high - range.start) as usize;
         let own = out.get_mut(own).ok_or_else(|| absent(&to.name))?;
-        self.elements(mover, (array, nth), low - at..high - at, own)
+        self.elements(buffers, (array, nth), low - at..high - at, own)
     }
 
-    /// Fills a range of a local array; elements that the range cuts are made whole.
+    /// Fills a range of a local array; elements that the range cuts are made whole, beside it.
     fn elements(
         &self,
-        mover: &mut Mover,
+        buffers: &mut PartBuffers<'_, '_>,
         of: (usize, usize),
         range: Range<u64>,
         out: &mut [u8],
     ) -> Result<(), Error> {
         let bits = self.job.source.arrays.get(of.0).map_or(8, |array| array.bits);
         let width = u64::from(bits / 8).max(1);
-        let whole = range.start / width * width..range.end.next_multiple_of(width);
-        if whole == range {
-            return self.whole_elements(mover, of, &range, out);
+        let [first, last] = uncut(&range, width);
+        for part in [range.start..first, first..last, last..range.end] {
+            let own = (part.start - range.start) as usize..(part.end - range.start) as usize;
+            let Some(own) = out.get_mut(own).filter(|own| !own.is_empty()) else { continue };
+            let whole = part.start / width * width..part.end.next_multiple_of(width);
+            if whole == part {
+                self.whole_elements(buffers, of, &part, own)?;
+                continue;
+            }
+            let mut element = vec![0; width as usize];
+            self.whole_elements(buffers, of, &whole, &mut element)?;
+            let from = (part.start - whole.start) as usize;
+            own.copy_from_slice(element.get(from..from + own.len()).unwrap_or_default());
         }
-        let mut wide = vec![0; (whole.end - whole.start) as usize];
-        self.whole_elements(mover, of, &whole, &mut wide)?;
-        let from = (range.start - whole.start) as usize;
-        out.copy_from_slice(wide.get(from..from + out.len()).unwrap_or_default());
         Ok(())
     }
 
     fn whole_elements(
         &self,
-        mover: &mut Mover,
+        buffers: &mut PartBuffers<'_, '_>,
         (array, nth): (usize, usize),
         range: &Range<u64>,
         out: &mut [u8],
@@ -328,7 +334,7 @@ impl<'j> Sender<'j> {
                 let within = meet.within.iter().zip(&piece.local).map(|(at, from)| at + from);
                 let meet = Meet { within: within.collect(), ..meet };
                 let source = (array, stored.file, &stored.laid.layout);
-                self.piece(mover, (from, to, nth), source, (&meet, is_copy), (range, &mut *out))?;
+                self.piece(buffers, (from, to, nth), source, (&meet, is_copy), (range, &mut *out))?;
             }
         }
         let unit = from.held.stored.first().map_or(1, |stored| stored.laid.reversed());
@@ -341,7 +347,7 @@ impl<'j> Sender<'j> {
     /// Fills the elements of a piece of the source that are in a range of a local array, or compares a copy with them.
     fn piece(
         &self,
-        mover: &mut Mover,
+        buffers: &mut PartBuffers<'_, '_>,
         (from, to, nth): (&ReshardedArray, &ReshardedArray, usize),
         (array, file, layout): (usize, usize, &tilewright_core::TensorLayout),
         (meet, is_copy): (&Meet, bool),
@@ -359,26 +365,42 @@ impl<'j> Sender<'j> {
         }
         let at = self.job.source.places.at(file, array).ok_or_else(|| absent(&from.name))?;
         let (handle, path) = self.shared.reads.open(file)?;
-        let mut read = |bytes: &mut [u8], from: u64| handle.read(bytes, at + from);
+        let PartBuffers { mover, budget, copy, lookups } = buffers;
+        let mut read = |bytes: &mut [u8], from: u64| {
+            handle.read(bytes, at + from)?;
+            if let Some(lookups) = lookups.as_deref_mut() {
+                lookups.see(file, at + from, bytes);
+            }
+            Ok(())
+        };
         let own = (within.start - range.start) as usize..(within.end - range.start) as usize;
         let own = out.get_mut(own).ok_or_else(|| absent(&to.name))?;
         let failed = |failed| failure(failed, "read", path, &from.name);
         if !is_copy {
             return mover.read_range(&plan, within, own, &mut read).map_err(failed);
         }
-        let mut copy = own.to_vec();
-        mover.read_range(&plan, within, &mut copy, &mut read).map_err(failed)?;
-        match copy == own {
-            true => Ok(()),
-            false => {
-                let (name, file) = (&from.name, self.shared.reads.name(file));
-                let said = format!(
-                    "tensor {name:?}: {file} and another file hold the same box, but they differ"
-                );
-                let why = "the rule that makes them replicas is wrong, or a file is damaged";
-                Err(Error::new("replicas", format!("{said}; {why}")))
+        let width = u64::from(from.bits / 8).max(1);
+        let most = (self.job.compared_at_once() / width * width).max(width);
+        for (number, known) in own.chunks(most as usize).enumerate() {
+            let (start, len) = (within.start + number as u64 * most, known.len() as u64);
+            let room = budget.grown(copy, len, most).map_err(|error| failed(error.into()))?;
+            let room = part(room, 0, len).map_err(failed)?;
+            room.copy_from_slice(known);
+            mover.read_range(&plan, start..start + len, room, &mut read).map_err(failed)?;
+            if room != known {
+                return Err(self.differing(&from.name, file));
             }
         }
+        Ok(())
+    }
+
+    /// Returns the error of a copy of a box that differs from another.
+    fn differing(&self, name: &str, file: usize) -> Error {
+        let file = self.shared.reads.name(file);
+        let said =
+            format!("tensor {name:?}: {file} and another file hold the same box, but they differ");
+        let why = "the rule that makes them replicas is wrong, or a file is damaged";
+        Error::new("replicas", format!("{said}; {why}"))
     }
 
     /// Returns the fingerprint of a box of the source.
@@ -395,6 +417,21 @@ impl<'j> Sender<'j> {
     }
 }
 
+/// The buffers with which a part is made, and its elements that are looked up.
+struct PartBuffers<'b, 'l> {
+    mover: Mover,
+    budget: &'b Budget,
+    /// The bytes of a copy that are compared at once.
+    copy: Option<Buffer>,
+    lookups: Option<&'b mut Lookups<'l>>,
+}
+
+/// Returns the bounds of the whole elements of `width` bytes in a range.
+fn uncut(range: &Range<u64>, width: u64) -> [u64; 2] {
+    let first = range.start.next_multiple_of(width).min(range.end);
+    [first, (range.end / width * width).max(first)]
+}
+
 /// Copies the bytes at `at` that are in a range beginning at `start`.
 fn overlay(out: &mut [u8], start: u64, bytes: &[u8], at: u64) {
     let skipped = start.saturating_sub(at) as usize;
@@ -406,7 +443,19 @@ fn overlay(out: &mut [u8], start: u64, bytes: &[u8], at: u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::overlay;
+    use super::{overlay, uncut};
+
+    #[test]
+    fn elements_that_a_range_cuts_are_at_its_ends() {
+        for (start, end, width) in
+            (0..9).flat_map(|a| (a..20).flat_map(move |b| (1..9).map(move |w| (a, b, w))))
+        {
+            let [first, last] = uncut(&(start..end), width);
+            assert!(start <= first && first <= last && last <= end);
+            assert!(first == last || (first % width, last % width) == (0, 0));
+            assert!(first - start < width && end - last < width, "{start} {end} {width}");
+        }
+    }
 
     #[test]
     fn bytes_are_copied_where_ranges_meet() {
