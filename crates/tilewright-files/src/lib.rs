@@ -78,7 +78,7 @@ pub mod inner {
             joined::joined,
             json::json,
             readable::{Readable, is_file, is_folder, list_folder},
-            remote::is_url,
+            remote::{check_scheme, is_url},
         },
     };
     pub use tilewright_recipe::RECIPE_KEY;
@@ -107,7 +107,7 @@ pub use error::Error;
 pub use open::{
     collection::Collection,
     input::{Input, bytes},
-    lists_of_input::FileLists,
+    lists::of_input::FileLists,
     open, open_file, open_stream, open_watched,
     place::{has_ending, has_prefix, is_stream},
     reading::Reading,

@@ -11,10 +11,11 @@ use std::{
 
 use tilewright_files::remote::{Patience, set_patience, set_variable};
 use tilewright_files::{
-    Collection, Conversion, Error, Input, Key, Reading, Request, Verdict, Writer, open, same_data,
-    verify,
+    Assembling, Collection, Conversion, Error, Input, Key, Packaging, Reading, Request, Verdict,
+    Writer, open, same_data, verify,
 };
 use tilewright_notation::Spec;
+use tilewright_recipe::{Recipe, Sizes};
 use tilewright_testing::{Came, Objects, Planted, folder};
 
 static SERVER: LazyLock<Mutex<Objects>> = LazyLock::new(|| {
@@ -362,6 +363,56 @@ fn verified_uploads_are_compared_before_they_are_sent() {
     assert!(error.to_string().contains("compared"), "{error}");
 }
 
+/// Two matrices become one, in tiles; one is in other rows.
+const RECIPE: &str = r#"
+pass = ["*.b"]
+[[map]]
+from = ["layer.0.w : i h", "layer.1.w : i' h"]
+to = "both.w : (i + i') h"
+layout = "zN"
+[[map]]
+from = "layer.2.w : i h"
+to = "turned.w : h i"
+"#;
+
+/// Makes the result of the recipe.
+fn assemble(input: &str, out: &str, request: Request) -> Result<Option<u64>, Error> {
+    let input = open(input, &Reading::default())?;
+    let recipe = Recipe::parse(RECIPE).unwrap();
+    let assembly = recipe.solve(&input.recipe_tensors(), None, &Sizes::new()).unwrap();
+    let packaging = Packaging::default();
+    Ok(Assembling::prepare(&input, &assembly, out, request, &packaging)?.run(&())?.verified())
+}
+
+#[test]
+fn tensors_of_recipes_are_compared_before_they_are_sent() {
+    let (server, folder) = (server(), folder());
+    let [path, out] = ["a.safetensors", "out.safetensors"].map(|name| folder.path().join(name));
+    model(&path, (3, 4000));
+    upload(&server, folder.path());
+    assemble(path.to_str().unwrap(), out.to_str().unwrap(), Request::new()).unwrap();
+    for at in [path.to_str().unwrap(), "s3://bucket/in/a.safetensors"] {
+        for memory in [96 << 20, 1 << 30] {
+            let request = Request::new().memory(memory).force(true).verify(true);
+            let compared = assemble(at, "s3://bucket/out/r.safetensors", request).unwrap();
+            assert!(compared.is_some_and(|bytes| bytes > 6_000_000), "{at} {memory}");
+            assert!(server.get("bucket/out/r.safetensors").unwrap() == fs::read(&out).unwrap());
+        }
+    }
+    assert_eq!(server.open_uploads(), 0);
+}
+
+/// Writes other bytes over a file once some bytes of a result are made.
+struct Changing<'a>(&'a Path, Vec<u8>, std::sync::atomic::AtomicBool);
+
+impl tilewright_files::Watch for Changing<'_> {
+    fn advance(&self, bytes: u64) {
+        if bytes > 0 && !self.2.swap(true, std::sync::atomic::Ordering::Relaxed) {
+            fs::write(self.0, &self.1).unwrap();
+        }
+    }
+}
+
 #[test]
 fn a_source_that_changes_between_the_readings_ends_a_verified_upload() {
     let (server, folder) = (server(), folder());
@@ -374,14 +425,6 @@ fn a_source_that_changes_between_the_readings_ends_a_verified_upload() {
         bytes[at] ^= 1;
         bytes
     };
-    struct Changing<'a>(&'a Path, Vec<u8>, std::sync::atomic::AtomicBool);
-    impl tilewright_files::Watch for Changing<'_> {
-        fn advance(&self, bytes: u64) {
-            if bytes > 0 && !self.2.swap(true, std::sync::atomic::Ordering::Relaxed) {
-                fs::write(self.0, &self.1).unwrap();
-            }
-        }
-    }
     let input = open(&path, &Reading::default()).unwrap();
     let conversion =
         Conversion::prepare(&input, "s3://bucket/d.safetensors", zn().verify(true)).unwrap();

@@ -76,7 +76,7 @@ impl Location {
         let begins = |scheme: &&str| {
             text.get(..scheme.len()).is_some_and(|own| own.eq_ignore_ascii_case(scheme))
         };
-        SCHEMES.iter().any(|scheme| begins(&scheme))
+        SCHEMES.iter().any(begins)
     }
 
     /// Parses a location.

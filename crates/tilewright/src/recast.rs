@@ -59,6 +59,13 @@ pub fn recipe(name: &str) -> Result<Recipe, Error> {
     if let Some(shipped) = tilewright_recipe::shipped().iter().find(|one| one.name == name) {
         return shipped.recipe().map_err(|errors| about(errors.into()));
     }
+    if name.contains("://") && !Path::new(name).exists() {
+        let said =
+            "a recipe is the name of a shipped one, or a file of this machine; download it first";
+        // What follows may have a password or a signature.
+        let scheme = name.split("://").next().unwrap_or_default();
+        return Err(Error::usage(format!("{scheme}://…: {said}")).in_field("recipe"));
+    }
     let is_path = name.ends_with(".toml") || name.contains(std::path::is_separator);
     if !is_path && !Path::new(name).exists() {
         return Err(unknown(name));

@@ -12,6 +12,7 @@ use crate::{
         pieces::{Give, made, whole::Whole},
         recorded::equal::Equality,
     },
+    commit::destination,
     convert::{budget, conversion, request::check_memory},
     error,
     open::check_reading,
@@ -276,7 +277,8 @@ impl<'a> Assembling<'a> {
         let noted = self.frame.streamed && self.frame.note.is_some();
         let jobs = if noted { packaging::jobs(self.made.tensors()) } else { Vec::new() };
         let lost = jobs.first().and_then(conversion::unnoted);
-        let own = self.source.warnings().chain(lost).chain(left).chain(changed);
+        let link = destination::replaced_link(&self.frame.out);
+        let own = self.source.warnings().chain(lost).chain(left).chain(changed).chain(link);
         own.chain(self.messages.notes.iter().cloned())
     }
 
@@ -343,6 +345,7 @@ impl<'a> Assembling<'a> {
             note: frame.note.clone(),
             arrays: &[],
             made,
+            recipe: Some(&self.assembly),
             folder: frame.folder.clone(),
         }
     }

@@ -134,7 +134,8 @@ impl Assembling<'_> {
         let left = memory - own;
         let threads = Limits::new(&(), left, threads).members(u64::MAX);
         // The pipeline has its own workers.
-        let threads = threads.max(Shares::of_source(left, self.source.is_remote()).workers);
+        let threads =
+            threads.max(Shares::of_source(left, self.source.is_remote().then_some(0)).workers);
         (Rooms::new(Limits::new(&(), own, threads).budget(), threads), left)
     }
 

@@ -8,7 +8,7 @@ use tilewright_recipe::{Assembly, ConfigJson};
 use crate::{
     Action, Error, Input, Job, Request, Tensor,
     assemble::{config_json, given::CONFIG},
-    commit::{destination, mark, new_folder::NewFolder, upload},
+    commit::{destination, mark, new_folder::NewFolder},
     container::{Beside, Container, FORMATS, Format, Member, Opened, Target},
     convert::conversion,
     error,
@@ -242,7 +242,6 @@ pub(crate) fn placed(
         let format = place.format.unwrap_or(input.container_format());
         return destination::check_stream(format, request).map(|()| (place, None));
     }
-    upload::check_recipe(&place.path, request)?;
     if let Some(folder) = input.folder.as_ref().filter(|_| place.format.is_none()) {
         let folder = NewFolder::new(out, Companions::of(folder, input)?)?;
         let path = folder.path.join(input.path.file_name().unwrap_or_default());

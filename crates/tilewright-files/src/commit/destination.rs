@@ -118,6 +118,7 @@ pub(crate) fn check_name(path: &Path) -> Result<(), Error> {
             "- is standard output, not a file; write ./- for a file of that name",
         ));
     }
+    remote::check_scheme(path)?;
     let text = path.as_os_str().to_string_lossy();
     if text.ends_with(std::path::is_separator) {
         let said = "ends with a slash, as a folder does; name a file in it";
@@ -148,6 +149,13 @@ pub(crate) fn check_free(path: &Path, force: bool) -> Result<(), Error> {
         }
         _ => Ok(()),
     }
+}
+
+/// Returns a message on a link at a path of a result, which a file replaces, as a sentence without a full stop.
+pub(crate) fn replaced_link(path: &Path) -> Option<String> {
+    let to = fs::read_link(path).ok()?;
+    let (path, to) = (path.display(), to.display());
+    Some(format!("{path} is a link to {to}: the result replaces the link, and {to} stays as it is"))
 }
 
 /// Checks that the path, and every link that it leads through, names a regular file or nothing.

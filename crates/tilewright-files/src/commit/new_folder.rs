@@ -39,6 +39,7 @@ impl NewFolder {
             let said = "names a file, but a folder becomes a folder; to convert only its tensors, name the file in that folder";
             return Err(error::usage(format!("{out} {said}")));
         }
+        remote::check_scheme(out)?;
         if remote::is_url(out) {
             let text = out.to_string_lossy();
             let out = PathBuf::from(text.trim_end_matches('/'));

@@ -5,24 +5,11 @@ use std::path::Path;
 use tilewright_core::Remedy;
 
 use crate::{
-    Error, Job, Request,
+    Error, Job,
     container::{Format, Section, Target},
     convert::budget::LEAST,
     error,
-    open::remote,
 };
-
-/// Checks that the result of a recipe in an object store can be made as the request says.
-pub(crate) fn check_recipe(out: &Path, request: &Request) -> Result<(), Error> {
-    if remote::is_url(out) && request.verify {
-        let out = out.display();
-        let said = format!(
-            "{out} is visible once it is written, and the result of a recipe cannot be read back before; verify it afterwards"
-        );
-        return Err(error::usage(said).with(&[Remedy::Unverified]));
-    }
-    Ok(())
-}
 
 /// Checks that a set is not to replace another.
 pub(crate) fn check_set(format: &Format, path: &Path) -> Result<(), Error> {
@@ -56,7 +43,7 @@ pub(crate) fn left(
     (memory, verified): (u64, bool),
 ) -> Result<u64, Error> {
     let of = |target: &Target| here::buffers(lengths(target, jobs), memory / 2);
-    let checked = if verified { comparing(jobs.iter().map(|job| job.bytes_out).max()) } else { 0 };
+    let checked = if verified { longest(jobs).saturating_add(COMPARISONS) } else { 0 };
     let held = targets.iter().map(of).max().unwrap_or(0).saturating_add(checked);
     memory.checked_sub(held).filter(|left| *left >= LEAST).ok_or_else(|| {
         let least = Some(held.saturating_mul(2));
@@ -67,11 +54,11 @@ pub(crate) fn left(
 }
 
 /// The memory of comparisons beside the longest tensor.
-const COMPARISONS: u64 = 8 << 20;
+pub(crate) const COMPARISONS: u64 = 8 << 20;
 
-/// Returns the memory of comparisons before bytes are sent: the longest tensor, and buffers.
-pub(crate) fn comparing(longest: Option<u64>) -> u64 {
-    longest.unwrap_or(0).saturating_add(COMPARISONS)
+/// Returns the length of the longest tensor, which is held while it is compared.
+fn longest(jobs: &[Job]) -> u64 {
+    jobs.iter().map(|job| job.bytes_out).max().unwrap_or(0)
 }
 
 /// Returns whether an object or a folder with objects has this path.
@@ -116,6 +103,7 @@ mod here {
 #[cfg(not(feature = "remote"))]
 mod here {
     use super::*;
+    use crate::open::remote;
 
     pub(crate) fn buffers(_: (u64, u64), _: u64) -> u64 {
         0

@@ -17,7 +17,7 @@ use crate::{
         record::Recorded,
     },
     open::{
-        lists_in_files::ListsInFiles,
+        lists::in_files::ListsInFiles,
         reading::{AsStated, Reading, reread, reread_noted},
         source::Source,
         tensor::Piece,

@@ -18,7 +18,7 @@ use crate::{
         note_file::Texts,
         record::Recorded,
     },
-    open::{lists_in_files::ListsInFiles, reading::check_bytes, source::Source},
+    open::{lists::in_files::ListsInFiles, reading::check_bytes, source::Source},
 };
 
 pub(crate) const FORMAT: Format = Format {

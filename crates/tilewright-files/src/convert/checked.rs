@@ -2,23 +2,25 @@
 //! visible.
 //!
 //! Law: no byte of a tensor leaves before every element and every padding element of that tensor was compared with the source, which
-//! is read a second time. The comparison is that of files: offsets come from both layouts, and no plan is used. Then the header that
-//! was sent is opened as that of a file, and its tensors are those of the request.
+//! is read a second time. The comparison is that of files: offsets come from both layouts, and no plan is used. Tensors of a recipe
+//! are compared by the recipe, as files that record one are. Then the header that was sent is opened as that of a file, and its tensors are those of the request.
 //!
 //! It does not prove that the store keeps these bytes. A store of S3's interface compares each part with the checksum that its
 //! request signs; a later `verify` reads the object back.
 
-use std::{collections::VecDeque, io};
+use std::{collections::VecDeque, io, path::Path, sync::Arc};
 
-use tilewright_transfer::{Limits, Reservation};
+use tilewright_recipe::Assembly;
+use tilewright_transfer::Limits;
 
 use crate::{
-    Conversion, Error, Watch,
-    commit::upload,
-    container::{Section, Target, safetensors},
+    Conversion, Difference, Error, Input, Job, Tensor, Watch,
+    assemble::recorded::Remade,
+    commit::upload::COMPARISONS,
+    container::{Member, Opened, Section, Target, safetensors},
     convert::output::Sink,
     error,
-    open::{open_with, origin::Origin, source::Source},
+    open::{open_with, origin::Origin, source::Source, tensor::Piece},
     verify::compare,
 };
 
@@ -31,8 +33,7 @@ pub(crate) struct Checked<'a> {
     /// The lengths of the sections that are left, and their jobs.
     left: VecDeque<(u64, Option<usize>)>,
     /// The written bytes of the current tensor.
-    held: Vec<u8>,
-    _room: Reservation,
+    held: Arc<Vec<u8>>,
     /// The bytes that belong to no tensor, with their positions.
     others: Vec<(u64, Vec<u8>)>,
     at: u64,
@@ -44,7 +45,7 @@ impl<'a> Checked<'a> {
         conversion: &'a Conversion<'a>,
         target: &'a Target,
         watch: &'a dyn Watch,
-    ) -> Result<Checked<'a>, Error> {
+    ) -> Checked<'a> {
         let len = |number: usize| conversion.jobs.get(number).map_or(0, |job| job.bytes_out);
         let left: VecDeque<(u64, Option<usize>)> = target
             .sections
@@ -56,10 +57,10 @@ impl<'a> Checked<'a> {
             .filter(|(len, _)| *len > 0)
             .collect();
         let longest = left.iter().filter(|(_, job)| job.is_some()).map(|(len, _)| *len).max();
-        let limits = Limits::new(watch, upload::comparing(longest), conversion.request.threads);
-        let _room = limits.budget().reserve(longest.unwrap_or(0))?;
-        let (held, others) = (Vec::with_capacity(longest.unwrap_or(0) as usize), Vec::new());
-        Ok(Checked { inner, conversion, target, limits, left, held, _room, others, at: 0 })
+        // The tensor that is held is counted beside.
+        let limits = Limits::new(watch, COMPARISONS, conversion.request.threads);
+        let held = Arc::new(Vec::with_capacity(longest.unwrap_or(0) as usize));
+        Checked { inner, conversion, target, limits, left, held, others: Vec::new(), at: 0 }
     }
 
     /// Takes the first bytes, up to the end of a section; returns their number.
@@ -76,11 +77,11 @@ impl<'a> Checked<'a> {
                 self.inner.write(now).map_err(failed)?;
             }
             Some(number) => {
-                self.held.extend_from_slice(now);
+                Arc::make_mut(&mut self.held).extend_from_slice(now);
                 if now.len() as u64 == len {
                     self.compare(number)?;
                     self.inner.write(&self.held).map_err(failed)?;
-                    self.held.clear();
+                    Arc::make_mut(&mut self.held).clear();
                 }
             }
         }
@@ -94,10 +95,42 @@ impl<'a> Checked<'a> {
 
     /// Compares the held tensor with the source.
     fn compare(&self, number: usize) -> Result<(), Error> {
-        let (input, path) = (self.conversion.input, &self.target.path);
+        let (conversion, path) = (self.conversion, &self.target.path);
         let absent = || error::corrupt(path, "a tensor that was not planned");
-        let job = self.conversion.jobs.get(number).ok_or_else(absent)?;
-        let tensor = input.tensors().get(job.tensor).ok_or_else(absent)?;
+        let job = conversion.jobs.get(number).ok_or_else(absent)?;
+        let tensor = conversion.input.tensors().get(job.tensor).ok_or_else(absent)?;
+        let found = match conversion.recipe {
+            Some(recipe) => self.remade(job.tensor, tensor, recipe)?,
+            None => self.moved(job, tensor)?,
+        };
+        match found {
+            None => Ok(()),
+            Some(found) => Err(error::corrupt(path, format!("verification failed: {found}"))),
+        }
+    }
+
+    /// Returns the first difference between the held tensor and the one that a recipe makes of the source.
+    fn remade(
+        &self,
+        number: usize,
+        tensor: &Tensor,
+        recipe: &Assembly,
+    ) -> Result<Option<Difference>, Error> {
+        let path = &self.target.path;
+        let made = recipe.made.get(number).filter(|made| made.name == tensor.name);
+        let made = made.ok_or_else(|| error::corrupt(path, "a tensor that no recipe makes"))?;
+        let one = Assembly {
+            made: vec![made.clone()],
+            rounded: recipe.rounded.clone(),
+            ..Assembly::default()
+        };
+        let out = alone(tensor, self.held.clone(), path)?;
+        Remade::new(&out, self.conversion.source, &one).difference(&|_, _| true, &self.limits)
+    }
+
+    /// Returns the first difference between the held tensor and that of the source.
+    fn moved(&self, job: &Job, tensor: &Tensor) -> Result<Option<Difference>, Error> {
+        let (input, path) = (self.conversion.input, &self.target.path);
         let fill = job.to.named.fill();
         let bits = match job.to.layout().padding() {
             0 => Ok(0),
@@ -108,10 +141,7 @@ impl<'a> Checked<'a> {
         let to = compare::side_at(own, &job.name, &job.to, (bits, fill.is_promised()))?;
         let bytes = self.conversion.arrays.get(job.tensor).copied();
         let from = compare::side((input, bytes), tensor, &job.from, job.from.named.fill())?;
-        match compare::tensors(&to, &from, &self.limits)? {
-            None => Ok(()),
-            Some(found) => Err(error::corrupt(path, format!("verification failed: {found}"))),
-        }
+        compare::tensors(&to, &from, &self.limits)
     }
 
     /// Opens the header that was sent, and compares the facts about tensors with the request.
@@ -131,7 +161,8 @@ impl<'a> Checked<'a> {
         if format.array.is_some() {
             return Ok(());
         }
-        let source = Source::written(self.others.clone(), self.at, path);
+        let others = self.others.iter().map(|(at, own)| (*at, Arc::new(own.clone())));
+        let source = Source::written(others.collect(), self.at, path);
         let opened = open_with(format, source, &conversion.request.reading, None, &())?;
         for number in numbers {
             let Some(job) = conversion.jobs.get(number) else { continue };
@@ -165,6 +196,18 @@ impl Sink for Checked<'_> {
         self.header().map_err(io::Error::other)?;
         self.inner.sync()
     }
+}
+
+/// Returns a file that has one tensor, of these bytes.
+fn alone(tensor: &Tensor, bytes: Arc<Vec<u8>>, path: &Path) -> Result<Input, Error> {
+    let create = safetensors::FORMAT.create;
+    let create = create.ok_or_else(|| error::usage("the format cannot be created"))?;
+    let len = bytes.len() as u64;
+    let pieces = vec![Piece::whole(0, 0, len, &tensor.held)];
+    let tensors = vec![Tensor { pieces, len, ..tensor.clone() }];
+    let files = vec![Member::alone(Source::written(vec![(0, bytes)], len, path))];
+    let opened = Opened { container: create(Vec::new()), index: None, files, tensors };
+    Ok(Input { path: path.into(), opened, aside: None, folder: None, beside: None })
 }
 
 /// Writes bytes from `at` on over those pieces that hold them; the pieces are in the order of their positions.

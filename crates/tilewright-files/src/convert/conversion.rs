@@ -7,7 +7,7 @@ use std::{
 
 use tilewright_core::Remedy;
 use tilewright_notation::Lists;
-
+use tilewright_recipe::Assembly;
 use tilewright_relayout::Plan;
 
 use crate::{
@@ -69,6 +69,12 @@ pub struct Conversion<'a> {
     pub(crate) arrays: &'a [&'a [u8]],
     /// The tensors by their numbers, if plans make them of others.
     pub(crate) made: &'a [Making<'a>],
+    /// The recipe that states these tensors, by which they are compared.
+    #[cfg_attr(
+        not(feature = "remote"),
+        expect(dead_code, reason = "results in stores are compared before they are sent")
+    )]
+    pub(crate) recipe: Option<&'a Assembly>,
     /// The folder that the result becomes, if the input is a folder.
     pub(crate) folder: Option<NewFolder>,
 }
@@ -273,6 +279,7 @@ impl<'a> Conversion<'a> {
             note,
             arrays: &[],
             made: &[],
+            recipe: None,
             folder: None,
         })
     }
@@ -374,7 +381,8 @@ impl<'a> Conversion<'a> {
         let remark = (!trusted).then(|| quantisation::remark(self.input, &self.jobs, copied));
         let own = lost.into_iter().chain(left).chain(self.strays()).chain(self.retyped());
         let long = self.format.too_long(self.jobs.iter().map(Job::name));
-        let own = own.chain(stays).chain(remark.flatten()).chain(long);
+        let link = destination::replaced_link(&self.out);
+        let own = own.chain(stays).chain(remark.flatten()).chain(long).chain(link);
         self.input.warnings().chain(own)
     }
 

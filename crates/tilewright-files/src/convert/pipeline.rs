@@ -15,7 +15,7 @@ use std::{
 use tilewright_transfer::{Limits, beside};
 
 use crate::{
-    Conversion, Error,
+    Action, Conversion, Error,
     container::Section,
     convert::{
         budget::{Budget, Buffer},
@@ -41,7 +41,9 @@ pub(crate) fn write(
     let twice = is_remote && conversion.jobs.iter().any(|job| job.record.is_read());
     let keeping = twice.then(|| budget.share(budget.limit() / 2));
     let left = budget.limit() - keeping.as_ref().map_or(0, Budget::limit);
-    let shares = Shares::of_source(left, is_remote);
+    let converted = conversion.jobs.iter().filter(|job| job.action == Action::Convert);
+    let longest = converted.map(|job| job.bytes_in).max().unwrap_or(0);
+    let shares = Shares::of_source(left, is_remote.then_some(longest));
     let queue = (shares, keeping);
     let queue = Queue::new(conversion, sections, queue, (output.is_placed(), pass));
     let queue = Mutex::new(queue);

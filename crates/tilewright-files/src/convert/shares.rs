@@ -91,15 +91,18 @@ impl Shares {
         Shares { workers, slots, share, piece: PIECE.min(share / 8).max(1), is_remote: false }
     }
 
-    /// Returns the shares of a bound on memory for a source that may be remote: more workers with larger pieces.
-    pub(crate) fn of_source(limit: u64, is_remote: bool) -> Shares {
-        if !is_remote {
-            return Shares::of(limit);
-        }
-        let workers = (limit / DIVIDED).clamp(1, REMOTE_WORKERS) as usize;
-        let share = limit.saturating_sub(of_output(limit)) / workers as u64;
-        let slots = Shares::of(limit).slots;
-        Shares { workers, slots, share, piece: REMOTE_PIECE.min(share / 8).max(1), is_remote }
+    /// Returns the shares of a bound on memory for a remote source whose longest converted tensor has this many bytes, or, with
+    /// `None`, for files. A remote source has more workers with larger pieces, but only as many as can hold that tensor: others
+    /// would read it in short ranges, or with the bytes between them.
+    pub(crate) fn of_source(limit: u64, remote: Option<u64>) -> Shares {
+        let Some(longest) = remote else { return Shares::of(limit) };
+        let (left, slots) = (limit.saturating_sub(of_output(limit)), Shares::of(limit).slots);
+        let pieces = (longest / 3 + 8).min(slots as u64 * REMOTE_PIECE);
+        let needed = DIVIDED.max(longest.saturating_add(pieces));
+        let workers = (left / needed).clamp(1, REMOTE_WORKERS) as usize;
+        let share = left / workers as u64;
+        let piece = REMOTE_PIECE.min(share / 8).max(1);
+        Shares { workers, slots, share, piece, is_remote: true }
     }
 
     /// Returns the number of bytes from which on a read is long: a request takes as long as many calls.
@@ -304,6 +307,23 @@ mod tests {
             }
             assert_eq!(next, 336, "{len}");
         }
+    }
+
+    /// A remote tensor is read whole whenever three quarters of the memory can hold it.
+    #[test]
+    fn remote_tensors_are_read_whole_if_memory_allows() {
+        let rows = TensorLayout::row_major(&[3000, 2000]).unwrap();
+        let columns = TensorLayout::col_major(&[3000, 2000]).unwrap();
+        let plan = Plan::new(&rows, &columns, Elements::same(16), 0).unwrap();
+        let len = plan.src_bytes();
+        for limit in (len * 4 / 3 + (65 << 10)..1 << 30).step_by(3_333_333) {
+            let shares = Shares::of_source(limit, Some(len));
+            assert!(shares.share * shares.workers as u64 <= limit);
+            assert!(matches!(shares.parts(&plan, false), Ok(Parts::Whole)), "{limit}");
+        }
+        assert_eq!(Shares::of_source(1 << 30, Some(len)).workers as u64, REMOTE_WORKERS);
+        let short = Shares::of_source(len, Some(len));
+        assert!(matches!(short.parts(&plan, false), Ok(Parts::Ranges(_))));
     }
 
     /// The named kernel is the one that runs, for every bound on memory: chunks cut the regions of a plan.

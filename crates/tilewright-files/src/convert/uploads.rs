@@ -88,8 +88,10 @@ mod here {
             let mut upload = Upload::begin(&place, lengths, memory, force)?;
             let sent = Box::new(Sent(&mut upload));
             let done = match conversion.request.verify {
-                true => Checked::new(sent, conversion, target, limits.watch())
-                    .and_then(|checked| write(target, Box::new(checked))),
+                true => {
+                    let checked = Checked::new(sent, conversion, target, limits.watch());
+                    write(target, Box::new(checked))
+                }
                 false => write(target, sent),
             };
             uploads.push(upload);

@@ -26,7 +26,7 @@ use crate::{
         names, record,
     },
     open::{
-        lists_in_files::ListsInFiles,
+        lists::in_files::ListsInFiles,
         place::Place,
         reading::check_bytes,
         tensor::{IN_MEMORY, Piece},

@@ -20,11 +20,37 @@ use crate::Error;
 #[cfg(not(feature = "remote"))]
 const SCHEMES: [&str; 6] = ["s3://", "gs://", "az://", "https://", "http://", "hf://"];
 
-/// Returns whether a path is a URL.
+/// Returns whether a path is a URL. Its scheme may have capital letters.
 #[doc(hidden)]
 pub fn is_url(path: &Path) -> bool {
     let bytes = path.as_os_str().as_encoded_bytes();
-    SCHEMES.iter().any(|scheme| bytes.starts_with(scheme.as_bytes()))
+    let begins = |scheme: &&str| {
+        bytes.get(..scheme.len()).is_some_and(|own| own.eq_ignore_ascii_case(scheme.as_bytes()))
+    };
+    SCHEMES.iter().any(begins)
+}
+
+/// Checks that a path does not begin as a URL that is neither read nor written, unless there is a folder of that name.
+#[doc(hidden)]
+pub fn check_scheme(path: &Path) -> Result<(), Error> {
+    let text = path.to_string_lossy();
+    let Some((scheme, rest)) = text.split_once("://").filter(|_| !is_url(path)) else {
+        return Ok(());
+    };
+    let is_scheme = scheme.len() > 1
+        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'));
+    if !is_scheme || Path::new(&format!("{scheme}:")).exists() {
+        return Ok(());
+    }
+    let said = match scheme.eq_ignore_ascii_case("file") {
+        true => {
+            let local = rest.strip_prefix("localhost").unwrap_or(rest);
+            format!("a file of this machine is named by its path; write {local}")
+        }
+        false => format!("a URL begins with {}", SCHEMES.join(", ")),
+    };
+    // The rest may have a password or a signature.
+    Err(crate::error::usage(format!("{scheme}://…: {said}")))
 }
 
 /// Returns whether a URL names a folder with objects in it.

@@ -32,12 +32,12 @@ enum Held {
     /// A file, its metadata when it was opened, and whether it is one of the user: a copy of a stream is not.
     File(File, fs::Metadata, bool),
     Object(Arc<Object>),
-    /// The bytes of a result that belong to no tensor, with their positions, and its length.
+    /// Some bytes of a result, with their positions, and its length.
     #[cfg_attr(
         not(feature = "remote"),
         expect(dead_code, reason = "only results in stores are read so")
     )]
-    Written(Vec<(u64, Vec<u8>)>, u64),
+    Written(Vec<(u64, Arc<Vec<u8>>)>, u64),
 }
 
 /// The name, in messages, of input without a path.
@@ -64,6 +64,7 @@ impl Source {
         if remote::is_url(path) {
             return Source::remote(path);
         }
+        remote::check_scheme(path)?;
         // Checked before it is opened: opening a FIFO waits for a writer.
         let facts = fs::metadata(path).map_err(|cause| error::io(path, "open", cause))?;
         check_regular(path, &facts)?;
@@ -79,7 +80,7 @@ impl Source {
 
     /// Returns the source of a result that is being written: of its bytes only these are read.
     #[cfg(feature = "remote")]
-    pub(crate) fn written(parts: Vec<(u64, Vec<u8>)>, len: u64, path: &Path) -> Source {
+    pub(crate) fn written(parts: Vec<(u64, Arc<Vec<u8>>)>, len: u64, path: &Path) -> Source {
         Source { held: Held::Written(parts, len), path: path.into() }
     }
 
@@ -251,7 +252,7 @@ impl Source {
 }
 
 /// Fills `bytes` from parts that follow one another from byte `at` on; `None` if one is missing.
-fn copied(parts: &[(u64, Vec<u8>)], bytes: &mut [u8], at: u64) -> Option<()> {
+fn copied(parts: &[(u64, Arc<Vec<u8>>)], bytes: &mut [u8], at: u64) -> Option<()> {
     let mut done = 0;
     while done < bytes.len() {
         let next = at + done as u64;

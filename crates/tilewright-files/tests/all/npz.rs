@@ -384,6 +384,33 @@ fn entries_and_texts_that_are_no_arrays_pass_through() {
     assert_eq!(refused(&archive(&[stored("a.npy", &more)])).0, "corrupt");
 }
 
+/// A name that would be unpacked elsewhere is read, but no archive with it is written.
+#[test]
+fn entries_that_leave_their_folder_are_not_written() {
+    let folder = folder();
+    let out = folder.path().join("out.npz");
+    for name in ["../a", "a/../../b", "/a", "..\\a", "C:\\a", ".."] {
+        let entry = stored(&format!("{name}.npy"), &npy("|u1", false, "(4, 6)", &noise(24)));
+        let path = write(&folder, "in.npz", archive(&[entry]));
+        let made = convert(&path, &out, to("col-major"));
+        if name == ".." {
+            // The entry has the name `...npy`.
+            made.unwrap();
+            fs::remove_file(&out).unwrap();
+            continue;
+        }
+        let error = made.unwrap_err();
+        assert!(error.is_usage() && error.to_string().contains("outside of its folder"), "{error}");
+        assert!(!out.exists());
+        let other = folder.path().join("out.npy");
+        convert(&path, &other, to("col-major")).unwrap();
+        fs::remove_file(other).unwrap();
+    }
+    // Python's readers end a name at a byte 0.
+    let (kind, said) = refused(&archive(&[stored("a\0b.npy", &array(4))]));
+    assert!(kind == "corrupt" && said.contains("byte 0"), "{kind}: {said}");
+}
+
 fn corpus_like(entries: &[Entry], folder: &tempfile::TempDir) -> std::path::PathBuf {
     write(folder, "again.npz", archive(entries))
 }

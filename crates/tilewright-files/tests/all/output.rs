@@ -159,7 +159,11 @@ fn what_is_no_file_is_told_at_once() {
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink() && fifo.exists());
     fs::remove_file(&fifo).unwrap();
     assert_eq!(convert(&path, &link, to("col-major")).unwrap_err().kind(), "exists");
-    convert(&path, &link, to("col-major").force(true)).unwrap();
+    let input = open(&path, &Reading::default()).unwrap();
+    let request = to("col-major").force(true);
+    let conversion = Conversion::prepare(&input, &link, request).unwrap();
+    assert!(conversion.warnings().any(|said| said.contains("the result replaces the link")));
+    conversion.run(&()).unwrap();
     assert!(fs::symlink_metadata(&link).unwrap().is_file() && !fifo.exists());
 }
 

@@ -79,7 +79,21 @@ pub(super) fn target(
         let len = entry.name.len();
         return Err(error::usage(format!("{}: a name of {len} bytes", path.display())));
     }
+    if let Some(entry) = archive.entries.iter().find(|entry| leaves_folder(&entry.name)) {
+        let (path, name) = (path.display(), &entry.name);
+        return Err(error::usage(format!(
+            "{path}: an entry {name:?} would be unpacked outside of its folder; rename the tensor by a recipe"
+        )));
+    }
     Ok(Target { path: path.into(), sections: archive.finished() })
+}
+
+/// Returns whether programs that unpack an archive may write an entry of this name elsewhere, or under another name.
+fn leaves_folder(name: &str) -> bool {
+    let mut parts = name.split(['/', '\\']);
+    let first = parts.clone().next().unwrap_or_default();
+    let is_drive = first.len() == 2 && first.ends_with(':');
+    first.is_empty() || is_drive || parts.any(|part| part == "..") || name.contains('\0')
 }
 
 /// Returns the header of the `.npy` file of a result; a layout or type that it cannot record is noted.

@@ -58,6 +58,12 @@ impl Archive {
         if !rest.is_empty() {
             return Err(wrong(format!("{} bytes follow the last entry of the list", rest.len())));
         }
+        if let Some(entry) = entries.iter().find(|entry| entry.name.contains('\0')) {
+            let name = &entry.name;
+            return Err(wrong(format!(
+                "the name of the entry {name:?} has a byte 0, where other readers end it"
+            )));
+        }
         if let Some(name) = names::twice(entries.iter().map(|entry| entry.name.as_str())) {
             return Err(wrong(format!("the entry {name:?} occurs twice")));
         }

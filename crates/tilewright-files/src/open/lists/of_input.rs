@@ -5,7 +5,7 @@ use tilewright_notation::{Error as NotationError, Lists, MAX_ENTRIES};
 use crate::{
     Input, Tensor,
     layout::names,
-    open::lists_in_files::{ListsInFiles, NO_LIST, integers, is_signed, unsupported},
+    open::lists::in_files::{ListsInFiles, NO_LIST, integers, is_signed, unsupported},
 };
 
 /// The lists that a SPEC may name when files are read: `@PATH` is an `.npy` file of integers, or a text of numbers; `tensor NAME`
