@@ -118,12 +118,81 @@ fn results_in_a_store_are_those_of_files() {
     let args = ["convert", LLM, text(&local), "--recipe", text(&recipe)];
     if run(&server, &args).status.success() {
         let up = ["convert", at, "s3://bucket/up.safetensors", "--recipe", text(&recipe)];
-        let said = refusal(&server, &[&up[..], &["--verify"]].concat(), 2);
-        assert!(said.contains("verify it afterwards"), "{said}");
-        answer(&server, &up);
+        answer(&server, &[&up[..], &["--verify"]].concat());
         assert!(server.get("bucket/up.safetensors").unwrap() == fs::read(&local).unwrap());
     } else {
         panic!("{}", refusal(&server, &args, 0));
+    }
+}
+
+/// Returns a checkpoint of matrices of 16 MiB.
+fn matrices(count: usize) -> Vec<u8> {
+    let len = 16 << 20;
+    let entry = |number: usize| {
+        let (name, from) = (["gate", "up"][number % 2], number * len);
+        format!(
+            r#""layers.{}.{name}":{{"dtype":"BF16","shape":[2048,4096],"data_offsets":[{from},{}]}}"#,
+            number / 2,
+            from + len
+        )
+    };
+    let header = (0..count).map(entry).collect::<Vec<_>>().join(",");
+    let header = format!("{{{header}}}");
+    let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
+    bytes.extend(header.bytes());
+    bytes.extend((0..(count * len) as u64).map(|at| (at.wrapping_mul(0x9E37_79B9) >> 13) as u8));
+    bytes
+}
+
+/// Runs the program without a folder for temporary files, in an empty folder that stays empty; returns the most memory that it
+/// had, if the system reports it.
+fn without_disk(server: &Objects, args: &[&str]) -> Option<u64> {
+    let empty = folder();
+    let mut command = program(server);
+    let nowhere = empty.path().join("none");
+    command.envs([("TMPDIR", &nowhere), ("HOME", &nowhere)]).current_dir(empty.path());
+    let mut child = command.args(args).stdout(Stdio::null()).spawn().unwrap();
+    let mut most = None;
+    let ended = loop {
+        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kib = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+        most = most.max(kib.map(|kib| kib << 10));
+        if let Some(ended) = child.try_wait().unwrap() {
+            break ended;
+        }
+        thread::sleep(Duration::from_millis(2));
+    };
+    assert!(ended.success(), "{args:?}");
+    assert_eq!(fs::read_dir(empty.path()).unwrap().count(), 0, "{args:?}");
+    most
+}
+
+/// What a whole conversion from store to store costs: no byte of local disk, each byte of the source once, and the memory that is
+/// allowed.
+#[test]
+fn conversions_between_stores_use_no_disk_few_bytes_and_bounded_memory() {
+    let (server, folder) = (Objects::start(), folder());
+    // Four times the memory.
+    let (source, memory) = (matrices(12), 48 << 20);
+    server.put("bucket/in.safetensors", &source);
+    let recipe = folder.path().join("r.toml");
+    let rule = "[[map]]\nfrom = [\"layers.{n}.gate : i h\", \"layers.{n}.up : i' h\"]\nto = \"layers.{n}.gate_up : (i + i') h\"\n";
+    fs::write(&recipe, rule).unwrap();
+    for (number, how) in [["--rule", "*=zN"], ["--recipe", text(&recipe)]].into_iter().enumerate() {
+        let out = format!("s3://bucket/out{number}.safetensors");
+        let args = ["convert", "s3://bucket/in.safetensors", &out, "--memory", "48M", "--quiet"];
+        server.take();
+        let most = without_disk(&server, &[&args[..], &how].concat());
+        let came = server.take();
+        let read: u64 = came.iter().filter(|one| one.method == "GET").map(|one| one.sent).sum();
+        let (all, held) = (source.len() as u64, most.unwrap_or(0) >> 20);
+        println!("{how:?}: {read} of {all} bytes read, {held} MiB held of {}", memory >> 20);
+        assert!(read >= all && read * 100 <= all * 102, "{how:?}: {read} of {all} bytes");
+        // The program itself, its stacks, and what the system buffers of connections.
+        assert!(held <= (memory >> 20) + 48, "{how:?}: {held} MiB");
+        let made = server.get(&format!("bucket/out{number}.safetensors")).unwrap();
+        assert!(made.len() as u64 > all - (1 << 20), "{how:?}");
     }
 }
 
@@ -448,6 +517,33 @@ fn a_run_that_continues_keeps_the_objects_of_others() {
     server.put(&name, &own);
     answer(&server, &args);
     assert!(server.get(&name).unwrap() == own);
+}
+
+/// A run that continues reads each object of the journal once, however many threads it has, and once more to finish.
+#[test]
+fn journals_are_read_once_by_a_run_that_continues() {
+    let (server, folder) = (Objects::start(), folder());
+    server.put("bucket/in/model.safetensors", &matrices(4));
+    let plan = folder.path().join("plan");
+    let rules = ["--mesh", "tp=2", "--rule", "*=[Shard(1)]"];
+    let made = ["reshard", "plan", "s3://bucket/in", "s3://bucket/out", "-o", text(&plan)];
+    answer(&server, &[&made[..], &rules].concat());
+    let rank = ["--rank", "0", "--world", "2"];
+    answer(&server, &[&["reshard", "run", text(&plan)][..], &rank].concat());
+    let names = server.names();
+    let journals = names.iter().filter(|name| name.contains("/journal/")).count();
+    server.take();
+    answer(&server, &[&["reshard", "s3://bucket/in", "s3://bucket/out"][..], &rules].concat());
+    let came = server.take();
+    let is_read = |came: &&Came| {
+        came.method == "GET"
+            && came.target.contains("/journal/")
+            && !came.target.contains("list-type")
+    };
+    let read = came.iter().filter(is_read).count();
+    let all = came.iter().filter(|came| came.method == "PUT" && came.target.contains("/journal/"));
+    let all = journals + all.count();
+    assert!(journals > 0 && read == journals + all, "{read} of {journals} and {all}");
 }
 
 /// The folder of a run is in the result if that is a whole bucket.

@@ -38,14 +38,14 @@ pub(crate) struct Bench {
     /// Run only cases with one of these in their name
     #[arg(value_name = "NAME", conflicts_with_all = ["random", "from"])]
     pub(crate) names: Vec<String>,
-    /// Run fewer cases, unless some are named, and fewer repetitions
+    /// Run a selection of the cases, or those that are named, with fewer repetitions
     #[arg(long)]
     pub(crate) quick: bool,
     /// Threads, 0 for all cores [default: one, then all]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) threads: Option<String>,
-    /// Run only this size: memory (beyond caches), l2 (within one), tiny (64 B to 64 kB), small
-    /// [default: memory and l2]
+    /// Run only this size: memory (beyond the caches), l2 (within one), tiny (64 B to 64 kB), small
+    /// (a few kB, for tests; its times say little) [default: memory and l2]
     #[arg(long, value_name = "SIZE", conflicts_with_all = ["random", "from"])]
     pub(crate) size: Option<String>,
     /// Bytes past a cache line at which buffers begin: one number, or SRC,DST [default: 0; as drawn

@@ -97,7 +97,8 @@ pub(crate) struct JobArgs {
     /// The layout of the input, if the file does not record it
     #[arg(long, value_name = "SPEC", help_heading = "Layouts and tensors")]
     pub(crate) from: Option<String>,
-    /// Convert only tensors with matching names; may be repeated. Chooses the tensor for .npy or raw:PATH
+    /// Convert only tensors with matching names, and copy the others; may be repeated. For a result of
+    /// one array (.npy, raw:PATH): the tensor that is written
     #[arg(long, value_name = "GLOB", help_heading = "Layouts and tensors")]
     pub(crate) tensor: Vec<String>,
     /// The layout of tensors with matching names; the first match wins, then --to

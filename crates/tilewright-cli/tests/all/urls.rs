@@ -2,6 +2,40 @@
 
 use std::process::Command;
 
+const LLM: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+
+/// Returns what the program says when it refuses.
+fn refusal(args: &[&str]) -> String {
+    let folder = tilewright_testing::folder();
+    let mut program = Command::new(env!("CARGO_BIN_EXE_tilewright"));
+    let output = program.args(args).current_dir(folder.path()).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "{args:?}");
+    said
+}
+
+#[test]
+fn other_urls_are_refused_with_what_to_write() {
+    let recipe = "https://user:very-secret@host/r.toml?very-secret";
+    for (args, expected) in [
+        (&["info", "file:///none/a.npy"][..], "write /none/a.npy"),
+        (&["info", "File://localhost/none/a.npy"], "write /none/a.npy"),
+        (
+            &["convert", LLM, "file:///none/a.safetensors", "--to", "zN"],
+            "write /none/a.safetensors",
+        ),
+        (&["reshard", LLM, "file:///none/a"], "write /none/a"),
+        (&["reshard", "ftp://host/very-secret", "out"], "a URL begins with s3://"),
+        (&["same-data", LLM, "ftp://user:very-secret@host/a.npy"], "a URL begins with s3://"),
+        (&["convert", LLM, "out.safetensors", "--recipe", recipe], "download it first"),
+    ] {
+        let said = refusal(args);
+        assert!(said.contains(expected) && !said.contains("secret"), "{args:?}: {said}");
+    }
+}
+
 #[test]
 #[cfg(not(feature = "remote"))]
 fn a_program_without_the_feature_says_how_to_get_it() {
@@ -12,10 +46,11 @@ fn a_program_without_the_feature_says_how_to_get_it() {
         &["same-data", "az://container/a.npy", "https://host/a.npy"],
         &["reshard", "s3://bucket/in", "out"],
         &["reshard", "in.safetensors", "s3://bucket/out"],
+        &["info", "HTTPS://host/a.npy"],
+        &["info", "raw:S3://bucket/bytes", "--dims", "2", "--dtype", "u8"],
+        &["convert", LLM, "raw:s3://bucket/bytes", "--tensor", "ids.i64"],
     ] {
-        let output = Command::new(env!("CARGO_BIN_EXE_tilewright")).args(args).output().unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{said}");
+        let said = refusal(args);
         assert!(
             said.contains("cargo install --path crates/tilewright-cli --features remote"),
             "{said}"
