@@ -16,7 +16,7 @@ pub(crate) use files::{
     SameData, ShardArgs, ShowRecipe, Verify,
 };
 pub(crate) use layouts::{Banks, Colour, Emit, Show};
-pub(crate) use learn::{Learn, LearnMake, LearnRead, LearnStep};
+pub(crate) use learn::{Learn, LearnConfirm, LearnMake, LearnPredict, LearnRead, LearnStep};
 pub(crate) use reshard::{How, Reshard, RunArgs, Shards, Simulate, SourceArgs, StepArgs};
 
 use std::{ffi::OsString, path::PathBuf};

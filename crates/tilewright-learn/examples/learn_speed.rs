@@ -3,7 +3,7 @@
 //! FORM is `packed` (oneDNN's blocks), `rows` (a transposed tensor), `ragged` (padded blocks) or `experts` (many small tensors).
 
 use tilewright_core::Dtype;
-use tilewright_learn::{Decoder, Error, Sources, Space, ZERO, describe};
+use tilewright_learn::{Chosen, Decoder, Error, Origin, Sources, Space, ZERO, describe};
 
 fn main() -> Result<(), Error> {
     let mut arguments = std::env::args().skip(1);
@@ -29,13 +29,16 @@ fn main() -> Result<(), Error> {
     let learned = describe(&decoded.ids, space.sources())?;
     let describe = seconds() - start;
     let start = seconds();
-    let chosen: Vec<u64> =
-        (0..ids.len() as u64 / 100 * 3).map(|k| k * 33 % ids.len() as u64).collect();
-    let mut places = Vec::with_capacity(chosen.len());
     let last = learned.sources().list()[0].size() as u64;
-    let chosen: Vec<u64> = chosen.into_iter().filter(|element| *element < last).collect();
-    learned.places(0, &chosen, &mut |_, place| places.push(place))?;
-    let (scatter, found) = (seconds() - start, places.len());
+    let chosen = (0..ids.len() as u64 / 100 * 3).map(|k| k * 33 % ids.len() as u64);
+    let chosen: Vec<u64> = chosen.filter(|element| *element < last).collect();
+    let (chosen, mut found) = (Chosen::new(&chosen, learned.terms().len()), 0);
+    learned.parts(&mut |part| {
+        if part.origin == Origin::Source(0) {
+            chosen.places(part, |_, place| found += usize::from(place < u64::MAX));
+        }
+    })?;
+    let scatter = seconds() - start;
     let (n, terms, integers) = (ids.len(), learned.terms().len(), learned.integers());
     println!(
         "{form}: {n} elements, {} loads, decode {decode:.2} s, describe {describe:.2} s, {terms} terms, {integers} integers; {found} places in {scatter:.2} s",

@@ -405,7 +405,8 @@ impl Learned {
     }
 
     /// Returns what is left of the maps when units that results of fresh data contradict count as computed: the check digit of a
-    /// computed element is right by chance once in 128 times.
+    /// computed element is right by chance once in 128 times. If more units are contradicted than chance explains, the loader
+    /// decides by values, and all units of that result count as computed. Other fresh data test what is left.
     ///
     /// # Errors
     /// Those of [`Learned::compare`] and [`describe`].
@@ -426,8 +427,10 @@ impl Learned {
     pub fn without(&self, sources: &[Vec<u8>], results: &[Vec<u8>]) -> Result<Learned, Error> {
         self.checked(sources)?;
         self.sized(results)?;
+        let radix = self.sources.iter().map(|source| Ok(Code::of(source.dtype)?.radix()));
+        let radix = radix.collect::<Result<Vec<u64>, Error>>()?.into_iter().min().unwrap_or(2);
         let both = self.results.iter().zip(results);
-        let results = both.map(|(learnt, found)| corrected(learnt, sources, found));
+        let results = both.map(|(learnt, found)| corrected(learnt, radix, sources, found));
         let results = results.collect::<Result<_, Error>>()?;
         Ok(Learned { sources: self.sources.clone(), results })
     }
@@ -531,21 +534,31 @@ impl Learned {
     }
 }
 
-/// Returns a result whose units that differ from its map are computed.
+/// The number of units that chance may contradict in any result.
+const FEW: u64 = 8;
+
+/// Returns a result whose units that differ from its map are computed. Check digits are below `radix`.
 fn corrected(
     learnt: &LearnedResult,
+    radix: u64,
     sources: &[Vec<u8>],
     found: &[u8],
 ) -> Result<LearnedResult, Error> {
-    let (_, want) = made(learnt, sources)?;
+    let (known, want) = made(learnt, sources)?;
     let bits = Code::of(learnt.unit)?.bits();
     let (want, found) = (units(&want, bits), units(found, bits));
+    let is_known = |place: &usize| known.as_ref().is_none_or(|known| known[*place]);
+    let places = (0..want.len()).filter(is_known);
+    let contradicted = places.filter(|place| want[*place] != found[*place]).count() as u64;
+    let computed = learnt.unexplained.as_ref().map_or(0, |unexplained| unexplained.count);
+    // One computed unit in `radix` passes by chance. Four times as many show a loader that decides by values.
+    let is_chance = contradicted <= computed / (radix / 4).max(1) + FEW;
     let (mut ids, mut constants) = (learnt.description.expand()?, Constants::default());
     let mut bits_of = learnt.constants.iter();
     let mut unexplained: Option<Unexplained> = None;
     for (place, id) in ids.iter_mut().enumerate() {
         let constant = if *id == crate::CONSTANT { bits_of.next() } else { None };
-        if want[place] != found[place] {
+        if want[place] != found[place] || !is_chance {
             *id = COMPUTED;
         }
         match (*id, constant) {

@@ -40,6 +40,7 @@ mod dims;
 mod family;
 mod fit;
 mod learned;
+mod places;
 mod plane;
 mod source;
 mod space;
@@ -54,6 +55,7 @@ pub use description::{Description, Held};
 pub use learned::{
     Inverted, Learned, LearnedResult, Mismatch, NamedArray, Unexplained, learn_result,
 };
+pub use places::Chosen;
 pub use source::{COMPUTED, CONSTANT, MapSource, Sources, ZERO};
 pub use space::Space;
 pub use term::{MapDigit, MapTerm, Origin, TermAxis, TermPart};

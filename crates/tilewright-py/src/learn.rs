@@ -1,6 +1,6 @@
 //! Loaders learned from coded arrays, and descriptions of maps. `python/tilewright/_learn.py` calls the loaders.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, path::PathBuf};
 
 use pyo3::{
     prelude::*,
@@ -9,8 +9,8 @@ use pyo3::{
 use tilewright::{
     Dtype,
     learn::{
-        self, Description, Dropped, Learned, MapSource, MapTerm, NamedArray, Origin, RankMemory,
-        Report, Sources, Space, TermAxis, array_layout,
+        self, Description, Dropped, Learned, LiveArrays, MapSource, MapTerm, NamedArray,
+        NamedSizes, Origin, Predicted, RankMemory, Report, Sources, Space, TermAxis, array_layout,
     },
 };
 
@@ -26,6 +26,8 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyMapTerm>()?;
     module.add_class::<PyLearnSpace>()?;
     module.add_class::<PyLearnedMaps>()?;
+    module.add_function(wrap_pyfunction!(predicted_plan, module)?)?;
+    module.add_function(wrap_pyfunction!(confirmed_plan, module)?)?;
     module.add_function(wrap_pyfunction!(describe_map, module)?)
 }
 
@@ -318,6 +320,55 @@ fn staged(
     learn::describe(&staged, &Sources::new(vec![parameter])?)
 }
 
+/// Returns the predicted plan for a checkpoint as JSON, and its formulas. Sizes that are not given are those of the plans, and of
+/// ``config.json`` in the checkpoint's folder.
+#[pyfunction]
+#[pyo3(name = "_predicted_plan", signature = (plans, model, sizes, ranks, /))]
+fn predicted_plan(
+    py: Python<'_>,
+    plans: Vec<(String, Option<NamedSizes>)>,
+    model: PathBuf,
+    sizes: Option<NamedSizes>,
+    ranks: u64,
+) -> PyResult<(String, Vec<String>)> {
+    let predicted = py.detach(|| {
+        let mut known = Vec::new();
+        for (text, own) in plans {
+            let (sizes, plan) = learn::sized_plan(text.as_bytes())?;
+            known.push((own.unwrap_or(sizes), plan));
+        }
+        let sizes = match sizes {
+            Some(sizes) => sizes,
+            None => learn::config_sizes(&model, ranks)?.unwrap_or_default(),
+        };
+        let input = tilewright::files::open(&model, &tilewright::files::Reading::default())?;
+        learn::predict_for(&input, &sizes, &known)
+    });
+    let predicted = predicted.raised()?;
+    Ok((predicted.to_json().to_string(), predicted.formulas))
+}
+
+/// Compares a predicted plan with one load. Returns the plan as JSON, or a sentence about the first difference.
+#[pyfunction]
+#[pyo3(name = "_confirmed_plan", signature = (text, model, dump, /))]
+fn confirmed_plan(
+    py: Python<'_>,
+    text: &str,
+    model: PathBuf,
+    dump: PathBuf,
+) -> PyResult<(Option<String>, Option<String>)> {
+    let found = py.detach(|| {
+        let predicted = Predicted::from_bytes(text.as_bytes())?;
+        let plan = predicted.plan.clone();
+        let input = tilewright::files::open(&model, &tilewright::files::Reading::default())?;
+        Ok::<_, tilewright::Error>(match learn::confirm(predicted, &input, &dump)? {
+            Ok(plan) => (Some(learn::to_json(&plan).to_string()), None),
+            Err(found) => (None, Some(learn::differs(&plan, &found))),
+        })
+    });
+    found.raised()
+}
+
 /// The coded values of sources, for ``tilewright.learn``.
 #[pyclass(name = "_LearnSpace", module = "tilewright", frozen)]
 pub(crate) struct PyLearnSpace {
@@ -346,11 +397,6 @@ impl PyLearnSpace {
         let dtypes: Vec<Dtype> = tensors.iter().map(|tensor| tensor.dtype).collect();
         let space = Sources::numbered(named).and_then(|sources| Space::of(sources, &dtypes));
         Ok(PyLearnSpace { space: space.raised()?, tensors })
-    }
-
-    /// Returns the width of the elements of a source in bits.
-    fn bits(&self, source: usize) -> Option<u32> {
-        self.tensors.get(source)?.dtype.bits()
     }
 
     /// The number of loads.
@@ -395,20 +441,31 @@ impl PyLearnSpace {
     }
 }
 
-/// The name of a result, and two arrays of places.
-type Places<'py> = (String, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
-
 /// The maps of a loader, for ``tilewright.Learned``. Arrays are bytes.
 #[pyclass(name = "_LearnedMaps", module = "tilewright", frozen)]
 pub(crate) struct PyLearnedMaps(Learned);
 
 #[pymethods]
 impl PyLearnedMaps {
-    /// Reads a plan from its text in JSON.
+    /// Reads a plan from its text in TOML or JSON.
     #[new]
     #[pyo3(signature = (text, /))]
     fn new(py: Python<'_>, text: &str) -> PyResult<PyLearnedMaps> {
         py.detach(|| learn::from_bytes(text.as_bytes())).raised().map(PyLearnedMaps)
+    }
+
+    /// The sources: name, shape, bits of an element, first number.
+    #[getter]
+    fn sources(&self) -> Vec<(String, Vec<u64>, Option<u32>, i64)> {
+        let first = |place: usize| {
+            let result = self.0.results.first();
+            result.map_or(0, |result| result.description.sources().list()[place].first)
+        };
+        let all = self.0.sources.iter().enumerate();
+        all.map(|(place, one)| {
+            (one.name.clone(), one.extents.clone(), one.dtype.bits(), first(place))
+        })
+        .collect()
     }
 
     /// The number of ranks.
@@ -423,7 +480,7 @@ impl PyLearnedMaps {
     fn check(
         &self,
         py: Python<'_>,
-        path: std::path::PathBuf,
+        path: PathBuf,
         memory: Vec<(usize, HashMap<String, Bound<'_, PyAny>>)>,
     ) -> PyResult<Option<(String, String, usize, Vec<u64>, u64)>> {
         let mut kept = Vec::new();
@@ -553,7 +610,7 @@ impl PyLearnedMaps {
     /// Returns the plan as JSON or as TOML.
     fn plan(&self, toml: bool) -> String {
         match toml {
-            true => learn::to_toml(&self.0),
+            true => learn::to_toml(&learn::to_json(&self.0)),
             false => learn::to_json(&self.0).to_string(),
         }
     }
@@ -564,29 +621,41 @@ impl PyLearnedMaps {
         Ok(if inverse { recipe.inverse().to_toml() } else { recipe.to_toml() })
     }
 
-    /// Returns the places that hold elements of a source: for each result that holds some its name, and two int64 arrays as bytes,
-    /// the places in `elements` and those in the result.
-    fn places<'py>(
+    /// Writes new values of elements of a source to arrays of some ranks, and returns how many places were written.
+    fn scatter(
         &self,
-        py: Python<'py>,
-        source: usize,
-        elements: &Bound<'py, PyAny>,
-    ) -> PyResult<Vec<Places<'py>>> {
-        let (elements, _) = ids_of("indices", elements)?;
-        let elements: Vec<u64> = elements.iter().map(|element| *element as u64).collect();
-        let mut found = Vec::new();
-        for learnt in &self.0.results {
-            let (mut numbers, mut places) = (Vec::new(), Vec::new());
-            let each = &mut |number: usize, place: u64| {
-                numbers.extend((number as i64).to_ne_bytes());
-                places.extend((place as i64).to_ne_bytes());
-            };
-            learnt.description.places(source, &elements, each).raised()?;
-            if !places.is_empty() {
-                let [numbers, places] = [numbers, places].map(|all| PyBytes::new(py, &all));
-                found.push((learnt.tensor.name.clone(), numbers, places));
+        source: &str,
+        indices: &Bound<'_, PyAny>,
+        values: &[u8],
+        memory: Vec<(usize, HashMap<String, Bound<'_, PyAny>>)>,
+    ) -> PyResult<u64> {
+        let (elements, _) = ids_of("indices", indices)?;
+        let natural = |element: &i64| u64::try_from(*element).ok();
+        let elements: Option<Vec<u64>> = elements.iter().map(natural).collect();
+        let Some(elements) = elements else {
+            return Err(refused("out-of-range", "indices= has a negative number"));
+        };
+        let mut ranks = Vec::new();
+        for (rank, arrays) in &memory {
+            let mut live = Live(HashMap::new());
+            for (name, array) in arrays {
+                let mut array = Memory::of_any(array).map_err(|error| about(name, error))?;
+                let _ = array.row_major_bytes_mut().map_err(|error| about(name, error))?;
+                live.0.insert(name.clone(), array);
             }
+            ranks.push((*rank, live));
         }
-        Ok(found)
+        let mut arrays: Vec<(usize, &mut dyn LiveArrays)> =
+            ranks.iter_mut().map(|(rank, live)| (*rank, live as &mut dyn LiveArrays)).collect();
+        learn::scatter(&self.0, source, &elements, values, &mut arrays).raised()
+    }
+}
+
+/// The arrays of one rank, which are written in place. One array is lent at a time, so two names may have the same memory.
+struct Live(HashMap<String, Memory>);
+
+impl LiveArrays for Live {
+    fn array(&mut self, name: &str) -> Option<&mut [u8]> {
+        self.0.get_mut(name)?.row_major_bytes_mut().ok()
     }
 }

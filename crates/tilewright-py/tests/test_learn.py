@@ -192,12 +192,24 @@ def test_bad_loaders_are_named() -> None:
     refused(changes, "changes its input")
     refused(lambda x: random.random((4, 4)).astype(np.float32), "two runs on equal inputs differ", "random")
     refused(lambda x: [1, 2], "result0 of the results is of int")
+    refused(lambda x: (x.copy(), None), "result1 of the results is of NoneType")
     refused(lambda x: x.reshape(-1)[: 1 + int(x.sum()) % 7].copy(), "other names, shapes")
     refused(lambda x: x[:3].copy(), r"4 of 16 elements are held by no result, the first at \[3, 0\]", "unexplained")
     refused(lambda x: {}, "there are no inputs", inputs={})
     assert tw.learn(lambda x: x[:3].copy(), w, drop=["input"]).problems == ()
     partial = tw.learn(lambda x: x[:3] * 1, w, partial=True)
     assert len(partial.problems) == 1 and len(partial.terms["result"]) == 1
+
+
+def test_loaders_of_a_device_are_named() -> None:
+    torch = pytest.importorskip("torch")
+    inputs = torch.zeros(4)
+    if not torch.cuda.is_available():
+        with pytest.raises(tw.LearnError, match="the loader raised .* in load 0"):
+            tw.learn(lambda w: w.cuda(), inputs)
+    # A device that every build of torch has.
+    with pytest.raises(tw.LearnError, match="a tensor on meta; the loader must work on the CPU"):
+        tw.learn(lambda w: w.to("meta"), inputs)
 
 
 def test_copies_that_differ_and_lost_inputs() -> None:
@@ -252,15 +264,15 @@ def test_live_memory_is_compared_and_updated() -> None:
         learned.scatter(memory, "down", np.array([0]), np.zeros(1, np.float16))
 
 
-def planned(folder: str) -> tuple[str, str, dict]:
+def planned(folder: str, form: str = "json") -> tuple[str, str, dict]:
     """A plan of the loader in a file, a checkpoint, and what the loader makes of it."""
     learned = tw.learn(load, WEIGHTS)
     rng = np.random.default_rng(7)
     weights = {name: rng.standard_normal(like.shape).astype(like.dtype) for name, like in WEIGHTS.items()}
     tw.save(weights, f"{folder}/model.safetensors")
-    with open(f"{folder}/plan.json", "w") as file:
-        file.write(learned.plan("json"))
-    return f"{folder}/plan.json", f"{folder}/model.safetensors", load(weights)
+    with open(f"{folder}/plan.{form}", "w") as file:
+        file.write(learned.plan(form))
+    return f"{folder}/plan.{form}", f"{folder}/model.safetensors", load(weights)
 
 
 def test_memory_is_checked_against_a_file(tmp_path: object) -> None:
@@ -279,8 +291,9 @@ def test_memory_is_checked_against_a_file(tmp_path: object) -> None:
         tw.check(plan, model, [memory, memory])
 
 
-def test_plans_of_files_scatter(tmp_path: object) -> None:
-    path, model, memory = planned(str(tmp_path))
+@pytest.mark.parametrize("form", ["json", "toml"])
+def test_plans_of_files_scatter(tmp_path: object, form: str) -> None:
+    path, model, memory = planned(str(tmp_path), form)
     plan = tw.LoaderPlan(path)
     assert plan.ranks == 1 and plan.held["up"] == (1, 1, 0) and plan.sources[0][0] == "gate"
     assert plan.scatter(memory, "up", np.array([5, 40]), np.array([1, 2], np.float16)) == 2
@@ -331,6 +344,30 @@ def test_chance_is_not_a_move_in_partial_plans() -> None:
     learned = tw.learn(half, np.zeros((64, 64), np.float32), partial=True)
     assert learned.problems
     learned.check(2, seed=9)
+
+
+def test_loaders_that_decide_by_values_are_refused_in_partial_plans() -> None:
+    # Coded values are from 1 to 2, so clamping changes random values alone: other ones each time.
+    weights = np.zeros((64, 64), np.float32)
+    with pytest.raises(tw.LearnError, match="4096 of 4096 elements are not explained|decides by"):
+        tw.learn(lambda w: np.clip(w, -10, 10), weights)
+    with np.errstate(invalid="ignore"):
+        learned = tw.learn(lambda w: np.clip(w, -10, 10), weights, partial=True)
+    # No element passes as a move because one run did not contradict it.
+    assert learned.maps["result"].held["input"][1] == 0, learned
+    assert "4096 of 4096 elements are not explained" in learned.problems[0]
+
+
+def test_scatter_writes_arrays_that_share_memory_once_for_each_name(tmp_path: object) -> None:
+    learned = tw.learn(lambda w: {"a": w.copy(), "b": w.copy()}, np.zeros(8, np.float32))
+    shared = np.arange(8, dtype=np.float32)
+    assert learned.scatter({"a": shared, "b": shared}, "input", np.array([5]), np.array([9], np.float32)) == 2
+    assert shared.tolist() == [0, 1, 2, 3, 4, 9, 6, 7]
+    frozen = shared.copy()
+    frozen.flags.writeable = False
+    with pytest.raises(tw.Error, match="read-only"):
+        learned.scatter({"a": shared, "b": frozen}, "input", np.array([5]), np.array([1], np.float32))
+    assert shared[5] == 9
 
 
 def test_patterns_without_a_match_are_said() -> None:

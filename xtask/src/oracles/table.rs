@@ -76,7 +76,7 @@ pub(super) const TABLE: [(&str, &str, Run); 44] = [
     ),
     (
         "learn",
-        "vLLM's loader of seven architectures at 1, 2 and 4 ranks, learned, checked, converted and updated (RANKS)",
+        "vLLM's loader of eleven architectures at 1, 2 and 4 ranks, learned, checked, converted, updated and started (RANKS)",
         |root, _| learn::engines(root),
     ),
     (

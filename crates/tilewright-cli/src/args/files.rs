@@ -50,10 +50,11 @@ pub(crate) struct Recast {
         help_heading = "Recipes"
     )]
     pub(crate) inverse: bool,
-    /// Write the files of all ranks of an engine by a plan of `learn read -o PLAN.json`; with --inverse the checkpoint from them
+    /// Write what an engine has in memory after it loaded IN: OUT is a folder with a file for each rank, or one file if the plan
+    /// names no ranks. `learn read -o PLAN` wrote the plan. With --inverse IN is that folder or file, and OUT the checkpoint
     #[arg(
         long,
-        value_name = "PLAN.json",
+        value_name = "PLAN",
         value_parser = path(),
         conflicts_with_all = [
             "recipe", "to", "rule", "tensor", "fill", "store", "skip_unfit", "size", "allow", "metadata", "trust_metadata",

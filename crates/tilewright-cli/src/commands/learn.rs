@@ -6,21 +6,24 @@ use serde_json::{Value, json};
 use tilewright::{
     Error,
     files::{self, Reading},
-    learn::{self, Dropped, Learned, Probe, Report},
+    learn::{self, Dropped, Learned, Predicted, Probe, Report},
 };
 
+use super::plan;
 use crate::{
-    args::{LearnMake, LearnRead, LearnStep},
+    args::{LearnConfirm, LearnMake, LearnPredict, LearnRead, LearnStep},
     failure::Failure,
     output::{ExitCode, Output},
 };
 
 pub(super) fn run(step: &LearnStep, out: &mut Output) -> Result<ExitCode, Failure> {
-    let written = match step {
+    let paths = match step {
         LearnStep::Make(args) => vec![&args.probe],
         LearnStep::Read(args) => [&args.probe, &args.dumps].into_iter().chain(&args.plan).collect(),
+        LearnStep::Predict(args) => args.plans.iter().chain([&args.output]).collect(),
+        LearnStep::Confirm(args) => vec![&args.predicted, &args.dump, &args.output],
     };
-    if let Some(url) = written.iter().find(|path| path.to_string_lossy().contains("://")) {
+    if let Some(url) = paths.iter().find(|path| path.to_string_lossy().contains("://")) {
         let url = url.display();
         return Err(Failure::usage(format!(
             "{url}: probes, dumps and plans are on this machine; name a path"
@@ -29,6 +32,8 @@ pub(super) fn run(step: &LearnStep, out: &mut Output) -> Result<ExitCode, Failur
     match step {
         LearnStep::Make(args) => make(args, out),
         LearnStep::Read(args) => read(args, out),
+        LearnStep::Predict(args) => predict(args, out),
+        LearnStep::Confirm(args) => confirm(args, out),
     }
 }
 
@@ -66,8 +71,11 @@ fn read(args: &LearnRead, out: &mut Output) -> Result<ExitCode, Failure> {
         Ok(probe.check(learned, &args.dumps)?.map(|found| learn::differs(learned, &found)))
     };
     let mut differing = differs(&learned)?;
+    let mut contradicted = 0;
     if args.partial && differing.is_some() {
+        let before = unexplained(&learned);
         learned = probe.without(&learned, &args.dumps)?;
+        contradicted = unexplained(&learned) - before;
         differing = differs(&learned)?;
     }
     let report = Report::of(&learned, &|name| dropped.has(name))?;
@@ -77,27 +85,100 @@ fn read(args: &LearnRead, out: &mut Output) -> Result<ExitCode, Failure> {
     let said = differing.as_ref().map_or(String::new(), |said| format!("{said}\n"));
     let moves = learned.results.iter().any(|learnt| !learnt.description.terms().is_empty());
     let checked = match (&differing, moves) {
-        (None, true) => "fresh data agree\n",
-        (None, false) => "nothing to compare: no array holds an element of the checkpoint\n",
-        (Some(_), _) => "",
+        (None, _) if contradicted > 0 => format!(
+            "{contradicted} elements count as computed, because fresh data contradict them or others of their array; \
+             a probe with another --seed tests what is left\n"
+        ),
+        (None, true) => "fresh data agree\n".to_owned(),
+        (None, false) => {
+            "nothing to compare: no array holds an element of the checkpoint\n".to_owned()
+        }
+        (Some(_), _) => String::new(),
     };
-    let mut value = json!({ "complete": complete, "faults": faults, "unmatched": unmatched });
-    value["plan"] = if out.is_json() { learn::to_json(&learned) } else { Value::Null };
+    let mut value = json!({ "complete": complete, "faults": faults, "unmatched": unmatched, "contradicted": contradicted });
+    let plan = sized(&learned, &args.probe)?;
+    value["plan"] = if out.is_json() { plan.clone() } else { Value::Null };
     out.answer(&format!("{report}{said}{checked}"), value)?;
     // A plan that fresh data contradict is not one.
-    if let Some(plan) =
+    if let Some(path) =
         args.plan.as_ref().filter(|_| differing.is_none() && (complete || args.partial))
     {
-        save(&learned, plan)?;
+        save(&plan, path)?;
     }
     Ok(if complete { ExitCode::SUCCESS } else { ExitCode::NO })
 }
 
+/// Returns the number of elements that are not explained.
+fn unexplained(learned: &Learned) -> u64 {
+    let of_results = learned.results.iter().filter_map(|learnt| learnt.unexplained.as_ref());
+    of_results.map(|unexplained| unexplained.count).sum()
+}
+
+/// Returns a plan with the sizes of the probe's configuration.
+fn sized(learned: &Learned, probe: &Path) -> Result<Value, Error> {
+    let mut plan = learn::to_json(learned);
+    if let Some(sizes) = learn::config_sizes(&probe.join("load0"), learn::ranks(learned) as u64)? {
+        plan["sizes"] = json!(sizes);
+    }
+    Ok(plan)
+}
+
+/// Predicts the plan for a checkpoint of other sizes, and writes it.
+fn predict(args: &LearnPredict, out: &mut Output) -> Result<ExitCode, Failure> {
+    let path = args.model.display();
+    let sizes = learn::config_sizes(&args.model, args.ranks)?.ok_or_else(|| {
+        Failure::usage(format!(
+            "{path} lacks config.json, which names the sizes; name the folder of a checkpoint"
+        ))
+    })?;
+    let mut known = Vec::new();
+    for plan in &args.plans {
+        let name = plan.display().to_string();
+        let bytes = files::bytes(plan, plan::LONGEST)?;
+        let (own, learned) = learn::sized_plan(&bytes).map_err(|error| error.about(&name))?;
+        if own.is_empty() {
+            let said = "lacks sizes; `learn read` writes them if the probe has config.json";
+            return Err(Failure::usage(format!("{name} {said}")));
+        }
+        known.push((own, learned));
+    }
+    let input = files::open(&args.model, &Reading::default())?;
+    let predicted = learn::predict_for(&input, &sizes, &known)?;
+    save(&predicted.to_json(), &args.output)?;
+    let (written, formulas) = (args.output.display().to_string(), &predicted.formulas);
+    let lines: String = formulas.iter().map(|formula| format!("    {formula}\n")).collect();
+    let (results, sources) = (predicted.plan.results.len(), predicted.plan.sources.len());
+    out.answer(
+        &format!("{lines}{written}: {results} arrays from {sources} tensors, predicted; `learn confirm` compares it with one load\n"),
+        json!({ "output": written, "predicted": true, "formulas": formulas, "plan": predicted.to_json() }),
+    )?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Compares a predicted plan with the arrays of one load, and writes it as a plan if they agree.
+fn confirm(args: &LearnConfirm, out: &mut Output) -> Result<ExitCode, Failure> {
+    let bytes = files::bytes(&args.predicted, plan::LONGEST)?;
+    let about = |error: Error| error.about(&args.predicted.display().to_string());
+    let predicted = Predicted::from_bytes(&bytes).map_err(about)?;
+    let (plan, input) = (predicted.plan.clone(), files::open(&args.model, &Reading::default())?);
+    let (said, code) = match learn::confirm(predicted, &input, &args.dump)? {
+        Ok(_) => {
+            save(&learn::to_json(&plan), &args.output)?;
+            (None, ExitCode::SUCCESS)
+        }
+        Err(found) => (Some(learn::differs(&plan, &found)), ExitCode::NO),
+    };
+    let written = args.output.display().to_string();
+    let text = said.clone().unwrap_or_else(|| format!("{written}: the load agrees"));
+    out.answer(&format!("{text}\n"), json!({ "agrees": said.is_none(), "differs": said }))?;
+    Ok(code)
+}
+
 /// Writes a plan.
-fn save(learned: &Learned, path: &Path) -> Result<(), Failure> {
+fn save(plan: &Value, path: &Path) -> Result<(), Failure> {
     let text = match path.extension().is_some_and(|ending| ending == "json") {
-        true => format!("{}\n", learn::to_json(learned)),
-        false => learn::to_toml(learned),
+        true => format!("{plan}\n"),
+        false => learn::to_toml(plan),
     };
     std::fs::write(path, text)
         .map_err(|error| Error::from(error).about(&path.display().to_string()))?;

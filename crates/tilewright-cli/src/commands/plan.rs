@@ -22,7 +22,7 @@ use crate::{
 const LISTED: usize = 5;
 
 /// The longest plan that is read, in bytes.
-const LONGEST: u64 = 1 << 30;
+pub(super) const LONGEST: u64 = 1 << 30;
 
 pub(super) fn run(
     args: &Convert,
@@ -92,8 +92,8 @@ fn listed(names: &[&str]) -> String {
     }
 }
 
-/// Reads a plan in JSON.
-pub(super) fn read(path: &Path) -> Result<Learned, Failure> {
+/// Reads a plan.
+fn read(path: &Path) -> Result<Learned, Failure> {
     let about = |error: Error| error.about(&path.display().to_string());
     let bytes = files::bytes(path, LONGEST)?;
     Ok(learn::from_bytes(&bytes).map_err(about)?)

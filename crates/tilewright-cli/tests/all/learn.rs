@@ -99,7 +99,7 @@ fn ranks_are_an_axis() {
     let lines = "rank{T}/gate_up bf16[2,8,4]\n    gate : (n n0:4) k -> n n0 k [n0:8] @ 0\n";
     assert!(text.contains(lines), "{text}");
     assert!(
-        text.contains("held 2 times: norm\n") && text.ends_with("fresh data agree\n"),
+        text.contains("norm is held 2 times\n") && text.ends_with("fresh data agree\n"),
         "{text}"
     );
     assert!(fs::read_to_string(&plan).unwrap().contains("rank{T}/gate_up"));
@@ -222,7 +222,7 @@ fn plans_make_the_files_of_all_ranks_and_the_checkpoint_again() {
     let (status, _, error) = convert(&[cnn, &path("other")]);
     assert!(status == 2 && error.contains("lacks gate, which the plan reads"), "{error}");
     let (status, _, error) = code(&["convert", &fresh, &path("other"), "--plan", &fresh]);
-    assert!(status != 0 && error.contains("it is not a plan in JSON"), "{error}");
+    assert!(status != 0 && error.contains("it is not a plan"), "{error}");
 }
 
 #[test]
@@ -309,9 +309,205 @@ fn plans_that_contradict_themselves_are_refused() {
     assert!(with(up, "\"at\":99,").contains("leave the result"));
     let wide = with("\"unit\":\"bf16\"", "\"unit\":\"f32\"");
     assert!(wide.contains("is not 64 units of f32"), "{wide}");
+    let unknown = with("\"rest\":", "\"seed\":1,\"rest\":");
+    assert!(
+        unknown.contains("a result has the unknown key seed; its keys are name, "),
+        "{unknown}"
+    );
     let narrow =
         with("\"dtype\":\"bf16\",\"extents\":[8,4]", "\"dtype\":\"f32\",\"extents\":[8,4]");
     assert!(narrow.contains("takes elements of f32"), "{narrow}");
+}
+
+#[test]
+fn plans_in_toml_are_those_in_json() {
+    let folder = tempfile::tempdir().unwrap();
+    let json = plan(folder.path());
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let toml = path("plan.toml");
+    let (status, text, error) = learned(folder.path(), &["-o", &toml]);
+    assert_eq!(status, 0, "{text}{error}");
+    let of = |plan: &str| tilewright::learn::from_bytes(&fs::read(plan).unwrap()).unwrap();
+    assert_eq!(of(&toml), of(&json));
+    let fresh = path("probe/fresh/model.safetensors");
+    let (status, text, error) = code(&["convert", &fresh, &path("ranks"), "--plan", &toml]);
+    assert!(status == 0 && text.contains("2 files"), "{text}{error}");
+    let (status, _, error) =
+        code(&["convert", &path("ranks"), &path("back.safetensors"), "--plan", &toml, "--inverse"]);
+    assert_eq!(status, 0, "{error}");
+}
+
+/// A plan that has an array of a rank twice would make a file with two tensors of one name.
+#[test]
+fn plans_with_two_results_of_one_name_are_refused_in_both_directions() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan(folder.path());
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let value: serde_json::Value = serde_json::from_slice(&fs::read(&plan).unwrap()).unwrap();
+    let norm = value["result"].as_array().unwrap().iter().find(|one| one["name"] == "rank{T}/norm");
+    for name in ["rank{T}/norm", "norm", "rank1/norm"] {
+        let (mut twice, mut again) = (value.clone(), norm.unwrap().clone());
+        again["name"] = name.into();
+        twice["result"].as_array_mut().unwrap().push(again);
+        fs::write(path("twice.json"), twice.to_string()).unwrap();
+        for more in [&[][..], &["--inverse"]] {
+            let from = path("probe/fresh/model.safetensors");
+            let all = [&["convert", &from, &path("out"), "--plan", &path("twice.json")], more];
+            let (status, _, error) = code(&all.concat());
+            assert!(status == 2 && error.contains("norm is twice in the plan"), "{name}: {error}");
+        }
+    }
+}
+
+#[test]
+fn elements_that_fresh_data_contradict_are_computed_and_nothing_is_claimed_of_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    made(folder.path());
+    // The loader clamps negative values to zero. Coded values are positive.
+    loads(folder.path(), |_, made| {
+        for value in made[0].2.chunks_exact_mut(2).filter(|value| value[1] >= 0x80) {
+            value.fill(0);
+        }
+    });
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (status, text, _) = learned(folder.path(), &["-o", &path("plan.toml")]);
+    assert!(status == 1 && text.contains("elements of fresh data differ"), "{text}");
+    assert!(!folder.path().join("plan.toml").exists());
+    let (status, text, _) = learned(folder.path(), &["-o", &path("plan.toml"), "--partial"]);
+    assert!(status == 1 && text.contains("128 elements count as computed"), "{text}");
+    assert!(!text.contains("fresh data agree"), "{text}");
+    // The plan says so: it converts nothing.
+    let fresh = path("probe/fresh/model.safetensors");
+    let (status, _, error) = code(&["convert", &fresh, &path("out"), "--plan", &path("plan.toml")]);
+    assert!(
+        status == 2 && error.contains("gate_up has elements that are not explained"),
+        "{error}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_probe_that_cannot_be_written_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    model(folder.path());
+    // A file is in the place of the folder above, as root may write to folders that are read-only.
+    fs::write(folder.path().join("file"), "").unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (status, _, error) = code(&["learn", "make", &path("model"), &path("file/probe")]);
+    assert!(status == 3 && error.contains("file/probe/load0"), "{error}");
+}
+
+/// Learns the loader of two ranks at some rows and columns, and returns the path of the plan.
+fn plan_at(folder: &Path, rows: u64, columns: u64) -> String {
+    let folder = folder.join(format!("{rows}x{columns}"));
+    sized_model(&folder, rows, columns);
+    let [model, probe] = ["model", "probe"].map(|name| folder.join(name).display().to_string());
+    let (status, text, error) = code(&["learn", "make", &model, &probe]);
+    assert_eq!(status, 0, "{text}{error}");
+    for entry in fs::read_dir(folder.join("probe")).unwrap() {
+        let load = entry.unwrap();
+        if load.path().is_dir() {
+            load_at(&load.path(), &folder.join("dumps").join(load.file_name()));
+        }
+    }
+    let plan = folder.join("plan.toml").display().to_string();
+    let (status, text, error) = learned(&folder, &["-o", &plan]);
+    assert_eq!(status, 0, "{text}{error}");
+    plan
+}
+
+/// Writes a checkpoint of q, k and up, whose rows are in no fixed ratio, with the sizes in config.json.
+fn sized_model(folder: &Path, rows: u64, columns: u64) {
+    let random = |name: &str, rows: u64| {
+        let bytes = (0..2 * rows * columns).map(|i| (i * 167 >> 3) as u8).collect();
+        (name.to_owned(), vec![rows, columns], bytes)
+    };
+    let tensors = [random("q", 4 * rows), random("k", 2 * columns), random("up", 6 * rows)];
+    write(&folder.join("model/model.safetensors"), &tensors);
+    let config = format!("{{\"rows\": {rows}, \"columns\": {columns}, \"layers\": 1}}");
+    fs::write(folder.join("model/config.json"), config).unwrap();
+}
+
+/// Loads a checkpoint at two ranks: each has half of the rows of q and k in one array with a row of ones, and half of up transposed.
+fn load_at(checkpoint: &Path, dump: &Path) {
+    let tensors = read(&checkpoint.join("model.safetensors"));
+    let of = |name: &str| tensors.iter().find(|tensor| tensor.0 == name).unwrap();
+    let columns = of("q").1[1];
+    for rank in 0..2usize {
+        let half = |name: &str| {
+            let bytes = &of(name).2;
+            bytes[rank * bytes.len() / 2..(rank + 1) * bytes.len() / 2].to_vec()
+        };
+        let ones = [0x80, 0x3F].repeat(columns as usize);
+        let fused = [half("q"), half("k"), ones].concat();
+        let up = half("up");
+        let rows = up.len() / 2 / columns as usize;
+        let turned = (0..rows * columns as usize).flat_map(|p| {
+            let at = 2 * (p % rows * columns as usize + p / rows);
+            [up[at], up[at + 1]]
+        });
+        let qk = vec![fused.len() as u64 / 2 / columns, columns];
+        let made = [
+            ("qk".to_owned(), qk, fused),
+            ("up".to_owned(), vec![columns, rows as u64], turned.collect()),
+        ];
+        write(&dump.join(format!("rank{rank}.safetensors")), &made);
+    }
+}
+
+#[test]
+fn plans_at_three_sizes_predict_a_fourth_and_one_load_confirms_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let plans =
+        [(3, 5), (7, 5), (5, 11)].map(|(rows, columns)| plan_at(folder.path(), rows, columns));
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let new = folder.path().join("new");
+    sized_model(&new, 23, 17);
+    let model = path("new/model");
+    let predict = |plans: &[String], ranks: &str| {
+        let plans: Vec<&str> = plans.iter().map(String::as_str).collect();
+        let out = path("predicted.toml");
+        let more = ["--ranks", ranks, "-o", &out];
+        code(&[&["learn", "predict", &model], &plans[..], &more].concat())
+    };
+    let (status, text, error) = predict(&plans, "2");
+    assert!(status == 0 && text.contains("2 arrays from 3 tensors, predicted"), "{text}{error}");
+    // A prediction converts nothing.
+    let convert = |plan: &str| {
+        code(&["convert", &path("new/model/model.safetensors"), &path("ranks"), "--plan", plan])
+    };
+    let (status, _, error) = convert(&path("predicted.toml"));
+    assert!(status == 2 && error.contains("the plan is predicted and not learned"), "{error}");
+    // One load confirms it, or contradicts it.
+    let confirm = || {
+        let [predicted, dump, out] = ["predicted.toml", "dump", "plan.toml"].map(path);
+        code(&["learn", "confirm", &predicted, &model, &dump, "-o", &out])
+    };
+    let dump = folder.path().join("dump");
+    load_at(&new.join("model"), &dump);
+    let file = dump.join("rank1.safetensors");
+    let mut tensors = read(&file);
+    tensors[1].2[8] ^= 1;
+    fs::remove_file(&file).unwrap();
+    write(&file, &tensors);
+    let (status, text, error) = confirm();
+    assert!(status == 1 && text.contains("up: 1 elements"), "{text}{error}");
+    assert!(!folder.path().join("plan.toml").exists());
+    load_at(&new.join("model"), &folder.path().join("again"));
+    fs::remove_dir_all(&dump).unwrap();
+    fs::rename(folder.path().join("again"), &dump).unwrap();
+    let (status, text, error) = confirm();
+    assert!(status == 0 && text.contains("the load agrees"), "{text}{error}");
+    let (status, _, error) = convert(&path("plan.toml"));
+    assert_eq!(status, 0, "{error}");
+    for rank in ["rank0.safetensors", "rank1.safetensors"] {
+        assert_eq!(read(&folder.path().join("ranks").join(rank)), read(&dump.join(rank)));
+    }
+    // Two sizes are too few, and no plan is of four ranks.
+    let (status, _, error) = predict(&plans[..2], "2");
+    assert!(status == 2 && error.contains("needs plans at three sizes or more"), "{error}");
+    let (status, _, error) = predict(&plans, "4");
+    assert!(status == 2 && error.contains("tp=4, and tp is 2 in every plan"), "{error}");
 }
 
 #[test]

@@ -56,7 +56,7 @@ from tilewright._errors import OverflowError as OverflowError  # noqa: A004
 from tilewright._errors import PermissionError as PermissionError  # noqa: A004
 from tilewright._fingerprints import Fingerprint, Fingerprints, SameData, fingerprint, fingerprints, same_data
 from tilewright._files import Contents, Report, TensorReport, convert, info, verify
-from tilewright._learn import Learned, LoaderPlan, Unlike, check, learn
+from tilewright._learn import Learned, LoaderPlan, PredictedPlan, Unlike, check, learn
 from tilewright._open import open as open  # noqa: A004
 from tilewright._open import save
 from tilewright._recast import RecastReport, RecastTensor, convert_recipe, guess_recipe

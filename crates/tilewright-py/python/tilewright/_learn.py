@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import warnings
@@ -12,7 +11,10 @@ from typing import Any
 from tilewright import _errors, _tilewright
 from tilewright._tilewright import MapDescription, TensorLayout
 
-__all__ = ["Learned", "LoaderPlan", "Unlike", "check", "learn"]
+__all__ = ["Learned", "LoaderPlan", "PredictedPlan", "Unlike", "check", "learn"]
+
+#: The most runs on random bits that take elements out of a partial plan. One takes out 127 of 128 that are there by chance.
+_ROUNDS = 32
 
 
 class Learned:
@@ -103,8 +105,9 @@ class Learned:
         if self._loader.bits[name] is not None or str(values.dtype) != str(like.dtype):
             said = f"values are {values.dtype}, and {name} is {like.dtype} in elements of whole bytes"
             raise _errors.make("dtype", said, None, None)
-        numbers, units = _changes(name, like.shape, int(like.dtype.itemsize), indices, values)
-        return _scattered(self._maps, self._loader.names.index(name), numbers, units, [found])
+        ranks = range(self._maps.ranks)
+        own = [{**found, **{key.removeprefix(f"rank{rank}/"): array for key, array in found.items()}} for rank in ranks]
+        return _scattered(self._maps, name, indices, values, list(enumerate(own)))
 
     def _result(self, found: Mapping[str, Any], name: str) -> bytes:
         if name not in found:
@@ -134,13 +137,19 @@ class Learned:
             raise _fault("lost", f"these inputs are lost, with the number of elements: {', '.join(gone)}")
         return self._loader.shaped({name: data for name, data in zip(self._loader.names, back) if data is not None})
 
-    def _contradicted(self, seed: int) -> _tilewright._LearnedMaps:
-        """The maps without the elements that the results of random bits contradict."""
-        sources = self._maps.fresh(seed)
-        results, _ = self._loader.run(sources, f"the check with seed {seed}")
-        if [result.facts for result in self._loader.made] != _facts(results):
-            return self._maps
-        return self._maps.without(sources, [self._loader.storage(array) for array in results.values()])
+    def _settled(self, seeds: range) -> _tilewright._LearnedMaps:
+        """The maps without the elements that results of random bits contradict: new bits each time, until none are."""
+        maps = self._maps
+        for seed in seeds:
+            sources = maps.fresh(seed)
+            results, _ = self._loader.run(sources, f"the check with seed {seed}")
+            if [result.facts for result in self._loader.made] != _facts(results):
+                break
+            found = [self._loader.storage(array) for array in results.values()]
+            if maps.compare(sources, found) is None:
+                break
+            maps = maps.without(sources, found)
+        return maps
 
     def check(self, n: int = 1, *, seed: int = 1) -> None:
         """Runs the loader on ``n`` sets of random bits, NaNs with payloads among them, and compares every bit.
@@ -215,7 +224,7 @@ def learn(
     gate_up f16[4,12]
         gate : n k -> k n [n:12] @ 0
         up : n k -> k n [n:12] @ 6
-    1 results of 2 sources: 2 terms, 18 integers
+    1 arrays from 2 tensors: 2 terms, 18 integers
     >>> fresh = {name: np.random.rand(6, 4).astype(np.float16) for name in weights}
     >>> bool((learned.apply(fresh)["gate_up"] == load(fresh)["gate_up"]).all())
     True
@@ -247,27 +256,21 @@ def learn(
     if problems and not partial:
         raise _fault("unexplained", "\n".join(problems))
     if partial:
-        # By chance, one computed element in 128 has the right check digit: fresh data tell.
-        for k in range(max(1, checks)):
-            maps = Learned(loader, maps, drop, problems)._contradicted(seed + k)
-        problems = maps.faults(list(drop))
+        # By chance, one computed element in 128 has the right check digit: fresh data tell, and other fresh data check the rest.
+        maps = Learned(loader, maps, drop, problems)._settled(range(seed, seed + _ROUNDS))
+        problems, seed = maps.faults(list(drop)), seed + _ROUNDS
     learned = Learned(loader, maps, drop, problems)
     learned.check(max(1, checks), seed=seed)
     return learned
 
 
 class LoaderPlan:
-    """What a loader does, from the file that ``tilewright learn read -o PLAN.json`` wrote."""
+    """What a loader does, from the file that ``tilewright learn read -o PLAN`` wrote, in TOML or JSON."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
+        self._maps = _tilewright._LearnedMaps(_text(path))
         self.path = os.fspath(path)
         """The file of the plan."""
-        self._maps = _tilewright._LearnedMaps(text)
-        plan = json.loads(text)
-        self._sources = plan["source"]
-        self._sizes = {result["name"]: int(result["size"]) for result in plan["result"]}
 
     @property
     def ranks(self) -> int:
@@ -287,7 +290,7 @@ class LoaderPlan:
     @property
     def sources(self) -> list[tuple[str, tuple[int, ...], int]]:
         """The tensors of the checkpoint as ``describe_map`` takes them: name, shape, first id."""
-        return [(one["name"], tuple(one["extents"]), int(one["first"])) for one in self._sources]
+        return [(name, tuple(extents), first) for name, extents, _, first in self._maps.sources]
 
     def check(
         self,
@@ -317,15 +320,88 @@ class LoaderPlan:
         :raises Error: if the plan has no such tensor, or the sizes do not fit
         """
         numbers, ranks = _ranks(self._maps, memory, rank)
-        place = next((k for k, one in enumerate(self._sources) if one["name"] == name), None)
-        if place is None:
+        own = next((one[2] for one in self._maps.sources if one[0] == name), None)
+        if own is None:
             raise _errors.make("arguments", f"the plan has no tensor {name}", None, None)
-        width = int(values.dtype.itemsize)
-        known = _tilewright._LearnSpace([(name, self._sources[place]["extents"], self._sources[place]["dtype"])])
-        if width * 8 != known.bits(0):
-            raise _errors.make("dtype", f"values of {width * 8} bits, and {name} has {known.bits(0)}", None, None)
-        changed, units = _changes(name, self._sources[place]["extents"], width, indices, values)
-        return _scattered(self._maps, place, changed, units, ranks, numbers, self._sizes)
+        width = int(values.dtype.itemsize) * 8
+        if width != own:
+            raise _errors.make("dtype", f"values of {width} bits, and {name} has {own}", None, None)
+        return _scattered(self._maps, name, indices, values, list(zip(numbers, ranks)))
+
+
+    @staticmethod
+    def predict(
+        plans: Sequence[str | os.PathLike[str]],
+        model: str | os.PathLike[str],
+        *,
+        ranks: int = 1,
+        sizes: Sequence[Mapping[str, int]] | None = None,
+    ) -> PredictedPlan:
+        """The plan for a checkpoint of other sizes, from plans at three sizes or more.
+
+        Each number of the plans is a formula in the sizes. Nothing is guessed: formulas of one length that differ for ``model``, and
+        sizes in a regime that no plan has, such as fewer heads than ranks, are refused.
+
+        :param plans: files that ``learn read -o PLAN`` wrote; they name the sizes that ``config.json`` has
+        :param model: the checkpoint, of which names, types and extents are read, and the sizes in ``config.json`` of its folder
+        :param ranks: the number of ranks, which is the size ``tp``
+        :param sizes: the sizes of each plan and, as the last, of the model, instead of those in files
+
+        >>> import numpy as np, tempfile
+        >>> import tilewright as tw
+        >>> def save(folder, n, k):
+        ...     weights = {"w": np.zeros((n, k), np.float16)}
+        ...     plan = tw.learn(lambda tensors: {"packed": tensors["w"].T.copy()}, weights).plan()
+        ...     with open(f"{folder}/{n}x{k}.toml", "w") as file:
+        ...         _ = file.write(plan)
+        ...     tw.save(weights, f"{folder}/{n}x{k}.safetensors")
+        ...     return f"{folder}/{n}x{k}.toml"
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     plans = [save(folder, 3, 5), save(folder, 7, 5), save(folder, 3, 11)]
+        ...     sizes = [{"n": 3, "k": 5}, {"n": 7, "k": 5}, {"n": 3, "k": 11}, {"n": 64, "k": 48}]
+        ...     tw.save({"w": np.zeros((64, 48), np.float16)}, f"{folder}/model.safetensors")
+        ...     predicted = tw.LoaderPlan.predict(plans, f"{folder}/model.safetensors", sizes=sizes)
+        >>> predicted.formulas
+        ['k', 'n', 'n k']
+        """
+        texts = [_text(plan) for plan in plans]
+        if sizes is not None and len(sizes) != len(texts) + 1:
+            said = f"sizes= has {len(sizes)} entries, and needs {len(texts) + 1}: one for each plan, and that of the model"
+            raise _errors.make("arguments", said, None, None)
+        own = [None] * len(texts) if sizes is None else [dict(one) for one in sizes[:-1]]
+        last = None if sizes is None else dict(sizes[-1])
+        text, formulas = _tilewright._predicted_plan(list(zip(texts, own)), os.fspath(model), last, ranks)
+        return PredictedPlan(text, formulas)
+
+
+class PredictedPlan:
+    """A plan at sizes that it was not learned at. It converts and checks nothing until one load confirms it."""
+
+    def __init__(self, text: str, formulas: Sequence[str]) -> None:
+        self._text = text
+        self.formulas = list(formulas)
+        """The formulas of its numbers, each once."""
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the plan as JSON, marked as predicted."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self._text)
+
+    def confirm(
+        self, checkpoint: str | os.PathLike[str], dump: str | os.PathLike[str], path: str | os.PathLike[str]
+    ) -> LoaderPlan:
+        """Compares the plan with one load in every bit, writes it to ``path`` as a learned one, and returns it.
+
+        :param checkpoint: what was loaded
+        :param dump: a folder with a file for each rank, as ``learn read`` takes it: what the engine had then
+        :raises LearnError: with the first element that differs
+        """
+        plan, said = _tilewright._confirmed_plan(self._text, os.fspath(checkpoint), os.fspath(dump))
+        if plan is None:
+            raise _fault("values", f"the load contradicts the prediction: {said}")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(plan)
+        return LoaderPlan(path)
 
 
 class Unlike:
@@ -364,7 +440,7 @@ def check(
     Fingerprints of each part are compared, of the file and of memory, so nothing is converted. Padding and constants are not in the
     file and are not compared.
 
-    :param plan: the file that ``learn read -o PLAN.json`` wrote, or what ``learn`` returned
+    :param plan: the file that ``learn read -o PLAN`` wrote, or what ``learn`` returned
     :param checkpoint: the file or folder, such as the one that a trainer wrote
     :param memory: the arrays of each rank by their names, or those of one rank: NumPy's or tensors on the CPU, row-major
     :param rank: the rank of the arrays, if they are of one; each rank can compare its own
@@ -387,6 +463,12 @@ def check(
     return _checked(maps, checkpoint, memory, rank)
 
 
+def _text(path: str | os.PathLike[str]) -> str:
+    """The text of a plan."""
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
 def _checked(maps: _tilewright._LearnedMaps, checkpoint: str | os.PathLike[str], memory: Any, rank: int | None) -> Unlike | None:
     numbers, ranks = _ranks(maps, memory, rank)
     found = maps.check(os.fsdecode(checkpoint), list(zip(numbers, ranks)))
@@ -406,63 +488,14 @@ def _ranks(maps: _tilewright._LearnedMaps, memory: Any, rank: int | None) -> tup
     return numbers, ranks
 
 
-def _changes(name: str, shape: Sequence[int], width: int, indices: Any, values: Any) -> tuple[Any, Any]:
-    """The numbers of elements as int64, and their new values as units of so many bytes."""
+def _scattered(
+    maps: _tilewright._LearnedMaps, name: str, indices: Any, values: Any, memory: list[tuple[int, Mapping[str, Any]]]
+) -> int:
+    """Writes new values of elements of a source to memory, and returns the number of places."""
     import numpy as np
 
     indices = np.ascontiguousarray(indices, np.int64).reshape(-1)
-    size = int(np.prod(shape, dtype=np.int64))
-    if len(indices) and not (0 <= indices.min() and indices.max() < size):
-        raise _errors.make("out-of-range", f"indices= has a number outside of the {size} elements of {name}", None, None)
-    raw = np.frombuffer(_storage(values), np.uint8)
-    if len(raw) != width * len(indices):
-        raise _errors.make("mismatch", f"{len(indices)} indices for {len(raw) // width} values", None, None)
-    return indices, raw.view(f"u{width}")
-
-
-def _scattered(
-    maps: _tilewright._LearnedMaps,
-    source: int,
-    indices: Any,
-    units: Any,
-    ranks: Sequence[Mapping[str, Any]],
-    numbers: Sequence[int] = (0,),
-    sizes: Mapping[str, int] | None = None,
-) -> int:
-    """Writes units to the places of elements of a source, and returns their number."""
-    import numpy as np
-
-    writes: list[tuple[Any, Any, Any]] = []
-    for result, elements, places in maps.places(source, indices):
-        at, changed = np.frombuffer(places, np.int64), units[np.frombuffer(elements, np.int64)]
-        rank, _, name = result.partition("/")
-        if sizes is None or not name or not rank.startswith("rank"):
-            rank, name = "", result
-        size = maps.maps[result].size // (maps.ranks if rank == "rank{T}" else 1)
-        for number, arrays in zip(numbers, ranks):
-            if rank not in ("", "rank{T}", f"rank{number}"):
-                continue
-            memory = _memory(arrays, name, number, size, units.dtype)
-            if rank == "rank{T}":
-                own = (at >= number * size) & (at < (number + 1) * size)
-                writes.append((memory, at[own] - number * size, changed[own]))
-            else:
-                writes.append((memory, at, changed))
-    # Nothing is written before all memory was checked.
-    for memory, at, changed in writes:
-        memory[at] = changed
-    return sum(len(at) for _, at, _ in writes)
-
-
-def _memory(arrays: Mapping[str, Any], name: str, rank: int, size: int, dtype: Any) -> Any:
-    """The units of an array of a rank, shared with it, after its length was checked."""
-    if name not in arrays:
-        raise _errors.make("mismatch", f"memory of rank {rank} lacks {name}", None, None)
-    raw = _bytes_in_place(arrays[name], name)
-    if len(raw) != size * dtype.itemsize:
-        said = f"{name} of rank {rank} has {len(raw)} bytes, and {size * dtype.itemsize} were learned"
-        raise _errors.make("mismatch", said, None, None)
-    return raw.view(dtype)
+    return maps.scatter(name, indices, _storage(values), memory)
 
 
 def _fault(kind: str, message: str) -> _errors.Error:
@@ -637,17 +670,6 @@ def _storage(array: Any) -> bytes:
         flat = array.detach().contiguous().reshape(-1)
         return bytes(flat.view(torch.uint8).numpy().tobytes()) if flat.numel() else b""
     return bytes(array.tobytes())
-
-
-def _bytes_in_place(array: Any, name: str) -> Any:
-    """The bytes of a contiguous array, shared with it."""
-    import numpy as np
-
-    if _is_torch(array) and array.is_contiguous():
-        return array.detach().reshape(-1).view(sys.modules["torch"].uint8).numpy()
-    if _is_numpy(array) and array.flags.c_contiguous and array.flags.writeable:
-        return array.reshape(-1).view(np.uint8)
-    raise _errors.make("copy", f"{name} must be a contiguous array that can be written", None, None)
 
 
 def _shares(a: Any, b: Any) -> bool:

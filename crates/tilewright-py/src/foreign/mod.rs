@@ -265,7 +265,8 @@ impl Memory {
         }
         self.on_host()?;
         // SAFETY: the memory is as in `bytes`; `writable`, checked above, is what the exporting library said of it; `fits`
-        // of `plan.rs` refuses an output that overlaps its source, and a new result overlaps nothing.
+        // of `plan.rs` refuses an output that overlaps its source, and a new result overlaps nothing. `Live` of `learn.rs`
+        // lends one array at a time, and what is written there are bytes of its own.
         Ok(unsafe { self.bytes.write() })
     }
 
@@ -365,6 +366,12 @@ impl Memory {
     /// Returns the bytes of an array whose elements are dense, the last dim fastest.
     pub(crate) fn row_major_bytes(&self, place: Argument) -> PyResult<&[u8]> {
         self.is_row_major(place).and_then(|()| self.bytes())
+    }
+
+    /// Returns the bytes of a row-major array for writing; see [`Memory::bytes_mut`].
+    pub(crate) fn row_major_bytes_mut(&mut self) -> PyResult<&mut [u8]> {
+        self.is_row_major(Argument::Out)?;
+        self.bytes_mut()
     }
 
     /// Refuses an array whose elements are not dense with the last dim fastest.

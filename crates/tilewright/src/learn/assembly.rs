@@ -13,6 +13,8 @@ use tilewright_learn::{
 };
 use tilewright_recipe::{Assembly, Digit, Made, Origin as From, Part};
 
+use super::plan::{RankOf, ranks_of};
+
 /// The most parts of one tensor.
 pub(super) const MOST_PARTS: usize = 1 << 16;
 
@@ -23,31 +25,12 @@ pub(super) const MOST_PARTS: usize = 1 << 16;
 /// assert_eq!(ranks(&Learned { sources: vec![], results: vec![] }), 1);
 /// ```
 pub fn ranks(learned: &Learned) -> usize {
-    let of = |learnt: &LearnedResult| match place(learnt) {
+    let of = |learnt: &LearnedResult| match ranks_of(&learnt.tensor.name).0 {
         RankOf::One(rank) => rank.saturating_add(1),
         RankOf::All => learnt.tensor.extents.first().map_or(1, |ranks| *ranks as usize),
         RankOf::None => 1,
     };
     learned.results.iter().map(of).max().unwrap_or(1)
-}
-
-/// The ranks that have a result.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum RankOf {
-    /// The result of a plan without ranks.
-    None,
-    One(usize),
-    /// All, each with one index of the first axis.
-    All,
-}
-
-fn place(learnt: &LearnedResult) -> RankOf {
-    let Some((rank, _)) = learnt.tensor.name.split_once('/') else { return RankOf::None };
-    match rank.strip_prefix("rank") {
-        Some("{T}") => RankOf::All,
-        Some(number) => number.parse().map_or(RankOf::None, RankOf::One),
-        None => RankOf::None,
-    }
 }
 
 /// A result as one rank has it: its name there, its extents, and the range of its places.
@@ -62,11 +45,9 @@ pub(super) struct OfRank<'a> {
 /// Returns the results of a rank.
 pub(super) fn of_rank(learned: &Learned, rank: usize) -> Vec<OfRank<'_>> {
     fn one(learnt: &LearnedResult, rank: usize) -> Option<OfRank<'_>> {
-        let (place, size) = (place(learnt), learnt.description.size() as i64);
-        let whole = &*learnt.tensor.name;
-        let name = if place == RankOf::None { whole } else { whole.split_once('/')?.1 };
-        let extents = &*learnt.tensor.extents;
-        Some(match place {
+        let (ranks, name) = ranks_of(&learnt.tensor.name);
+        let (extents, size) = (&*learnt.tensor.extents, learnt.description.size() as i64);
+        Some(match ranks {
             RankOf::None => OfRank { learnt, name, extents, from: 0, size },
             RankOf::One(own) if own != rank => return None,
             RankOf::One(_) => OfRank { learnt, name, extents, from: 0, size },
@@ -121,6 +102,12 @@ impl Moved {
         }
     }
 
+    /// Returns the box as a part of a term.
+    pub(super) fn part(&self) -> TermPart<'_> {
+        let Moved { source, offset, at, digits } = self;
+        TermPart { origin: Origin::Source(*source), offset: *offset, at: *at, digits }
+    }
+
     /// Counts places in elements that are twice as wide.
     pub(super) fn halve(&mut self) {
         self.at /= 2;
@@ -171,23 +158,34 @@ impl Moved {
 }
 
 /// Returns the boxes of a result at one rank, with places from 0.
+pub(super) fn all_moves(result: &OfRank<'_>) -> Result<Vec<Moved>, Error> {
+    boxes(result, usize::MAX).map(|found| found.0)
+}
+
+/// Returns the boxes of a result at one rank, with places from 0, for a conversion, which refuses very many.
 pub(super) fn moves(result: &OfRank<'_>) -> Result<Vec<Moved>, Error> {
+    let (all, is_whole) = boxes(result, MOST_PARTS)?;
+    if !is_whole {
+        let name = &result.learnt.tensor.name;
+        let said = format!("{name} has more than {MOST_PARTS} parts; convert moves boxes");
+        return Err(Error::unsupported(said));
+    }
+    Ok(all)
+}
+
+/// Returns the first boxes of a result at one rank, and whether these are all.
+fn boxes(result: &OfRank<'_>, most: usize) -> Result<(Vec<Moved>, bool), Error> {
     let (mut all, range) = (Vec::new(), (result.from, result.from + result.size));
     let mut too_many = false;
     result.learnt.description.parts(&mut |part| {
         if let Some(moved) = Moved::of(part) {
             too_many |= !moved.within(range, &mut |one| {
                 all.push(Moved { at: one.at - range.0, ..one });
-                all.len() <= MOST_PARTS
+                all.len() <= most
             });
         }
     })?;
-    if too_many {
-        let name = &result.learnt.tensor.name;
-        let said = format!("{name} has more than {MOST_PARTS} parts; convert moves boxes");
-        return Err(Error::unsupported(said));
-    }
-    Ok(all)
+    Ok((all, !too_many))
 }
 
 /// Returns what each rank's file is made of: the tensors of `input`, by a plan.

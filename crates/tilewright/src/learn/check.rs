@@ -69,7 +69,8 @@ pub fn check(
     memory: &[(usize, RankMemory<'_>)],
 ) -> Result<Option<Unlike>, Error> {
     let places = sources(learned, input)?;
-    known(learned, memory)?;
+    explained(learned)?;
+    known_ranks(learned, memory.iter().map(|(rank, _)| *rank))?;
     let held = held(learned, memory)?;
     let tensors: Vec<_> = input.tensors().iter().chain(input.tied().map(|tied| tied.1)).collect();
     for ((source, place), boxes) in learned.sources.iter().zip(places).zip(&held) {
@@ -96,17 +97,23 @@ pub fn check(
     Ok(None)
 }
 
-/// Refuses plans that do not say what all of memory is, and ranks that the plan has not, or that are given twice.
-fn known(learned: &Learned, memory: &[(usize, RankMemory<'_>)]) -> Result<(), Error> {
-    if let Some(partial) = learned.results.iter().find(|learnt| learnt.unexplained.is_some()) {
-        let name = &partial.tensor.name;
-        let said =
-            "has elements that are not explained, so memory cannot be compared; learn it whole";
-        return Err(Error::unsupported(format!("{name} {said}")));
-    }
+/// Refuses plans that do not say what all of memory is.
+fn explained(learned: &Learned) -> Result<(), Error> {
+    let Some(partial) = learned.results.iter().find(|learnt| learnt.unexplained.is_some()) else {
+        return Ok(());
+    };
+    let said = "has elements that are not explained, so memory cannot be compared; learn it whole";
+    Err(Error::unsupported(format!("{} {said}", partial.tensor.name)))
+}
+
+/// Refuses ranks that the plan has not, or that are given twice.
+pub(super) fn known_ranks(
+    learned: &Learned,
+    ranks_of_memory: impl Iterator<Item = usize>,
+) -> Result<(), Error> {
     let (count, mut seen) = (ranks(learned), BTreeSet::new());
-    for (rank, _) in memory {
-        if *rank >= count {
+    for rank in ranks_of_memory {
+        if rank >= count {
             let said = format!("memory of rank {rank}, and the plan has {count} ranks, from 0");
             return Err(Error::mismatch(said));
         }

@@ -18,6 +18,7 @@ use tilewright_learn::{Error, Learned};
 use super::{
     assembly::{assemblies, ranks},
     inverse::inverse_assembly,
+    plan::{RankOf, ranks_of},
 };
 
 /// Writes the file of each rank. A plan without ranks makes the file `out`. Otherwise `out` is a new folder of `rank0.safetensors` and
@@ -80,11 +81,8 @@ fn new_folder(input: &Input, out: &Path) -> Result<NewFolder, Error> {
 
 /// Returns whether the results of a plan name ranks.
 fn is_ranked(learned: &Learned) -> bool {
-    let has_rank = |name: &str| {
-        let rank = name.split_once('/').and_then(|(rank, _)| rank.strip_prefix("rank"));
-        rank.is_some_and(|rank| rank == "{T}" || rank.parse::<usize>().is_ok())
-    };
-    learned.results.iter().any(|learnt| has_rank(&learnt.tensor.name))
+    let names = learned.results.iter().map(|learnt| &learnt.tensor.name);
+    names.map(|name| ranks_of(name).0).any(|ranks| ranks != RankOf::None)
 }
 
 /// Returns the files beside a checkpoint.

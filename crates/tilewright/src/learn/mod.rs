@@ -24,10 +24,14 @@ mod dropped;
 mod inverse;
 mod plan;
 #[cfg(feature = "files")]
+mod prediction;
+#[cfg(feature = "files")]
 mod probe;
 #[cfg(feature = "files")]
 mod recipe;
 mod report;
+#[cfg(feature = "files")]
+mod scatter;
 mod sizes;
 
 use tilewright_core::{Dtype, Fill};
@@ -45,11 +49,15 @@ pub use dropped::Dropped;
 pub use inverse::inverse_assembly;
 pub use plan::{from_bytes, from_json, to_json, to_toml};
 #[cfg(feature = "files")]
+pub use prediction::{config_sizes, confirm, predict_for};
+#[cfg(feature = "files")]
 pub use probe::Probe;
 #[cfg(feature = "files")]
 pub use recipe::recipe;
 pub use report::{Report, differs};
-pub use sizes::{NamedSizes, Predicted, predict};
+#[cfg(feature = "files")]
+pub use scatter::{LiveArrays, scatter};
+pub use sizes::{NamedSizes, Predicted, predict, sized_plan};
 pub use tilewright_learn::*;
 
 /// Returns the array layout of a result that holds one source, with the source's extents; `None` if there is none of shape and

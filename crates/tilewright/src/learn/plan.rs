@@ -1,4 +1,4 @@
-//! Plans: what was learned, as text. JSON is read back; TOML is for people.
+//! Plans: what was learned, as text: TOML for people, JSON for programs. [`from_bytes`] reads both.
 
 use std::{collections::BTreeSet, num::IntErrorKind};
 
@@ -8,7 +8,7 @@ use tilewright_learn::{
     NamedArray, Origin, Sources, TermAxis, Unexplained,
 };
 
-use crate::Dtype;
+use crate::{Dtype, ask::words::printable};
 
 /// The version of the form of plans.
 const VERSION: u64 = 1;
@@ -105,17 +105,23 @@ fn word(origin: Origin) -> &'static str {
     }
 }
 
-/// Returns what was learned as TOML.
+/// Returns a plan in JSON as TOML: its lists of tables one by one, with a line for each term.
 ///
 /// ```
-/// use tilewright::learn::{Learned, to_toml};
-/// assert_eq!(to_toml(&Learned { sources: vec![], results: vec![] }), "tilewright_plan = 1\n");
+/// use tilewright::learn::{Learned, to_json, to_toml};
+/// let mut plan = to_json(&Learned { sources: vec![], results: vec![] });
+/// plan["sizes"] = serde_json::json!({ "tp": 2 });
+/// assert_eq!(to_toml(&plan), "tilewright_plan = 1\nsizes = { tp = 2 }\n");
 /// ```
-pub fn to_toml(learned: &Learned) -> String {
-    let json = to_json(learned);
-    let mut text = format!("tilewright_plan = {VERSION}\n");
-    for kind in ["source", "result"] {
-        for table in json[kind].as_array().into_iter().flatten() {
+pub fn to_toml(plan: &Value) -> String {
+    let is_tables = |(key, _): &(&String, &Value)| ["source", "result"].contains(&key.as_str());
+    let all = plan.as_object().into_iter().flatten();
+    let (tables, mut values): (Vec<_>, Vec<_>) = all.partition(is_tables);
+    values.sort_by_key(|(key, _)| *key != "tilewright_plan");
+    let line = |(key, value): (&String, &Value)| format!("{} = {}\n", bare(key), inline(value));
+    let mut text: String = values.into_iter().map(line).collect();
+    for (kind, list) in tables {
+        for table in list.as_array().into_iter().flatten() {
             text += &format!("\n[[{kind}]]\n");
             for (key, value) in table.as_object().into_iter().flatten() {
                 text += &match (key.as_str(), value) {
@@ -123,12 +129,21 @@ pub fn to_toml(learned: &Learned) -> String {
                         let lines = terms.iter().map(|term| format!("    {},\n", inline(term)));
                         format!("terms = [\n{}]\n", lines.collect::<String>())
                     }
-                    (_, _) => format!("{key} = {}\n", inline(value)),
+                    (_, _) => line((key, value)),
                 };
             }
         }
     }
     text
+}
+
+/// Returns a key of TOML, quoted if it is not a word.
+fn bare(key: &str) -> String {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    match key.chars().all(is_word) && !key.is_empty() {
+        true => key.to_owned(),
+        false => inline(&Value::from(key)),
+    }
 }
 
 /// Returns a value on one line of TOML.
@@ -137,37 +152,62 @@ fn inline(value: &Value) -> String {
     match value {
         Value::Array(all) => format!("[{}]", joined(all.iter().map(inline).collect())),
         Value::Object(map) => {
-            let entry = |(key, value): (&String, &Value)| format!("{key} = {}", inline(value));
+            let entry =
+                |(key, value): (&String, &Value)| format!("{} = {}", bare(key), inline(value));
             format!("{{ {} }}", joined(map.iter().map(entry).collect()))
         }
-        // JSON's texts and numbers are TOML's.
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.to_string(),
+        // TOML's integers are signed; larger bits are texts.
+        Value::Number(number) if number.as_i64().is_none() => format!("\"{number}\""),
+        // JSON's other texts and numbers are TOML's, but for one control character.
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+            value.to_string().replace('\u{7f}', "\\u007f")
+        }
     }
 }
 
-/// Reads the bytes of a plan in JSON.
+/// Reads the bytes of a plan: JSON if they begin with `{`, else TOML.
 ///
 /// # Errors
-/// [corrupt](Error::is_corrupt) if they are not JSON, and those of [`from_json`].
+/// [corrupt](Error::is_corrupt) if they are neither, and those of [`from_json`].
 ///
 /// ```
-/// let error = tilewright::learn::from_bytes(b"tilewright_plan = 1").unwrap_err();
-/// assert!(error.to_string().starts_with("it is not a plan in JSON"), "{error}");
+/// use tilewright::learn::from_bytes;
+/// // A plan without results says nothing of a loader, in either form.
+/// for plan in [&b"tilewright_plan = 1"[..], b"{\"tilewright_plan\": 1}"] {
+///     assert!(from_bytes(plan).unwrap_err().is_illegal());
+/// }
+/// let error = from_bytes(b"[").unwrap_err();
+/// assert!(error.to_string().starts_with("it is not a plan"), "{error}");
 /// ```
 pub fn from_bytes(bytes: &[u8]) -> Result<Learned, Error> {
-    let value = serde_json::from_slice(bytes).map_err(|error| {
-        let said =
-            format!("it is not a plan in JSON: {error}; learn again, and write the plan as JSON");
+    from_json(&value(bytes)?)
+}
+
+/// Returns the tables of a plan in TOML or JSON.
+///
+/// # Errors
+/// [corrupt](Error::is_corrupt) if the bytes are neither.
+pub(super) fn value(bytes: &[u8]) -> Result<Value, Error> {
+    let is_json = bytes.trim_ascii_start().starts_with(b"{");
+    let read = match is_json {
+        true => serde_json::from_slice(bytes).map_err(|error| error.to_string()),
+        false => std::str::from_utf8(bytes)
+            .map_err(|error| error.to_string())
+            .and_then(|text| toml::from_str(text).map_err(|error| error.message().to_owned())),
+    };
+    read.map_err(|said| {
+        let form = if is_json { "JSON" } else { "TOML" };
+        let said = format!("it is not a plan in {form}: {said}; give a plan that was learned");
         Error::new("corrupt", said)
-    })?;
-    from_json(&value)
+    })
 }
 
 /// Reads a plan in JSON.
 ///
 /// # Errors
-/// [corrupt](Error::is_corrupt) for a value that is missing or has another type; [illegal](Error::is_illegal) for terms that leave
-/// their sources or results, for no results, for ranks that no engine has, and for computed elements that are not `unexplained`.
+/// [corrupt](Error::is_corrupt) for a value that is missing or has another type, and for unknown keys; [illegal](Error::is_illegal)
+/// for terms that leave their sources or results, for no results or two of one name, for ranks that no engine has, and for
+/// computed elements that are not `unexplained`.
 ///
 /// ```
 /// use serde_json::json;
@@ -187,9 +227,11 @@ pub fn from_json(value: &Value) -> Result<Learned, Error> {
         let said = "the plan is predicted and not learned; confirm it by one load";
         return Err(Error::unsupported(said));
     }
+    known(value, "the plan", &["tilewright_plan", "sizes", "source", "result"])?;
     let mut tensors = Vec::new();
     let mut numbered = Vec::new();
-    for source in array(value, "source")? {
+    for source in list(value, "source")? {
+        known(source, "a source", &["name", "dtype", "extents", "first"])?;
         let tensor = tensor(source)?;
         let first = source["first"].as_i64().ok_or_else(|| corrupt("first"))?;
         numbered.push(MapSource {
@@ -199,15 +241,16 @@ pub fn from_json(value: &Value) -> Result<Learned, Error> {
         });
         tensors.push(tensor);
     }
-    if array(value, "result")?.is_empty() {
+    if list(value, "result")?.is_empty() {
         return Err(Error::illegal(
             "the plan is without results; learn a loader that returns arrays",
         ));
     }
     let sources = Sources::new(numbered)?;
-    let results = array(value, "result")?.iter().map(|result| learnt(result, &sources, &tensors));
+    let results = list(value, "result")?.iter().map(|result| learnt(result, &sources, &tensors));
     let results = results.collect::<Result<Vec<_>, Error>>()?;
     check_ranks(&results)?;
+    check_names(&results)?;
     Ok(Learned { results, sources: tensors })
 }
 
@@ -241,6 +284,78 @@ fn check_ranks(results: &[LearnedResult]) -> Result<(), Error> {
     }
 }
 
+/// Checks that no rank has two results of one name.
+fn check_names(results: &[LearnedResult]) -> Result<(), Error> {
+    let (mut of_all, mut of_one) = (BTreeSet::new(), BTreeSet::new());
+    for learnt in results {
+        let (ranks, name) = ranks_of(&learnt.tensor.name);
+        let is_new = match ranks {
+            RankOf::None | RankOf::All => of_all.insert(name),
+            RankOf::One(rank) => of_one.insert((name, rank)),
+        };
+        if !is_new {
+            return Err(twice(name));
+        }
+    }
+    match of_one.iter().find(|(name, _)| of_all.contains(name)) {
+        Some((name, _)) => Err(twice(name)),
+        None => Ok(()),
+    }
+}
+
+fn twice(name: &str) -> Error {
+    let said = "is twice in the plan; each array of a rank is one result";
+    Error::illegal(format!("{} {said}", printable(name)))
+}
+
+/// The ranks that have a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RankOf {
+    /// The result of a plan without ranks: each rank that there is has it.
+    None,
+    One(usize),
+    /// All, each with one index of the first axis.
+    All,
+}
+
+/// Returns the ranks that have a result, and its name there, from its name in the plan.
+pub(super) fn ranks_of(name: &str) -> (RankOf, &str) {
+    let Some((rank, own)) = name.split_once('/') else { return (RankOf::None, name) };
+    match rank.strip_prefix("rank") {
+        Some("{T}") => (RankOf::All, own),
+        Some(number) => {
+            number.parse().map_or((RankOf::None, name), |rank| (RankOf::One(rank), own))
+        }
+        None => (RankOf::None, name),
+    }
+}
+
+/// Refuses keys that a table of a plan has not.
+fn known(value: &Value, table: &str, keys: &[&str]) -> Result<(), Error> {
+    let own = value.as_object().ok_or_else(|| corrupt(table))?;
+    match own.keys().find(|key| !keys.contains(&key.as_str())) {
+        None => Ok(()),
+        Some(key) => {
+            let (key, keys) = (printable(key), keys.join(", "));
+            let said = format!("{table} has the unknown key {key}; its keys are {keys}");
+            Err(Error::new("corrupt", said))
+        }
+    }
+}
+
+/// Returns the tables of a list, which a plan without any may lack.
+fn list<'a>(value: &'a Value, key: &str) -> Result<&'a [Value], Error> {
+    match &value[key] {
+        Value::Null => Ok(&[]),
+        _ => array(value, key).map(Vec::as_slice),
+    }
+}
+
+/// Returns a natural number. In TOML those that no signed number has are texts.
+fn natural(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| value.as_str()?.parse().ok())
+}
+
 fn corrupt(key: &str) -> Error {
     Error::new("corrupt", format!("the plan has no legal value of {key}"))
 }
@@ -266,6 +381,9 @@ fn learnt(
     numbered: &Sources,
     sources: &[NamedArray],
 ) -> Result<LearnedResult, Error> {
+    let keys =
+        ["name", "dtype", "extents", "unit", "size", "rest", "constants", "unexplained", "terms"];
+    known(value, "a result", &keys)?;
     let unit = value["unit"].as_str().and_then(Dtype::named).ok_or_else(|| corrupt("unit"))?;
     let size = value["size"].as_u64().ok_or_else(|| corrupt("size"))?;
     let terms = array(value, "terms")?.iter().map(|one| term(one, numbered));
@@ -274,7 +392,7 @@ fn learnt(
         Description::of(size, numbered.clone(), terms.collect::<Result<_, Error>>()?, rest)?;
     let mut constants = Constants::default();
     for run in value["constants"].as_array().into_iter().flatten() {
-        let run = numbers(run, "constants", Value::as_u64)?;
+        let run = numbers(run, "constants", natural)?;
         let [bits, count] = run[..] else { return Err(corrupt("constants")) };
         if count > size {
             return Err(corrupt("constants"));
@@ -295,7 +413,7 @@ fn learnt(
         said => Some(Unexplained {
             place: said["place"].as_u64().ok_or_else(|| corrupt("place"))?,
             count: said["count"].as_u64().ok_or_else(|| corrupt("count"))?,
-            seen: numbers(&said["seen"], "seen", Value::as_u64)?,
+            seen: numbers(&said["seen"], "seen", natural)?,
         }),
     };
     let tensor = tensor(value)?;
@@ -351,6 +469,7 @@ fn origin(value: &Value) -> Option<Origin> {
 }
 
 fn term(value: &Value, sources: &Sources) -> Result<MapTerm, Error> {
+    known(value, "a term", &["pattern", "source", "other", "offset", "at", "axes", "xor"])?;
     let number = |key: &str| value[key].as_i64().ok_or_else(|| corrupt(key));
     let place = |name: &str| sources.list().iter().position(|source| source.name == name);
     let from = match value["source"].as_str() {
@@ -380,9 +499,11 @@ fn term(value: &Value, sources: &Sources) -> Result<MapTerm, Error> {
 
 fn axis(value: &Value) -> Result<TermAxis, Error> {
     let Some(digits) = value["digits"].as_array() else {
+        known(value, "an axis with a table", &["source", "result"])?;
         let list = |key: &str| numbers(&value[key], key, Value::as_i64);
         return Ok(TermAxis::Table { source: list("source")?, result: list("result")? });
     };
+    known(value, "an axis", &["first", "count", "digits"])?;
     let digit = |value: &Value| {
         let all = numbers(value, "digits", Value::as_i64)?;
         let [extent, source, result] = all[..] else { return Err(corrupt("digits")) };

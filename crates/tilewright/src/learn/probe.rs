@@ -23,10 +23,10 @@ use crate::Dtype;
 const FILE: &str = "probe.json";
 /// The folder of the checkpoint with random bits.
 const FRESH: &str = "fresh";
-/// The longest description of a probe that is read, in bytes.
-const LONGEST: u64 = 1 << 30;
+/// The longest description of a probe or a model that is read, in bytes.
+pub(super) const LONGEST: u64 = 1 << 30;
 /// The most bytes of a tensor.
-const MOST: u64 = 1 << 40;
+pub(super) const MOST: u64 = 1 << 40;
 /// The share of unexplained elements above which the dumps are those of other loads, in per cent.
 const MIXED: u64 = 90;
 
@@ -145,7 +145,7 @@ impl Probe {
         let kept: Vec<Vec<u8>> = kept.collect::<Result<_, Error>>()?;
         let checkpoint = |name: &str, bytes: Vec<Vec<u8>>| {
             let own = folder.join(name);
-            fs::create_dir_all(&own)?;
+            fs::create_dir_all(&own).map_err(|error| about(&own, error))?;
             self.checkpoint(&own, &[bytes, kept.clone()].concat())?;
             if let (Some(beside), Some(input)) = (beside, model) {
                 let files: HashSet<&Path> = input.files().collect();
@@ -170,7 +170,8 @@ impl Probe {
             "kept": all(&self.kept),
             "tied": self.tied,
         });
-        Ok(fs::write(folder.join(FILE), format!("{value:#}\n"))?)
+        let path = folder.join(FILE);
+        fs::write(&path, format!("{value:#}\n")).map_err(|error| about(&path, error))
     }
 
     /// Writes one checkpoint: the tensors that are coded, those that are kept, and both under their second names.
@@ -270,7 +271,7 @@ impl Probe {
     /// assert!(Probe::default().check(&nothing, std::path::Path::new("nowhere")).is_err());
     /// ```
     pub fn check(&self, learned: &Learned, dumps: &Path) -> Result<Option<Mismatch>, Error> {
-        learned.compare(&learned.fresh(self.seed)?, &fresh_results(learned, dumps)?)
+        learned.compare(&learned.fresh(self.seed)?, &results(learned, &dumps.join(FRESH))?)
     }
 
     /// Returns what was learned without the elements that the dump of the random checkpoint contradicts, which are computed.
@@ -284,18 +285,23 @@ impl Probe {
     /// assert!(Probe::default().without(&nothing, std::path::Path::new("nowhere")).is_err());
     /// ```
     pub fn without(&self, learned: &Learned, dumps: &Path) -> Result<Learned, Error> {
-        learned.without(&learned.fresh(self.seed)?, &fresh_results(learned, dumps)?)
+        learned.without(&learned.fresh(self.seed)?, &results(learned, &dumps.join(FRESH))?)
     }
 }
 
-/// Returns the bytes of the results of the random checkpoint.
-fn fresh_results(learned: &Learned, dumps: &Path) -> Result<Vec<Vec<u8>>, Error> {
-    let dump = Dump::open(&dumps.join(FRESH))?;
+/// Returns the error of a file or folder, with its path.
+fn about(path: &Path, error: std::io::Error) -> Error {
+    Error::from(error).about(&path.display().to_string())
+}
+
+/// Returns the bytes of the results in the dump of a load.
+pub(super) fn results(learned: &Learned, folder: &Path) -> Result<Vec<Vec<u8>>, Error> {
+    let dump = Dump::open(folder)?;
     let own = dump.results();
     let bytes = |learnt: &LearnedResult| {
         let name = &learnt.tensor.name;
         let found = own.iter().find(|result| result.tensor().name == *name);
-        let lacks = || Error::mismatch(format!("the dump of {FRESH} lacks {name}"));
+        let lacks = || Error::mismatch(format!("the dump in {} lacks {name}", folder.display()));
         dump.bytes(found.ok_or_else(lacks)?)
     };
     learned.results.iter().map(bytes).collect()

@@ -1,14 +1,17 @@
 //! [`recipe`]: what was learned as a recipe, where recipes can express it.
 //!
 //! A dim of a result is written from the digits of all terms that fall into it: parts that follow one another are a sum, and a digit
-//! that all parts share is a factor. The result of the recipe is compared with the map before it is returned.
+//! that all parts share is a factor. The rank of `rank{T}/NAME` is an axis `T` in the name: a factor of a source's dim, or copies.
+//! The result of the recipe is compared with the map before it is returned.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use tilewright_learn::{
     Error, Learned, LearnedResult, MapDigit, MapSource, MapTerm, Origin, Sources, TermAxis,
 };
-use tilewright_recipe::{Assembly, Origin as From, Recipe, Tensor};
+use tilewright_recipe::{Assembly, Made, Origin as From, Recipe, Tensor};
+
+use super::plan::{RankOf, ranks_of};
 
 /// Returns the recipe that makes the results from the sources. [`Recipe::inverse`] is the way back.
 ///
@@ -71,13 +74,25 @@ fn escaped(name: &str) -> String {
     name.replace('\\', "\\\\").replace('*', "\\*").replace('?', "\\?").replace('[', "\\[")
 }
 
-/// Returns whether the recipe gives the map of a result.
+/// Returns whether the recipe gives the map of a result, on each rank that has it.
 fn agrees(learnt: &LearnedResult, assembly: &Assembly) -> bool {
-    let Some(made) = assembly.made.iter().find(|made| made.name == learnt.tensor.name) else {
-        return false;
-    };
+    let Ok(ids) = learnt.description.expand() else { return false };
+    let named = |name: &str| assembly.made.iter().find(|made| made.name == name);
+    let is_made =
+        |name: &str, ids: &[i64]| named(name).is_some_and(|made| gives(made, learnt, ids));
+    match (ranks_of(&learnt.tensor.name), learnt.tensor.extents.first()) {
+        ((RankOf::All, own), Some(ranks)) if *ranks > 0 && !ids.is_empty() => {
+            let mut of_ranks = ids.chunks(ids.len() / *ranks as usize).enumerate();
+            of_ranks.all(|(rank, ids)| is_made(&format!("rank{rank}/{own}"), ids))
+        }
+        (_, _) => is_made(&learnt.tensor.name, &ids),
+    }
+}
+
+/// Returns whether a tensor of a recipe has these elements.
+fn gives(made: &Made, learnt: &LearnedResult, want: &[i64]) -> bool {
     let sources = learnt.description.sources().list();
-    let mut ids = vec![-1; learnt.description.size() as usize];
+    let mut ids = vec![-1; want.len()];
     for part in &made.parts {
         let From::Source { tensor, offset } = part.origin else { return false };
         let mut points = vec![(offset, part.offset)];
@@ -95,7 +110,7 @@ fn agrees(learnt: &LearnedResult, assembly: &Assembly) -> bool {
             }
         }
     }
-    learnt.description.expand().is_ok_and(|found| found == ids)
+    ids == want
 }
 
 /// A digit of a term, by what it is in the result.
@@ -120,7 +135,14 @@ fn rule(learnt: &LearnedResult) -> Option<String> {
     if terms.is_empty() || moved != size || size != description.size() {
         return None;
     }
-    let digits = |term: &MapTerm| cut(digits(term)?, term, extents, description.sources());
+    let (ranks, own) = ranks_of(&learnt.tensor.name);
+    // The step from rank to rank in the result.
+    let rank_step = match (ranks, extents.first()) {
+        (RankOf::All, Some(ranks)) => size.checked_div(*ranks).map(|step| step as i64),
+        (_, _) => None,
+    };
+    let digits =
+        |term: &MapTerm| cut(digits(term, rank_step)?, term, extents, description.sources());
     let all = terms.iter().map(digits).collect::<Option<Vec<Vec<MapDigit>>>>()?;
     let mut texts = Vec::new();
     // The text of each digit of each term on the side of the source.
@@ -130,6 +152,15 @@ fn rule(learnt: &LearnedResult) -> Option<String> {
     for (dim, extent) in extents.iter().enumerate() {
         let outer = stride;
         stride /= *extent as i64;
+        if rank_step == Some(stride) && dim == 0 {
+            for (names, digits) in names.iter_mut().zip(&all) {
+                let rank = digits.iter().filter(|digit| digit.result >= stride);
+                let [digit] = *rank.collect::<Vec<_>>() else { return None };
+                (digit.extent == *extent && digit.result == stride).then_some(())?;
+                names.push((*digit, format!("T:{extent}")));
+            }
+            continue;
+        }
         let parts: Vec<DimPart> = terms
             .iter()
             .zip(&all)
@@ -162,17 +193,26 @@ fn rule(learnt: &LearnedResult) -> Option<String> {
     let sources = description.sources();
     let sides = terms.iter().zip(&names).map(|(term, names)| source(term, names, sources));
     let from = sides.collect::<Option<Vec<String>>>()?.join(", ");
-    let to = quoted(&format!("{} : {}", learnt.tensor.name, texts.join(" ")));
-    Some(format!("[[map]]\nfrom = [{from}]\nto = {to}\n"))
+    let name =
+        if rank_step.is_some() { format!("rank{{T}}/{own}") } else { learnt.tensor.name.clone() };
+    let to = quoted(&format!("{name} : {}", texts.join(" ")));
+    // All ranks have copies if no source has the rank as a factor.
+    let is_copy = rank_step.is_some() && all.iter().flatten().any(|digit| digit.source == 0);
+    let copies = match is_copy {
+        true => format!("copies = [\"T\"]\nsizes = {{ T = {} }}\n", extents[0]),
+        false => String::new(),
+    };
+    Some(format!("[[map]]\nfrom = [{from}]\nto = {to}\n{copies}"))
 }
 
-/// Returns the digits of a term that is a plain box.
-fn digits(term: &MapTerm) -> Option<Vec<MapDigit>> {
+/// Returns the digits of a term that is a plain box. Only the digit of the rank may repeat elements.
+fn digits(term: &MapTerm, rank_step: Option<i64>) -> Option<Vec<MapDigit>> {
     let mut all = Vec::new();
     for axis in &term.axes {
         let TermAxis::Digits { first: 0, count, digits } = axis else { return None };
         let product: u64 = digits.iter().map(|digit| digit.extent).product();
-        let forward = |digit: &MapDigit| digit.result > 0 && digit.source > 0;
+        let is_rank = |digit: &MapDigit| digit.source == 0 && rank_step == Some(digit.result);
+        let forward = |digit: &MapDigit| digit.result > 0 && (digit.source > 0 || is_rank(digit));
         if product != *count || !digits.iter().all(forward) {
             return None;
         }
@@ -301,7 +341,9 @@ fn source(term: &MapTerm, names: &[(MapDigit, String)], sources: &Sources) -> Op
     let Origin::Source(place) = term.origin else { return None };
     let source = &sources.list()[place];
     let size = source.size();
-    let members = names.iter().filter(|(digit, _)| digit.source > size);
+    let names: Vec<&(MapDigit, String)> =
+        names.iter().filter(|(digit, _)| digit.extent == 1 || digit.source > 0).collect();
+    let members = names.iter().copied().filter(|(digit, _)| digit.source > size);
     let name = match *members.collect::<Vec<_>>() {
         [] => name_at(term, source, sources)?,
         [(digit, axis)] if digit.source == size + 1 && term.offset == 0 => {
@@ -318,7 +360,7 @@ fn source(term: &MapTerm, names: &[(MapDigit, String)], sources: &Sources) -> Op
             let first = dim == 0 && digit.extent == 1;
             first || (digit.source >= stride && digit.source < outer)
         };
-        let mut own: Vec<&(MapDigit, String)> = names.iter().filter(of_dim).collect();
+        let mut own: Vec<&(MapDigit, String)> = names.iter().copied().filter(of_dim).collect();
         own.sort_by_key(|(digit, _)| std::cmp::Reverse(digit.source));
         let product: u64 = own.iter().map(|(digit, _)| digit.extent).product();
         if product != *extent {

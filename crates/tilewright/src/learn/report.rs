@@ -14,7 +14,7 @@ use crate::{Dtype, ask::words::printable};
 /// let nothing = Learned { sources: vec![], results: vec![] };
 /// let report = Report::of(&nothing, &|_| false)?;
 /// assert!(report.is_complete());
-/// assert_eq!(report.to_string(), "0 results of 0 sources: 0 terms, 0 integers\n");
+/// assert_eq!(report.to_string(), "0 arrays from 0 tensors: 0 terms, 0 integers\n");
 /// # Ok::<(), tilewright::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -160,13 +160,13 @@ impl fmt::Display for Report<'_> {
         for (tensor, held) in copies {
             let times =
                 if held.least == held.most { String::new() } else { format!("{} to ", held.least) };
-            writeln!(f, "held {times}{} times: {}", held.most, printable(&tensor.name))?;
+            writeln!(f, "{} is held {times}{} times", printable(&tensor.name), held.most)?;
         }
         for fault in self.faults() {
             writeln!(f, "{fault}")?;
         }
         let (results, sources) = (self.learned.results.len(), self.learned.sources.len());
-        writeln!(f, "{results} results of {sources} sources: {terms} terms, {integers} integers")
+        writeln!(f, "{results} arrays from {sources} tensors: {terms} terms, {integers} integers")
     }
 }
 

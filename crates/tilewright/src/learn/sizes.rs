@@ -1,13 +1,15 @@
 //! [`predict`]: the plan at other sizes, from plans at several sizes. It is a prediction until one load confirms it.
 //!
-//! Each number of the plans is fitted by the shortest formula in the named sizes: a number, or a number times at most three sizes,
-//! each of them a factor or a divisor, or such a product rounded up to a block. New sizes are refused where
-//! formulas of equal length give different numbers, and where no plan was learned in their regime.
+//! Each number of the plans is fitted by the shortest formula in the named sizes: a number, or a number times at most four sizes,
+//! each of them a factor or a divisor, or such a product rounded up to a block. Places follow one another, so their formulas may
+//! also have one factor of the result itself: the elements of its first terms, or the product of its last extents. New sizes are
+//! refused where formulas of equal length give different numbers, and where no plan was learned in their regime.
 //! The regime of some sizes consists of those below the number of ranks `tp`, and of those that `tp` divides. Engines have others,
 //! such as the machine's instructions: learn and predict on one machine with one configuration.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
 use tilewright_learn::{
     Constants, Description, Error, Learned, LearnedResult, MapDigit, MapSource, MapTerm, Mismatch,
     NamedArray, Origin, Sources, TermAxis,
@@ -17,7 +19,9 @@ use tilewright_learn::{
 pub type NamedSizes = BTreeMap<String, u64>;
 
 /// The name of the number of ranks.
-const RANKS: &str = "tp";
+pub(super) const RANKS: &str = "tp";
+/// The most sizes in a formula.
+const LONGEST: usize = 4;
 /// The blocks to which products are rounded up.
 const BLOCKS: [u64; 4] = [16, 32, 64, 128];
 
@@ -45,11 +49,36 @@ impl Predicted {
     /// let predicted = Predicted { plan: Learned { sources: vec![], results: vec![] }, formulas: vec![] };
     /// assert!(from_json(&predicted.to_json()).unwrap_err().to_string().contains("predicted"));
     /// ```
-    pub fn to_json(&self) -> serde_json::Value {
+    pub fn to_json(&self) -> Value {
         let mut value = super::to_json(&self.plan);
         value["predicted"] = true.into();
         value["formulas"] = self.formulas.clone().into();
         value
+    }
+
+    /// Reads a predicted plan in TOML or JSON.
+    ///
+    /// # Errors
+    /// Those of [`from_bytes`](super::from_bytes); [unsupported](Error::is_unsupported) for a plan that is not predicted.
+    ///
+    /// ```
+    /// use tilewright::learn::Predicted;
+    /// let error = Predicted::from_bytes(b"tilewright_plan = 1").unwrap_err();
+    /// assert_eq!(error.to_string(), "the plan is not a predicted one; there is nothing to confirm");
+    /// ```
+    pub fn from_bytes(bytes: &[u8]) -> Result<Predicted, Error> {
+        let mut value = super::plan::value(bytes)?;
+        let table = value.as_object_mut();
+        let marks = table.map(|table| (table.remove("predicted"), table.remove("formulas")));
+        let Some((Some(Value::Bool(true)), formulas)) = marks else {
+            return Err(unsupported(
+                "the plan is not a predicted one; there is nothing to confirm",
+            ));
+        };
+        let text = |formula: &Value| formula.as_str().map(str::to_owned);
+        let formulas = formulas.as_ref().and_then(Value::as_array).into_iter().flatten();
+        let formulas = formulas.filter_map(text).collect();
+        Ok(Predicted { plan: super::from_json(&value)?, formulas })
     }
 
     /// Returns the plan, if results of one load of these sources agree with it; else the first difference.
@@ -119,20 +148,45 @@ pub fn predict(
     }
     in_regime(known, sizes)?;
     varied(known, sizes)?;
-    let mut all = known.iter().map(|(_, plan)| numbers(plan)).collect::<Result<Vec<_>, Error>>()?;
-    let shape = all[0].1.clone();
-    if all.iter().any(|(_, other)| *other != shape) {
+    let names = |sources: &[NamedArray]| sources.iter().map(|s| s.name.clone()).collect::<Vec<_>>();
+    if known.iter().any(|(_, plan)| names(&plan.sources) != names(sources)) {
+        return Err(Error::mismatch("the checkpoint has other tensors than the plans"));
+    }
+    let flat = known.iter().map(|(_, plan)| flat(plan)).collect::<Result<Vec<_>, Error>>()?;
+    if flat.iter().any(|(_, form)| *form != flat[0].1) {
         return Err(unsupported("the plans have different forms; learn them in one regime"));
     }
-    let count = all[0].0.len();
-    let mut fit = Fit { known, sizes, formulas: BTreeSet::new() };
-    let mut found = Vec::with_capacity(count);
-    for k in 0..count {
-        let values: Vec<i64> = all.iter_mut().map(|(numbers, _)| numbers[k]).collect();
-        found.push(fit.number(&values)?);
+    let (mut fit, mut results) = (Fit::new(known, sizes), Vec::new());
+    let numbered = Sources::numbered(sources.iter().map(|s| (s.name.clone(), s.extents.clone())))?;
+    for (place, learnt) in model.results.iter().enumerate() {
+        let known: Vec<&Numbers> = flat.iter().map(|(all, _)| &all[place]).collect();
+        let name = &learnt.tensor.name;
+        let found = fit.result(&known).map_err(|error| error.about(name))?;
+        results.push(found.result(learnt, &numbered)?);
     }
-    let plan = rebuilt(model, sources, &mut found.into_iter())?;
+    let plan = Learned { sources: sources.to_vec(), results };
     Ok(Predicted { plan, formulas: fit.formulas.into_iter().collect() })
+}
+
+/// Reads a plan in TOML or JSON with the sizes at which it was learned; none if it names none.
+///
+/// # Errors
+/// Those of [`from_bytes`](super::from_bytes), and [corrupt](Error::is_corrupt) for a size that is not a natural number.
+///
+/// ```
+/// let error = tilewright::learn::sized_plan(b"tilewright_plan = 1\nsizes = { n = -1 }").unwrap_err();
+/// assert!(error.is_corrupt() || error.is_illegal());
+/// ```
+pub fn sized_plan(bytes: &[u8]) -> Result<(NamedSizes, Learned), Error> {
+    let value = super::plan::value(bytes)?;
+    let learned = super::from_json(&value)?;
+    let sizes = value["sizes"].as_object().into_iter().flatten();
+    let one = |(name, size): (&String, &Value)| {
+        let size = size.as_u64().filter(|size| *size < 1 << 56);
+        let said = || Error::new("corrupt", format!("the size {name} is not a natural number"));
+        Ok((name.clone(), size.ok_or_else(said)?))
+    };
+    Ok((sizes.map(one).collect::<Result<_, Error>>()?, learned))
 }
 
 fn unsupported(said: &str) -> Error {
@@ -168,99 +222,6 @@ fn in_regime(known: &[(NamedSizes, Learned)], sizes: &NamedSizes) -> Result<(), 
     Ok(())
 }
 
-/// The numbers of a plan in order, and what else it consists of.
-type Flat = (Vec<i64>, String);
-
-/// Returns the numbers of a plan. Steps over members of a family count members and elements apart.
-fn numbers(plan: &Learned) -> Result<Flat, Error> {
-    let (mut all, mut form) = (Vec::new(), String::new());
-    for learnt in &plan.results {
-        if learnt.unexplained.is_some() || !learnt.constants.runs().is_empty() {
-            let said = format!("{} has constants or unexplained elements", learnt.tensor.name);
-            return Err(Error::unsupported(said));
-        }
-        all.extend(learnt.tensor.extents.iter().map(|extent| *extent as i64));
-        all.push(learnt.description.size() as i64);
-        form += &format!("{} {} {:?}", learnt.tensor.name, learnt.unit, learnt.description.rest());
-        for term in learnt.description.terms() {
-            let stride = match term.origin {
-                Origin::Source(place) => learnt.description.sources().list()[place].size() + 1,
-                Origin::Zero | Origin::Constant | Origin::Computed => 1,
-            };
-            form += &format!(" {:?} {:?}", term.origin, term.xor);
-            all.extend([term.offset / stride, term.offset % stride, term.at]);
-            for axis in &term.axes {
-                let TermAxis::Digits { first, count, digits } = axis else {
-                    let said = format!(
-                        "{} has an index table, which other sizes do not determine",
-                        learnt.tensor.name
-                    );
-                    return Err(Error::unsupported(said));
-                };
-                form += &format!(" {}", digits.len());
-                all.extend([*first as i64, *count as i64]);
-                for digit in digits {
-                    let (members, elements) = (digit.source / stride, digit.source % stride);
-                    all.extend([digit.extent as i64, members, elements, digit.result]);
-                }
-            }
-        }
-    }
-    Ok((all, form))
-}
-
-/// Returns the plan of the form of `model` with these numbers.
-fn rebuilt(
-    model: &Learned,
-    sources: &[NamedArray],
-    found: &mut dyn Iterator<Item = i64>,
-) -> Result<Learned, Error> {
-    let named = |sources: &[NamedArray]| sources.iter().map(|s| s.name.clone()).collect::<Vec<_>>();
-    if named(sources) != named(&model.sources) {
-        return Err(Error::mismatch("the checkpoint has other tensors than the plans"));
-    }
-    let numbered = Sources::numbered(sources.iter().map(|s| (s.name.clone(), s.extents.clone())))?;
-    let mut next = || found.next().ok_or_else(|| Error::new("internal", "a number is missing"));
-    let natural = |number: i64| {
-        u64::try_from(number).map_err(|_| unsupported("a formula gives a negative size"))
-    };
-    let mut results = Vec::new();
-    for learnt in &model.results {
-        let mut tensor = learnt.tensor.clone();
-        for extent in &mut tensor.extents {
-            *extent = natural(next()?)?;
-        }
-        let size = natural(next()?)?;
-        let mut terms = Vec::new();
-        for term in learnt.description.terms() {
-            let stride = match term.origin {
-                Origin::Source(place) => MapSource::size(&numbered.list()[place]) + 1,
-                Origin::Zero | Origin::Constant | Origin::Computed => 1,
-            };
-            let mut made = MapTerm { axes: Vec::new(), ..term.clone() };
-            made.offset = next()? * stride + next()?;
-            made.at = next()?;
-            for axis in &term.axes {
-                let TermAxis::Digits { digits, .. } = axis else { continue };
-                let (first, count) = (natural(next()?)?, natural(next()?)?);
-                let mut own = Vec::new();
-                for _ in digits {
-                    let extent = natural(next()?)?;
-                    let source = next()? * stride + next()?;
-                    own.push(MapDigit { extent, source, result: next()? });
-                }
-                made.axes.push(TermAxis::Digits { first, count, digits: own });
-            }
-            terms.push(made);
-        }
-        let rest = learnt.description.rest();
-        let description = Description::of(size, numbered.clone(), terms, rest)?;
-        let (unit, constants) = (learnt.unit, Constants::default());
-        results.push(LearnedResult { tensor, unit, description, constants, unexplained: None });
-    }
-    Ok(Learned { sources: sources.to_vec(), results })
-}
-
 /// Refuses a new value of a size that has one value in all plans: its numbers cannot be told from constants.
 fn varied(known: &[(NamedSizes, Learned)], sizes: &NamedSizes) -> Result<(), Error> {
     for (name, size) in sizes {
@@ -274,44 +235,266 @@ fn varied(known: &[(NamedSizes, Learned)], sizes: &NamedSizes) -> Result<(), Err
     Ok(())
 }
 
-/// Plans at known sizes, and the sizes of the prediction.
+/// The numbers of a term: addresses in a family are members and elements apart.
+#[derive(Clone, Debug)]
+struct TermNumbers {
+    offset: [i64; 2],
+    at: i64,
+    axes: Vec<AxisNumbers>,
+}
+
+#[derive(Clone, Debug)]
+struct AxisNumbers {
+    first: i64,
+    count: i64,
+    /// Extent, members and elements of the source, and the step in the result.
+    digits: Vec<[i64; 4]>,
+}
+
+/// The numbers of a result.
+#[derive(Clone, Debug)]
+struct Numbers {
+    extents: Vec<i64>,
+    size: i64,
+    terms: Vec<TermNumbers>,
+    /// The lengths of the runs of constants, and whether they are what no term has.
+    runs: Vec<i64>,
+    is_rest: bool,
+}
+
+/// Returns the numbers of the results of a plan, and what else it consists of.
+fn flat(plan: &Learned) -> Result<(Vec<Numbers>, String), Error> {
+    let mut form = String::new();
+    let all = plan.results.iter().map(|learnt| Numbers::of(learnt, &mut form));
+    Ok((all.collect::<Result<_, Error>>()?, form))
+}
+
+/// Returns the distance of the members of the family of an origin.
+fn stride(origin: Origin, sources: &Sources) -> i64 {
+    match origin {
+        Origin::Source(place) => MapSource::size(&sources.list()[place]) + 1,
+        Origin::Zero | Origin::Constant | Origin::Computed => 1,
+    }
+}
+
+impl Numbers {
+    fn of(learnt: &LearnedResult, form: &mut String) -> Result<Numbers, Error> {
+        let (name, description) = (&learnt.tensor.name, &learnt.description);
+        if learnt.unexplained.is_some() {
+            return Err(Error::unsupported(format!("{name} has unexplained elements")));
+        }
+        let bits: Vec<u64> = learnt.constants.runs().iter().map(|run| run.0).collect();
+        *form += &format!("{name} {} {:?} {bits:?}", learnt.unit, description.rest());
+        let mut terms = Vec::new();
+        for term in description.terms() {
+            let stride = stride(term.origin, description.sources());
+            let apart = |address: i64| [address / stride, address % stride];
+            *form += &format!(" {:?} {:?}", term.origin, term.xor);
+            let mut axes = Vec::new();
+            for axis in &term.axes {
+                let TermAxis::Digits { first, count, digits } = axis else {
+                    let said = "has an index table, which other sizes do not determine";
+                    return Err(Error::unsupported(format!("{name} {said}")));
+                };
+                *form += &format!(" {}", digits.len());
+                let digit = |digit: &MapDigit| {
+                    let [members, elements] = apart(digit.source);
+                    [digit.extent as i64, members, elements, digit.result]
+                };
+                let digits = digits.iter().map(digit).collect();
+                axes.push(AxisNumbers { first: *first as i64, count: *count as i64, digits });
+            }
+            terms.push(TermNumbers { offset: apart(term.offset), at: term.at, axes });
+        }
+        let extents = learnt.tensor.extents.iter().map(|extent| *extent as i64).collect();
+        let runs = learnt.constants.runs().iter().map(|run| run.1 as i64).collect();
+        let is_rest = description.rest() == Origin::Constant;
+        Ok(Numbers { extents, size: description.size() as i64, terms, runs, is_rest })
+    }
+
+    /// Returns the numbers that follow from the sizes alone: counts, and the steps in the sources.
+    fn counts(&mut self) -> Vec<&mut i64> {
+        let mut all: Vec<&mut i64> = Vec::new();
+        for axis in self.terms.iter_mut().flat_map(|term| &mut term.axes) {
+            all.extend([&mut axis.first, &mut axis.count]);
+            all.extend(axis.digits.iter_mut().flat_map(|digit| &mut digit[..3]));
+        }
+        all.extend(&mut self.runs);
+        all
+    }
+
+    fn extents(&mut self) -> Vec<&mut i64> {
+        self.extents.iter_mut().collect()
+    }
+
+    /// Returns the numbers that follow from those before: places, steps in the result, and sizes.
+    fn places(&mut self) -> Vec<&mut i64> {
+        let mut all = vec![&mut self.size];
+        for term in &mut self.terms {
+            all.extend(term.offset.iter_mut().chain([&mut term.at]));
+            let digits = term.axes.iter_mut().flat_map(|axis| &mut axis.digits);
+            all.extend(digits.map(|digit| &mut digit[3]));
+        }
+        all
+    }
+
+    /// Returns the sums of elements of the first terms.
+    fn sums(&self) -> Vec<(String, i64)> {
+        let of = |term: &TermNumbers| {
+            term.axes.iter().fold(1i64, |all, axis| all.saturating_mul(axis.count))
+        };
+        let constants = self.runs.iter().copied().fold(0, i64::saturating_add);
+        let all = self.terms.iter().map(of).chain(self.is_rest.then_some(constants));
+        let mut sum = 0i64;
+        let one = |(k, elements): (usize, i64)| {
+            sum = sum.saturating_add(elements);
+            (format!("elements(terms[..{}])", k + 1), sum)
+        };
+        all.enumerate().map(one).collect()
+    }
+
+    /// Returns the products of the last extents.
+    fn products(&self) -> Vec<(String, i64)> {
+        let product = |k: usize| {
+            self.extents[k..].iter().fold(1i64, |all, extent| all.saturating_mul(*extent))
+        };
+        (0..self.extents.len()).map(|k| (format!("size(extents[{k}..])"), product(k))).collect()
+    }
+
+    /// Returns the result of the form of `model` with these numbers.
+    fn result(&self, model: &LearnedResult, sources: &Sources) -> Result<LearnedResult, Error> {
+        let name = &model.tensor.name;
+        let natural = |number: &i64| {
+            let said = || Error::unsupported(format!("{name}: a formula gives a negative size"));
+            u64::try_from(*number).map_err(|_| said())
+        };
+        let mut terms = Vec::new();
+        for (term, own) in model.description.terms().iter().zip(&self.terms) {
+            let stride = stride(term.origin, sources);
+            let address = |[members, elements]: [i64; 2]| {
+                let address = members.checked_mul(stride).and_then(|all| all.checked_add(elements));
+                address.ok_or_else(|| Error::overflow(format!("{name}: an address")))
+            };
+            let mut axes = Vec::new();
+            for axis in &own.axes {
+                let digit = |[extent, members, elements, result]: &[i64; 4]| {
+                    let source = address([*members, *elements])?;
+                    Ok(MapDigit { extent: natural(extent)?, source, result: *result })
+                };
+                let digits = axis.digits.iter().map(digit).collect::<Result<_, Error>>()?;
+                let (first, count) = (natural(&axis.first)?, natural(&axis.count)?);
+                axes.push(TermAxis::Digits { first, count, digits });
+            }
+            let offset = address(own.offset)?;
+            terms.push(MapTerm { offset, at: own.at, axes, ..term.clone() });
+        }
+        let (size, rest) = (natural(&self.size)?, model.description.rest());
+        let description = Description::of(size, sources.clone(), terms, rest)?;
+        let mut constants = Constants::default();
+        for (run, count) in model.constants.runs().iter().zip(&self.runs) {
+            constants.extend(run.0, natural(count)?);
+        }
+        let extents = self.extents.iter().map(natural).collect::<Result<_, Error>>()?;
+        let (tensor, unit) = (NamedArray { extents, ..model.tensor.clone() }, model.unit);
+        Ok(LearnedResult { tensor, unit, description, constants, unexplained: None })
+    }
+}
+
+/// Plans at known sizes, and the sizes of the prediction as the last.
 struct Fit<'a> {
-    known: &'a [(NamedSizes, Learned)],
-    sizes: &'a NamedSizes,
+    columns: Vec<&'a NamedSizes>,
+    /// The products of 0, 1, 2 and more sizes, with their values in all columns: numerator and denominator.
+    products: Vec<Vec<(Monomial<'a>, Vec<(i128, i128)>)>>,
     formulas: BTreeSet<String>,
 }
 
 /// A product of sizes: each is a factor (1) or a divisor (-1).
 type Monomial<'a> = Vec<(&'a str, i8)>;
 
-impl Fit<'_> {
+/// A number of a result itself, such as the elements of its first terms: its name, and its value in all columns.
+type Local = (String, Vec<i64>);
+
+impl<'a> Fit<'a> {
+    fn new(known: &'a [(NamedSizes, Learned)], sizes: &'a NamedSizes) -> Fit<'a> {
+        let columns: Vec<&NamedSizes> = known.iter().map(|one| &one.0).chain([sizes]).collect();
+        // Sizes that do not vary are constants.
+        let varies = |name: &&str| columns.iter().any(|column| column[*name] != sizes[*name]);
+        let names: Vec<&str> = sizes.keys().map(String::as_str).filter(varies).collect();
+        let valued = |monomial: Monomial<'a>| {
+            let values = columns.iter().map(|column| value_of(&monomial, column));
+            let values = values.collect::<Option<Vec<_>>>()?;
+            Some((monomial, values))
+        };
+        let of = |length: usize| monomials(&names, length).into_iter().filter_map(valued).collect();
+        let products = (0..=LONGEST).map(of).collect();
+        Fit { columns, products, formulas: BTreeSet::new() }
+    }
+
+    /// Returns the numbers of a result at the new sizes.
+    fn result(&mut self, known: &[&Numbers]) -> Result<Numbers, Error> {
+        let mut all: Vec<Numbers> = known.iter().map(|one| (*one).clone()).collect();
+        let mut found = all[0].clone();
+        self.phase(&mut all, &mut found, Numbers::counts, &[])?;
+        let sums = locals(&all, &found, Numbers::sums);
+        self.phase(&mut all, &mut found, Numbers::extents, &sums)?;
+        let both = [sums, locals(&all, &found, Numbers::products)].concat();
+        self.phase(&mut all, &mut found, Numbers::places, &both)?;
+        Ok(found)
+    }
+
+    /// Replaces some of the numbers of a result by those at the new sizes.
+    fn phase(
+        &mut self,
+        known: &mut [Numbers],
+        found: &mut Numbers,
+        of: fn(&mut Numbers) -> Vec<&mut i64>,
+        locals: &[Local],
+    ) -> Result<(), Error> {
+        let known: Vec<Vec<i64>> = known
+            .iter_mut()
+            .map(|one| of(one).into_iter().map(|number| *number).collect())
+            .collect();
+        for (k, number) in of(found).into_iter().enumerate() {
+            let values: Vec<i64> = known.iter().map(|one| one[k]).collect();
+            *number = self.number(&values, locals)?;
+        }
+        Ok(())
+    }
+
     /// Returns the number at the new sizes, by the shortest formulas of its values at the known ones.
-    fn number(&mut self, values: &[i64]) -> Result<i64, Error> {
+    fn number(&mut self, values: &[i64], locals: &[Local]) -> Result<i64, Error> {
         if values.iter().all(|value| *value == values[0]) {
             return Ok(values[0]);
         }
-        let names: Vec<&str> = self.sizes.keys().map(String::as_str).collect();
-        for length in 1..=4 {
+        for length in 1..=LONGEST {
             let mut found = BTreeMap::<i64, String>::new();
-            for monomial in monomials(&names, length) {
+            for (monomial, sizes) in &self.products[length] {
                 for block in [1].into_iter().chain(BLOCKS) {
-                    if let Some((value, text)) = self.fitted(values, &monomial, block) {
-                        found.entry(value).or_insert(text);
+                    if let Some((value, factor)) = fitted(values, sizes, None, block) {
+                        let text = || format!("{factor}{}", written(monomial, block));
+                        found.entry(value).or_insert_with(text);
                     }
                 }
             }
-            match found.len() {
-                0 => continue,
-                1 => {
-                    let (value, text) = found.into_iter().next().unwrap_or_default();
-                    self.formulas.insert(text);
+            for (local, (monomial, sizes)) in locals
+                .iter()
+                .flat_map(|local| self.products[length - 1].iter().map(move |m| (local, m)))
+            {
+                if let Some((value, factor)) = fitted(values, sizes, Some(&local.1), 1) {
+                    let text =
+                        || format!("{factor}{}", [&*local.0, &written(monomial, 1)].join(" "));
+                    found.entry(value).or_insert_with(text);
+                }
+            }
+            let mut found = found.into_iter();
+            match (found.next(), found.next()) {
+                (None, _) => {}
+                (Some((value, text)), None) => {
+                    self.formulas.insert(text.trim_end().to_owned());
                     return Ok(value);
                 }
-                _ => {
-                    let texts: Vec<String> = found
-                        .into_iter()
-                        .map(|(value, text)| format!("{text} = {value}"))
-                        .collect();
+                (Some(first), Some(second)) => {
+                    let texts = [first, second].map(|(value, text)| format!("{text} = {value}"));
                     return Err(Error::unsupported(format!(
                         "the numbers {values:?} have formulas that differ at these sizes: {}; learn one more size",
                         texts.join(", ")
@@ -319,49 +502,77 @@ impl Fit<'_> {
                 }
             }
         }
-        Err(Error::unsupported(format!("no product of sizes gives the numbers {values:?}")))
+        let count = self.columns.len() - 1;
+        Err(Error::unsupported(format!(
+            "no product of sizes gives the numbers {values:?} of the {count} plans; learn at the size itself"
+        )))
     }
+}
 
-    /// Returns the value at the new sizes of a product times a number, rounded up to a block, if it has the known values.
-    fn fitted(&self, values: &[i64], monomial: &Monomial<'_>, block: u64) -> Option<(i64, String)> {
-        let at = |sizes: &NamedSizes| -> Option<(i128, i128)> {
-            let (mut over, mut under) = (1i128, 1i128);
-            for (name, power) in monomial {
-                let size = i128::from(*sizes.get(*name)?);
-                match power {
-                    1 => over = over.checked_mul(size)?,
-                    _ => under = under.checked_mul(size)?,
-                }
-            }
-            Some((over, under))
-        };
-        // The factor is that of the first plan; with a block it is 1.
-        let (over, under) = at(&self.known[0].0)?;
-        let (mut c, mut d) = (i128::from(values[0]).checked_mul(under)?, over);
-        if block > 1 {
-            (c, d) = (1, 1);
+/// Returns numbers of a result itself, with their values in the plans and in the prediction.
+fn locals(
+    known: &[Numbers],
+    found: &Numbers,
+    of: fn(&Numbers) -> Vec<(String, i64)>,
+) -> Vec<Local> {
+    let columns: Vec<Vec<(String, i64)>> = known.iter().chain([found]).map(of).collect();
+    let local = |(k, (name, _)): (usize, &(String, i64))| {
+        (name.clone(), columns.iter().map(|column| column[k].1).collect())
+    };
+    columns[0].iter().enumerate().map(local).collect()
+}
+
+/// Returns a product at some sizes, as numerator and denominator.
+fn value_of(monomial: &Monomial<'_>, sizes: &NamedSizes) -> Option<(i128, i128)> {
+    let (mut over, mut under) = (1i128, 1i128);
+    for (name, power) in monomial {
+        let size = i128::from(*sizes.get(*name)?);
+        match power {
+            1 => over = over.checked_mul(size)?,
+            _ => under = under.checked_mul(size)?,
         }
-        let divisor = gcd(c.unsigned_abs(), d.unsigned_abs()).max(1) as i128;
-        (c, d) = (c / divisor, d / divisor);
-        let block = i128::from(block);
-        let value = |sizes: &NamedSizes| -> Option<i128> {
-            let (over, under) = at(sizes)?;
-            let (over, under) = (over.checked_mul(c)?, under.checked_mul(d)?);
-            match block {
-                1 => (under != 0 && over % under == 0).then(|| over / under),
-                _ => Some(
-                    (over / under.max(1) + i128::from(over % under.max(1) != 0) + block - 1)
-                        / block
-                        * block,
-                ),
-            }
-        };
-        let mut pairs = self.known.iter().zip(values);
-        let fits = pairs.all(|((sizes, _), own)| value(sizes) == Some(i128::from(*own)));
-        let text = format!("{}{}", scaled(c, d), written(monomial, block));
-        let new = i64::try_from(value(self.sizes)?).ok()?;
-        fits.then_some((new, text))
     }
+    (under != 0).then_some((over, under))
+}
+
+/// Returns the value in the last column of a product times a number, rounded up to a block, if it has the known values in the others;
+/// and the factor as text.
+fn fitted(
+    values: &[i64],
+    sizes: &[(i128, i128)],
+    local: Option<&Vec<i64>>,
+    block: u64,
+) -> Option<(i64, String)> {
+    let at = |column: usize| -> Option<(i128, i128)> {
+        let (over, under) = sizes[column];
+        let local = local.map_or(1, |local| i128::from(local[column]));
+        Some((over.checked_mul(local)?, under))
+    };
+    // The factor is that of the first plan; with a block it is 1.
+    let (over, under) = at(0)?;
+    let (mut c, mut d) = (i128::from(values[0]).checked_mul(under)?, over);
+    if block > 1 {
+        (c, d) = (1, 1);
+    }
+    let divisor = gcd(c.unsigned_abs(), d.unsigned_abs()).max(1) as i128;
+    (c, d) = (c / divisor, d / divisor);
+    let block = i128::from(block);
+    let value = |column: usize| -> Option<i128> {
+        let (over, under) = at(column)?;
+        let (over, under) = (over.checked_mul(c)?, under.checked_mul(d)?);
+        match block {
+            1 => (under != 0 && over % under == 0).then(|| over / under),
+            _ => {
+                let whole = over / under.max(1) + i128::from(over % under.max(1) != 0);
+                Some((whole + block - 1) / block * block)
+            }
+        }
+    };
+    let mut pairs = values.iter().enumerate();
+    if !pairs.all(|(column, own)| value(column) == Some(i128::from(*own))) {
+        return None;
+    }
+    Some((i64::try_from(value(values.len())?).ok()?, scaled(c, d)))
 }
 
 fn gcd(a: u128, b: u128) -> u128 {
@@ -377,7 +588,7 @@ fn scaled(c: i128, d: i128) -> String {
     }
 }
 
-fn written(monomial: &Monomial<'_>, block: i128) -> String {
+fn written(monomial: &Monomial<'_>, block: u64) -> String {
     let one = |(k, (name, power)): (usize, &(&str, i8))| match (k, power) {
         (0, 1) => (*name).to_owned(),
         (0, _) => format!("1 / {name}"),

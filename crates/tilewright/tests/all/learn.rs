@@ -7,7 +7,7 @@ use tilewright::{
     Dtype,
     learn::{
         Learned, NamedArray, Sources, Space, ZERO, array_layout, describe, from_json, learn_result,
-        to_json,
+        sized_plan, to_json, to_toml,
     },
     notation::recognise,
 };
@@ -122,6 +122,26 @@ fn plans_are_read_back_and_checked() {
         result["terms"].as_array_mut().unwrap().retain(|term| term["other"].is_null());
     });
     assert_eq!(said, "w13 has computed elements and does not say `unexplained`");
+    // TOML is read as JSON is, with bits that no signed number has and names with all characters.
+    let mut odd = learned.clone();
+    odd.results[0].constants = Default::default();
+    odd.results[0].constants.extend(u64::MAX, 8);
+    odd.sources[1].name = "up\u{7f}\n\"\\é".into();
+    let mut sized = to_json(&odd);
+    let terms = sized["result"][0]["terms"].to_string();
+    let terms = terms.replace("\"up\"", &Value::from(&*odd.sources[1].name).to_string());
+    sized["result"][0]["terms"] = serde_json::from_str(&terms).unwrap();
+    sized["sizes"] = serde_json::json!({ "tp": 2, "rope.theta": 10000 });
+    let text = to_toml(&sized);
+    let (sizes, plan) = sized_plan(text.as_bytes()).unwrap();
+    assert_eq!((sizes["tp"], sizes["rope.theta"]), (2, 10000), "{text}");
+    assert_eq!(to_json(&plan)["source"], sized["source"]);
+    assert_eq!(plan.results[0].constants, odd.results[0].constants);
+    assert_eq!(sized_plan(sized.to_string().as_bytes()).unwrap(), (sizes, plan));
+    let said = wrong(&|result| result["terms"][0]["step"] = 1.into());
+    assert!(said.starts_with("a term has the unknown key step; its keys are pattern, "), "{said}");
+    let said = wrong(&|result| result["terms"][0]["axes"][0]["stride"] = 1.into());
+    assert!(said.starts_with("an axis has the unknown key stride"), "{said}");
     let mut none = json.clone();
     none["result"] = Value::Array(vec![]);
     let said = from_json(&none).unwrap_err().to_string();
@@ -190,6 +210,27 @@ fn moves_without_padding_are_recipes() {
     let stacked = (0..24).map(|p| 1 + p / 8 * 9 + p % 2 * 4 + p % 8 / 2).collect();
     let found = recipe_of(&sources, "w", &[3, 4, 2], stacked).unwrap();
     assert!(found.starts_with("from = \"e.{d0_0}.w : "), "{found}");
+    // Two ranks: rows of q and of k are cut, columns of o too, and the norm is copied.
+    let row = |rank: i64, first: i64, row: i64| {
+        let at = first + (2 * rank + row) * 3;
+        at..at + 3
+    };
+    let fused = (0..2).flat_map(|rank| {
+        let of = move |first: i64| (0..2).flat_map(move |r| row(rank, first, r));
+        of(1).chain(of(14))
+    });
+    let found =
+        recipe_of(&[("q", &[4, 3]), ("k", &[4, 3])], "rank{T}/qk", &[2, 4, 3], fused.collect());
+    assert_eq!(
+        found.unwrap(),
+        "from = [\"q : (T:2 c0_0:2) b0_0:3\", \"k : (T:2 c1_0:2) b0_0:3\"] to = \"rank{T}/qk : (c0_0 + c1_0) b0_0\""
+    );
+    let columns = (0..12).map(|p| 1 + p / 6 * 2 + p % 6 / 2 * 4 + p % 2).collect();
+    let found = recipe_of(&[("o", &[3, 4])], "rank{T}/o", &[2, 3, 2], columns).unwrap();
+    assert!(found.contains("o : c0_0:3 (T:2 b0_0:2)"), "{found}");
+    let copied = (0..6).map(|p| 1 + p % 3).collect();
+    let found = recipe_of(&[("norm", &[3])], "rank{T}/norm", &[2, 3], copied).unwrap();
+    assert!(found.contains("to = \"rank{T}/norm : b0_0\""), "{found}");
     // A part of a source, and padding, have none.
     let refused = "no recipe expresses w; its plan does";
     assert_eq!(recipe_of(&[("a", &[4])], "w", &[2], vec![1, 2]).unwrap_err(), refused);
