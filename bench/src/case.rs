@@ -7,7 +7,7 @@
 use std::{fmt, str::FromStr};
 
 use tilewright::{
-    Dtype, Named, Spec, TensorLayout,
+    Dtype, ResolvedLayout, Spec, TensorLayout,
     layouts::Refinement,
     notation,
     relayout::{Elements, Extend, Loop, Plan},
@@ -356,12 +356,12 @@ fn refused(what: &str, error: &dyn fmt::Display) -> Error {
     Error::definition(format!("{what}: {error}"))
 }
 
-fn layout(what: &str, text: &str, dims: &[u64], dtype: Dtype) -> Result<Named, Error> {
+fn layout(what: &str, text: &str, dims: &[u64], dtype: Dtype) -> Result<ResolvedLayout, Error> {
     let named = Spec::parse(text).and_then(|spec| spec.resolve(Some(dims), Some(dtype)));
     named.map_err(|error| refused(what, &error))
 }
 
-fn bits(named: &Named) -> Result<u32, Error> {
+fn bits(named: &ResolvedLayout) -> Result<u32, Error> {
     named
         .element_bits()
         .ok_or_else(|| Error::definition(format!("the elements of {} have no width", named.name())))

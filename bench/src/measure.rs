@@ -7,6 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use rayon::{ThreadPool, ThreadPoolBuilder, prelude::*};
 use tilewright::{
     TensorLayout,
     relayout::{Buffer, Elements, Plan},
@@ -15,10 +16,8 @@ use tilewright::{
 use crate::{
     Case, Error, Offsets, Pages, Row,
     case::SPARE,
-    check,
-    copy::Copier,
-    data, pages,
-    turns::{Turns, median, seconds},
+    check, data, machine,
+    row::{Turns, median, seconds},
 };
 
 /// The value of the destination's bytes before the run that is checked.
@@ -145,7 +144,7 @@ impl Bench {
     /// # Ok::<(), tilewright_bench::Error>(())
     /// ```
     pub fn huge_bytes(&self) -> Option<u64> {
-        pages::huge_bytes(&[&self.src, &self.dst])
+        machine::huge_bytes(&[&self.src, &self.dst])
     }
 
     /// Measures the plan of a case with `threads` threads; 0 for one per core.
@@ -379,5 +378,59 @@ fn threads_or_all(threads: usize) -> usize {
     match threads {
         0 => thread::available_parallelism().map_or(1, usize::from),
         some => some,
+    }
+}
+
+// memcpy on a given number of threads: the baseline of every case.
+
+/// The bytes of a page; parts begin at pages.
+const PAGE: usize = 1 << 12;
+
+/// Threads that copy.
+pub(crate) struct Copier {
+    pool: Option<ThreadPool>,
+    threads: usize,
+}
+
+impl Copier {
+    pub(crate) fn new(threads: usize) -> Result<Copier, Error> {
+        let start = || ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = (threads > 1).then(start).transpose().map_err(|error| {
+            Error::machine(format!("{threads} threads could not be started: {error}"))
+        })?;
+        Ok(Copier { pool, threads })
+    }
+
+    pub(crate) fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// Copies all of `src`, one part for each thread, with the same number of pages in all parts.
+    pub(crate) fn copy(&self, src: &[u8], dst: &mut [u8]) {
+        match &self.pool {
+            None => dst.copy_from_slice(src),
+            Some(pool) => {
+                let part = src.len().div_ceil(self.threads).next_multiple_of(PAGE).max(PAGE);
+                pool.install(|| {
+                    let parts = dst.par_chunks_mut(part).zip(src.par_chunks(part));
+                    parts.for_each(|(to, from)| to.copy_from_slice(from));
+                });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_number_of_threads_copies_all() {
+        for (threads, len) in [(1, 5), (2, 0), (2, 3), (3, 5 * PAGE + 1), (4, PAGE)] {
+            let src: Vec<u8> = (0..len).map(|i| (i % 251) as u8).collect();
+            let mut dst = vec![0; len];
+            Copier::new(threads).unwrap().copy(&src, &mut dst);
+            assert!(src == dst, "{threads} threads, {len} bytes");
+        }
     }
 }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use tilewright::{
-    Dtype, Named, Spec,
+    Dtype, ResolvedLayout, Spec,
     ask::BankConflicts,
     banks,
     eval::evaluate,
@@ -73,8 +73,9 @@ fn spec(bytes: &[u8]) {
         let said = named.to_spec();
         let again = Spec::parse(&said).and_then(|spec| spec.resolve(None, None));
         let again = again.unwrap_or_else(|error| panic!("{text:?} is {said:?}: {error}"));
-        let facts =
-            |it: &Named| (it.layout().clone(), it.element_bits(), it.fill(), it.byte_order());
+        let facts = |it: &ResolvedLayout| {
+            (it.layout().clone(), it.element_bits(), it.fill(), it.byte_order())
+        };
         assert_eq!(facts(&again), facts(&named), "{text:?}: {said}");
     }
 }

@@ -15,7 +15,6 @@ mod oracles;
 mod pictures;
 mod shell;
 mod site;
-mod steps;
 mod tidy;
 mod web;
 mod wheel;

@@ -3,22 +3,20 @@
 //! Law: before anything is timed, the result equals that of [`Plan::run`](tilewright::relayout::Plan::run) on the
 //! processor, and no byte outside of it changed.
 
-mod row;
-
 use std::{
+    fmt,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use tilewright::{
-    cuda::{Cuda, Facts, Memory, Move, Place, Queue, Span, Step},
+    cuda::{Cuda, DeviceContext, Facts, Memory, Move, Queue, Span, Step},
     device::{Alignment, DevicePlan, Options},
     relayout::{Buffer, Program},
 };
 
-use crate::{Case, Effort, Error, Offsets, case::SPARE, data, device::row::Times, turns::median};
+use crate::{Case, Effort, Error, Offsets, Size, case::SPARE, data, row::median};
 
-pub use self::row::DeviceRow;
 /// The alignment of a device's own allocations, in bytes.
 const LINE: u64 = 256;
 /// Work that takes less time than this, in seconds, is repeated within a turn.
@@ -63,7 +61,7 @@ impl Default for Asked {
 /// ```
 #[derive(Debug)]
 pub struct DeviceBench {
-    place: Arc<Place>,
+    context: Arc<DeviceContext>,
     queue: Queue,
     src: Memory,
     dst: Memory,
@@ -101,17 +99,17 @@ impl DeviceBench {
     /// assert!(DeviceBench::open(0, 1 << 60, 1).is_err());
     /// ```
     pub fn open(ordinal: i32, bytes: u64, arrays: u64) -> Result<DeviceBench, Error> {
-        let place = Place::new(&Cuda::shared()?, ordinal)?;
+        let context = DeviceContext::new(&Cuda::shared()?, ordinal)?;
         let spare = 2 * SPARE as u64;
         let all = apart(bytes).checked_mul(arrays.max(1)).and_then(|all| all.checked_add(spare));
         let all = all.ok_or_else(|| Error::machine(format!("{arrays} arrays of {bytes} bytes")))?;
         Ok(DeviceBench {
-            queue: Queue::new(&place)?,
-            src: Memory::new(&place, all)?,
-            dst: Memory::new(&place, all)?,
+            queue: Queue::new(&context)?,
+            src: Memory::new(&context, all)?,
+            dst: Memory::new(&context, all)?,
             host: Host::new(bytes)?,
             laid: None,
-            place,
+            context,
         })
     }
 
@@ -125,7 +123,7 @@ impl DeviceBench {
     /// assert!(DeviceBench::free(-1).is_err());
     /// ```
     pub fn free(ordinal: i32) -> Result<u64, Error> {
-        Ok(Place::new(&Cuda::shared()?, ordinal)?.facts()?.free_bytes)
+        Ok(DeviceContext::new(&Cuda::shared()?, ordinal)?.facts()?.free_bytes)
     }
 
     /// Returns the properties of the device and of the libraries.
@@ -141,7 +139,7 @@ impl DeviceBench {
     /// # Ok::<(), tilewright_bench::Error>(())
     /// ```
     pub fn facts(&self) -> Result<Facts, Error> {
-        Ok(self.place.facts()?)
+        Ok(self.context.facts()?)
     }
 
     /// Moves a case, compares the result, and measures the case if that was requested and the bytes are right.
@@ -165,11 +163,11 @@ impl DeviceBench {
     fn measured(&mut self, case: &Case, asked: Asked) -> Result<DeviceRow, Error> {
         let laying = self.laid(case, asked)?;
         let ways = self.ways(&laying, asked.options)?;
-        let (before, began) = (self.place.cuda().counts(), Instant::now());
+        let (before, began) = (self.context.cuda().counts(), Instant::now());
         self.dst.fill(STALE)?;
         self.queue.run(&self.ours(&laying))?;
         self.queue.wait()?;
-        let (first, after) = (began.elapsed(), self.place.cuda().counts());
+        let (first, after) = (began.elapsed(), self.context.cuda().counts());
         let (checksum, wrong) = self.host.fault(case, &self.dst, laying.dst)?;
         let times = match asked.effort {
             Some(effort) if wrong.is_none() => Some(self.timed(&laying, effort)?),
@@ -408,4 +406,232 @@ fn beside(dst: &Memory, at: u64, laid: Laid) -> Result<Option<String>, Error> {
         }
     }
     Ok(None)
+}
+
+// A row: the measurements of a case on a device.
+
+/// The seconds of the turns.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Times {
+    seconds: f64,
+    spread: f64,
+    copy_seconds: f64,
+    copy_spread: f64,
+    turns: usize,
+    runs: u32,
+    graph: bool,
+    launch_seconds: f64,
+}
+
+impl Times {
+    fn of(ours: &[f64], copy: &[f64], runs: u32, graph: bool, launch: f64) -> Times {
+        let ((seconds, apart), (copy_seconds, copy_apart)) = (spread(ours), spread(copy));
+        Times {
+            seconds,
+            spread: apart,
+            copy_seconds,
+            copy_spread: copy_apart,
+            turns: ours.len(),
+            runs,
+            graph,
+            launch_seconds: launch,
+        }
+    }
+}
+
+/// Returns the median, and the distance between the quartiles divided by it.
+fn spread(times: &[f64]) -> (f64, f64) {
+    let mut sorted = times.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let at = |quarter: usize| sorted.get(sorted.len().saturating_sub(1) * quarter / 4);
+    let middle = median(sorted.clone());
+    let apart = at(3).zip(at(1)).map_or(f64::NAN, |(third, first)| third - first);
+    (middle, apart / middle)
+}
+
+/// A case that was moved on a device: whether the bytes are right, and the times if they were requested.
+///
+/// ```
+/// use tilewright_bench::{Asked, DeviceBench, Size, definitions};
+/// if let Ok(mut bench) = DeviceBench::open(0, 1 << 10, 1) {
+///     let row = bench.measure(&definitions()?[0].case(Size::Small)?, Asked::default())?;
+///     assert!(row.is_right() && row.seconds().is_none());
+/// }
+/// # Ok::<(), tilewright_bench::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct DeviceRow {
+    /// The case.
+    pub name: String,
+    /// Its size.
+    pub size: Size,
+    /// The bytes read and written, padding included, of all arrays.
+    pub bytes: u64,
+    /// The number of arrays that move in one launch.
+    pub arrays: u64,
+    /// The distance of both arrays' first bytes from a multiple of 256.
+    pub offsets: Offsets,
+    /// The ways of the kernels, each with its number of kernels.
+    pub ways: Vec<(&'static str, usize)>,
+    /// The seconds of the first run, including planning, compiling and loading.
+    pub first_seconds: f64,
+    /// The number of texts that were compiled for it.
+    pub compiled: u64,
+    /// The number of texts whose code was read from disk.
+    pub read: u64,
+    /// The checksum of the result of the first array.
+    pub checksum: u64,
+    /// The fault of the result, if any.
+    pub wrong: Option<String>,
+    times: Option<Times>,
+}
+
+/// Accessors of the values that exist only if the case was timed.
+macro_rules! times {
+    ($($(#[$doc:meta])* $name:ident: $type:ty = |$times:ident| $value:expr;)*) => {$(
+        $(#[$doc])*
+        ///
+        /// `None` if nothing was timed.
+        ///
+        /// ```
+        /// use tilewright_bench::{Asked, DeviceBench, Effort, Size, definitions};
+        /// if let Ok(mut bench) = DeviceBench::open(0, 1 << 10, 1) {
+        ///     let asked = Asked { effort: Some(Effort::quick()), ..Asked::default() };
+        ///     let row = bench.measure(&definitions()?[0].case(Size::Small)?, asked)?;
+        #[doc = concat!("    assert!(row.", stringify!($name), "().is_some());")]
+        /// }
+        /// # Ok::<(), tilewright_bench::Error>(())
+        /// ```
+        pub fn $name(&self) -> Option<$type> {
+            self.times.as_ref().map(|$times| $value)
+        }
+    )*};
+}
+
+impl DeviceRow {
+    /// The head of the table.
+    pub const HEAD: &str = "case                                           MB  arrays    GB/s    copy  ratio  spread  launch µs  first ms  compiled  ways";
+
+    times! {
+        /// The seconds of one run on the device, the median of the turns.
+        seconds: f64 = |times| times.seconds;
+        /// The distance between the quartiles of the turns, divided by their median.
+        spread: f64 = |times| times.spread;
+        /// The seconds of the device's copy that reads and writes the same total number of bytes.
+        copy_seconds: f64 = |times| times.copy_seconds;
+        /// The distance between the quartiles of the copy's turns, divided by their median.
+        copy_spread: f64 = |times| times.copy_spread;
+        /// The number of times that each was timed.
+        turns: usize = |times| times.turns;
+        /// The runs of a turn.
+        runs: u32 = |times| times.runs;
+        /// True if the runs of a turn were one graph.
+        in_graph: bool = |times| times.graph;
+        /// The host's microseconds for one launch of a kept plan.
+        launch_micros: f64 = |times| times.launch_seconds * 1e6;
+        /// The speed relative to the device's copy.
+        ratio: f64 = |times| times.copy_seconds / times.seconds;
+    }
+
+    /// Returns the gigabytes (10⁹) read and written in a second.
+    ///
+    /// ```
+    /// use tilewright_bench::{Asked, DeviceBench, Size, definitions};
+    /// if let Ok(mut bench) = DeviceBench::open(0, 1 << 10, 1) {
+    ///     let row = bench.measure(&definitions()?[0].case(Size::Small)?, Asked::default())?;
+    ///     assert!(row.gb_per_s().is_none());
+    /// }
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn gb_per_s(&self) -> Option<f64> {
+        self.seconds().map(|seconds| self.bytes as f64 / 1e9 / seconds)
+    }
+
+    /// Returns the gigabytes that the device's copy reads and writes in a second.
+    ///
+    /// ```
+    /// use tilewright_bench::{Asked, DeviceBench, Size, definitions};
+    /// if let Ok(mut bench) = DeviceBench::open(0, 1 << 10, 1) {
+    ///     let row = bench.measure(&definitions()?[0].case(Size::Small)?, Asked::default())?;
+    ///     assert!(row.copy_gb_per_s().is_none());
+    /// }
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn copy_gb_per_s(&self) -> Option<f64> {
+        self.copy_seconds().map(|seconds| self.bytes as f64 / 1e9 / seconds)
+    }
+
+    /// Returns the way by which elements move, the first of several; `fill` if nothing else is done.
+    ///
+    /// ```
+    /// use tilewright_bench::{Asked, DeviceBench, Size, definitions};
+    /// if let Ok(mut bench) = DeviceBench::open(0, 1 << 10, 1) {
+    ///     let row = bench.measure(&definitions()?[0].case(Size::Small)?, Asked::default())?;
+    ///     assert_eq!(row.main_way(), Some("transpose"));
+    /// }
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn main_way(&self) -> Option<&'static str> {
+        let names = || self.ways.iter().map(|(name, _)| *name);
+        names().find(|name| *name != "fill").or_else(|| names().next())
+    }
+
+    /// Returns whether the result is right, and no other byte changed.
+    ///
+    /// ```
+    /// use tilewright_bench::{Asked, DeviceBench, Size, definitions};
+    /// if let Ok(mut bench) = DeviceBench::open(0, 1 << 10, 1) {
+    ///     let case = definitions()?[0].case(Size::Small)?;
+    ///     assert!(bench.measure(&case, Asked::default())?.is_right());
+    /// }
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn is_right(&self) -> bool {
+        self.wrong.is_none()
+    }
+}
+
+impl fmt::Display for DeviceRow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let number = |value: Option<f64>, digits: usize| match value {
+            Some(value) => format!("{value:.digits$}"),
+            None => "-".to_owned(),
+        };
+        let ways = self.ways.iter().map(|(name, count)| match count {
+            1 => (*name).to_owned(),
+            count => format!("{name} x{count}"),
+        });
+        write!(
+            f,
+            "{:40} {:>8.1} {:>7} {:>7} {:>7} {:>6} {:>7} {:>10} {:>9.1} {:>9}  {}",
+            self.name,
+            self.bytes as f64 / 1e6,
+            self.arrays,
+            number(self.gb_per_s(), 1),
+            number(self.copy_gb_per_s(), 1),
+            number(self.ratio(), 3),
+            number(self.spread(), 3),
+            number(self.launch_micros(), 2),
+            self.first_seconds * 1e3,
+            self.compiled,
+            ways.collect::<Vec<_>>().join(", "),
+        )?;
+        match &self.wrong {
+            None => Ok(()),
+            Some(wrong) => write!(f, "  WRONG: {wrong}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spread_is_the_distance_of_quartiles() {
+        assert_eq!(spread(&[4.0, 1.0, 2.0, 3.0, 5.0]), (3.0, 2.0 / 3.0));
+        assert_eq!(spread(&[2.0]), (2.0, 0.0));
+        assert!(spread(&[]).0.is_nan());
+    }
 }

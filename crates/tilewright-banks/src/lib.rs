@@ -36,7 +36,6 @@
 mod access;
 mod banks;
 mod between;
-mod conflicts;
 mod fix;
 mod spread;
 
@@ -45,8 +44,7 @@ pub use crate::{
     fix::{Change, Failed, Pair},
 };
 pub use access::{Access, MAX_CELLS, Moment};
-pub use banks::{Banks, MAX_LANES, Turns};
+pub use banks::{Banks, Clash, Conflicts, MAX_LANES, Phase, Turns, Word, conflicts};
 pub use between::{Between, Sample, swizzle_between};
-pub use conflicts::{Clash, Conflicts, Phase, Word, conflicts};
 pub use fix::{Fix, Found, Search, fix};
 pub use spread::Spread;

@@ -48,51 +48,45 @@ extern crate std;
 
 mod algebra;
 mod basis;
+mod const_fn;
 mod dtype;
 mod error;
 mod layout;
-mod limits;
 pub mod linear;
-mod macros;
 mod refine;
 mod same;
 #[cfg(test)]
 mod small;
-mod sort;
 mod swizzle;
 mod tensor;
 
-pub use crate::{error::remedy::Counted, layout::Mode, refine::block::Blocks, same::Difference};
+pub use crate::{layout::Mode, refine::block::Blocks, same::Difference};
 pub use algebra::{LayoutPart, LayoutTile, LayoutTv, LeftInverse, SEARCH_STATES, Slicer, Tiler};
 pub use basis::{BasisLayout, MAX_BASES};
+pub use const_fn::{sort_short, sort_short_by};
 pub use dtype::{ByteOrder, Dtype, DtypeKind, ElementBlock, Fill};
 pub use error::{
-    Error,
+    Counted, Error, Remedy,
     parse::{ParseError, Rendered},
-    remedy::Remedy,
 };
 pub use layout::{
     Layout,
-    coord::{Coord, unravel_index},
+    coord::{Coord, MAX_DEPTH, MAX_MODES, unravel_index},
     index::SEARCH_STEPS,
     observe::{SEARCH_BITS, gcd},
     profile::Profile,
     tuple::IntTuple,
 };
-pub use limits::{MAX_DEPTH, MAX_MODES};
 pub use linear::{LinearDim, LinearLayout};
 pub use refine::{
-    Refinement,
+    Orders, Refinement,
     block::{Block, Loop, MAX_LOOPS},
-    orders::Orders,
 };
 pub use same::SEARCH_BLOCKS;
-pub use sort::{sort_short, sort_short_by};
 pub use swizzle::Swizzle;
 pub use tensor::{
     TensorLayout,
-    index::{Place, Run},
+    index::{MAX_STEPS, Place, Run, Step},
     pattern::{Digit, Fractal, Pattern},
-    steps::{MAX_STEPS, Step},
     view::{View, ViewMut},
 };

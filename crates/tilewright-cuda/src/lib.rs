@@ -13,7 +13,7 @@
 //! | `modules` | compiled code in memory and in files, and its keys |
 //! | `device` | devices with their primary contexts; checks of the memory of jobs |
 //! | `table` | the arguments of entries; many arrays in one launch |
-//! | `place` | [`Place`]: a device with [`Memory`] that this process owns; [`Queue`]: work in order, timed by events |
+//! | `context` | [`DeviceContext`]: a device with [`Memory`] that this process owns; [`Queue`]: work in order, timed by events |
 //! | `error` | errors of devices, and the code of the driver |
 //! | `raw` | the calls of both libraries, the only `unsafe` code |
 //!
@@ -56,22 +56,22 @@
 #![deny(unsafe_code)]
 
 mod compiler;
+mod context;
 mod cuda;
 mod device;
 mod error;
 mod modules;
 mod movement;
-mod place;
 #[allow(unsafe_code, reason = "the calls of the driver and the compiler, each with its proof")]
 mod raw;
 mod settings;
 mod table;
 
-pub use crate::place::{Queue, Span, Step};
-pub use crate::{modules::Counts, movement::Job, place::Mark};
+pub use crate::context::{Queue, Span, Step};
+pub use crate::{context::StreamEvent, modules::Counts, movement::Job};
+pub use context::{DeviceContext, Facts, Memory};
 pub use cuda::Cuda;
 pub use movement::Move;
-pub use place::{Facts, Memory, Place};
 pub use raw::{DeviceBytes, Stream};
 pub use settings::Settings;
 pub use tilewright_error::Error;

@@ -29,7 +29,7 @@ use tilewright_table::{Along, Table, TabledLayout};
 type Answer<T> = Result<T, Box<dyn Error>>;
 
 /// A program with its name, and the alignment of its arrays.
-type Named = (String, Program, Alignment);
+type ResolvedLayout = (String, Program, Alignment);
 
 /// The number of random pairs, and the most bytes of one.
 const PAIRS: u64 = 200;
@@ -52,7 +52,7 @@ fn numbers(kernel: &Kernel) -> Value {
 }
 
 /// Returns the benchmark's cases, between arrays with these alignments.
-fn cases(size: Size, at: impl Fn(usize) -> Answer<Alignment>) -> Answer<Vec<Named>> {
+fn cases(size: Size, at: impl Fn(usize) -> Answer<Alignment>) -> Answer<Vec<ResolvedLayout>> {
     let cases = definitions()?.into_iter().enumerate();
     let named = cases.map(|(number, definition)| {
         let case = definition.case(size)?;
@@ -64,7 +64,7 @@ fn cases(size: Size, at: impl Fn(usize) -> Answer<Alignment>) -> Answer<Vec<Name
 }
 
 /// Returns random pairs; every other one resembles layouts in use.
-fn pairs() -> Answer<Vec<Named>> {
+fn pairs() -> Answer<Vec<ResolvedLayout>> {
     let seed = env::var("TILEWRIGHT_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
     let pairs = (0..PAIRS).map(|index| {
         let mut dice = dice::Dice::new(seed << 32 | index);
@@ -82,7 +82,7 @@ fn pairs() -> Answer<Vec<Named>> {
 }
 
 /// Returns columns in the order of a list.
-fn tables() -> Answer<Vec<Named>> {
+fn tables() -> Answer<Vec<ResolvedLayout>> {
     let tables = LISTS.iter().map(|&count| {
         // A step that is coprime to the count visits all entries.
         let list: Vec<_> = (0..count).map(|at| Some((at * 7919 + 13) % count)).collect();
@@ -97,7 +97,7 @@ fn tables() -> Answer<Vec<Named>> {
     tables.collect()
 }
 
-fn named(what: &str) -> Answer<Vec<Named>> {
+fn named(what: &str) -> Answer<Vec<ResolvedLayout>> {
     match what {
         "pairs" => pairs(),
         "tables" => tables(),
@@ -110,7 +110,12 @@ fn named(what: &str) -> Answer<Vec<Named>> {
 }
 
 /// Writes the files of a case, and returns its line.
-fn write((name, program, at): &Named, plan: &DevicePlan, moves: bool, to: &Path) -> Answer<Value> {
+fn write(
+    (name, program, at): &ResolvedLayout,
+    plan: &DevicePlan,
+    moves: bool,
+    to: &Path,
+) -> Answer<Value> {
     for (number, kernel) in plan.kernels().iter().enumerate() {
         let file = |end: &str| to.join(format!("{name}.{number}.{end}"));
         fs::write(file("cu"), kernel.source(Target::Cuda))?;

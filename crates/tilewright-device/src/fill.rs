@@ -9,10 +9,9 @@ use tilewright_relayout::{Gap, GapLoop, Program};
 
 use crate::{
     Alignment, Error,
-    alignment::common,
+    byte_region::{Maps, common},
     grid::{GridWalk, THREADS, sum, walks},
     kernel::{Kernel, KernelText, Launch, Parameters, Way},
-    swizzled::Maps,
 };
 
 /// Makes the kernels that fill gaps, whose boxes are whole bytes. Without a list of gaps, they fill the whole

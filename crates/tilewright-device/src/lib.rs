@@ -3,9 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `plan` | a program as a list of kernels; the first way that handles a region moves it |
-//! | `byte_region` | a region in bytes between two pointers: the input of the ways |
-//! | `alignment` | the bytes of an access; the choices that measurements decide |
-//! | `swizzled` | programs with swizzles as programs without them, each access at the image of its offset |
+//! | `byte_region` | a region in bytes between two pointers, the input of the ways; the alignment of both, the choices that measurements decide, and swizzles |
 //! | `rows` | runs of at least 64 bytes, moved through registers |
 //! | `transpose` | vectors exchanged in registers and reordered in shared memory |
 //! | `realign` | transposes whose rows may have any alignment: a transpose that shifts vectors on both sides |
@@ -29,7 +27,6 @@
 //! ```
 #![forbid(unsafe_code)]
 
-mod alignment;
 mod byte_region;
 mod elements;
 mod fill;
@@ -39,11 +36,10 @@ mod kernel;
 mod plan;
 mod realign;
 mod rows;
-mod swizzled;
 mod transpose;
 
-pub use crate::{alignment::Options, kernel::Target};
-pub use alignment::Alignment;
+pub use crate::kernel::Target;
+pub use byte_region::{Alignment, Options};
 pub use kernel::{Kernel, Way};
 pub use plan::DevicePlan;
 pub use tilewright_error::Error;

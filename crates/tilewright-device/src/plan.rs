@@ -7,14 +7,11 @@ use tilewright_relayout::{Gap, Loop, Program, Region};
 
 use crate::{
     Alignment, Error, Options,
-    alignment::common,
-    byte_region::ByteRegion,
+    byte_region::{ByteRegion, Maps, UnswizzledProgram, common, is_narrow},
     elements::{self, Cell},
     fill, gather,
     kernel::{Kernel, Way},
-    realign, rows,
-    swizzled::{Maps, UnswizzledProgram, is_narrow},
-    transpose,
+    realign, rows, transpose,
 };
 
 /// A way to move an area: it returns its kernels, or `None` if it does not handle the area.
@@ -330,7 +327,7 @@ fn cell(program: &Program, pointers: Alignment) -> Cell {
         return Cell { src, dst, extend: elements.extend, units };
     }
     let unit = [pointers.src().into(), pointers.dst().into(), src];
-    Cell::same(unit.into_iter().fold(crate::alignment::VECTOR, common))
+    Cell::same(unit.into_iter().fold(crate::byte_region::VECTOR, common))
 }
 
 /// Makes the kernels of an area by a given way, if the way can move it, even if others are faster.

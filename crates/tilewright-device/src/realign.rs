@@ -17,8 +17,7 @@ use tilewright_relayout::Loop;
 
 use crate::{
     Error,
-    alignment::VECTOR,
-    byte_region::ByteRegion,
+    byte_region::{ByteRegion, VECTOR},
     grid::Grid,
     kernel::{Kernel, KernelText, Launch, Parameters, Way},
 };

@@ -11,8 +11,7 @@ use tilewright_relayout::Loop;
 
 use crate::{
     Error,
-    alignment::VECTOR,
-    byte_region::ByteRegion,
+    byte_region::{ByteRegion, VECTOR},
     grid::{GridWalk, THREADS, sum, walks},
     kernel::{Kernel, KernelText, Launch, Parameters, Way},
 };

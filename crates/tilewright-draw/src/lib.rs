@@ -29,11 +29,17 @@
 //! ```
 #![forbid(unsafe_code)]
 
-mod colouring;
-mod limits;
 mod page;
 pub mod palette;
-mod pictures;
+mod pictures {
+    //! The pictures: a function from layouts to a scene in each file.
+
+    pub(crate) mod banks;
+    pub(crate) mod conversion;
+    pub(crate) mod devices;
+    pub(crate) mod step;
+    pub(crate) mod threads;
+}
 mod printers;
 mod scene;
 mod sheet;
@@ -49,6 +55,5 @@ pub use crate::{
     },
     sheet::{coordinates, grid},
 };
-pub use limits::{Limits, MOST};
-pub use scene::{Band, Cell, Joint, Key, Margin, Paint, Panel, Scene};
+pub use scene::{Band, Cell, Joint, Key, Limits, MOST, Margin, Paint, Panel, Scene};
 pub use subject::{Label, Subject};

@@ -8,11 +8,9 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `expr` | expressions over integers in reduced form, and the known facts of their values |
-//! | `dim` | extents that are numbers or names, and what is known of named ones |
-//! | `digits` | a layout, or a pattern at named extents, as digits |
+//! | `expr` | expressions over integers in reduced form, the known facts of their values, and functions of them |
+//! | `digits` | extents that are numbers or names; a layout, or a pattern at named extents, as digits |
 //! | `offset` | the offset function and its inverse |
-//! | `function` | functions, with names for common subexpressions |
 //! | `print` | the languages, and functions as text in each |
 //!
 //! ```
@@ -28,15 +26,11 @@
 #![forbid(unsafe_code)]
 
 mod digits;
-mod dim;
 mod expr;
-mod function;
 mod offset;
 mod print;
 
-pub use crate::dim::Assumption;
-pub use digits::Digits;
-pub use dim::Dim;
-pub use function::Function;
+pub use digits::{Assumption, Digits, Dim};
+pub use expr::Function;
 pub use print::{Language, Style, Width};
 pub use tilewright_error::Error;

@@ -11,8 +11,7 @@ use tilewright_core::{Step, Swizzle};
 use crate::{
     Digits, Dim, Error, Function,
     digits::{AxisDigit, Product},
-    expr::{Expr, OffsetFacts},
-    function::Test,
+    expr::{Expr, OffsetFacts, Test},
 };
 
 /// The bits of an offset.

@@ -10,8 +10,7 @@ use std::{
 
 use crate::{
     Error, Function,
-    expr::{Expr, Op},
-    function::{Test, operands},
+    expr::{Expr, Op, Test, operands},
 };
 
 /// A language in which functions are printed.

@@ -21,21 +21,13 @@
 //! ```
 #![forbid(unsafe_code)]
 
-mod area;
 mod array;
-mod field;
 mod key;
 mod plan;
-mod share;
-mod siphash;
 mod sum;
-mod units;
 mod value;
-mod weights;
-mod windows;
 
-pub use array::Array;
+pub use array::{Array, Window, Windows};
 pub use key::Key;
 pub use tilewright_error::Error;
 pub use value::{Entry, Fingerprint, all};
-pub use windows::{Window, Windows};

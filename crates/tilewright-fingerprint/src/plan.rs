@@ -3,11 +3,9 @@
 //!
 //! Law: every element is in one lane of one row of one outer iteration; lanes and rows change no digit in common.
 
-use crate::{
-    area::{Area, AreaLoop},
-    share::changed,
-    weights::{DigitSet, cuts},
-};
+use tilewright_core::Block;
+
+use crate::key::{DigitSet, cuts, digits};
 
 /// The maximal number of rows of a sum: their list stays in a cache.
 const MOST_ROWS: u64 = 1024;
@@ -219,4 +217,172 @@ fn split(area: &mut Area, roles: &mut Vec<Role>, i: usize, iterations: u64, role
     let mut order: Vec<(AreaLoop, Role)> = area.loops.drain(..).zip(roles.drain(..)).collect();
     order.sort_by_key(|(level, _)| (level.stride.unsigned_abs(), level.step));
     (area.loops, *roles) = order.into_iter().unzip();
+}
+
+// Areas: boxes of elements as loops over one memory, and their division.
+
+/// One loop: a step along a dim, and along memory, in elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct AreaLoop {
+    pub(crate) dim: usize,
+    pub(crate) step: u64,
+    /// At least 2.
+    pub(crate) extent: u64,
+    pub(crate) stride: i64,
+}
+
+impl AreaLoop {
+    /// Returns the distance from its first iteration to its last along its dim.
+    pub(crate) fn reach(&self) -> u64 {
+        self.step * (self.extent - 1)
+    }
+
+    /// Returns the distance from its first iteration to its last along memory, with its sign.
+    pub(crate) fn span(&self) -> i64 {
+        self.stride * (self.extent - 1) as i64
+    }
+
+    /// Splits the loop into an inner one of `iterations` iterations and an outer one; `iterations` divides the extent.
+    pub(crate) fn split(&self, iterations: u64) -> [AreaLoop; 2] {
+        let inner = AreaLoop { extent: iterations, ..*self };
+        let (step, stride) = (self.step * iterations, self.stride * iterations as i64);
+        [inner, AreaLoop { step, stride, extent: self.extent / iterations, ..*self }]
+    }
+}
+
+/// A box of elements: the coordinate of its first element in the whole array, its offset, and independent loops by
+/// ascending stride.
+#[derive(Clone, Debug)]
+pub(crate) struct Area {
+    pub(crate) coord: Vec<u64>,
+    pub(crate) at: i64,
+    pub(crate) loops: Vec<AreaLoop>,
+}
+
+impl Area {
+    /// Returns the area of a block of a layout refined with itself, for a part that begins at `origin` of the whole.
+    pub(crate) fn of(block: &Block, origin: &[u64]) -> Area {
+        let coord = block.origin().as_slice().iter().zip(origin).map(|(a, b)| a + b).collect();
+        let mut loops: Vec<AreaLoop> = (block.loops().iter())
+            .map(|level| {
+                let (dim, step, extent) = (usize::from(level.dim), level.step, level.extent);
+                AreaLoop { dim, step, extent, stride: level.src }
+            })
+            .collect();
+        loops.sort_by_key(|level| (level.dim, level.step));
+        loops.dedup_by(|next, last| {
+            let follows = next.dim == last.dim
+                && next.step == last.step * last.extent
+                && next.stride == last.stride * last.extent as i64;
+            if follows {
+                last.extent *= next.extent;
+            }
+            follows
+        });
+        loops.sort_by_key(|level| (level.stride.unsigned_abs(), level.step));
+        Area { coord, at: block.src(), loops }
+    }
+
+    /// Returns the lowest and the highest offset.
+    pub(crate) fn bounds(&self) -> (i64, i64) {
+        let spans = || self.loops.iter().map(AreaLoop::span);
+        let low = spans().map(|span| span.min(0)).sum::<i64>();
+        let high = spans().map(|span| span.max(0)).sum::<i64>();
+        (self.at + low, self.at + high)
+    }
+
+    /// Returns the number of elements.
+    pub(crate) fn size(&self) -> u64 {
+        self.loops.iter().map(|level| level.extent).product()
+    }
+
+    /// Cuts the area into the first `iterations` iterations of loop `i`, fewer than it has, and the rest.
+    pub(crate) fn cut(&self, i: usize, iterations: u64) -> [Area; 2] {
+        let level = self.loops[i];
+        let (mut head, mut rest) = (self.clone(), self.clone());
+        rest.coord[level.dim] += iterations * level.step;
+        rest.at += iterations as i64 * level.stride;
+        head.loops[i].extent = iterations;
+        rest.loops[i].extent -= iterations;
+        for part in [&mut head, &mut rest] {
+            part.loops.retain(|level| level.extent > 1);
+        }
+        [head, rest]
+    }
+}
+
+// The digits of an index that a loop changes.
+//
+// Law: a digit that is not among the digits of some loops of a dim is equal for all iterations of these loops, if the
+// iterations of the other loops are fixed.
+
+/// Returns the digits of its dim's index that loop `i` of an area changes.
+pub(crate) fn changed(area: &Area, i: usize) -> DigitSet {
+    let level = &area.loops[i];
+    let start = area.coord[level.dim];
+    let own = || area.loops.iter().filter(|other| other.dim == level.dim);
+    let below: u64 = own().filter(|other| other.step < level.step).map(AreaLoop::reach).sum();
+    let reach = below + level.reach();
+    let above = own().filter(|other| other.step > level.step);
+    let equal = own().filter(|other| other.step == level.step).count() > 1;
+    let aligned = above.map(|other| other.step).fold(start, |all, step| all | step);
+    // Below the lowest bit of everything above, sums carry nothing into the bits above.
+    let high = if !equal && bits(reach) <= aligned.trailing_zeros() {
+        bits(reach)
+    } else {
+        let total: u64 = own().map(AreaLoop::reach).sum();
+        bits(start ^ (start + total))
+    };
+    digits(level.step.trailing_zeros(), high.saturating_sub(1))
+}
+
+/// Returns the number of significant bits.
+fn bits(number: u64) -> u32 {
+    u64::BITS - number.leading_zeros()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Key;
+    use crate::key::{EVERY, Weights};
+
+    /// Every sum of iterations of some loops.
+    fn sums(loops: &[AreaLoop]) -> Vec<u64> {
+        loops.iter().fold(vec![0], |all, level| {
+            let more = |at: u64| (0..level.extent).map(move |i| at + i * level.step);
+            all.into_iter().flat_map(more).collect()
+        })
+    }
+
+    #[test]
+    fn digits_that_a_loop_does_not_change_are_the_same_at_every_turn() {
+        let weights = Weights::new(&Key::default(), 0, 1 << 20);
+        let mut shared = 0;
+        for start in [0, 1, 5, 8, 16, 40, 120, 128, 1000, 1024] {
+            for steps in [[1, 16], [1, 24], [2, 8], [3, 12], [1, 5], [16, 128], [8, 1024], [7, 7]] {
+                for extents in [[16, 8], [8, 3], [2, 40], [5, 5]] {
+                    let level = |i: usize| AreaLoop {
+                        dim: 0,
+                        step: steps[i],
+                        extent: extents[i],
+                        stride: 1,
+                    };
+                    let loops = vec![level(0), level(1)];
+                    let area = Area { coord: vec![start], at: 0, loops };
+                    for i in 0..2 {
+                        let same = EVERY & !changed(&area, i);
+                        shared += same & 0b111;
+                        for other in sums(&area.loops[1 - i..2 - i]) {
+                            for own in sums(&area.loops[i..i + 1]) {
+                                let at = start + other;
+                                assert_eq!(weights.of(at + own, same), weights.of(at, same));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        assert!(shared > 0);
+    }
 }

@@ -11,7 +11,7 @@ use tilewright_core::Dtype;
 
 use crate::{
     Error, Key,
-    field::{Field, PRIME},
+    key::{Field, PRIME},
 };
 
 /// The fingerprint of array data: an element of the field of 2⁶¹ − 1.

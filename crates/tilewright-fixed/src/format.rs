@@ -12,7 +12,7 @@
 use tilewright_core::Error;
 
 use super::{
-    Calc, Congruent, FixedLayoutTile, FixedTuple, Int, Integer, make_layout, op, operation::calc,
+    Calc, Congruent, FixedLayoutTile, FixedTuple, Int, Integer, integer::calc, make_layout, op,
 };
 
 /// A named matrix format: [`RowMajor`], [`ColumnMajor`], [`zN`], [`nZ`], [`zZ`], [`nN`], [`L0C`], [`Weight4BitnZ`].

@@ -48,26 +48,25 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
-mod coordinate;
 mod derived;
 pub mod format;
 mod integer;
 mod layout;
-mod operation;
-mod placed;
 mod tile;
 mod tuple;
 
-pub use coordinate::{
-    Congruent, Coordinate, checked_crd2offset, checked_idx2crd, crd2offset, idx2crd,
-};
 pub use derived::{Derived, LayoutOperation, StaticLayout, algebra};
 pub use format::{ColumnMajor, Format, L0C, RowMajor, Weight4BitnZ, nN, nZ, zN, zZ};
-pub use integer::{Int as C, *};
-pub use layout::{FixedLayout, make_layout};
-pub use operation::{Calc, Expr, NO_INTEGER, Operation, ceil_div, max, min, op, round_up};
-pub use placed::{FixedTile, PlaceBy, ShiftBy, make_tile};
-pub use tile::{Axis, FixedLayoutTile, TileBy, make_layout_tile};
+pub use integer::{
+    Calc, Expr, Int as C, NO_INTEGER, Operation, ceil_div, max, min, op, round_up, *,
+};
+pub use layout::{
+    Congruent, Coordinate, FixedLayout, checked_crd2offset, checked_idx2crd, crd2offset, idx2crd,
+    make_layout,
+};
+pub use tile::{
+    Axis, FixedLayoutTile, FixedTile, PlaceBy, ShiftBy, TileBy, make_layout_tile, make_tile,
+};
 pub use tuple::{At, FixedTuple, Get, Printed, Static};
 
 #[cfg(test)]

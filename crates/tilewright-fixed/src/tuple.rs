@@ -12,7 +12,7 @@ use core::fmt;
 
 use tilewright_core::{Error, IntTuple, MAX_MODES};
 
-use crate::{Calc, Int, Integer, StaticKind, op, operation::calc};
+use crate::{Calc, Int, Integer, StaticKind, integer::calc, op};
 
 /// Calls `$make` for the tuples of 1 to 12 positions. The arguments are the names of the positions before the last with
 /// their numbers, then those of the last. A position has three names: for a shape, its stride and a coordinate.

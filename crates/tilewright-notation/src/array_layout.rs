@@ -10,12 +10,12 @@ use tilewright_core::{Dtype, MAX_MODES};
 use tilewright_table::{Along, Block, MAX_ENTRIES, TABLES, TabledLayout};
 
 use crate::{
-    Error, Lists, Named, TabledFormat,
+    Error, Lists, ResolvedLayout, TabledFormat,
     catalogue::with_tables::Found,
     dialect,
     dtype::{in_order, stored_order},
-    parsed_spec::{Given, ParsedSpec, Resolved},
-    scan::Scanner,
+    literal::Scanner,
+    parsed_spec::{Given, ParsedSpec},
     tables::{Parts, WrittenTable, add_entries},
 };
 
@@ -33,7 +33,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct ArrayLayout {
     layout: TabledLayout,
-    stored: Named,
+    stored: ResolvedLayout,
     /// The text of the layout of what is stored.
     rest: Arc<str>,
     /// The name that stands for the tables and the layout.
@@ -48,7 +48,7 @@ impl ArrayLayout {
     /// let named = Spec::parse("f16[4,8] zN").unwrap().resolve(None, None).unwrap();
     /// assert_eq!(ArrayLayout::of(&named).to_spec(), named.to_spec());
     /// ```
-    pub fn of(named: &Named) -> ArrayLayout {
+    pub fn of(named: &ResolvedLayout) -> ArrayLayout {
         let layout = TabledLayout::of(named.layout());
         ArrayLayout { layout, stored: named.clone(), rest: named.name().into(), name: None }
     }
@@ -73,7 +73,7 @@ impl ArrayLayout {
     /// let array = spec.array_layout(None, None, &()).unwrap();
     /// assert_eq!(array.stored().to_spec(), "u4[64,16]E(4) AWQ");
     /// ```
-    pub fn stored(&self) -> &Named {
+    pub fn stored(&self) -> &ResolvedLayout {
         &self.stored
     }
 
@@ -87,7 +87,7 @@ impl ArrayLayout {
     /// let packed = array.stored().clone().with_elements(Some(Dtype::U4), Some(4), Fill::Unspecified);
     /// assert_eq!(array.with_stored(packed).to_spec(), "u4[4,8]E(4) table(0; 0,2,3,1) row-major");
     /// ```
-    pub fn with_stored(self, stored: Named) -> ArrayLayout {
+    pub fn with_stored(self, stored: ResolvedLayout) -> ArrayLayout {
         // The map is that of the tables.
         debug_assert_eq!(stored.layout(), self.layout.stored());
         ArrayLayout { stored, ..self }
@@ -135,9 +135,9 @@ impl ArrayLayout {
     }
 }
 
-/// Functions take `impl Into<Cow<ArrayLayout>>`, so that a layout without tables is passed as the [`Named`] that it is.
-impl<'a> From<&'a Named> for Cow<'a, ArrayLayout> {
-    fn from(named: &'a Named) -> Self {
+/// Functions take `impl Into<Cow<ArrayLayout>>`, so that a layout without tables is passed as the [`ResolvedLayout`] that it is.
+impl<'a> From<&'a ResolvedLayout> for Cow<'a, ArrayLayout> {
+    fn from(named: &'a ResolvedLayout) -> Self {
         Cow::Owned(ArrayLayout::of(named))
     }
 }
@@ -154,9 +154,9 @@ pub(crate) type Rest = Arc<dyn StoredLayout>;
 /// The layout of what tables store, as the text after them gives it.
 pub(crate) trait StoredLayout: fmt::Debug + Send + Sync {
     /// The layout of an array of these extents and this type.
-    fn of_dims(&self, dims: &[u64], dtype: Option<Dtype>) -> Result<Named, Error>;
+    fn of_dims(&self, dims: &[u64], dtype: Option<Dtype>) -> Result<ResolvedLayout, Error>;
     /// That of an array that is written so.
-    fn of_array(&self, array: &str, dtype: Option<Dtype>) -> Result<Named, Error>;
+    fn of_array(&self, array: &str, dtype: Option<Dtype>) -> Result<ResolvedLayout, Error>;
     /// Returns whether some array of this rank has the layout.
     fn fits(&self, rank: usize) -> bool;
     /// The canonical text, and that without words.
@@ -276,7 +276,7 @@ impl WrittenArray {
     }
 
     /// The layout of what the tables store, of these extents.
-    fn stored(&self, extents: &[u64], given: &Given<'_>) -> Result<Named, Error> {
+    fn stored(&self, extents: &[u64], given: &Given<'_>) -> Result<ResolvedLayout, Error> {
         let (dtype, more) = match (&self.array, &self.named) {
             (Some(WrittenShape { dtype, more, .. }), _) => (dtype.clone(), more.as_str()),
             (None, Some(_)) => (given.need_dtype(self, "its elements")?.name().to_owned(), ""),
@@ -287,7 +287,7 @@ impl WrittenArray {
             None => None,
         };
         let width = width.map_or(String::new(), |bits| format!("E({bits})"));
-        let array = format!("{dtype}[{}]{width}{more}", crate::scan::comma(extents));
+        let array = format!("{dtype}[{}]{width}{more}", crate::literal::comma(extents));
         let stored = self.rest.of_array(&array, given.dtype)?;
         if let Some(((format, _), dtype)) = self.named.as_ref().zip(stored.dtype()) {
             format.check_width(dtype, stored.element_bits())?;
@@ -324,9 +324,9 @@ impl WrittenArray {
         clippy::result_large_err,
         reason = "the second value is the layout, handed back, not an error"
     )]
-    pub(crate) fn folded(&self, array: ArrayLayout) -> Result<Resolved, ArrayLayout> {
+    pub(crate) fn folded(&self, array: ArrayLayout) -> Result<ResolvedLayout, ArrayLayout> {
         let Some(layout) = array.layout.fold() else { return Err(array) };
-        let (_, mut resolved, _) = array.stored.parts();
+        let mut resolved = array.stored;
         resolved.layout = layout;
         // The digits of the storage are those of another map now.
         resolved.storage = None;
@@ -377,7 +377,7 @@ impl ParsedSpec for WrittenArray {
         dims && stored.is_some_and(|rank| self.rest.fits(rank))
     }
 
-    fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
+    fn resolve(&self, given: &Given<'_>) -> Result<ResolvedLayout, Error> {
         self.folded(self.array(given, &())?).map_err(|_| {
             let said = format!(
                 "`{self}` has an index table that is not digits, but shape and strides are needed here; index, same, explain, relayout, convert and TabledLayout accept these tables"
@@ -397,7 +397,7 @@ impl WrittenArray {
     fn with_rest(&self, rest: &str) -> String {
         let mut text = String::new();
         if let Some(WrittenShape { dtype, dims, more }) = &self.array {
-            text = format!("{dtype}[{}]{more} ", crate::scan::comma(dims));
+            text = format!("{dtype}[{}]{more} ", crate::literal::comma(dims));
         }
         if let Some((_, name)) = &self.named {
             let is_plain = rest == self.rest.texts().1;

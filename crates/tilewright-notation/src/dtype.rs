@@ -5,7 +5,7 @@ use tilewright_core::{ByteOrder, Dtype};
 
 use crate::{
     Error,
-    scan::{did_you_mean, nearest},
+    literal::{did_you_mean, nearest},
 };
 
 /// The element type with this name: the standard one (`bf16`), that of safetensors (`BF16`, `F8_E4M3`, `BOOL`),

@@ -3,7 +3,7 @@
 //! | value | what it is |
 //! |---|---|
 //! | [`Spec`] | a layout as written, in any notation |
-//! | [`Named`] | the layout of an array, its name, and what is known of its elements |
+//! | [`ResolvedLayout`] | the layout of an array, its name, and what is known of its elements |
 //! | [`Words`] | how its storage is spelled as elements of another type |
 //! | [`ArrayLayout`] | the layout of an array with index tables, which digits cannot express |
 //! | [`notations`], [`notation`] | the notations a layout is read from and printed in |
@@ -13,7 +13,7 @@
 //! | [`Error`] | why not, where, and what would be legal |
 //! | [`add_notation`], [`dialect`], [`add_formats`] | a notation, or formats, of your own |
 //!
-//! A consumer takes a `Named` and never learns how it was written; a notation is one file and knows no
+//! A consumer takes a `ResolvedLayout` and never learns how it was written; a notation is one file and knows no
 //! consumer.
 //!
 // A function that is left out does not have a page.
@@ -46,20 +46,16 @@ mod catalogue;
 pub mod dialect;
 mod dtype;
 mod literal;
-mod named;
 mod notation;
 mod parsed_spec;
 mod recognise;
-mod scan;
+mod resolved_layout;
 mod spec;
 mod spelled;
-mod storage;
 mod tables;
 mod words;
 
 pub use crate::tables::Lists;
-#[cfg(feature = "formats")]
-pub use add_formats::add_formats;
 pub use array_layout::ArrayLayout;
 pub use catalogue::{
     Allowed, Constant, Format, Group, Preset, Quantised, TabledFormat, Units, Width, catalogue,
@@ -67,9 +63,13 @@ pub use catalogue::{
 };
 pub use dialect::{add_notation, notation, notations};
 pub use dtype::{dtype, dtype_in_order};
-pub use named::Named;
+pub use resolved_layout::ResolvedLayout;
+// Other crates say `Named` until they follow.
+#[cfg(feature = "formats")]
+pub use add_formats::add_formats;
 pub use notation::Notation;
 pub use recognise::{Recognised, recognise};
+pub use resolved_layout::ResolvedLayout as Named;
 pub use spec::{MAX_TABLED, MAX_TEXT, Spec};
 pub use tilewright_error::Error;
 pub use tilewright_table::{Along, Block, MAX_ENTRIES, TABLES, Table, TabledLayout};

@@ -4,7 +4,7 @@
 use std::{fmt, sync::Arc};
 
 use crate::{
-    Error, Named,
+    Error, ResolvedLayout,
     parsed_spec::{Given, ParsedSpec},
 };
 
@@ -39,7 +39,7 @@ pub struct Notation {
 
 type ReadFn = fn(&str) -> Result<Arc<dyn ParsedSpec>, Error>;
 type ReadAmong = fn(&str, &'static [Notation]) -> Result<Arc<dyn ParsedSpec>, Error>;
-type Print = fn(&Named) -> Result<String, Error>;
+type Print = fn(&ResolvedLayout) -> Result<String, Error>;
 
 /// The parts of a dialect; [`dialect`](crate::dialect) has an example of one.
 impl Notation {
@@ -169,7 +169,7 @@ impl Notation {
     /// let error = print("numpy").print(&zn).unwrap_err();
     /// assert!(error.is_unsupported());
     /// ```
-    pub fn print(&self, named: &Named) -> Result<String, Error> {
+    pub fn print(&self, named: &ResolvedLayout) -> Result<String, Error> {
         if let Some(words) = named.stored_as() {
             let plain = self.print(&named.clone().without_words())?;
             return Ok(format!("{plain} as {words}"));
@@ -190,7 +190,7 @@ impl Notation {
     }
 
     /// The layout's name, where that is a text of this notation and still describes the layout.
-    fn kept(&self, named: &Named) -> Option<String> {
+    fn kept(&self, named: &ResolvedLayout) -> Option<String> {
         let name = named.name();
         let prefixed = name.split_once(':').filter(|(prefix, _)| self.is_called(prefix));
         let body = match prefixed {

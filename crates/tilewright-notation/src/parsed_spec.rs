@@ -1,6 +1,6 @@
 //! The value that every notation reads a SPEC into: the interface between dialects and consumers.
 //!
-//! [`ParsedSpec`] is a parsed SPEC, and `Resolved` its layout for an array. Words applied to a layout change its
+//! [`ParsedSpec`] is a parsed SPEC, and `ResolvedLayout` its layout for an array. Words applied to a layout change its
 //! capacity to whole words, and it has their shape.
 
 use std::fmt;
@@ -8,9 +8,8 @@ use std::fmt;
 use tilewright_core::{Dtype, Fill, LinearLayout, Pattern, TensorLayout};
 
 use crate::{
-    Error, Quantised,
-    scan::{needs_dims, needs_dtype, tuple},
-    storage,
+    Error, ResolvedLayout,
+    literal::{needs_dims, needs_dtype, tuple},
     words::{Asked, Ratio, Words, product, shape},
 };
 
@@ -21,7 +20,7 @@ use crate::{
 /// ```
 /// use std::fmt;
 /// use tilewright_core::TensorLayout;
-/// use tilewright_notation::{Error, dialect::{Given, ParsedSpec, Resolved}};
+/// use tilewright_notation::{Error, dialect::{Given, ParsedSpec, ResolvedLayout}};
 ///
 /// /// The order in which Fortran keeps any array.
 /// #[derive(Debug)]
@@ -40,9 +39,9 @@ use crate::{
 ///     fn fits(&self, _rank: usize) -> bool {
 ///         true
 ///     }
-///     fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
+///     fn resolve(&self, given: &Given<'_>) -> Result<ResolvedLayout, Error> {
 ///         let dims = given.need_dims(self)?;
-///         Ok(Resolved::plain(TensorLayout::col_major(dims)?, given))
+///         Ok(ResolvedLayout::plain(TensorLayout::col_major(dims)?, given))
 ///     }
 /// }
 ///
@@ -63,7 +62,7 @@ pub trait ParsedSpec: fmt::Debug + fmt::Display + Send + Sync {
     ///
     /// # Errors
     /// What is missing or does not agree; [`Given`] has these errors.
-    fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error>;
+    fn resolve(&self, given: &Given<'_>) -> Result<ResolvedLayout, Error>;
     /// The width below a byte in which this array's elements are stored by default.
     fn packs(&self, _given: &Given<'_>) -> Option<u32> {
         None
@@ -95,7 +94,7 @@ pub trait ParsedSpec: fmt::Debug + fmt::Display + Send + Sync {
 
 impl dyn ParsedSpec {
     /// The layout of exactly the given array: a notation that a user added may answer for another.
-    pub(crate) fn of_array(&self, given: &Given<'_>) -> Result<Resolved, Error> {
+    pub(crate) fn of_array(&self, given: &Given<'_>) -> Result<ResolvedLayout, Error> {
         let resolved = self.resolve(given)?;
         given.agree_dims(&self, resolved.layout.extents())?;
         Ok(resolved)
@@ -213,60 +212,18 @@ impl<'a> Given<'a> {
     }
 }
 
-/// A layout with the facts about its elements.
-///
-/// ```
-/// use tilewright_core::{Dtype, Fill, TensorLayout};
-/// use tilewright_notation::dialect::{Given, Resolved};
-/// let layout = TensorLayout::row_major(&[2, 3]).unwrap();
-/// // Elements of four bits, packed; padding is zero.
-/// let resolved = Resolved::plain(layout, &Given::new(None, None))
-///     .with_dtype(Dtype::U4)
-///     .with_bits(4)
-///     .with_fill(Fill::Zero);
-/// # let _ = resolved;
-/// ```
-#[must_use]
-#[derive(Clone, Debug)]
-pub struct Resolved {
-    pub(crate) layout: TensorLayout,
-    /// The extents of the storage, where the notation gives them.
-    pub(crate) storage: Option<Vec<u64>>,
-    pub(crate) dtype: Option<Dtype>,
-    pub(crate) bits: Option<u32>,
-    pub(crate) fill: Fill,
-    pub(crate) bare: bool,
-    /// The dims of the storage as an array of words has them, in elements, where the notation gives them.
-    pub(crate) words_dims: Option<Vec<u64>>,
-    /// The words that the storage is spelled as for others.
-    pub(crate) words: Option<Words>,
-    /// The quantisation that it presumes, for formats of quantised weights.
-    pub(crate) quantised: Option<&'static Quantised>,
-}
-
-impl Resolved {
+impl ResolvedLayout {
     /// A layout of elements of the given dtype, without other facts.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
-    /// use tilewright_notation::dialect::{Given, Resolved};
+    /// use tilewright_notation::dialect::{Given, ResolvedLayout};
     /// let layout = TensorLayout::row_major(&[2, 3]).unwrap();
-    /// let resolved = Resolved::plain(layout, &Given::new(None, None));
+    /// let resolved = ResolvedLayout::plain(layout, &Given::new(None, None));
     /// # let _ = resolved;
     /// ```
-    pub fn plain(layout: TensorLayout, given: &Given<'_>) -> Resolved {
-        let (dtype, fill) = (given.dtype, Fill::Unspecified);
-        Resolved {
-            layout,
-            storage: None,
-            dtype,
-            bits: None,
-            fill,
-            bare: false,
-            words_dims: None,
-            words: None,
-            quantised: None,
-        }
+    pub fn plain(layout: TensorLayout, given: &Given<'_>) -> ResolvedLayout {
+        ResolvedLayout::new("", layout, given.dtype, None, Fill::Unspecified)
     }
 
     /// The layout that a pattern gives an array of these dims, stored under the pattern's digits.
@@ -276,77 +233,20 @@ impl Resolved {
     ///
     /// ```
     /// use tilewright_core::Fractal;
-    /// use tilewright_notation::dialect::{Given, Resolved};
+    /// use tilewright_notation::dialect::{Given, ResolvedLayout};
     /// let zn = Fractal::ZN.pattern(16, 16);
-    /// assert!(Resolved::of_pattern(&zn, &[100, 30], &Given::new(None, None)).is_ok());
-    /// let error = Resolved::of_pattern(&zn, &[100], &Given::new(None, None)).unwrap_err();
+    /// assert!(ResolvedLayout::of_pattern(&zn, &[100, 30], &Given::new(None, None)).is_ok());
+    /// let error = ResolvedLayout::of_pattern(&zn, &[100], &Given::new(None, None)).unwrap_err();
     /// assert!(error.is_mismatch());
     /// ```
     pub fn of_pattern(
         pattern: &Pattern,
         dims: &[u64],
         given: &Given<'_>,
-    ) -> Result<Resolved, tilewright_core::Error> {
+    ) -> Result<ResolvedLayout, tilewright_core::Error> {
         let storage = pattern.storage(dims)?;
-        let resolved = Resolved::plain(pattern.layout(dims)?, given);
+        let resolved = ResolvedLayout::plain(pattern.layout(dims)?, given);
         Ok(resolved.with_storage(storage.as_slice()))
-    }
-
-    /// Sets the extents under which the array is stored, outermost first. Without them the array is stored as that of a bare map
-    /// is: under its digits, those of extent 1 left out.
-    ///
-    /// ```
-    /// use tilewright_core::TensorLayout;
-    /// use tilewright_notation::dialect::{Given, Resolved};
-    /// let layout = TensorLayout::col_major(&[2, 3]).unwrap();
-    /// let resolved = Resolved::plain(layout, &Given::new(None, None)).with_storage(&[3, 2]);
-    /// # let _ = resolved;
-    /// ```
-    pub fn with_storage(mut self, extents: &[u64]) -> Resolved {
-        self.storage = Some(extents.to_vec());
-        self
-    }
-
-    /// Sets the type of the elements.
-    ///
-    /// ```
-    /// use tilewright_core::{Dtype, TensorLayout};
-    /// use tilewright_notation::dialect::{Given, Resolved};
-    /// let layout = TensorLayout::row_major(&[2, 3]).unwrap();
-    /// let resolved = Resolved::plain(layout, &Given::new(None, None)).with_dtype(Dtype::F16);
-    /// # let _ = resolved;
-    /// ```
-    pub fn with_dtype(mut self, dtype: Dtype) -> Resolved {
-        self.dtype = Some(dtype);
-        self
-    }
-
-    /// Sets the stored width of the elements in bits, where that is not the whole bytes of their type.
-    ///
-    /// ```
-    /// use tilewright_core::TensorLayout;
-    /// use tilewright_notation::dialect::{Given, Resolved};
-    /// let layout = TensorLayout::row_major(&[2, 3]).unwrap();
-    /// let packed = Resolved::plain(layout, &Given::new(None, None)).with_bits(4);
-    /// # let _ = packed;
-    /// ```
-    pub fn with_bits(mut self, bits: u32) -> Resolved {
-        self.bits = Some(bits);
-        self
-    }
-
-    /// Sets the content of padding.
-    ///
-    /// ```
-    /// use tilewright_core::{Fill, TensorLayout};
-    /// use tilewright_notation::dialect::{Given, Resolved};
-    /// let layout = TensorLayout::row_major(&[2, 3]).unwrap();
-    /// let zeros = Resolved::plain(layout, &Given::new(None, None)).with_fill(Fill::Zero);
-    /// # let _ = zeros;
-    /// ```
-    pub fn with_fill(mut self, fill: Fill) -> Resolved {
-        self.fill = fill;
-        self
     }
 }
 
@@ -354,7 +254,7 @@ impl Asked {
     /// Spells the storage of an array so. The elements are packed where no other width is given.
     pub(crate) fn apply(
         &self,
-        resolved: &mut Resolved,
+        resolved: &mut ResolvedLayout,
         spec: &dyn fmt::Display,
     ) -> Result<(), Error> {
         let bits = self.width(resolved, spec)?;
@@ -367,7 +267,7 @@ impl Asked {
             }
             Ratio::Words(each) => (capacity, capacity.checked_mul(each).ok_or_else(overflow)?),
         };
-        let dims = resolved.words_dims.clone().unwrap_or_else(|| stored(resolved));
+        let dims = resolved.words_dims.clone().unwrap_or_else(|| resolved.storage_shape());
         let own = shape(&dims, ratio, count);
         let shape = match &self.shape {
             Some(given) if product(given) != Some(count) => {
@@ -386,7 +286,7 @@ impl Asked {
     }
 
     /// The width of an element.
-    fn width(&self, resolved: &Resolved, spec: &dyn fmt::Display) -> Result<u32, Error> {
+    fn width(&self, resolved: &ResolvedLayout, spec: &dyn fmt::Display) -> Result<u32, Error> {
         if let Some(dtype) = resolved.dtype.filter(|dtype| dtype.block().is_some()) {
             let message =
                 format!("`{spec}` is of blocks of {dtype}, but words hold elements without blocks");
@@ -403,12 +303,4 @@ impl Asked {
 
 fn too_many(spec: &dyn fmt::Display) -> Error {
     Error::overflow(format!("the words of `{spec}` overflow 64 bits"))
-}
-
-/// The shape of the storage in elements.
-fn stored(resolved: &Resolved) -> Vec<u64> {
-    match &resolved.storage {
-        Some(extents) => storage::checked(extents, resolved.layout.capacity()),
-        None => storage::of_map(&resolved.layout),
-    }
 }

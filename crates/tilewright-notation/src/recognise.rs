@@ -8,7 +8,7 @@
 
 use tilewright_core::{Dtype, TensorLayout};
 
-use crate::{Format, Named, Spec, catalogue, dialect};
+use crate::{Format, ResolvedLayout, Spec, catalogue, dialect};
 
 /// A type of each width that constants go by.
 const WIDTHS: &[Dtype] = &[Dtype::S4, Dtype::S8, Dtype::F16, Dtype::F32, Dtype::F64, Dtype::C128];
@@ -68,7 +68,7 @@ pub struct Recognised {
 /// // Blocks of 32 columns, 512 elements from one to the next.
 /// assert!(names("[8,64] (8,(32,2)):(32,(1,512))").contains(&"COL32[LD=512]".to_owned()));
 /// ```
-pub fn recognise(named: &Named) -> Vec<Recognised> {
+pub fn recognise(named: &ResolvedLayout) -> Vec<Recognised> {
     let named = &named.clone().without_words();
     let (own, any) = (blocks(named.layout()), any_blocks(named.layout()));
     let looked = [("", &own, &any), ("^T", &own, &Vec::new()), ("", &any, &any)];
@@ -80,7 +80,12 @@ pub fn recognise(named: &Named) -> Vec<Recognised> {
 
 /// The names of every format, with the suffix `behind`: with blocks of the sizes `own`, or one of them and one of the
 /// sizes `any`.
-fn names(named: &Named, behind: &'static str, own: &[u64], any: &[u64]) -> Vec<Recognised> {
+fn names(
+    named: &ResolvedLayout,
+    behind: &'static str,
+    own: &[u64],
+    any: &[u64],
+) -> Vec<Recognised> {
     let asked = NamedLayout { named, behind };
     let name = |format| {
         usual(format, asked)
@@ -93,7 +98,7 @@ fn names(named: &Named, behind: &'static str, own: &[u64], any: &[u64]) -> Vec<R
 /// The layout that a name is looked for.
 #[derive(Clone, Copy)]
 struct NamedLayout<'a> {
-    named: &'a Named,
+    named: &'a ResolvedLayout,
     /// The suffix of each name that is tried.
     behind: &'static str,
 }

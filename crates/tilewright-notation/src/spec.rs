@@ -9,12 +9,12 @@ use tilewright_core::{ByteOrder, Dtype, LinearLayout, Pattern};
 use tilewright_table::TABLES;
 
 use crate::{
-    ArrayLayout, Error, Lists, Named,
+    ArrayLayout, Error, Lists, ResolvedLayout,
     array_layout::{Rest, StoredLayout, WrittenArray},
     catalogue, dialect,
     dtype::{in_order, ordered_dims, stored_order},
-    named::BIG_WORDS,
-    parsed_spec::{Given, ParsedSpec, Resolved},
+    parsed_spec::{Given, ParsedSpec},
+    resolved_layout::BIG_WORDS,
     tables,
     words::{self, Asked},
 };
@@ -234,7 +234,11 @@ impl Spec {
     /// let error = hlo.resolve(Some(&[5, 3]), None).unwrap_err();
     /// assert!(error.is_mismatch() && error.to_string().contains("(5,3)"));
     /// ```
-    pub fn resolve(&self, dims: Option<&[u64]>, dtype: Option<Dtype>) -> Result<Named, Error> {
+    pub fn resolve(
+        &self,
+        dims: Option<&[u64]>,
+        dtype: Option<Dtype>,
+    ) -> Result<ResolvedLayout, Error> {
         let mut resolved = self.resolve_plain(dims, dtype)?;
         if !self.everywhere {
             // Others read another text, which gives the digits of a pattern and no other shape.
@@ -253,7 +257,7 @@ impl Spec {
                 return Err(Error::unsupported(BIG_WORDS));
             }
         }
-        Ok(Named::of(self.plain.to_string(), resolved, self.order))
+        Ok(resolved.under(self.plain.to_string(), self.order))
     }
 
     /// Resolves the SPEC without words.
@@ -261,7 +265,7 @@ impl Spec {
         &self,
         dims: Option<&[u64]>,
         dtype: Option<Dtype>,
-    ) -> Result<Resolved, Error> {
+    ) -> Result<ResolvedLayout, Error> {
         let given = Given { dims, dtype };
         let mut resolved = self.reading.of_array(&given).map_err(|e| self.point(e))?;
         resolved.bits = resolved.bits.or_else(|| self.reading.packs(&given));
@@ -400,11 +404,11 @@ impl FromStr for Spec {
 }
 
 impl StoredLayout for Spec {
-    fn of_dims(&self, dims: &[u64], dtype: Option<Dtype>) -> Result<Named, Error> {
+    fn of_dims(&self, dims: &[u64], dtype: Option<Dtype>) -> Result<ResolvedLayout, Error> {
         self.resolve(Some(dims), dtype)
     }
 
-    fn of_array(&self, array: &str, dtype: Option<Dtype>) -> Result<Named, Error> {
+    fn of_array(&self, array: &str, dtype: Option<Dtype>) -> Result<ResolvedLayout, Error> {
         Spec::parse(&format!("{array} {self}"))?.resolve(None, dtype)
     }
 
@@ -455,7 +459,7 @@ impl Spec {
         };
         let array = written.array(&Given::new(dims, dtype), lists)?;
         match written.folded(array) {
-            Ok(resolved) => Ok(ArrayLayout::of(&Named::of(self.plain.to_string(), resolved, None))),
+            Ok(resolved) => Ok(ArrayLayout::of(&resolved.under(self.plain.to_string(), None))),
             Err(array) => Ok(array),
         }
     }

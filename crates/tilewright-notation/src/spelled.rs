@@ -8,11 +8,11 @@
 use tilewright_core::{Dtype, Fill, Pattern};
 
 use crate::{
-    Error, Named, Spec, dialect,
+    Error, ResolvedLayout, Spec, dialect,
     dtype::{in_order, ordered_dims, stored_order},
-    named::BIG_WORDS,
+    literal::needs_dims,
     parsed_spec::Given,
-    scan::needs_dims,
+    resolved_layout::BIG_WORDS,
     words::{Asked, Ratio},
 };
 
@@ -114,7 +114,7 @@ impl Spec {
         (word, shape): (Dtype, &[u64]),
         dims: Option<&[u64]>,
         dtype: Option<Dtype>,
-    ) -> Result<Option<Named>, Error> {
+    ) -> Result<Option<ResolvedLayout>, Error> {
         let Some(bits) = self.element_width(dims, dtype) else { return Ok(None) };
         // Words of a floating-point type hold packed elements only where the text has words.
         let is_integer = word.is_signed_integer() || word.name().starts_with('u');
@@ -198,8 +198,10 @@ impl Spec {
             self.clone().spelled(Asked { shape: None, ..asked.clone() }, dialect::notations());
         let is_so = |dims: &Vec<u64>| {
             let named = spelled.resolve(Some(dims), dtype).ok();
-            let words =
-                named.as_ref().and_then(Named::stored_as).map(|words| words.shape().to_vec());
+            let words = named
+                .as_ref()
+                .and_then(ResolvedLayout::stored_as)
+                .map(|words| words.shape().to_vec());
             words.is_some_and(|own| without_ones(&own) == without_ones(shape))
         };
         candidates.into_iter().find(is_so).ok_or_else(|| {
@@ -212,7 +214,7 @@ impl Spec {
     }
 }
 
-impl Named {
+impl ResolvedLayout {
     /// Spells the storage as words of this type; without extents they follow. Elements that nothing
     /// says a width of are packed.
     ///
@@ -229,19 +231,23 @@ impl Named {
     /// let error = named.with_stored_as(Dtype::S32, Some(&[4, 127])).unwrap_err();
     /// assert!(error.is_mismatch() && error.to_string().ends_with("s32[4,128] fits"));
     /// ```
-    pub fn with_stored_as(self, dtype: Dtype, shape: Option<&[u64]>) -> Result<Named, Error> {
+    pub fn with_stored_as(
+        self,
+        dtype: Dtype,
+        shape: Option<&[u64]>,
+    ) -> Result<ResolvedLayout, Error> {
         let asked = Asked::of(dtype, shape)?;
-        let (name, mut resolved, order) = self.without_words().parts();
+        let (name, order) = (self.name().to_owned(), self.byte_order());
+        let mut resolved = self.without_words();
         let dims = resolved.layout.extents();
         let own =
             Spec::parse(&name).and_then(|spec| spec.resolve_plain(Some(dims), resolved.dtype));
         let own = own.ok().filter(|own| own.layout == resolved.layout);
         resolved.words_dims = own.and_then(|own| own.words_dims);
         asked.apply(&mut resolved, &name)?;
-        let named = Named::of(name, resolved, order);
         match order {
             Some(order) if order.is_big() => Err(Error::unsupported(BIG_WORDS)),
-            _ => Ok(named),
+            _ => Ok(resolved.under(name, order)),
         }
     }
 }
@@ -262,7 +268,7 @@ fn without_ones(shape: &[u64]) -> &[u64] {
     shape.get(..end).unwrap_or(shape)
 }
 
-impl Named {
+impl ResolvedLayout {
     /// One concrete SPEC with dims, dtype, layout, capacity, element width and fill: parsed and
     /// resolved, it gives the same layout. It keeps the name where the name still describes the layout, to
     /// everybody: not that of a format that a user added.
@@ -284,7 +290,7 @@ impl Named {
         let order = stored_order(order, self.element_bits());
         let shape = self.shape(self.explicit_bits(), self.fill());
         // A name that gives the element type elsewhere cannot hold the order; unknown elements have none.
-        let shaped = || in_order(&self.plain(&shape), order);
+        let shaped = || in_order(&self.plain_text(&shape), order);
         in_order(&said, order).or_else(shaped).unwrap_or(said)
     }
 
@@ -304,11 +310,11 @@ impl Named {
         candidates
             .into_iter()
             .find_map(|text| self.canonical(&text))
-            .unwrap_or_else(|| self.plain(&shape))
+            .unwrap_or_else(|| self.plain_text(&shape))
     }
 
     /// The SPEC without the name: modes, or the pattern where these are stored under other extents.
-    fn plain(&self, shape: &str) -> String {
+    fn plain_text(&self, shape: &str) -> String {
         let modes = self.modes(shape);
         if !self.says_storage() || self.canonical(&modes).is_some() {
             return modes;
@@ -339,8 +345,9 @@ impl Named {
     fn canonical(&self, text: &str) -> Option<String> {
         let spec = Spec::parse(text).ok().filter(Spec::is_known_everywhere)?;
         let again = spec.resolve(None, None).ok()?;
-        let facts =
-            |named: &Named| (named.dtype(), named.explicit_bits(), named.fill(), named.is_bare());
+        let facts = |named: &ResolvedLayout| {
+            (named.dtype(), named.explicit_bits(), named.fill(), named.is_bare())
+        };
         let stored = !self.says_storage() || again.storage_shape() == self.storage_shape();
         let same = stored && again.layout() == self.layout() && facts(&again) == facts(self);
         same.then(|| spec.to_string())
@@ -353,7 +360,7 @@ mod tests {
 
     use super::*;
 
-    fn resolved(text: &str) -> Option<Named> {
+    fn resolved(text: &str) -> Option<ResolvedLayout> {
         Spec::parse(text).ok()?.resolve(None, None).ok()
     }
 
@@ -375,7 +382,7 @@ mod tests {
                     let named = plain.clone().with_byte_order(Some(order));
                     let said = named.to_spec();
                     let again = resolved(&said).unwrap_or_else(|| panic!("{text}: {said}"));
-                    let facts = |it: &Named| {
+                    let facts = |it: &ResolvedLayout| {
                         (it.layout().clone(), it.dtype(), it.element_bits(), it.fill())
                     };
                     assert_eq!(facts(&again), facts(&named), "{text}: {said}");

@@ -25,7 +25,7 @@ use tilewright_table::{Block, MAX_ENTRIES, TABLES, Table};
 
 use crate::{
     Error,
-    scan::{Scanner, comma, outside},
+    literal::{Scanner, comma, outside},
 };
 
 /// The array before a table is not longer, in bytes.

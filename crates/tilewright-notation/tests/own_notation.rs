@@ -6,8 +6,8 @@ use std::{fmt, sync::Arc};
 
 use tilewright_core::{Fill, TensorLayout};
 use tilewright_notation::{
-    Error, Named, Notation, Spec, add_notation,
-    dialect::{Given, ParsedSpec, Resolved},
+    Error, Notation, ResolvedLayout, Spec, add_notation,
+    dialect::{Given, ParsedSpec},
     notation, notations,
 };
 
@@ -31,9 +31,9 @@ impl ParsedSpec for Bounds {
     }
 
     /// Ignores the array, which it must not.
-    fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
+    fn resolve(&self, given: &Given<'_>) -> Result<ResolvedLayout, Error> {
         let dims = [(self.1 + 1).saturating_sub(self.0)];
-        Ok(Resolved::plain(TensorLayout::row_major(&dims)?, given))
+        Ok(ResolvedLayout::plain(TensorLayout::row_major(&dims)?, given))
     }
 }
 
@@ -46,7 +46,7 @@ fn read(text: &str) -> Result<Arc<dyn ParsedSpec>, Error> {
     }
 }
 
-fn print(named: &Named) -> Result<String, Error> {
+fn print(named: &ResolvedLayout) -> Result<String, Error> {
     match named.layout().extents() {
         [one] if *named.layout() == TensorLayout::row_major(&[*one])? => Ok(format!("1:{one}")),
         _ => Err(Error::unsupported("bounds are of one dense dim")),
@@ -57,14 +57,14 @@ fn bounds(name: &'static str) -> Notation {
     Notation::new(name, "Fortran: the bounds of one dim", read, print)
 }
 
-fn resolve(text: &str) -> Result<Named, Error> {
+fn resolve(text: &str) -> Result<ResolvedLayout, Error> {
     Spec::parse(text)?.resolve(None, None)
 }
 
 /// Whatever other notations read a text, what is said of a layout reads back as this layout.
 #[test]
 fn a_form_that_others_have_makes_a_text_ambiguous_and_breaks_no_other() {
-    let lines: Vec<Named> = (1..9)
+    let lines: Vec<ResolvedLayout> = (1..9)
         .flat_map(|n| (1..4).map(move |d| resolve(&format!("cute:{n}:{d}")).unwrap()))
         .collect();
     let form = |text: &str| text.bytes().all(|b| b.is_ascii_digit() || b == b':');
@@ -82,9 +82,10 @@ fn a_form_that_others_have_makes_a_text_ambiguous_and_breaks_no_other() {
     assert!(error.to_string().contains("`fortran` is a notation"), "{error}");
     assert_eq!(resolve("f90:2:5").unwrap().layout().extents(), [4]);
     assert_eq!(resolve("cute:2:5").unwrap().layout().layout().to_string(), "2:5");
-    let nameless =
-        |line: &Named| Named::new("", line.layout().clone(), None, None, Fill::Unspecified);
-    let nameless: Vec<Named> = lines.iter().map(nameless).collect();
+    let nameless = |line: &ResolvedLayout| {
+        ResolvedLayout::new("", line.layout().clone(), None, None, Fill::Unspecified)
+    };
+    let nameless: Vec<ResolvedLayout> = lines.iter().map(nameless).collect();
     assert_eq!(nameless[0].to_spec(), "[1] cute:1:1");
     for line in lines.iter().chain(&nameless) {
         let spec = line.to_spec();

@@ -6,9 +6,9 @@
 #![cfg(feature = "formats")]
 
 use tilewright_core::Dtype;
-use tilewright_notation::{Named, Spec, add_formats, catalogue, dtype, notations};
+use tilewright_notation::{ResolvedLayout, Spec, add_formats, catalogue, dtype, notations};
 
-fn named(text: &str) -> Named {
+fn named(text: &str) -> ResolvedLayout {
     let spec = Spec::parse(text).unwrap_or_else(|error| panic!("{}", error.render()));
     spec.resolve(None, None).unwrap_or_else(|error| panic!("{text}: {error}"))
 }

@@ -4,14 +4,39 @@
 //! accessed in place, never copied: `foreign/` is the only code that reads their memory.
 #![deny(unsafe_code)]
 
-mod answers;
+mod answers {
+    //! Answers to questions about layouts: texts, pictures, values of expressions, code.
+
+    pub(crate) mod drawing;
+    pub(crate) mod expression;
+    pub(crate) mod kernels;
+    pub(crate) mod words;
+}
 mod arguments;
 mod errors;
-mod files;
+mod files {
+    //! Work on files: open, load, save, convert, reshard, fingerprint.
+
+    pub(crate) mod convert;
+    pub(crate) mod fingerprint;
+    pub(crate) mod load;
+    pub(crate) mod open;
+    pub(crate) mod pieces;
+    pub(crate) mod reshard;
+    pub(crate) mod save;
+}
 #[allow(unsafe_code)]
 mod foreign;
 mod learn;
-mod moves;
+mod moves {
+    //! Moves of arrays in memory and on devices, the plans behind them and the arrays that they return.
+
+    pub(crate) mod plan;
+    pub(crate) mod prepare;
+    pub(crate) mod relayout;
+    pub(crate) mod result;
+    pub(crate) mod stream;
+}
 mod values;
 
 /// Everything that the package uses from here; its Python files define what is public.

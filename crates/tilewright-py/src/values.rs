@@ -10,7 +10,7 @@ use pyo3::{
     types::{PyAny, PyTuple},
 };
 use tilewright::{
-    ArrayLayout, Layout, Named,
+    ArrayLayout, Layout, ResolvedLayout,
     layouts::{IntTuple, Swizzle},
 };
 
@@ -64,7 +64,7 @@ pub(crate) struct PySwizzle(pub(crate) Swizzle);
 /// (256, (16, 0))
 #[pyclass(name = "TensorLayout", module = "tilewright", frozen)]
 #[derive(Clone)]
-pub(crate) struct PyTensorLayout(pub(crate) Named);
+pub(crate) struct PyTensorLayout(pub(crate) ResolvedLayout);
 
 /// A layout of an array whose storage order along dims is a list of numbers: ``table(0; 2,0,-,1)`` between the array and the
 /// layout of its storage. Stored index i of the dim holds index ``list[i]`` of the array; None is a hole.

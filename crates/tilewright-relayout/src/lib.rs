@@ -39,27 +39,35 @@
 mod buffer;
 mod cpu;
 mod elements;
-mod error;
 mod in_place;
-mod numbers;
 mod plan;
 mod program;
 mod stream;
-mod strides;
 mod sums;
 
 pub use buffer::Buffer;
+pub use cpu::kernel::sums::{LANES, Numbers, Row};
 pub use elements::{Elements, Extend, LossyElement};
-pub use error::Error;
 pub use in_place::InPlace;
-pub use numbers::{LANES, Numbers, Row};
 pub use plan::{Plan, relayout};
 pub use program::{
     Program,
-    digits::{DigitRange, Digits, Group, SourceStep},
+    digits::{DigitRange, Digits, Group, Op, SourceStep},
     gaps::{Gap, GapLoop},
-    ops::Op,
     region::{Loop, Region},
 };
 pub use stream::{Areas, CALL, Chunk, DimDigit, Read, Tile, Tiles, Write, box_extents, halves};
 pub use sums::sums;
+pub use tilewright_error::Error;
+
+// Errors of core as errors of this crate.
+
+/// Returns the error of a refusal of core; `what` names the object that the core was asked about. Kinds that mean nothing for
+/// moves become `unsupported`.
+pub(crate) fn of(what: &str, refusal: &tilewright_core::Error) -> Error {
+    let kind = match refusal.kind() {
+        kind @ ("undecided" | "overflow" | "mismatch" | "out-of-range") => kind,
+        _ => "unsupported",
+    };
+    Error::new(kind, format!("{what}: {refusal}"))
+}

@@ -1,8 +1,8 @@
 //! Weighted sums of numbers in memory. Fingerprints of data are made of them.
 
-use crate::{
-    cpu::kernel,
-    numbers::{LANES, Numbers, Row},
+use crate::cpu::kernel::{
+    self,
+    sums::{LANES, Numbers, Row},
 };
 
 /// Adds, exactly, to sum `i` of `out` the sum over all rows of weight · number `i` of the row. All rows are shifted by

@@ -26,24 +26,20 @@
 #![forbid(unsafe_code)]
 
 pub mod dialect;
-mod intervals;
 mod mesh;
 mod nested;
 mod pieces;
 mod sharded;
 mod split;
-mod text;
 
-pub use crate::mesh::{MAX_AXES, MAX_DEVICES, MAX_INTERVALS, MAX_TEXT};
-pub use crate::split::{HeadOrder, Heads};
 pub use crate::{
-    mesh::Witness,
+    mesh::{MAX_AXES, MAX_DEVICES, MAX_INTERVALS, MAX_TEXT, Witness},
     sharded::{Difference, Part, Shard},
+    split::{HeadOrder, Heads},
 };
-pub use intervals::Intervals;
+pub use dialect::{Text, is_sharded};
 pub use mesh::Mesh;
 pub use pieces::{Cover, Piece, Pieces, boxes_of_range};
 pub use sharded::Sharded;
-pub use split::{AxisPart, Cut, Split};
-pub use text::{Text, is_sharded};
+pub use split::{AxisPart, Cut, Intervals, Split};
 pub use tilewright_error::Error;

@@ -13,7 +13,7 @@
 
 use tilewright_core::{Layout, Mode, TensorLayout};
 
-use crate::{Error, intervals::Intervals, mesh::Witness, sharded::Sharded};
+use crate::{Error, mesh::Witness, sharded::Sharded, split::Intervals};
 
 /// A digit of a dim, and its origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,10 +11,9 @@ use std::fmt;
 
 use crate::{
     Error,
-    intervals::Intervals,
     mesh::MAX_AXES,
     sharded::{Sharded, boxes},
-    split::Cut,
+    split::{Cut, Intervals},
 };
 
 /// The most steps of a search for holes and overlaps.

@@ -18,9 +18,8 @@ use tilewright_core::Dtype;
 
 use crate::{
     Error,
-    intervals::Intervals,
     mesh::{MAX_AXES, MAX_INTERVALS, Mesh},
-    split::{Cut, Split, check_apart, padded},
+    split::{Cut, Intervals, Split, check_apart, padded},
 };
 
 /// A sharded array: extents, element type, mesh, and the splits in the order of cutting.

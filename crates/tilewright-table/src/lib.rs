@@ -29,16 +29,11 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
-mod along;
-mod fold;
 mod layout;
-mod same;
 mod table;
 
-pub use crate::fold::{owners, unite};
-pub use along::{Along, Block, StorageAxis};
-pub use layout::TabledLayout;
-pub use table::{MAX_ENTRIES, Table};
+pub use layout::{TabledLayout, owners, unite};
+pub use table::{Along, Block, MAX_ENTRIES, StorageAxis, Table};
 
 /// True if index tables are built in, by the feature `tables`. Without it, texts with tables are refused, and code that
 /// would look for tables is left out.

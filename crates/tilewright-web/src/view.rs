@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 use tilewright::{
-    ArrayLayout, Explanation, Named, TensorLayout,
+    ArrayLayout, Explanation, ResolvedLayout, TensorLayout,
     ask::{Answer as _, Fields, TabledExplanation},
     layouts::{LinearDim, LinearLayout, Place},
 };
@@ -200,7 +200,7 @@ pub(crate) fn of_array(array: &ArrayLayout) -> Value {
 /// Returns the fields of an [`Explanation`] and further ones: `padded` (the extent of each dim with its padding), `cuts` (the
 /// sizes of tiles of each dim, inner first), `modes` (every mode of the storage as `[extent, stride]`), `low` (the lowest offset)
 /// and `swizzled`.
-pub(crate) fn view(named: &Named) -> Value {
+pub(crate) fn view(named: &ResolvedLayout) -> Value {
     let mut facts = Explanation::of(named).to_json();
     let layout = named.layout();
     let dims = 0..layout.rank();

@@ -14,12 +14,12 @@
 use std::{fmt, sync::Arc};
 
 use tilewright::{
-    Error, Named, Spec,
+    Error, ResolvedLayout, Spec,
     ask::{Explanation, Translation},
     layouts::{Digit, Pattern},
     notation::{
         Notation, add_notation,
-        dialect::{Given, ParsedSpec, Resolved},
+        dialect::{Given, ParsedSpec},
         notation,
     },
 };
@@ -125,19 +125,19 @@ impl ParsedSpec for Tvm {
         rank == self.dims.len()
     }
 
-    fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
+    fn resolve(&self, given: &Given<'_>) -> Result<ResolvedLayout, Error> {
         let dims = given.need_dims(self)?;
         if !self.fits(dims.len()) {
             let message =
                 format!("`{self}` has {} dims, the array {}", self.dims.len(), dims.len());
             return Err(Error::mismatch(message));
         }
-        Ok(Resolved::of_pattern(&self.pattern()?, dims, given)?)
+        Ok(ResolvedLayout::of_pattern(&self.pattern()?, dims, given)?)
     }
 }
 
 /// Prints the layout with the letters A, B, C … for its dims, or returns the reason why TVM cannot express it.
-fn print(named: &Named) -> Result<String, Error> {
+fn print(named: &ResolvedLayout) -> Result<String, Error> {
     let pattern = Pattern::of(named.layout())?;
     let letter = |axis: u8| char::from(b'A'.saturating_add(axis).min(b'Z'));
     let axis = |digit: &Digit| match (digit.level(), digit.size()) {

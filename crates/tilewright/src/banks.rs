@@ -32,7 +32,7 @@
 pub use tilewright_banks::*;
 
 use tilewright_core::TensorLayout;
-use tilewright_notation::{Named, Spec, catalogue};
+use tilewright_notation::{ResolvedLayout, Spec, catalogue};
 use tilewright_scan::did_you_mean;
 
 use crate::{
@@ -173,7 +173,12 @@ pub fn machine(text: &str) -> Result<Banks, Error> {
 /// assert_eq!(error.field(), Some("access"));
 /// # Ok::<(), tilewright::Error>(())
 /// ```
-pub fn access(text: &str, of: &Named, banks: &Banks, vector: Option<u64>) -> Result<Access, Error> {
+pub fn access(
+    text: &str,
+    of: &ResolvedLayout,
+    banks: &Banks,
+    vector: Option<u64>,
+) -> Result<Access, Error> {
     let bits = of.element_bits().ok_or_else(|| {
         Error::usage("banks depend on the width of an element; give its type, such as f16")
             .in_field("dtype")
@@ -210,7 +215,7 @@ pub fn access(text: &str, of: &Named, banks: &Banks, vector: Option<u64>) -> Res
 
 /// The array that is accessed.
 struct AccessedArray<'a> {
-    of: &'a Named,
+    of: &'a ResolvedLayout,
     bits: u32,
     banks: &'a Banks,
     vector: Option<u64>,

@@ -3,7 +3,7 @@
 use std::{borrow::Cow, fmt};
 
 use tilewright_core::{self as core, Coord, Difference, TensorLayout};
-use tilewright_notation::{ArrayLayout, Named};
+use tilewright_notation::{ArrayLayout, ResolvedLayout};
 
 use crate::Error;
 
@@ -89,7 +89,7 @@ fn compared_through_tables(a: &ArrayLayout, b: &ArrayLayout) -> Result<Compariso
     })
 }
 
-fn compared(a: &Named, b: &Named) -> Result<Comparison, core::Error> {
+fn compared(a: &ResolvedLayout, b: &ResolvedLayout) -> Result<Comparison, core::Error> {
     let (left, right) = (a.layout(), b.layout());
     let linear = a.is_bare() && b.is_bare() && left.size() == right.size();
     if left.extents() != right.extents() && !linear {
@@ -119,7 +119,7 @@ fn difference(
     }
 }
 
-fn notes(a: &Named, b: &Named) -> Vec<String> {
+fn notes(a: &ResolvedLayout, b: &ResolvedLayout) -> Vec<String> {
     let mut notes = Vec::new();
     let (left, right) = (a.layout().capacity(), b.layout().capacity());
     if left != right {

@@ -15,7 +15,7 @@ pub use tilewright_draw::*;
 
 use std::fmt;
 
-use tilewright_notation::Named;
+use tilewright_notation::ResolvedLayout;
 use tilewright_sharded::Shard;
 
 #[cfg(feature = "banks")]
@@ -34,7 +34,7 @@ use crate::{
 /// assert_eq!(scene.bands[0].panels[0].cell(2, 0).unwrap().text, "0");
 /// # Ok::<(), tilewright::Error>(())
 /// ```
-pub fn subject(named: &Named) -> Subject<'_> {
+pub fn subject(named: &ResolvedLayout) -> Subject<'_> {
     Subject::new(named.layout()).named(named.to_spec()).filled(named.fill())
 }
 
@@ -115,7 +115,7 @@ pub fn conflicts(report: &BankConflicts, limits: &Limits) -> Scene {
 /// assert_eq!(of("(8,64):(64,1)"), Err(NoAccess::Unknown));
 /// assert_eq!(of("s4[8,64]{1,0:E(4)}"), Err(NoAccess::Packed(4)));
 /// ```
-pub fn access(named: &Named, vector: u64) -> Result<Access, NoAccess> {
+pub fn access(named: &ResolvedLayout, vector: u64) -> Result<Access, NoAccess> {
     match named.element_bits() {
         Some(bits) if bits % 8 == 0 => Ok(Access { element_bytes: u64::from(bits / 8), vector }),
         Some(bits) => Err(NoAccess::Packed(bits)),

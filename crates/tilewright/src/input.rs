@@ -13,7 +13,7 @@ use tilewright_core::{Dtype, Fill};
 use tilewright_sharded::{Shard, Sharded, Text, is_sharded};
 use {
     tilewright_notation as notation,
-    tilewright_notation::{ArrayLayout, Lists, Named, Spec},
+    tilewright_notation::{ArrayLayout, Lists, ResolvedLayout, Spec},
 };
 
 use crate::{
@@ -74,7 +74,7 @@ impl Array {
     /// let error = Array::default().layout("to", "row-mayor").unwrap_err();
     /// assert_eq!((error.field(), error.span()), (Some("to"), Some((0, 9))));
     /// ```
-    pub fn layout(&self, field: &'static str, text: &str) -> Result<Named, Error> {
+    pub fn layout(&self, field: &'static str, text: &str) -> Result<ResolvedLayout, Error> {
         let spec = read(text).map_err(|error| error.in_field(field))?;
         let named = spec.resolve(self.dims.as_deref(), self.dtype);
         named.map_err(|error| error.in_field(field))
@@ -90,11 +90,11 @@ impl Array {
     /// let error = Array::default().layouts("(2,3):(3,1)", "(2,x):(1,2)").unwrap_err();
     /// assert_eq!((error.field(), error.span()), (Some("b"), Some((3, 4))));
     /// ```
-    pub fn layouts(&self, a: &str, b: &str) -> Result<[Named; 2], Error> {
+    pub fn layouts(&self, a: &str, b: &str) -> Result<[ResolvedLayout; 2], Error> {
         let first = read(a).map_err(|error| error.in_field("a"))?;
         let second = read(b).map_err(|error| error.in_field("b"))?;
         let resolve = |spec: &Spec, dims: Option<&[u64]>, dtype| spec.resolve(dims, dtype);
-        let array = |other: &Named| (other.layout().extents().to_vec(), other.dtype());
+        let array = |other: &ResolvedLayout| (other.layout().extents().to_vec(), other.dtype());
         let given = (self.dims.as_deref(), self.dtype);
         let [a, b] = pair([&first, &second], given, resolve, array);
         let refused = |field| move |error: Error| error.in_field(field);
@@ -353,7 +353,7 @@ impl InShards {
     /// assert_eq!((text(2)?, text(3)?), (Some("f16[1,16] row-major".into()), None));
     /// # Ok::<(), tilewright::Error>(())
     /// ```
-    pub fn layout(&self, shard: &Shard) -> Result<Option<Named>, Error> {
+    pub fn layout(&self, shard: &Shard) -> Result<Option<ResolvedLayout>, Error> {
         match &self.shard {
             Some(spec) if !shard.is_empty() => {
                 Ok(Some(spec.resolve(Some(&shard.extents()), self.sharded.dtype())?))
@@ -377,13 +377,19 @@ impl InShards {
     /// assert!(InShards::parse("f32[9] @ mesh(2) [Shard(0)]")?.as_layout().unwrap_err().is_no_layout());
     /// # Ok::<(), tilewright::Error>(())
     /// ```
-    pub fn as_layout(&self) -> Result<Named, Error> {
+    pub fn as_layout(&self) -> Result<ResolvedLayout, Error> {
         let (sharded, dtype) = (&self.sharded, self.sharded.dtype());
         let Some(own) = self.layout(&sharded.shard(0)?)? else {
-            return Ok(Named::new("shards", sharded.as_layout()?, dtype, None, Fill::Unspecified));
+            return Ok(ResolvedLayout::new(
+                "shards",
+                sharded.as_layout()?,
+                dtype,
+                None,
+                Fill::Unspecified,
+            ));
         };
         let layout = sharded.as_layout_of(own.layout())?;
-        Ok(Named::new("shards", layout, dtype, own.explicit_bits(), own.fill()))
+        Ok(ResolvedLayout::new("shards", layout, dtype, own.explicit_bits(), own.fill()))
     }
 
     /// Returns the whole text with this sharding.

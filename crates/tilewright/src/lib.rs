@@ -48,7 +48,7 @@
 //! | [`files`] | safetensors, GGUF, npy, npz, pt and raw, with bounded memory | `files` |
 //! | [`reshard`] | rewriting checkpoints from shards to other shards | `files` |
 //! | [`learn`] | loaders learned from coded checkpoints: where each element of their results comes from | `learn` |
-//! | [`recipe`], [`recast`] | the tensors of one checkpoint as the tensors of another; rewriting files by recipes | `files` |
+//! | [`recipe`] | the tensors of one checkpoint as the tensors of another; rewriting files by recipes | `files` |
 //! | [`fingerprint`] | fingerprints of data that no layout changes | `files` |
 //! | [`draw`] | pictures: SVG, HTML, TikZ, terminals | `draw` |
 //! | [`xla`] | XLA's shapes and sizes; with `xla`, HLO modules and protos | always |
@@ -86,7 +86,6 @@
 #![cfg_attr(not(feature = "files"), doc = "[`files`]: #features")]
 #![cfg_attr(not(feature = "files"), doc = "[`reshard`]: #features")]
 #![cfg_attr(not(feature = "files"), doc = "[`recipe`]: #features")]
-#![cfg_attr(not(feature = "files"), doc = "[`recast`]: #features")]
 #![cfg_attr(not(feature = "files"), doc = "[`fingerprint`]: #features")]
 #![cfg_attr(not(feature = "learn"), doc = "[`learn`]: #features")]
 #![cfg_attr(not(feature = "draw"), doc = "[`draw`]: #features")]
@@ -117,7 +116,7 @@ pub mod learn;
 pub mod module;
 pub mod picture;
 #[cfg(feature = "files")]
-pub mod recast;
+pub mod recipe;
 #[cfg(feature = "serde")]
 pub mod text;
 
@@ -132,8 +131,6 @@ pub use tilewright_files as files;
 pub use tilewright_fingerprint as fingerprint;
 pub use tilewright_fixed as fixed;
 pub use tilewright_notation as notation;
-#[cfg(feature = "files")]
-pub use tilewright_recipe as recipe;
 #[cfg(feature = "relayout")]
 pub use tilewright_relayout as relayout;
 #[cfg(feature = "files")]
@@ -149,7 +146,7 @@ pub use comparison::{Comparison, compare};
 pub use input::InShards;
 pub use tilewright_core::{Dtype, Fill, Layout, Remedy, TensorLayout, expect_const, layout};
 pub use tilewright_error::Error;
-pub use tilewright_notation::{ArrayLayout, Lists, Named, Spec, TabledLayout, recognise};
+pub use tilewright_notation::{ArrayLayout, Lists, ResolvedLayout, Spec, TabledLayout, recognise};
 #[cfg(feature = "relayout")]
 pub use tilewright_relayout::{Elements, Plan};
 

@@ -4,10 +4,9 @@
 //! Results are a table: relayout, memcpy, and the rivals' ratios to the memcpy of their own run. The record has them by
 //! machine and date, as JSON and as a readable table.
 
-mod against;
-mod rivals;
-
 use std::{
+    collections::BTreeMap,
+    env,
     fmt::Write as _,
     fs,
     path::{Path, PathBuf},
@@ -17,7 +16,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::shell::{self, Build, Outcome, command, target};
+use crate::shell::{self, Build, Outcome, command, output, run as sh, target};
 
 /// The arguments of the benchmark.
 #[derive(clap::Args)]
@@ -101,10 +100,10 @@ impl Args {
     }
 
     /// Returns the builds to compare, with the words that both understand.
-    fn builds<'a>(&'a self, root: &'a Path, old: &'a Path, new: &'a Path) -> against::Builds<'a> {
+    fn builds<'a>(&'a self, root: &'a Path, old: &'a Path, new: &'a Path) -> Builds<'a> {
         let options = self.sizes().into_iter().chain(self.threads()).collect();
         let names = self.names.iter().map(String::as_str).collect();
-        against::Builds { root, old, new, times: self.times.max(1), options, names }
+        Builds { root, old, new, times: self.times.max(1), options, names }
     }
 }
 
@@ -123,7 +122,7 @@ fn measured(root: &Path, args: &Args) -> Outcome<ExitCode> {
         return args.builds(root, &old, &program).compare(args.json);
     }
     match (args.rivals, &args.random, &args.threads) {
-        (true, Some(count), _) => return rivals::random(root, &program, args, count),
+        (true, Some(count), _) => return random(root, &program, args, count),
         (true, None, Some(_)) => {
             return Err("--rivals measures one thread and all: --threads goes with --random".into());
         }
@@ -142,9 +141,9 @@ fn measured(root: &Path, args: &Args) -> Outcome<ExitCode> {
     let folder = target(root)?.join("bench");
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     eprintln!("==> tilewright");
-    let mut result = read(&shell::output(bench.arg("--json"))?)?;
+    let mut result = read(&output(bench.arg("--json"))?)?;
     if args.rivals {
-        result["rivals"] = Value::from(rivals::rows(root, &folder, &program, &args.choice()));
+        result["rivals"] = Value::from(rows(root, &folder, &program, &args.choice()));
     }
     result["date"] = json!(today());
     match args.json {
@@ -321,11 +320,346 @@ fn date(day: u64) -> String {
     format!("{:04}-{month:02}-{day:02}", era * 400 + year + next)
 }
 
+// `cargo xtask bench --against OLD`: compares two builds of the program, case by case, in alternation.
+//
+// Each turn starts one program and then the other, so that the two measure a case within seconds; which one is first
+// alternates from turn to turn. A turn's ratio is new time over old time, each the median of its process; a case's
+// ratio is the median over the turns. The times themselves are compared, not their ratios to memcpy, which would add
+// memcpy's noise: both programs are measured on the same machine at the same time. Cases that seem slower are measured
+// again, twice as often, and only the second result counts, because some of many cases seem slower by chance. The
+// output also has the ratio of the least times, which is more reliable if other work disturbs the machine.
+//
+// One process for both would be better still, because they would share buffers, and with them the pages that the
+// system happened to assign; but an earlier build is a program, not a library. The effect of pages is noise here, and
+// it averages out over the turns, which all start new processes.
+
+/// Cases that are slower by more than this are reported.
+const SLOWER: f64 = 1.03;
+
+/// The builds to compare.
+struct Builds<'a> {
+    root: &'a Path,
+    old: &'a Path,
+    new: &'a Path,
+    /// The number of times that both are started for a case.
+    times: usize,
+    /// `--quick`, `--size` and `--threads`, as they were given.
+    options: Vec<&'a str>,
+    names: Vec<&'a str>,
+}
+
+/// A case with its size, and the threads.
+type Key = (String, u64);
+
+/// Seconds of the old build and the new in each turn.
+type Turns = BTreeMap<Key, Vec<(f64, f64)>>;
+
+impl Builds<'_> {
+    /// Measures, prints, and reports the slower cases.
+    fn compare(&self, is_json: bool) -> Outcome<ExitCode> {
+        let mut all = Turns::new();
+        for case in self.cases()? {
+            let mut turns = self.turns(&case, self.times)?;
+            if turns.values().any(|pairs| ratio(pairs) > SLOWER) {
+                eprintln!("    {case} again");
+                turns = self.turns(&case, 2 * self.times)?;
+            }
+            if !is_json {
+                turns.iter().for_each(|(key, pairs)| print!("{}", line(key, pairs)));
+            }
+            all.extend(turns);
+        }
+        match is_json {
+            true => println!("{}", told(&all)),
+            false => print!("{}", short(&all)),
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Returns the names of the cases that both builds have.
+    fn cases(&self) -> Outcome<Vec<String>> {
+        let listed = |program: &Path| -> Outcome<Vec<String>> {
+            let mut list = command(self.root, &[&*program.to_string_lossy(), "bench", "--list"]);
+            let quick = self.options.contains(&"--quick").then_some("--quick");
+            list.arg("--json").args(quick).args(&self.names);
+            Ok(definitions(&read(&output(&mut list)?)?))
+        };
+        let (old, new) = (listed(self.old)?, listed(self.new)?);
+        Ok(new.into_iter().filter(|name| old.contains(name)).collect())
+    }
+
+    /// Measures both builds on one case, `times` times.
+    fn turns(&self, case: &str, times: usize) -> Outcome<Turns> {
+        let mut all = Turns::new();
+        for turn in 0..times {
+            let (old, new) = match turn % 2 == 0 {
+                true => {
+                    let old = self.once(self.old, case)?;
+                    (old, self.once(self.new, case)?)
+                }
+                false => {
+                    let new = self.once(self.new, case)?;
+                    (self.once(self.old, case)?, new)
+                }
+            };
+            for (key, seconds) in new {
+                if let Some(old) = old.get(&key) {
+                    all.entry(key).or_default().push((*old, seconds));
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// Starts one program once.
+    fn once(&self, program: &Path, case: &str) -> Outcome<BTreeMap<Key, f64>> {
+        let mut bench = command(self.root, &[&*program.to_string_lossy(), "bench", case, "--json"]);
+        let answer = read(&output(bench.args(&self.options))?)?;
+        Ok(seconds(&answer, case))
+    }
+}
+
+/// Returns the names in a list, without their sizes, each once.
+fn definitions(listed: &Value) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for case in listed["cases"].as_array().into_iter().flatten() {
+        let name = case["name"].as_str().and_then(|name| name.split('/').next());
+        if let Some(name) = name.filter(|name| !names.iter().any(|known| known == name)) {
+            names.push(name.to_owned());
+        }
+    }
+    names
+}
+
+/// Returns the seconds of one case by size and threads; the program also measured cases whose names contain this one.
+fn seconds(answer: &Value, case: &str) -> BTreeMap<Key, f64> {
+    let rows = answer["cases"].as_array().into_iter().flatten();
+    let of = |row: &Value| {
+        let name = row["name"].as_str().filter(|name| name.split('/').next() == Some(case))?;
+        Some(((name.to_owned(), row["threads"].as_u64()?), row["seconds"].as_f64()?))
+    };
+    rows.filter_map(of).collect()
+}
+
+/// Returns new time over old: the median of the turns.
+fn ratio(pairs: &[(f64, f64)]) -> f64 {
+    let mut ratios: Vec<f64> = pairs.iter().map(|(old, new)| new / old).collect();
+    ratios.sort_by(f64::total_cmp);
+    let middle = ratios.len() / 2;
+    match ratios.len() % 2 {
+        0 if middle > 0 => (ratios[middle - 1] * ratios[middle]).sqrt(),
+        _ => ratios.get(middle).copied().unwrap_or(f64::NAN),
+    }
+}
+
+fn line((name, threads): &Key, pairs: &[(f64, f64)]) -> String {
+    let ratio = ratio(pairs);
+    let slower = if ratio > SLOWER { "  SLOWER" } else { "" };
+    format!(
+        "{name:40} {threads:>3}  {ratio:.3} of {} turns  {:.3} of the least{slower}\n",
+        pairs.len(),
+        of_least(pairs)
+    )
+}
+
+/// Returns the least new time over the least old one.
+fn of_least(pairs: &[(f64, f64)]) -> f64 {
+    let least = |time: fn(&(f64, f64)) -> f64| pairs.iter().map(time).fold(f64::NAN, f64::min);
+    least(|pair| pair.1) / least(|pair| pair.0)
+}
+
+/// Returns the mean by size and threads, and the slower cases.
+fn short(all: &Turns) -> String {
+    let mut text = String::new();
+    for ((size, threads), mean, count) in means(all) {
+        let _ = writeln!(
+            text,
+            "{size}, threads {threads}: new time over old {mean:.3} in the geometric mean of {count}"
+        );
+    }
+    let slower: Vec<String> = slower(all).iter().map(|(key, pairs)| line(key, pairs)).collect();
+    let isa = env::var("TILEWRIGHT_ISA").map_or(String::new(), |isa| format!(", {isa}"));
+    let percent = (SLOWER - 1.0) * 100.0;
+    let _ = writeln!(
+        text,
+        "slower by more than {percent:.0} %{isa}: {} of {}",
+        slower.len(),
+        all.len()
+    );
+    text + &slower.concat()
+}
+
+fn slower(all: &Turns) -> Vec<(&Key, &Vec<(f64, f64)>)> {
+    all.iter().filter(|(_, pairs)| ratio(pairs) > SLOWER).collect()
+}
+
+/// Returns the geometric mean of the ratios and their number, by size and threads.
+fn means(all: &Turns) -> Vec<(Key, f64, usize)> {
+    let mut groups: BTreeMap<Key, Vec<f64>> = BTreeMap::new();
+    for ((name, threads), pairs) in all {
+        let size = name.split('/').nth(1).unwrap_or_default().split('-').next().unwrap_or_default();
+        groups.entry((size.to_owned(), *threads)).or_default().push(ratio(pairs).ln());
+    }
+    let mean = |ratios: &[f64]| (ratios.iter().sum::<f64>() / ratios.len() as f64).exp();
+    groups.into_iter().map(|(key, ratios)| (key, mean(&ratios), ratios.len())).collect()
+}
+
+fn told(all: &Turns) -> Value {
+    let cases = all.iter().map(|((name, threads), pairs)| {
+        let (old, new): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
+        json!({
+            "name": name,
+            "threads": threads,
+            "ratio": ratio(pairs),
+            "of_least": of_least(pairs),
+            "old": old,
+            "new": new,
+        })
+    });
+    let means = means(all).into_iter().map(|((size, threads), mean, cases)| {
+        json!({ "size": size, "threads": threads, "geometric_mean": mean, "cases": cases })
+    });
+    let slower = slower(all);
+    let slower =
+        slower.iter().map(|((name, threads), _)| json!({ "name": name, "threads": threads }));
+    json!({
+        "cases": cases.collect::<Vec<_>>(),
+        "summary": means.collect::<Vec<_>>(),
+        "slower": slower.collect::<Vec<_>>(),
+    })
+}
+
+// Other libraries on the same cases. A library that cannot be installed or built is skipped, with the reason.
+
+/// The Python libraries to install; each is skipped independently.
+const PACKAGES: [&str; 2] = ["jax", "torch"];
+
+/// Returns the rows of all libraries that run.
+fn rows(root: &Path, folder: &Path, program: &Path, choice: &[&str]) -> Vec<Value> {
+    let mut rows = Vec::new();
+    let environment = environment(root, folder);
+    let cmake = environment.as_ref().ok().and_then(|python| cmake(root, python));
+    let crates = crates(root, folder, choice, cmake.as_deref());
+    let libraries = environment.and_then(|python| {
+        let cases = folder.join("cases.json");
+        let listed = output(
+            command(root, &[&*program.to_string_lossy(), "bench", "--list", "--json"]).args(choice),
+        )?;
+        fs::write(&cases, listed).map_err(|error| format!("{}: {error}", cases.display()))?;
+        libraries(root, folder, &python, &cases, choice.contains(&"--quick"))
+    });
+    for (name, found) in [("the crates", crates), ("the Python libraries", libraries)] {
+        match found {
+            Ok(found) => rows.extend(found),
+            Err(why) => eprintln!("    {name}: skipped, {why}"),
+        }
+    }
+    rows
+}
+
+/// Measures NumPy and torch on random cases, each case alternating with the program.
+fn random(root: &Path, program: &Path, args: &Args, count: &str) -> Outcome<ExitCode> {
+    let folder = target(root)?.join("bench");
+    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let python = environment(root, &folder)?;
+    let python_name = python.to_string_lossy();
+    if !shell::has(root, &python, "torch") {
+        eprintln!("    torch: skipped, it does not install here");
+    }
+    for threads in args.threads.as_ref().map_or_else(threads, |threads| vec![threads.clone()]) {
+        let mut script = command(root, &[&*python_name, "bench/rivals.py", "--threads", &threads]);
+        script.arg("--program").arg(program);
+        script.args(["--random", count, "--seed", &args.seed]);
+        script.args(["--max-bytes", &args.max_bytes]).args(args.quick.then_some("--quick"));
+        sh(script.env("PYTHONDONTWRITEBYTECODE", "1"))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Builds the program of `bench/rivals`, with hptt if that can be built.
+fn crates(
+    root: &Path,
+    folder: &Path,
+    choice: &[&str],
+    cmake: Option<&Path>,
+) -> Outcome<Vec<Value>> {
+    eprintln!("==> strided-perm, ndarray, hptt");
+    let (place, out) = (root.join("bench/rivals"), folder.join("crates.json"));
+    let build = |more: &[&str]| {
+        let mut cargo = command(&place, &["cargo", "build", "--release", "--quiet"]);
+        cargo.args(more).env("CARGO_TARGET_DIR", folder.join("rivals"));
+        // Rivals use all instructions of this machine, as relayout does.
+        cargo.env("RUSTFLAGS", "-C target-cpu=native");
+        cargo.envs(cmake.map(|cmake| ("CMAKE", cmake)));
+        sh(&mut cargo)
+    };
+    if let Err(why) = build(&[]) {
+        eprintln!("    hptt: skipped, {why}; it needs cmake and a C++ compiler");
+        build(&["--no-default-features"])?;
+    }
+    let program = folder.join("rivals/release/tilewright-rivals");
+    sh(command(root, &[&*program.to_string_lossy(), &*out.to_string_lossy()]).args(choice))?;
+    cases(&out)
+}
+
+/// Returns an environment with NumPy.
+fn environment(root: &Path, folder: &Path) -> Outcome<PathBuf> {
+    let pins = folder.join("requirements.txt");
+    fs::write(&pins, "numpy\n").map_err(|error| format!("{}: {error}", pins.display()))?;
+    shell::venv(root, &folder.join("venv"), &pins)
+}
+
+/// Returns cmake from the package index, if it is not on the path.
+fn cmake(root: &Path, python: &Path) -> Option<PathBuf> {
+    if shell::works(&mut command(root, &["cmake", "--version"])) {
+        return None;
+    }
+    sh(shell::pip(root, python).arg("cmake")).ok()?;
+    Some(python.with_file_name("cmake"))
+}
+
+/// Runs `bench/rivals.py` with one thread, then with all.
+fn libraries(
+    root: &Path,
+    folder: &Path,
+    python: &Path,
+    list: &Path,
+    quick: bool,
+) -> Outcome<Vec<Value>> {
+    for package in PACKAGES {
+        if !shell::has(root, python, package) {
+            eprintln!("    {package}: skipped, it does not install here");
+        }
+    }
+    eprintln!("==> NumPy, torch, jax");
+    let mut rows = Vec::new();
+    for threads in threads() {
+        let out = folder.join("python.json");
+        let words = [&*python.to_string_lossy(), "bench/rivals.py", &*list.to_string_lossy()];
+        let mut script = command(root, &words);
+        script.arg(&out).args(["--threads", &threads]).args(quick.then_some("--quick"));
+        sh(script.env("PYTHONDONTWRITEBYTECODE", "1"))?;
+        rows.extend(cases(&out)?);
+    }
+    Ok(rows)
+}
+
+/// Returns the numbers of threads to measure: one and all.
+fn threads() -> Vec<String> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    if cores > 1 { vec!["1".to_owned(), cores.to_string()] } else { vec!["1".to_owned()] }
+}
+
+fn cases(path: &Path) -> Outcome<Vec<Value>> {
+    let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let mut found = read(&text)?;
+    Ok(found["cases"].as_array_mut().map(std::mem::take).unwrap_or_default())
+}
+
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn a_rival_that_is_ahead_is_named() {
@@ -372,5 +706,38 @@ mod tests {
     #[test]
     fn names_of_machines_are_words() {
         assert_eq!(slug("AMD EPYC (TM) 9555 @ 3.2"), "amd-epyc-tm-9555-3-2");
+    }
+
+    #[test]
+    fn the_slower_case_is_named() {
+        let key = |name: &str| (name.to_owned(), 1);
+        let all = Turns::from([
+            (key("a/l2"), vec![(1.0, 1.1), (1.0, 1.05), (2.0, 1.0)]),
+            (key("b/l2"), vec![(1.0, 0.5), (1.0, 0.5)]),
+            (key("c/memory"), vec![(1.0, 1.02)]),
+        ]);
+        assert!((ratio(&all[&key("a/l2")]) - 1.05).abs() < 1e-9);
+        let text = short(&all);
+        assert!(
+            text.contains("slower by more than 3 %") && text.contains(": 1 of 3\na/l2"),
+            "{text}"
+        );
+        assert!(text.starts_with("l2, threads 1: new time over old 0.725 in"), "{text}");
+        assert!(
+            text.contains("memory, threads 1: new time over old 1.020 in the geometric mean of 1")
+        );
+        assert_eq!(told(&all)["slower"], json!([{ "name": "a/l2", "threads": 1 }]));
+        assert!(ratio(&[]).is_nan() && of_least(&[]).is_nan());
+        assert_eq!(of_least(&all[&key("a/l2")]), 1.0);
+    }
+
+    #[test]
+    fn only_the_case_itself_counts() {
+        let row = |name: &str| json!({ "name": name, "threads": 2, "seconds": 0.5 });
+        let answer = json!({ "cases": [row("zN/l2"), row("zN-ragged/l2"), row("zN/memory")] });
+        let found = seconds(&answer, "zN");
+        assert_eq!(found.len(), 2);
+        assert_eq!(found[&("zN/l2".to_owned(), 2)], 0.5);
+        assert_eq!(definitions(&answer), ["zN", "zN-ragged"]);
     }
 }

@@ -6,7 +6,7 @@
 
 use std::{fs, path::Path};
 
-use super::{Verdict, command, output, read_back::program, sh, target, verdict, works};
+use super::{Verdict, command, output, packings::program, sh, target, verdict, works};
 use crate::shell::Outcome;
 
 const FOLDER: &str = "proofs";

@@ -130,7 +130,20 @@ impl<'a> Modules<'a> {
                 crates.entry(folder).or_default().files.insert(module, file);
             }
         }
+        crates.values_mut().for_each(Modules::add_folders);
         crates.into_values().collect()
+    }
+
+    /// Adds the modules that are folders without a file: their parents declare what is in them.
+    fn add_folders(&mut self) {
+        let modules: Vec<Module> = self.files.keys().cloned().collect();
+        for module in &modules {
+            for length in 1..module.len() {
+                let path = self.file(&module[..length - 1]);
+                let folder = SourceFile { path, named: Vec::new(), items: BTreeSet::new() };
+                self.files.entry(module[..length].to_vec()).or_insert(folder);
+            }
+        }
     }
 
     /// Returns the path of the file of a module.
@@ -451,6 +464,17 @@ mod tests {
         assert_eq!(found.len(), 1);
         let circle = "list/mod.rs:1 -> list/entry.rs:1 -> one.rs:1 -> list/mod.rs;";
         assert!(found[0].contains(circle), "{found:?}");
+    }
+
+    #[test]
+    fn paths_lead_through_folders_without_a_file() {
+        let found = found(&[
+            ("lib.rs", "mod one; mod list { pub mod entry; }"),
+            ("list/entry.rs", "use crate::one::One; pub struct Entry;"),
+            ("one.rs", "pub struct One; use crate::list::entry::Entry;"),
+        ]);
+        assert_eq!(found.len(), 1);
+        assert!(found[0].contains("list/entry.rs:1 -> one.rs:1 -> list/entry.rs;"), "{found:?}");
     }
 
     #[test]

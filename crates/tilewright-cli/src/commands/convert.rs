@@ -15,8 +15,7 @@ use tilewright::{
         self, Assembling, Collection, Conversion, Input, Packaging, Reading, Request, verify,
         verify_data, verify_recorded,
     },
-    recast,
-    recipe::{Recipe, Sizes},
+    recipe::{self, Recipe, Sizes},
 };
 
 use super::reshard::shards;
@@ -79,8 +78,8 @@ pub(super) fn run_recipe(
     let request = super::request(&args.job)?.verify(args.verify).force(args.force || args.dry_run);
     let sizes = sizes(&asked.size)?;
     let input = streams::open(&args.input, request.reading())?;
-    let recipe = recast::allowing(recipe(asked, &input)?, &asked.allow)?;
-    let assembly = recast::solved(&recipe, &input, &sizes)?;
+    let recipe = recipe::allowing(recipe(asked, &input)?, &asked.allow)?;
+    let assembly = recipe::solved(&recipe, &input, &sizes)?;
     let metadata = asked.metadata.as_ref().map(|from| files::open(from, &Reading::default()));
     let metadata = metadata.transpose()?;
     let largest =
@@ -112,7 +111,7 @@ pub(super) fn run_recipe(
 /// Returns the requested recipe, or the one that the input records.
 fn recipe(asked: &Recast, input: &Input) -> Result<Recipe, Failure> {
     let Some(name) = &asked.recipe else {
-        let recipe = recast::recorded(input).map_err(|error| match error.kind() == "usage" {
+        let recipe = recipe::recorded(input).map_err(|error| match error.kind() == "usage" {
             true => Failure::of(error).with_hint("; `recipe guess` lists those that fit"),
             false => Failure::of(error),
         })?;
@@ -125,11 +124,9 @@ fn recipe(asked: &Recast, input: &Input) -> Result<Recipe, Failure> {
 
 /// Returns the recipe of this name. If there is none, the failure names the command that lists the names.
 pub(super) fn named(name: &str) -> Result<Recipe, Failure> {
-    recast::recipe(name).map_err(|error| {
-        match error.kind() == "usage" && !Path::new(name).exists() {
-            true => Failure::of(error).with_hint("; `recipe list` lists all names"),
-            false => Failure::of(error),
-        }
+    recipe::find(name).map_err(|error| match error.kind() == "usage" && !Path::new(name).exists() {
+        true => Failure::of(error).with_hint("; `recipe list` lists all names"),
+        false => Failure::of(error),
     })
 }
 
@@ -138,7 +135,7 @@ pub(super) fn sizes(given: &[String]) -> Result<Sizes, Failure> {
     let mut sizes = Sizes::new();
     for text in given {
         let (axis, size) =
-            recast::size(text).map_err(|error| Failure::of(error).about("--size"))?;
+            recipe::size(text).map_err(|error| Failure::of(error).about("--size"))?;
         if let Some(other) = sizes.insert(axis.clone(), size).filter(|other| *other != size) {
             let said = format!("--size: `{axis}` is given as {other} and as {size}");
             return Err(Failure::usage(said));

@@ -8,15 +8,15 @@
 //! | `recipe` | prints a recipe, checks whether it fits a checkpoint, and lists the shipped recipes |
 
 use tilewright::{
-    Error, Named, Remedy, TensorLayout,
+    Error, Remedy, ResolvedLayout, TensorLayout,
     ask::{
         Guesses, Inferred, Info, Known, ModuleInfo, Printed, RecipeFit, RecipeShown, Recipes,
         SameData,
     },
     files::{self, Assembling, Collection, Input, Key, Reading, Tensor, has_prefix, same_data},
     layouts::Counted,
-    module, recast as facade,
-    recipe::{Recipe, guess},
+    module,
+    recipe::{self, Recipe, guess},
 };
 
 use super::{convert, reshard::shards};
@@ -150,7 +150,7 @@ struct Original {
     bytes: Vec<u8>,
     dims: Vec<u64>,
     width: usize,
-    known: Named,
+    known: ResolvedLayout,
 }
 
 fn original(args: &Infer, out: &Output) -> Result<Original, Failure> {
@@ -239,14 +239,14 @@ pub(super) fn recipe(args: &args::Recipe, out: &mut Output) -> Result<ExitCode, 
 }
 
 fn check(args: &CheckRecipe, out: &mut Output) -> Result<ExitCode, Failure> {
-    let recipe = facade::allowing(read(&args.which)?, &args.allow)?;
+    let recipe = recipe::allowing(read(&args.which)?, &args.allow)?;
     let recipe = if args.any_config { recipe.for_any_config() } else { recipe };
     let sizes = convert::sizes(&args.size)?;
     let Some(on) = &args.on else { return Ok(out.say(&RecipeShown(&recipe))?) };
     let input = streams::open(on, &Reading::default())?;
     let (tensors, config) = (input.recipe_tensors(), input.config()?);
     let solved = recipe.solve(&tensors, config.as_ref(), &sizes);
-    let other = || facade::fits(&recipe.inverse(), (&tensors, config.as_ref()), &sizes);
+    let other = || recipe::fits(&recipe.inverse(), (&tensors, config.as_ref()), &sizes);
     if solved.is_err() && other() {
         out.remark(&option(Remedy::OtherDirection));
     }

@@ -4,12 +4,10 @@
 mod bench;
 mod convert;
 mod files;
-mod kernels;
 mod learn;
 mod plan;
 mod question;
 mod reshard;
-mod show;
 
 use clap::CommandFactory as _;
 use clap_complete::{Shell, generate};
@@ -32,7 +30,7 @@ pub(crate) fn run(cli: &Cli, out: &mut Output) -> Result<ExitCode, Failure> {
         Command::Reshard(args) => reshard::run(args, cli.quiet, out),
         Command::Recipe(args) => files::recipe(args, out),
         Command::Info(args) => files::info(args, out),
-        Command::Show(args) => show::run(args, out),
+        Command::Show(args) => question::show(args, out),
         Command::Explain(args) => match question::explain_shards(args, out) {
             Some(answered) => answered,
             None => question::explain(args, out),
@@ -43,9 +41,9 @@ pub(crate) fn run(cli: &Cli, out: &mut Output) -> Result<ExitCode, Failure> {
         },
         Command::Index(args) => question::index(args, out),
         Command::Same(args) => question::same(args, out),
-        Command::Shards(args) => question::run(args, out),
-        Command::Banks(args) => kernels::run_banks(args, out),
-        Command::Emit(args) => kernels::emit(args, out),
+        Command::Shards(args) => question::shards(args, out),
+        Command::Banks(args) => question::banks(args, out),
+        Command::Emit(args) => question::emit(args, out),
         Command::Eval(args) => question::eval(args, out),
         Command::Formats(args) => question::formats(args, out),
         Command::Recognise(args) => question::recognise(args, out),

@@ -14,7 +14,7 @@
 //!
 //! Source: CUTLASS `include/cute/layout.hpp`.
 
-use crate::{Error, Layout, MAX_MODES, Mode, Swizzle, layout::observe::gcd, macros::tri};
+use crate::{Error, Layout, MAX_MODES, Mode, Swizzle, const_fn::tri, layout::observe::gcd};
 
 impl Layout {
     /// Returns the layout in elements that are `n` times as large.

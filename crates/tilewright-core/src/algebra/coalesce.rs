@@ -9,8 +9,11 @@
 //!
 //! Source: CUTLASS `include/cute/layout.hpp` (`coalesce`, `coalesce_x`); the canonical form is the same.
 
-use crate::algebra::nested::walk::{Builder, ProfileNode};
-use crate::{Error, Layout, MAX_DEPTH, MAX_MODES, Mode, Profile, macros::tri};
+use crate::{
+    Error, Layout, MAX_DEPTH, MAX_MODES, Mode, Profile,
+    algebra::nested::walk::{Builder, ProfileNode},
+    const_fn::tri,
+};
 
 impl Layout {
     /// Returns the same map in the fewest modes: a bare mode or a flat tuple.

@@ -16,7 +16,7 @@
 use crate::{
     Error, IntTuple, Layout, MAX_MODES, Mode, Swizzle,
     algebra::nested::{coordinates::unlike, walk::ProfileWalk},
-    macros::tri,
+    const_fn::tri,
 };
 
 /// An argument of [`Layout::make`].

@@ -22,7 +22,7 @@ mod text;
 
 use crate::{
     Error, IntTuple, Layout, MAX_DEPTH, MAX_MODES, Mode, Profile, Swizzle,
-    algebra::nested::walk::Builder, macros::tri,
+    algebra::nested::walk::Builder, const_fn::tri,
 };
 
 /// The largest number of components that a [`BasisLayout`] moves.

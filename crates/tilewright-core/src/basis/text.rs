@@ -10,12 +10,12 @@
 use core::fmt;
 
 use super::BasisLayout;
-use crate::basis::Path;
 use crate::{
     Error, IntTuple, MAX_DEPTH, MAX_MODES, ParseError,
-    algebra::nested::{tuple_text::MAX_TEXT, walk::Builder},
+    algebra::nested::walk::{Builder, MAX_TEXT},
+    basis::Path,
+    const_fn::tri,
     layout::text::Cursor,
-    macros::tri,
 };
 
 impl BasisLayout {
@@ -214,7 +214,7 @@ impl fmt::Display for BasisLayout {
     }
 }
 
-crate::macros::debug_as_display!(BasisLayout);
+crate::const_fn::debug_as_display!(BasisLayout);
 
 impl core::str::FromStr for BasisLayout {
     type Err = ParseError;

@@ -2,7 +2,7 @@
 
 use core::fmt::{self, Write as _};
 
-use crate::{Error, error::remedy::ConstText};
+use crate::{Error, error::ConstText};
 
 /// The error of a text that is not a layout: the byte span at fault, a sentence, and the nearest legal spelling.
 ///
@@ -175,7 +175,7 @@ impl fmt::Display for ParseError {
     }
 }
 
-crate::macros::debug_as_display!(ParseError);
+crate::const_fn::debug_as_display!(ParseError);
 
 impl core::error::Error for ParseError {}
 

@@ -1,8 +1,7 @@
-//! A coordinate: one integer per axis; and the coordinate of an index.
+//! A coordinate: one integer per axis; the coordinate of an index; and the limits that allow every value to be stored
+//! without a heap.
 
 use core::fmt;
-
-use crate::MAX_MODES;
 
 /// A coordinate: one integer per axis or logical dim, at most [`MAX_MODES`] integers, without heap storage.
 ///
@@ -96,7 +95,7 @@ impl fmt::Display for Coord {
     }
 }
 
-crate::macros::debug_as_display!(Coord);
+crate::const_fn::debug_as_display!(Coord);
 
 /// Iterates over the coordinate of a row-major index: the last dim is the fastest. Extents of 0 count as 1.
 ///
@@ -112,3 +111,11 @@ pub fn unravel_index(index: u64, extents: &[u64]) -> impl Iterator<Item = u64> +
     };
     (0..extents.len()).map(digit)
 }
+
+// The limits that allow every value to be stored without a heap.
+
+/// The largest number of leaves of a [`Layout`](crate::Layout).
+pub const MAX_MODES: usize = 32;
+
+/// The deepest nesting of brackets.
+pub const MAX_DEPTH: usize = 32;

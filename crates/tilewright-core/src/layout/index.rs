@@ -4,7 +4,9 @@
 //! given offset.
 
 use crate::{
-    Coord, Error, Layout, MAX_MODES, Mode, layout::observe::gcd, layout::reach, macros::tri,
+    Coord, Error, Layout, MAX_MODES, Mode,
+    const_fn::tri,
+    layout::{observe::gcd, reach},
 };
 
 /// The number of steps after which the search from an offset to a coordinate ends undecided.

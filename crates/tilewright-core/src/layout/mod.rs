@@ -4,7 +4,6 @@
 
 pub(crate) mod coord;
 pub(crate) mod index;
-pub(crate) mod iterate;
 pub(crate) mod observe;
 pub(crate) mod profile;
 pub(crate) mod text;
@@ -12,7 +11,7 @@ pub(crate) mod tuple;
 
 use core::fmt;
 
-use crate::{Error, MAX_MODES, Profile, Swizzle, macros::tri};
+use crate::{Error, MAX_MODES, Profile, Swizzle, const_fn::tri};
 
 /// A function from a (nested) coordinate to an element offset: `c ↦ swizzle(offset + Σ cᵢ·strideᵢ)`.
 ///
@@ -456,7 +455,7 @@ impl fmt::Display for Layout {
     }
 }
 
-crate::macros::debug_as_display!(Layout);
+crate::const_fn::debug_as_display!(Layout);
 
 #[cfg(test)]
 mod tests {

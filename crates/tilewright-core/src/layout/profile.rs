@@ -4,7 +4,7 @@
 
 use core::fmt;
 
-use crate::{Error, MAX_DEPTH, MAX_MODES, macros::tri};
+use crate::{Error, MAX_DEPTH, MAX_MODES, const_fn::tri};
 
 /// The brackets around the leaves of a nested tuple: `((4,2),(4,3))` and `(4,2,4,3)` have the same leaves
 /// and different profiles.

@@ -11,7 +11,7 @@
 //! Law: `parse(print(L)) = L`, and nothing is canonicalised: modes of extent 1 keep their strides.
 
 use crate::{
-    Error, Layout, MAX_DEPTH, MAX_MODES, Mode, ParseError, Profile, Swizzle, macros::tri,
+    Error, Layout, MAX_DEPTH, MAX_MODES, Mode, ParseError, Profile, Swizzle, const_fn::tri,
     swizzle::MAX_BITS,
 };
 

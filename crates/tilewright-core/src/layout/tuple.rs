@@ -7,11 +7,8 @@ use core::fmt;
 
 use crate::{
     Error, Layout, MAX_MODES, Mode, ParseError, Profile,
-    algebra::nested::{
-        tuple_text::{TupleReader, whole},
-        walk::{Builder, ProfileNode},
-    },
-    macros::tri,
+    algebra::nested::walk::{Builder, ProfileNode, TupleReader, whole},
+    const_fn::tri,
 };
 
 /// An integer, or a nested tuple of integers: a shape, strides, a coordinate or an order; without heap storage.
@@ -359,7 +356,7 @@ impl fmt::Display for IntTuple {
     }
 }
 
-crate::macros::debug_as_display!(IntTuple);
+crate::const_fn::debug_as_display!(IntTuple);
 
 impl core::str::FromStr for IntTuple {
     type Err = ParseError;

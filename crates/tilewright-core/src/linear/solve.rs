@@ -13,8 +13,8 @@
 
 use crate::{
     Coord, Error,
-    linear::{Dims, LinearLayout, MAX_BITS, compose::carried},
-    macros::tri,
+    const_fn::tri,
+    linear::{Dims, LinearLayout, MAX_BITS, parts::carried},
 };
 
 impl LinearLayout {

@@ -13,8 +13,8 @@
 
 use core::fmt;
 
-use super::{Dims, LinearLayout, MAX_BITS, MAX_DIMS, bits_of_size, dims::MAX_NAME, width};
-use crate::{Error, ParseError, macros::tri};
+use super::{Dims, LinearLayout, MAX_BITS, MAX_DIMS, MAX_NAME, bits_of_size, width};
+use crate::{Error, ParseError, const_fn::tri};
 
 /// The longest text that is read, in bytes.
 const MAX_TEXT: usize = 16 * 1024;
@@ -334,7 +334,7 @@ impl fmt::Display for LinearLayout {
     }
 }
 
-crate::macros::debug_as_display!(LinearLayout);
+crate::const_fn::debug_as_display!(LinearLayout);
 
 impl core::str::FromStr for LinearLayout {
     type Err = ParseError;

@@ -8,7 +8,7 @@
 //! The four [`Fractal`] formats of TLA are patterns. The small letter is the order inside a block, the capital letter
 //! the order of the blocks: z is row-major, n is column-major. Source: CATLASS, `tla/layout.hpp`.
 
-use crate::{Error, Layout, MAX_MODES, Mode, TensorLayout, macros::tri};
+use crate::{Error, Layout, MAX_MODES, Mode, TensorLayout, const_fn::tri};
 
 /// One digit of a [`Pattern`]: its axis, its significance within the axis, and its size.
 ///

@@ -8,8 +8,8 @@ use core::ops::{Index, IndexMut};
 
 use crate::{
     Coord, Error, MAX_MODES, Place, TensorLayout,
-    layout::iterate::{Coords, Exact},
-    macros::tri,
+    const_fn::tri,
+    tensor::index::{Coords, Exact},
 };
 
 /// The region of a view: a box of logical coordinates, with its dims in any order and some dims fixed.

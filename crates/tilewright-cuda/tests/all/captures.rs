@@ -6,7 +6,7 @@ use std::{
     thread,
 };
 
-use tilewright_cuda::{Cuda, Error, Mark, Memory, Place, Queue, Span, Step, Stream};
+use tilewright_cuda::{Cuda, DeviceContext, Error, Memory, Queue, Span, Step, Stream, StreamEvent};
 
 use crate::emulated::Emulated;
 
@@ -39,7 +39,7 @@ fn modes_are_those_of_the_documentation() {
     for (captured, mode) in modes.iter().flat_map(|one| modes.map(|two| (*one, two))) {
         for is_same_thread in [true, false] {
             let machine = Emulated::new();
-            let _place = Place::new(&Arc::new(machine.open()), 0).unwrap();
+            let _context = DeviceContext::new(&Arc::new(machine.open()), 0).unwrap();
             let stream = machine.stream(0);
             let handle = stream.handle() as usize;
             let begin = machine.of_driver::<Begin>(c"cuStreamBeginCapture_v2");
@@ -68,24 +68,24 @@ fn modes_are_those_of_the_documentation() {
     }
 }
 
-/// Memory of one device, a queue there, and a mark.
+/// Memory of one device, a queue there, and an event.
 struct Held {
     cuda: Arc<Cuda>,
-    place: Arc<Place>,
+    context: Arc<DeviceContext>,
     src: Memory,
     dst: Memory,
     queue: Queue,
-    mark: Mark,
+    event: StreamEvent,
 }
 
 impl Held {
     fn new(machine: &Emulated) -> Held {
         let cuda = Arc::new(machine.open());
-        let place = Place::new(&cuda, 1).unwrap();
-        let (src, dst) = (Memory::new(&place, 8).unwrap(), Memory::new(&place, 8).unwrap());
-        let queue = Queue::new(&place).unwrap();
-        let mark = Mark::new(&cuda, 1, Stream::PER_THREAD).unwrap().unwrap();
-        Held { cuda, place, src, dst, queue, mark }
+        let context = DeviceContext::new(&cuda, 1).unwrap();
+        let (src, dst) = (Memory::new(&context, 8).unwrap(), Memory::new(&context, 8).unwrap());
+        let queue = Queue::new(&context).unwrap();
+        let event = StreamEvent::new(&cuda, 1, Stream::PER_THREAD).unwrap().unwrap();
+        Held { cuda, context, src, dst, queue, event }
     }
 
     fn copy(&self) -> Step<'_> {
@@ -101,9 +101,11 @@ type Call = (&'static str, fn(&Held) -> Result<(), Error>);
 #[test]
 fn no_call_ends_a_capture() {
     let calls: [Call; 12] = [
-        ("a place and a queue", |held| Queue::new(&Place::new(&held.cuda, 1)?).map(|_| ())),
-        ("facts", |held| held.place.facts().map(|_| ())),
-        ("memory, made and dropped", |held| Memory::new(&held.place, 8).map(|_| ())),
+        ("a context and a queue", |held| {
+            Queue::new(&DeviceContext::new(&held.cuda, 1)?).map(|_| ())
+        }),
+        ("facts", |held| held.context.facts().map(|_| ())),
+        ("memory, made and dropped", |held| Memory::new(&held.context, 8).map(|_| ())),
         ("write", |held| held.src.write(0, b"bytes")),
         ("read", |held| held.src.read(0, &mut [0; 8])),
         ("fill", |held| held.src.fill(1)),
@@ -111,14 +113,14 @@ fn no_call_ends_a_capture() {
         ("wait", |held| held.queue.wait()),
         ("seconds", |held| held.queue.seconds(&held.copy(), 2).map(|_| ())),
         ("a graph", |held| held.queue.graph_seconds(&held.copy(), 2).map(|_| ())),
-        ("is_done", |held| held.mark.is_done().map(|_| ())),
-        ("a mark, made and dropped", |held| {
-            Mark::new(&held.cuda, 1, Stream::PER_THREAD)?
-                .map_or(Ok(()), |mark| mark.before(Stream::LEGACY))
+        ("is_done", |held| held.event.is_done().map(|_| ())),
+        ("an event, made and dropped", |held| {
+            StreamEvent::new(&held.cuda, 1, Stream::PER_THREAD)?
+                .map_or(Ok(()), |event| event.before(Stream::LEGACY))
         }),
     ];
     // On its own device, memory waits for all work, which no capture there allows.
-    let waits = ["memory, made and dropped", "write", "read", "fill", "a mark, made and dropped"];
+    let waits = ["memory, made and dropped", "write", "read", "fill", "an event, made and dropped"];
     for device in [0, 1] {
         let machine = Emulated::new();
         let held = Held::new(&machine);
@@ -136,10 +138,10 @@ fn no_call_ends_a_capture() {
 fn memory_that_cannot_be_waited_for_stays_allocated() {
     let machine = Emulated::new();
     let held = Held::new(&machine);
-    let free = || held.place.facts().unwrap().free_bytes;
+    let free = || held.context.facts().unwrap().free_bytes;
     let frees = || machine.log().iter().filter(|line| *line == "cuMemFree").count();
     let before = free();
-    let memory = || Memory::new(&held.place, 1000).unwrap();
+    let memory = || Memory::new(&held.context, 1000).unwrap();
     // A capture on the same device forbids waiting for all of it.
     let (stream, kept) = (machine.stream(1), memory());
     machine.capture(stream, 1);
@@ -170,8 +172,8 @@ fn the_default_stream_is_not_touched_during_a_capture() {
     let held = Held::new(&machine);
     let stream = machine.stream(1);
     machine.capture(stream, 1);
-    assert_eq!(held.mark.before(Stream::LEGACY).unwrap_err().kind(), "captured");
-    assert_eq!(Mark::new(&held.cuda, 1, Stream::LEGACY).unwrap_err().kind(), "captured");
+    assert_eq!(held.event.before(Stream::LEGACY).unwrap_err().kind(), "captured");
+    assert_eq!(StreamEvent::new(&held.cuda, 1, Stream::LEGACY).unwrap_err().kind(), "captured");
     assert!(machine.ended(stream).is_ok());
-    held.mark.before(Stream::LEGACY).unwrap();
+    held.event.before(Stream::LEGACY).unwrap();
 }

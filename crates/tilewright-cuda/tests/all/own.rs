@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use tilewright_core::TensorLayout;
-use tilewright_cuda::{Mark, Memory, Move, Place, Queue, Span, Step, Stream};
+use tilewright_cuda::{DeviceContext, Memory, Move, Queue, Span, Step, Stream, StreamEvent};
 use tilewright_relayout::{Elements, Program};
 
 use crate::emulated::{Emulated, FAILED};
 
-fn place(machine: &Emulated) -> Arc<Place> {
-    Place::new(&Arc::new(machine.open()), 1).unwrap()
+fn context(machine: &Emulated) -> Arc<DeviceContext> {
+    DeviceContext::new(&Arc::new(machine.open()), 1).unwrap()
 }
 
 fn span(memory: &Memory, at: u64) -> Span<'_> {
@@ -32,8 +32,8 @@ fn read(memory: &Memory) -> Vec<u8> {
 #[test]
 fn bytes_go_there_and_come_back() {
     let machine = Emulated::new();
-    let place = place(&machine);
-    let memory = Memory::new(&place, 100).unwrap();
+    let context = context(&machine);
+    let memory = Memory::new(&context, 100).unwrap();
     memory.fill(7).unwrap();
     memory.write(3, b"bytes").unwrap();
     let bytes = read(&memory);
@@ -50,7 +50,7 @@ fn bytes_go_there_and_come_back() {
 fn facts_are_those_of_the_device() {
     let machine = Emulated::new();
     machine.capability(1, 8, 6);
-    let facts = place(&machine).facts().unwrap();
+    let facts = context(&machine).facts().unwrap();
     assert!(facts.name.contains("emulated"), "{}", facts.name);
     assert_eq!((facts.capability, facts.driver_cuda), ((8, 6), 12_040));
     assert!(facts.free_bytes <= facts.total_bytes && facts.compiler.is_some());
@@ -61,7 +61,7 @@ fn a_device_that_is_not_there_is_named() {
     let machine = Emulated::new();
     let cuda = Arc::new(machine.open());
     for ordinal in [-1, 2] {
-        let error = Place::new(&cuda, ordinal).unwrap_err();
+        let error = DeviceContext::new(&cuda, ordinal).unwrap_err();
         assert_eq!(error.kind(), "no-device");
         assert!(error.to_string().contains("there are 2"), "{error}");
     }
@@ -70,7 +70,7 @@ fn a_device_that_is_not_there_is_named() {
 #[test]
 fn more_memory_than_a_device_has_is_an_error_that_says_what_is_free() {
     let machine = Emulated::new();
-    let error = Memory::new(&place(&machine), 1 << 50).unwrap_err();
+    let error = Memory::new(&context(&machine), 1 << 50).unwrap_err();
     assert_eq!(error.kind(), "driver");
     assert!(error.to_string().contains("bytes are free"), "{error}");
 }
@@ -78,11 +78,11 @@ fn more_memory_than_a_device_has_is_an_error_that_says_what_is_free() {
 #[test]
 fn steps_run_at_any_byte_once_or_timed_or_in_a_graph() {
     let machine = Emulated::new();
-    let place = place(&machine);
+    let context = context(&machine);
     let moved = turned(2, 3);
-    let (src, dst) = (Memory::new(&place, 20).unwrap(), Memory::new(&place, 20).unwrap());
+    let (src, dst) = (Memory::new(&context, 20).unwrap(), Memory::new(&context, 20).unwrap());
     src.write(5, b"abcdef").unwrap();
-    let queue = Queue::new(&place).unwrap();
+    let queue = Queue::new(&context).unwrap();
     let step = Step::Moves(vec![(&moved, span(&src, 5), span(&dst, 9))]);
     let run = |how: &dyn Fn(&Step<'_>)| {
         dst.fill(b'.').unwrap();
@@ -100,11 +100,11 @@ fn steps_run_at_any_byte_once_or_timed_or_in_a_graph() {
 #[test]
 fn what_is_beyond_memory_is_refused_and_nothing_written() {
     let machine = Emulated::new();
-    let place = place(&machine);
+    let context = context(&machine);
     let moved = turned(2, 3);
-    let (src, dst) = (Memory::new(&place, 8).unwrap(), Memory::new(&place, 8).unwrap());
+    let (src, dst) = (Memory::new(&context, 8).unwrap(), Memory::new(&context, 8).unwrap());
     dst.fill(1).unwrap();
-    let queue = Queue::new(&place).unwrap();
+    let queue = Queue::new(&context).unwrap();
     for (from, to) in [(3, 0), (0, 3), (9, 0), (u64::MAX, 0)] {
         let step = Step::Moves(vec![(&moved, span(&src, from), span(&dst, to))]);
         assert_eq!(queue.run(&step).unwrap_err().kind(), "buffer", "{from} {to}");
@@ -117,10 +117,10 @@ fn what_is_beyond_memory_is_refused_and_nothing_written() {
 #[test]
 fn a_step_that_was_not_run_is_not_captured() {
     let machine = Emulated::new();
-    let place = place(&machine);
+    let context = context(&machine);
     let moved = turned(2, 3);
-    let (src, dst) = (Memory::new(&place, 8).unwrap(), Memory::new(&place, 8).unwrap());
-    let queue = Queue::new(&place).unwrap();
+    let (src, dst) = (Memory::new(&context, 8).unwrap(), Memory::new(&context, 8).unwrap());
+    let queue = Queue::new(&context).unwrap();
     let step = Step::Moves(vec![(&moved, span(&src, 0), span(&dst, 0))]);
     assert_eq!(queue.graph_seconds(&step, 1).unwrap_err().kind(), "captured");
     // The capture has ended, and the queue is unchanged.
@@ -147,14 +147,14 @@ fn a_failure_of_any_call_is_an_error() {
     ];
     for call in calls {
         let machine = Emulated::new();
-        let place = place(&machine);
+        let context = context(&machine);
         let moved = turned(2, 3);
         machine.fail(call, 0);
         let all = || -> Result<(), tilewright_cuda::Error> {
-            let (src, dst) = (Memory::new(&place, 8)?, Memory::new(&place, 8)?);
+            let (src, dst) = (Memory::new(&context, 8)?, Memory::new(&context, 8)?);
             src.write(0, b"abcdef")?;
             dst.fill(0)?;
-            let queue = Queue::new(&place)?;
+            let queue = Queue::new(&context)?;
             let step = Step::Moves(vec![(&moved, span(&src, 0), span(&dst, 0))]);
             queue.run(&step)?;
             queue.graph_seconds(&step, 1)?;
@@ -172,10 +172,10 @@ fn a_failure_of_any_call_is_an_error() {
 fn a_step_takes_place_on_one_device() {
     let machine = Emulated::new();
     let cuda = Arc::new(machine.open());
-    let places = [0, 1].map(|ordinal| Place::new(&cuda, ordinal).unwrap());
-    let memories = || places.each_ref().map(|place| Memory::new(place, 6).unwrap());
+    let contexts = [0, 1].map(|ordinal| DeviceContext::new(&cuda, ordinal).unwrap());
+    let memories = || contexts.each_ref().map(|context| Memory::new(context, 6).unwrap());
     let (sources, destinations) = (memories(), memories());
-    let queues = places.each_ref().map(|place| Queue::new(place).unwrap());
+    let queues = contexts.each_ref().map(|context| Queue::new(context).unwrap());
     let moved = turned(2, 3);
     let queued = || {
         let log = machine.log();
@@ -210,14 +210,14 @@ fn a_step_takes_place_on_one_device() {
 fn a_context_outlives_what_is_in_it() {
     for order in 0..24 {
         let machine = Emulated::new();
-        let place = place(&machine);
-        let memory = Memory::new(&place, 8).unwrap();
-        let queue = Queue::new(&place).unwrap();
+        let context = context(&machine);
+        let memory = Memory::new(&context, 8).unwrap();
+        let queue = Queue::new(&context).unwrap();
         queue.run(&Step::Copy { src: span(&memory, 0), dst: span(&memory, 4), bytes: 4 }).unwrap();
-        let mark = Mark::new(place.cuda(), 1, Stream::LEGACY).unwrap().unwrap();
+        let event = StreamEvent::new(context.cuda(), 1, Stream::LEGACY).unwrap().unwrap();
         machine.log();
         let mut all: Vec<Box<dyn Send>> =
-            vec![Box::new(memory), Box::new(queue), Box::new(mark), Box::new(place)];
+            vec![Box::new(memory), Box::new(queue), Box::new(event), Box::new(context)];
         let mut left = order;
         while !all.is_empty() {
             drop(all.remove(left % all.len()));
@@ -250,10 +250,10 @@ fn a_function_that_is_missing_is_missed_where_it_is_needed() {
     ];
     for name in graphs {
         let machine = Emulated::without(name);
-        let place = place(&machine);
-        let memory = Memory::new(&place, 8).unwrap();
+        let context = context(&machine);
+        let memory = Memory::new(&context, 8).unwrap();
         memory.write(0, b"abcdefgh").unwrap();
-        let queue = Queue::new(&place).unwrap();
+        let queue = Queue::new(&context).unwrap();
         let step = Step::Copy { src: span(&memory, 0), dst: span(&memory, 4), bytes: 4 };
         queue.seconds(&step, 1).unwrap();
         assert_eq!(read(&memory), b"abcdabcd");
@@ -267,7 +267,7 @@ fn a_function_that_is_missing_is_missed_where_it_is_needed() {
     for name in others {
         let machine = Emulated::without(name);
         let cuda = Arc::new(machine.open());
-        let error = Place::new(&cuda, 0).unwrap_err();
+        let error = DeviceContext::new(&cuda, 0).unwrap_err();
         assert_eq!(error.kind(), "too-old", "{name}");
         assert!(error.to_string().contains(name) && error.to_string().contains("11.0"), "{error}");
     }

@@ -19,7 +19,6 @@
 //!
 //! Positions and strides of a side count its units: bits if its elements are narrower than a byte, else bytes.
 
-mod shared_tile;
 mod text;
 mod tile;
 
@@ -27,13 +26,11 @@ use tilewright_relayout::{Extend, Loop, Program, Region};
 
 use crate::{
     Alignment, Error,
-    alignment::VECTOR,
-    byte_region::ByteRegion,
+    byte_region::{ByteRegion, VECTOR},
     kernel::{Kernel, Launch, Way},
 };
-use shared_tile::SharedTile;
 use text::{Fetch, Lies};
-use tile::GatherTile;
+use tile::{GatherTile, SharedTile};
 
 /// The threads of a block.
 const THREADS: u32 = 256;

@@ -8,11 +8,10 @@ use tilewright_relayout::Extend;
 
 use super::{
     GatherJob,
-    shared_tile::SharedTile,
-    tile::{GatherTile, Lanes},
+    tile::{GatherTile, Lanes, SharedTile},
 };
 use crate::{
-    alignment::VECTOR,
+    byte_region::VECTOR,
     grid::Grid,
     kernel::{KernelText, Parameters},
 };

@@ -19,8 +19,7 @@ use tilewright_relayout::{Loop, Region};
 
 use crate::{
     Alignment,
-    alignment::{SECTOR, VECTOR, common},
-    byte_region::ByteRegion,
+    byte_region::{ByteRegion, SECTOR, VECTOR, common},
 };
 
 /// The bits of a vector.

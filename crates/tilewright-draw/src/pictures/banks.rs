@@ -21,9 +21,8 @@ use tilewright_core::{Error, Swizzle, TensorLayout};
 
 use crate::{
     Band, Cell, Joint, Key, Limits, Paint, Panel, Scene, Subject,
-    colouring::Colouring,
     palette::HUES,
-    sheet::{Sheet, Spot},
+    sheet::{Colouring, Sheet, Spot},
     subject::join,
 };
 

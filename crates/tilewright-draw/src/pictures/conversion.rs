@@ -10,9 +10,8 @@ use tilewright_core::{Error, Place, TensorLayout};
 
 use crate::{
     Band, Cell, Joint, Label, Limits, Margin, Paint, Panel, Scene, Subject,
-    colouring::Colouring,
-    limits::MOST,
-    sheet::{Sheet, bands, cell, empty, gap, padding, tip},
+    scene::MOST,
+    sheet::{Colouring, Sheet, bands, cell, empty, gap, padding, tip},
     subject::join,
 };
 

@@ -16,7 +16,7 @@ use tilewright_core::unravel_index;
 
 use crate::{
     Cell, Key, Limits, Margin, Paint, Panel, Scene,
-    limits::{Reach, missing, shown},
+    scene::{Reach, missing, shown},
     sheet::{bands, gap},
 };
 
@@ -75,21 +75,21 @@ pub fn devices(
 /// A dim, split into the indices or blocks that are drawn.
 struct SplitDim {
     dim: Option<usize>,
-    marks: Vec<Mark>,
-    /// The indices of the marks that are shown.
+    ranges: Vec<DrawnRange>,
+    /// The indices of the ranges that are shown.
     shown: Vec<Option<u64>>,
 }
 
 /// The indices of a dim that one row, column or panel represents.
 #[derive(Clone, Copy)]
-struct Mark {
+struct DrawnRange {
     start: u64,
     end: u64,
     /// True if a block begins here.
     begins: bool,
 }
 
-impl Mark {
+impl DrawnRange {
     /// Returns the index, or the block as Python's slices write it.
     fn text(self) -> String {
         match self.end - self.start {
@@ -114,42 +114,46 @@ impl SplitDim {
         let edges = dim.map_or(vec![0, 1], |dim| holders.edges(dim, extent));
         let end = edges.last().copied().unwrap_or(0);
         let begins = |start: u64| edges.binary_search(&start).is_ok();
-        let marks: Vec<Mark> = match end <= most {
-            true => (0..end).map(|x| Mark { start: x, end: x + 1, begins: begins(x) }).collect(),
+        let ranges: Vec<DrawnRange> = match end <= most {
+            true => {
+                (0..end).map(|x| DrawnRange { start: x, end: x + 1, begins: begins(x) }).collect()
+            }
             false => {
                 let pairs = edges.windows(2);
-                pairs.map(|pair| Mark { start: pair[0], end: pair[1], begins: true }).collect()
+                pairs
+                    .map(|pair| DrawnRange { start: pair[0], end: pair[1], begins: true })
+                    .collect()
             }
         };
-        let count = marks.len() as u64;
+        let count = ranges.len() as u64;
         let reach = Reach { extent: count, real: count, tiles: &[] };
-        SplitDim { dim, marks, shown: shown(reach, most) }
+        SplitDim { dim, ranges, shown: shown(reach, most) }
     }
 
-    fn mark(&self, at: u64) -> Option<Mark> {
-        self.marks.get(usize::try_from(at).ok()?).copied()
+    fn range(&self, at: u64) -> Option<DrawnRange> {
+        self.ranges.get(usize::try_from(at).ok()?).copied()
     }
 
     /// Returns the margins; `name` formats a block.
-    fn margins(&self, name: fn(Mark) -> String) -> Vec<Margin> {
-        let margin = |at: &Option<u64>| match at.and_then(|at| self.mark(at)) {
+    fn margins(&self, name: fn(DrawnRange) -> String) -> Vec<Margin> {
+        let margin = |at: &Option<u64>| match at.and_then(|at| self.range(at)) {
             None => Margin { head: "…".into(), ..Margin::default() },
             Some(_) if self.dim.is_none() => Margin::default(),
-            Some(mark) => {
-                Margin { head: name(mark), rule: mark.begins.into(), ..Margin::default() }
+            Some(range) => {
+                Margin { head: name(range), rule: range.begins.into(), ..Margin::default() }
             }
         };
         self.shown.iter().map(margin).collect()
     }
 
     fn in_blocks(&self) -> bool {
-        self.marks.iter().any(|mark| mark.end - mark.start > 1)
+        self.ranges.iter().any(|range| range.end - range.start > 1)
     }
 
     /// Returns a note on the parts that are left out.
     fn missing(&self, what: &str) -> Option<String> {
         let (count, of) =
-            (self.marks.len() as u64, if self.in_blocks() { " blocks of" } else { "" });
+            (self.ranges.len() as u64, if self.in_blocks() { " blocks of" } else { "" });
         match missing(count, &self.shown) {
             0 => None,
             left => Some(format!("{left} of {count}{of} {what}")),
@@ -190,31 +194,31 @@ impl<'a> Picture<'a> {
 
     /// Returns the panels, and the number of panels that are left out.
     fn panels(&self, sets: &mut Sets) -> (Vec<Panel>, u64) {
-        let counts: Vec<u64> = self.others.iter().map(|axis| axis.marks.len() as u64).collect();
+        let counts: Vec<u64> = self.others.iter().map(|axis| axis.ranges.len() as u64).collect();
         let whole = counts.iter().fold(1u64, |count, n| count.saturating_mul(*n));
         let cells = (self.rows.shown.len() * self.columns.shown.len()) as u64;
         let drawn = whole.min(self.limits.grids(cells));
         let panels = (0..drawn).map(|index| {
-            let fixed: Vec<Mark> = unravel_index(index, &counts)
+            let fixed: Vec<DrawnRange> = unravel_index(index, &counts)
                 .zip(&self.others)
-                .filter_map(|(at, axis)| axis.mark(at))
+                .filter_map(|(at, axis)| axis.range(at))
                 .collect();
             self.panel(&fixed, sets)
         });
         (panels.collect(), whole - drawn)
     }
 
-    fn panel(&self, fixed: &[Mark], sets: &mut Sets) -> Panel {
+    fn panel(&self, fixed: &[DrawnRange], sets: &mut Sets) -> Panel {
         let pairs = fixed.iter().zip(&self.others);
-        let here = pairs.fold(self.holders.all(), |classes, (mark, axis)| {
-            self.holding(&classes, axis, mark.start)
+        let here = pairs.fold(self.holders.all(), |classes, (range, axis)| {
+            self.holding(&classes, axis, range.start)
         });
         let mut cells = Vec::new();
         for row in &self.rows.shown {
-            let row = row.and_then(|at| self.rows.mark(at));
+            let row = row.and_then(|at| self.rows.range(at));
             let across = row.map(|row| self.holding(&here, &self.rows, row.start));
             for column in &self.columns.shown {
-                let column = column.and_then(|at| self.columns.mark(at));
+                let column = column.and_then(|at| self.columns.range(at));
                 cells.push(match (row.zip(column), &across, column) {
                     (Some((row, column)), Some(across), _) => {
                         let classes = self.holding(across, &self.columns, column.start);
@@ -228,7 +232,8 @@ impl<'a> Picture<'a> {
             }
         }
         let caption = if fixed.is_empty() { String::new() } else { self.caption(fixed) };
-        let (rows, columns) = (self.rows.margins(Mark::text), self.columns.margins(Mark::short));
+        let (rows, columns) =
+            (self.rows.margins(DrawnRange::text), self.columns.margins(DrawnRange::short));
         Panel { caption, rows, columns, frame: 1, cells, ..Panel::default() }
     }
 
@@ -240,22 +245,22 @@ impl<'a> Picture<'a> {
         }
     }
 
-    /// Returns the marks of a cell, dim by dim.
-    fn place(&self, fixed: &[Mark], row: Mark, column: Mark) -> Vec<Mark> {
+    /// Returns the ranges of a cell, dim by dim.
+    fn place(&self, fixed: &[DrawnRange], row: DrawnRange, column: DrawnRange) -> Vec<DrawnRange> {
         let mut fixed = fixed.iter();
-        let mark = |dim| match dim {
+        let range = |dim| match dim {
             _ if self.rows.dim == Some(dim) => Some(row),
             _ if self.columns.dim == Some(dim) => Some(column),
             _ => fixed.next().copied(),
         };
-        (0..self.extents.len()).filter_map(mark).collect()
+        (0..self.extents.len()).filter_map(range).collect()
     }
 
     /// Returns a cell of this set; its colour is assigned after all sets are known.
-    fn cell(&self, place: &[Mark], set: u64, sets: &Sets) -> Cell {
+    fn cell(&self, place: &[DrawnRange], set: u64, sets: &Sets) -> Cell {
         let (text, said) = sets.texts(set);
-        let at: Vec<String> = place.iter().map(|mark| mark.text()).collect();
-        let padding = place.iter().zip(self.extents).any(|(mark, extent)| mark.start >= *extent);
+        let at: Vec<String> = place.iter().map(|range| range.text()).collect();
+        let padding = place.iter().zip(self.extents).any(|(range, extent)| range.start >= *extent);
         let held = !sets.is_nobody(set);
         let of = if padding { "padding of " } else { "" };
         Cell {
@@ -268,12 +273,12 @@ impl<'a> Picture<'a> {
     }
 
     /// Returns `[0:4,:,:]`, the blocks that a panel fixes.
-    fn caption(&self, fixed: &[Mark]) -> String {
+    fn caption(&self, fixed: &[DrawnRange]) -> String {
         let mut fixed = fixed.iter();
         let free = [self.rows.dim, self.columns.dim];
         let dims = (0..self.extents.len()).map(|dim| match free.contains(&Some(dim)) {
             true => ":".to_owned(),
-            false => fixed.next().map_or(String::new(), |mark| mark.text()),
+            false => fixed.next().map_or(String::new(), |range| range.text()),
         });
         format!("[{}]", dims.collect::<Vec<_>>().join(","))
     }

@@ -10,8 +10,7 @@ use tilewright_core::{Error, Layout, TensorLayout};
 
 use crate::{
     Band, Cell, Joint, Key, Limits, Paint, Panel, Scene, Subject,
-    colouring::Colouring,
-    sheet::{Sheet, Spot},
+    sheet::{Colouring, Sheet, Spot},
     subject::join,
 };
 

@@ -14,9 +14,8 @@ use tilewright_core::{Counted, Error, Layout, LinearLayout, TensorLayout};
 
 use crate::{
     Cell, Key, Limits, MOST, Paint, Scene, Subject,
-    colouring::Colouring,
     palette::HUES,
-    sheet::{Sheet, Spot, bands, empty, padding},
+    sheet::{Colouring, Sheet, Spot, bands, empty, padding},
     subject::join,
 };
 

@@ -8,13 +8,13 @@ use tilewright_draw::{
     Access, Device, Limits, Relation, Scene, Subject, Waiting, bank_conflicts, banks, conversion,
     coordinates, devices, distribution, fragment, grid, memory, owners, step,
 };
-use tilewright_notation::{Named, Spec};
+use tilewright_notation::{ResolvedLayout, Spec};
 
-fn named(spec: &str) -> Named {
+fn named(spec: &str) -> ResolvedLayout {
     Spec::parse(spec).unwrap().resolve(None, None).unwrap()
 }
 
-fn subject(named: &Named) -> Subject<'_> {
+fn subject(named: &ResolvedLayout) -> Subject<'_> {
     Subject::new(named.layout()).named(named.name()).filled(named.fill())
 }
 

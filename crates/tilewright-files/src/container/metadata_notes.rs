@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use tilewright_core::{ByteOrder, Fill};
 use tilewright_fingerprint::Fingerprint;
-use tilewright_notation::{Named, Spec};
+use tilewright_notation::{ResolvedLayout, Spec};
 
 use super::{format::Opened, target::Section};
 pub use crate::layout::record::LAYOUT_KEY;
@@ -118,7 +118,7 @@ impl Note<'_> {
 
 /// Returns the layout of a note in which the format's name implies the width of packed elements. In older notes the name did not
 /// imply it: if the tensor has the length of elements in whole bytes, the elements are in whole bytes.
-fn as_written(spec: &Spec, named: Named, len: u64) -> Named {
+fn as_written(spec: &Spec, named: ResolvedLayout, len: u64) -> ResolvedLayout {
     let implied = spec.packed_by_name(None, None);
     let whole = named.dtype().and_then(|dtype| dtype.storage_bits());
     let (Some(bits), Some(whole)) = (implied, whole) else { return named };

@@ -9,7 +9,7 @@ use std::{
 };
 
 use tilewright_core::{Dtype, Fill, TensorLayout};
-use tilewright_notation::Named;
+use tilewright_notation::ResolvedLayout;
 
 use super::{
     format::{Container, Format, LocalBox, Member, Opened},
@@ -45,7 +45,7 @@ const FORMAT: Format = Format {
 #[derive(Clone, Debug)]
 pub struct ShardLayout {
     /// The layout of the elements.
-    pub named: Named,
+    pub named: ResolvedLayout,
     /// The element type.
     pub dtype: Dtype,
     /// The width of an element, or of a block of elements.
@@ -150,7 +150,7 @@ fn tensor(
     let ShardedTensor { name, file_dtype, dtype, bits, dims, boxes } = array;
     let about = |said: String| format!("tensor {name:?}: {said}");
     let layout = TensorLayout::row_major(&dims).map_err(|error| about(error.to_string()))?;
-    let named = Named::new("row-major", layout, Some(dtype), None, Fill::Unspecified);
+    let named = ResolvedLayout::new("row-major", layout, Some(dtype), None, Fill::Unspecified);
     let held = ElementLayout::of(&named, dtype, bits, Fill::Unspecified).map_err(about)?;
     let (mut pieces, mut places, mut len) = (Vec::<Piece>::new(), Vec::new(), 0u64);
     for ShardBox { file, at, layout, local, start, extents } in boxes {

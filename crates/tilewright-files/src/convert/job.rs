@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use tilewright_core::{ByteOrder, Fill, Remedy};
-use tilewright_notation::{ArrayLayout, Lists, Named, Spec};
+use tilewright_notation::{ArrayLayout, Lists, ResolvedLayout, Spec};
 use tilewright_relayout::{Elements, Extend, Plan, Program};
 
 use crate::{
@@ -106,7 +106,7 @@ impl Job {
     /// let job = conversion.jobs().iter().find(|job| job.name().contains("k_proj")).unwrap();
     /// assert_eq!(job.from().to_spec(), "bf16[50,200] row-major");
     /// ```
-    pub fn from(&self) -> &Named {
+    pub fn from(&self) -> &ResolvedLayout {
         &self.from.named
     }
 
@@ -124,7 +124,7 @@ impl Job {
     /// let job = conversion.jobs().iter().find(|job| job.name().contains("k_proj")).unwrap();
     /// assert_eq!(job.to().to_spec(), "bf16[50,200] zN");
     /// ```
-    pub fn to(&self) -> &Named {
+    pub fn to(&self) -> &ResolvedLayout {
         &self.to.named
     }
 

@@ -91,9 +91,9 @@ impl Shares {
         Shares { workers, slots, share, piece: PIECE.min(share / 8).max(1), is_remote: false }
     }
 
-    /// Returns the shares of a bound on memory for a remote source whose longest converted tensor has this many bytes, or, with
-    /// `None`, for files. A remote source has more workers with larger pieces, but only as many as can hold that tensor: others
-    /// would read it in short ranges, or with the bytes between them.
+    /// Returns the shares of a bound on memory. `remote` is the length of the longest tensor that is converted from a remote
+    /// source; files have `None`. A remote source has more workers with larger pieces, but only as many as can hold that
+    /// tensor: others would read it in short ranges, or with the bytes between them.
     pub(crate) fn of_source(limit: u64, remote: Option<u64>) -> Shares {
         let Some(longest) = remote else { return Shares::of(limit) };
         let (left, slots) = (limit.saturating_sub(of_output(limit)), Shares::of(limit).slots);

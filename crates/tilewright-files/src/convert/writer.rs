@@ -14,7 +14,7 @@ use std::{
     path::Path,
 };
 
-use tilewright_notation::{Named, Spec};
+use tilewright_notation::{ResolvedLayout, Spec};
 
 use crate::{
     Action, Conversion, Error, Input, Job, Report, Request, Tensor, Watch,
@@ -107,7 +107,7 @@ impl<'a> Writer<'a> {
     pub fn array(
         mut self,
         name: impl Into<String>,
-        layout: &Named,
+        layout: &ResolvedLayout,
         bytes: &'a [u8],
     ) -> Result<Writer<'a>, Error> {
         let (name, len) = (name.into(), bytes.len() as u64);
@@ -254,7 +254,7 @@ impl<'a> Writer<'a> {
 }
 
 /// Returns the stored layout of an array of `len` bytes.
-fn held(layout: &Named, len: u64) -> Result<ElementLayout, String> {
+fn held(layout: &ResolvedLayout, len: u64) -> Result<ElementLayout, String> {
     let (Some(dtype), Some(bits)) = (layout.dtype(), width_in(layout)) else {
         return Err(format!("{} has no element type", layout.to_spec()));
     };

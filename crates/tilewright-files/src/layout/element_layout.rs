@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use tilewright_core::{ByteOrder, Dtype, ElementBlock, Fill, Place, TensorLayout};
-use tilewright_notation::{ArrayLayout, Named};
+use tilewright_notation::{ArrayLayout, ResolvedLayout};
 use tilewright_table::{TABLES, TabledLayout};
 
 use crate::layout::{dtype, gathered::Gathered, order};
@@ -17,7 +17,7 @@ use crate::layout::{dtype, gathered::Gathered, order};
 #[derive(Clone, Debug)]
 pub(crate) struct ElementLayout {
     /// The layout of the elements, with its name.
-    pub(crate) named: Arc<Named>,
+    pub(crate) named: Arc<ResolvedLayout>,
     pub(crate) dtype: Dtype,
     /// The width of an element, or of a block of them.
     pub(crate) bits: u32,
@@ -65,11 +65,11 @@ impl ElementLayout {
         bits: u32,
         fill: Fill,
     ) -> ElementLayout {
-        ElementLayout::alone(Named::new(name, layout, None, None, fill), dtype, bits, fill)
+        ElementLayout::alone(ResolvedLayout::new(name, layout, None, None, fill), dtype, bits, fill)
     }
 
     /// Returns the layout of elements of `bits` bits for a layout that has a name.
-    fn alone(named: Named, dtype: Dtype, bits: u32, fill: Fill) -> ElementLayout {
+    fn alone(named: ResolvedLayout, dtype: Dtype, bits: u32, fill: Fill) -> ElementLayout {
         let odd = dtype.storage_bits().is_some_and(|own| own != bits);
         // The text keeps a width that was given, even if it is the type's own.
         let explicit = (odd || named.explicit_bits() == Some(bits)).then_some(bits);
@@ -86,7 +86,7 @@ impl ElementLayout {
 
     /// Returns the layout of a resolved SPEC for elements of this type and width.
     pub(crate) fn of(
-        named: &Named,
+        named: &ResolvedLayout,
         dtype: Dtype,
         bits: u32,
         fill: Fill,
@@ -121,7 +121,7 @@ impl ElementLayout {
         let wide = order.is_big() && dtype::number_bytes(self.dtype, self.bits) > 1;
         let said = wide.then_some(order);
         if self.named.byte_order() != said {
-            self.named = Arc::new(Named::clone(&self.named).with_byte_order(said));
+            self.named = Arc::new(ResolvedLayout::clone(&self.named).with_byte_order(said));
         }
         Ok(self)
     }
@@ -141,8 +141,10 @@ impl ElementLayout {
         if self.together() > 1 {
             return Err(format!("blocks of {} cannot have index tables", self.dtype));
         }
-        let gathered =
-            Gathered::new(array.clone().with_stored(Named::clone(&self.named)), self.bits)?;
+        let gathered = Gathered::new(
+            array.clone().with_stored(ResolvedLayout::clone(&self.named)),
+            self.bits,
+        )?;
         let (layout, fill) = (gathered.dense().clone(), Fill::Unspecified);
         let by_rows = TensorLayout::row_major(layout.extents()).is_ok_and(|rows| rows == layout);
         let name = if by_rows { "row-major" } else { "dense" };
@@ -258,7 +260,7 @@ impl ElementLayout {
 }
 
 /// Returns the layout of blocks of `n` neighbours along the last dim, if the layout keeps them together.
-fn of_blocks(named: &Named, n: u64) -> Result<TensorLayout, String> {
+fn of_blocks(named: &ResolvedLayout, n: u64) -> Result<TensorLayout, String> {
     let layout = named.layout();
     let apart = || {
         format!(
@@ -294,7 +296,7 @@ pub(crate) fn width(dtype: Dtype) -> Option<u32> {
 }
 
 /// Returns the width of a unit of a layout: of an element, or of a block of elements.
-pub(crate) fn width_in(named: &Named) -> Option<u32> {
+pub(crate) fn width_in(named: &ResolvedLayout) -> Option<u32> {
     named.element_bits().or_else(|| width(named.dtype()?))
 }
 
@@ -383,7 +385,8 @@ mod tests {
         assert_eq!(of(&[3, 0], 1152).unwrap().bytes(), Some(0));
         assert!(of(&[3, 256], 8).unwrap_err().contains("256 are a block of 144 bytes"));
         let bare = Layout::parse("(2,(32,2)):(32,(1,64))").unwrap();
-        let named = Named::new("x", TensorLayout::of(&bare), Some(Dtype::Q8_0), None, Fill::Zero);
+        let named =
+            ResolvedLayout::new("x", TensorLayout::of(&bare), Some(Dtype::Q8_0), None, Fill::Zero);
         assert!(
             ElementLayout::of(&named, Dtype::Q8_0, 272, Fill::Zero)
                 .unwrap()

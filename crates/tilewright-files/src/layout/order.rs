@@ -1,35 +1,35 @@
 //! Layouts that a file format can record itself (row-major, Fortran order), and the shape under which a file stores an array of
 //! any other layout.
 //!
-//! A file stores an array under its [storage shape](Named::storage_shape). Files of earlier versions store it under the digits of
+//! A file stores an array under its [storage shape](ResolvedLayout::storage_shape). Files of earlier versions store it under the digits of
 //! its map, whatever the layout's name was: XLA's tiles without digits of extent 1, bare maps with them. Such files are read as
 //! well. An array that is stored as words has the shape of the words.
 
 use tilewright_core::{Pattern, TensorLayout};
-use tilewright_notation::Named;
+use tilewright_notation::ResolvedLayout;
 
 /// Returns whether the storage is the box of the dims, the last fastest, and is not stored as words. A format whose blocks happen
 /// to have this order (zN of one block) has another box, which readers of that format expect.
-pub(crate) fn is_row_major(named: &Named) -> bool {
+pub(crate) fn is_row_major(named: &ResolvedLayout) -> bool {
     named.stored_as().is_none() && is_by_rows(named)
 }
 
 /// Returns whether the storage is the box of the dims in reverse, the first fastest, and is not stored as words.
-pub(crate) fn is_col_major(named: &Named) -> bool {
+pub(crate) fn is_col_major(named: &ResolvedLayout) -> bool {
     named.stored_as().is_none() && is_by_columns(named)
 }
 
 /// Returns whether the storage is the box of the dims, or of the dims in reverse, stored as words or not.
-pub(crate) fn is_plain(named: &Named) -> bool {
+pub(crate) fn is_plain(named: &ResolvedLayout) -> bool {
     is_by_rows(named) || is_by_columns(named)
 }
 
-fn is_by_rows(named: &Named) -> bool {
+fn is_by_rows(named: &ResolvedLayout) -> bool {
     let layout = named.layout();
     is_dense(layout, &mut (0..layout.rank()).rev()) && named.storage_shape() == layout.extents()
 }
 
-fn is_by_columns(named: &Named) -> bool {
+fn is_by_columns(named: &ResolvedLayout) -> bool {
     let layout = named.layout();
     is_dense(layout, &mut (0..layout.rank()))
         && named.storage_shape().iter().eq(layout.extents().iter().rev())
@@ -77,7 +77,7 @@ mod tests {
 
     use super::*;
 
-    fn named(text: &str) -> Named {
+    fn named(text: &str) -> ResolvedLayout {
         Spec::parse(text).unwrap().resolve(None, None).unwrap()
     }
 
@@ -88,7 +88,7 @@ mod tests {
             let row = TensorLayout::row_major(extents).unwrap();
             let short = row.true_rank() < 2 || row.size() == 0;
             let col = TensorLayout::col_major(extents).unwrap();
-            let bare = |layout| Named::new("", layout, None, None, Fill::Unspecified);
+            let bare = |layout| ResolvedLayout::new("", layout, None, None, Fill::Unspecified);
             let (row, col) = (bare(row), bare(col));
             assert!(is_row_major(&row) && (is_col_major(&col) || short), "{extents:?}");
             assert!(!is_col_major(&row) || short, "{extents:?}");

@@ -9,7 +9,7 @@
 use std::{cell::OnceCell, collections::HashMap};
 
 use tilewright_core::{Dtype, Remedy};
-use tilewright_notation::Named;
+use tilewright_notation::ResolvedLayout;
 use tilewright_table::{Block, TabledLayout};
 
 use crate::{
@@ -111,7 +111,7 @@ impl<'a> Tables<'a> {
 
 /// Checks the order of a tensor's rows by the table beside it, and returns the reason if it is wrong.
 fn said(
-    (tensor, from, to): (&Tensor, &Named, &Named),
+    (tensor, from, to): (&Tensor, &ResolvedLayout, &ResolvedLayout),
     table: &RowTable<'_>,
     sorted: Option<&TabledLayout>,
 ) -> Result<Option<String>, Error> {

@@ -1,7 +1,7 @@
 //! Reading of tensors with information that their file lacks, given by the caller.
 
 use tilewright_core::{ByteOrder, Dtype, TensorLayout};
-use tilewright_notation::{Lists, Named, Spec};
+use tilewright_notation::{Lists, ResolvedLayout, Spec};
 
 use crate::layout::{
     dtype::number_bytes,
@@ -202,9 +202,9 @@ pub(crate) fn reread(
             let named = match dims {
                 Some(dims) => {
                     let layout = TensorLayout::row_major(dims).map_err(|e| e.to_string())?;
-                    Named::new("row-major", layout, Some(dtype), None, fill)
+                    ResolvedLayout::new("row-major", layout, Some(dtype), None, fill)
                 }
-                None => Named::clone(&own.named).with_elements(Some(dtype), None, fill),
+                None => ResolvedLayout::clone(&own.named).with_elements(Some(dtype), None, fill),
             };
             let held = ElementLayout::of(&named, dtype, own_bits(own, dtype), fill);
             (held.map_err(about)?, None)
@@ -256,7 +256,7 @@ fn in_words(
     spec: &Spec,
     dims: Option<&[u64]>,
     dtype: Option<Dtype>,
-) -> Result<Option<Named>, tilewright_notation::Error> {
+) -> Result<Option<ResolvedLayout>, tilewright_notation::Error> {
     // The elements of the file, in order. Bytes may be any storage, in any shape: they are words only if the layout says so, or
     // needs their shape.
     let plain =
@@ -275,7 +275,7 @@ fn in_words(
 /// Returns the layout of a tensor whose layout names its words.
 fn of_words(
     stated: AsStated<'_>,
-    named: Named,
+    named: ResolvedLayout,
     reading: &Reading,
 ) -> Result<ElementLayout, String> {
     let (Some(dtype), Some(bits)) = (named.dtype(), named.element_bits()) else {

@@ -2,7 +2,7 @@
 
 use tilewright_core::{Dtype, Fill, TensorLayout};
 use tilewright_fingerprint::Fingerprint;
-use tilewright_notation::{ArrayLayout, Named};
+use tilewright_notation::{ArrayLayout, ResolvedLayout};
 use tilewright_relayout::{Elements, Plan};
 
 use crate::layout::{element_layout::ElementLayout, record::Recorded};
@@ -260,7 +260,7 @@ impl Tensor {
     /// let named = |name: &str| input.tensors().iter().find(|tensor| tensor.name() == name).unwrap();
     /// assert_eq!(named("mask.bool").layout().to_spec(), "pred[5,9] row-major");
     /// ```
-    pub fn layout(&self) -> &Named {
+    pub fn layout(&self) -> &ResolvedLayout {
         &self.held.named
     }
 

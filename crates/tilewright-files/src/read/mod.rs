@@ -17,7 +17,7 @@ use std::{cell::Cell, ops::Range};
 
 use run::Run;
 use tilewright_core::{ByteOrder, Fill, TensorLayout};
-use tilewright_notation::{Named, Spec};
+use tilewright_notation::{ResolvedLayout, Spec};
 use tilewright_relayout::{Elements, Plan, Program};
 use tilewright_transfer::Limits;
 
@@ -137,10 +137,10 @@ impl Input {
     /// let named = input.layout_as(tensor, &words).unwrap();
     /// assert_eq!(named.layout().size(), 8 * tensor.layout().layout().size());
     /// ```
-    pub fn layout_as(&self, tensor: &Tensor, reading: &Reading) -> Result<Named, Error> {
+    pub fn layout_as(&self, tensor: &Tensor, reading: &Reading) -> Result<ResolvedLayout, Error> {
         let lists = FileLists::of(self).beside(&tensor.name);
         let held = read_as(tensor, reading, &lists).map_err(|why| why.alone(&self.path))?;
-        Ok(Named::clone(&held.named))
+        Ok(ResolvedLayout::clone(&held.named))
     }
 
     /// Returns a reader of a tensor that is read as a caller describes it: words that hold smaller elements, such as `GPTQ` of
@@ -266,7 +266,7 @@ fn checked(name: &str, from: &ElementLayout, asked: &[Range<u64>]) -> Result<Are
 /// Returns the layout of an array of these dims, the last fastest.
 fn plain(from: &ElementLayout, dims: &[u64]) -> Result<ElementLayout, String> {
     let layout = TensorLayout::row_major(dims).map_err(|error| error.to_string())?;
-    let named = Named::new("row-major", layout, None, None, Fill::Unspecified);
+    let named = ResolvedLayout::new("row-major", layout, None, None, Fill::Unspecified);
     let held = ElementLayout::of(&named, from.dtype, from.bits, Fill::Unspecified)?;
     held.ordered(ByteOrder::Little)
 }
@@ -281,7 +281,7 @@ impl Reader<'_> {
     /// let reader = input.reader(&input.tensors()[0], None, None).unwrap();
     /// assert_eq!(reader.layout().layout().extents(), input.tensors()[0].dims());
     /// ```
-    pub fn layout(&self) -> &Named {
+    pub fn layout(&self) -> &ResolvedLayout {
         &self.to.named
     }
 

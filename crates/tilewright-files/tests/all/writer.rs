@@ -4,11 +4,11 @@ use std::fs;
 
 use tilewright_core::Fill;
 use tilewright_files::{Error, Input, Reading, Report, Request, Watch, Writer, open};
-use tilewright_notation::Named;
+use tilewright_notation::ResolvedLayout;
 
 use crate::common::*;
 
-fn named(text: &str) -> Named {
+fn named(text: &str) -> ResolvedLayout {
     spec(text).resolve(None, None).unwrap()
 }
 

@@ -1,9 +1,7 @@
 //! The catalogue of named formats: one line a format, as data.
 //!
 //! A pattern whose digits have constants for sizes, the constants by element width, and where it is
-//! defined. The lines are in files by kind: of processors and their makers in `hardware.rs`, of libraries of kernels in
-//! `kernels.rs`, of files of weights in `checkpoints.rs`; those with index tables are in `with_tables.rs`. Each has a
-//! file of offsets in `corpus/formats`, from a formula that knows nothing of patterns.
+//! defined. The lines are in `formats.rs`; those with index tables are in `with_tables.rs`. Each has a file of offsets in `corpus/formats`, from a formula that knows nothing of patterns.
 //! Users can add formats to the catalogue of this process.
 //!
 //! Rows share constants of patterns, names of dims, and the quantisation that a format presumes. A constant is a size by the width of an element, as its vendor counts it. Of a product with a weight, K is the dim
@@ -11,20 +9,16 @@
 //! the array, whatever the order of the storage is. [`Quantised`] says what a format of weights presumes of the model
 //! that holds them.
 
-mod checkpoints;
-mod hardware;
-mod kernels;
-mod refused;
+mod formats;
 pub(crate) mod with_tables;
-
-pub(crate) use refused::refused;
-pub use with_tables::{TabledFormat, formats_with_tables};
 
 use std::sync::{PoisonError, RwLock};
 
 use tilewright_core::Dtype;
 
 use crate::Error;
+pub(crate) use formats::refused;
+pub use with_tables::{TabledFormat, formats_with_tables};
 
 /// A named format: a pattern and its constants.
 ///
@@ -192,19 +186,19 @@ const fn rows(maker: &'static str, purpose: &'static str, formats: &'static [For
 /// The groups that are known.
 fn known() -> impl Iterator<Item = &'static GroupRows> + Clone {
     [
-        hardware::ASCEND_ROWS,
-        hardware::NVIDIA_ROWS,
-        hardware::TILES_ROWS,
-        checkpoints::PACKED_ROWS,
-        kernels::MARLIN_ROWS,
-        checkpoints::GGML_ROWS,
-        kernels::FLASHINFER_ROWS,
-        kernels::AITER_ROWS,
-        kernels::TRITON_ROWS,
-        kernels::DEEPGEMM_ROWS,
-        checkpoints::CACHES_ROWS,
-        kernels::FUSED_ROWS,
-        hardware::FRAGMENTS_ROWS,
+        formats::ASCEND_ROWS,
+        formats::NVIDIA_ROWS,
+        formats::TILES_ROWS,
+        formats::PACKED_ROWS,
+        formats::MARLIN_ROWS,
+        formats::GGML_ROWS,
+        formats::FLASHINFER_ROWS,
+        formats::AITER_ROWS,
+        formats::TRITON_ROWS,
+        formats::DEEPGEMM_ROWS,
+        formats::CACHES_ROWS,
+        formats::FUSED_ROWS,
+        formats::FRAGMENTS_ROWS,
     ]
     .into_iter()
     .flatten()

@@ -13,7 +13,7 @@ use tilewright_table::Table;
 
 use crate::{
     Error,
-    scan::{Scanner, outside},
+    literal::{Scanner, outside},
 };
 
 /// A named format with an index table.

@@ -38,10 +38,10 @@ use tilewright_scan::{Iter, MEMORY, Term, TileText, eat_script};
 
 use super::arrays::strided::unsupported;
 use crate::{
-    Error, Named,
+    Error, ResolvedLayout,
+    literal::{Scanner, tuple},
     notation::Notation,
-    parsed_spec::{Given, ParsedSpec, Resolved},
-    scan::{Scanner, tuple},
+    parsed_spec::{Given, ParsedSpec},
 };
 
 pub(super) const DIALECT: Notation =
@@ -220,9 +220,9 @@ impl ParsedSpec for Axe {
         rank <= MAX_MODES
     }
 
-    fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
+    fn resolve(&self, given: &Given<'_>) -> Result<ResolvedLayout, Error> {
         let own = self.tile.extents();
-        Ok(Resolved::plain(self.layout(given.dims.unwrap_or(&own))?, given))
+        Ok(ResolvedLayout::plain(self.layout(given.dims.unwrap_or(&own))?, given))
     }
 
     fn distribution(&self, given: &Given<'_>) -> Result<Option<LinearLayout>, Error> {
@@ -234,7 +234,7 @@ impl ParsedSpec for Axe {
 }
 
 /// The layout as a tile, with its swizzle.
-fn print(named: &Named) -> Result<String, Error> {
+fn print(named: &ResolvedLayout) -> Result<String, Error> {
     let tensor = named.layout();
     let layout = tensor.layout();
     if !tensor.is_strided() || *tensor != TensorLayout::of(layout) {

@@ -28,10 +28,10 @@ use std::{fmt, sync::Arc};
 use tilewright_core::{Layout, MAX_MODES, MAX_STEPS, Step, TensorLayout};
 
 use crate::{
-    Error, Named,
+    Error, ResolvedLayout,
+    literal::{Scanner, parsed, tuple},
     notation::Notation,
-    parsed_spec::{Given, ParsedSpec, Resolved},
-    scan::{Scanner, parsed, tuple},
+    parsed_spec::{Given, ParsedSpec},
 };
 
 pub(super) const DIALECT: Notation =
@@ -152,7 +152,7 @@ pub(crate) fn spell(tensor: &TensorLayout) -> String {
 }
 
 /// The layout as CuTe text with its suffixes.
-fn print(named: &Named) -> Result<String, Error> {
+fn print(named: &ResolvedLayout) -> Result<String, Error> {
     if named.layout().is_strided() {
         return Ok(spell(named.layout()));
     }
@@ -176,10 +176,10 @@ impl ParsedSpec for Cute {
         rank == self.tensor.rank()
     }
 
-    fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
+    fn resolve(&self, given: &Given<'_>) -> Result<ResolvedLayout, Error> {
         given.agree_dims(self, self.tensor.extents())?;
         let alone = self.tensor == TensorLayout::of(self.tensor.layout());
         let bare = alone && given.dims.is_none() && given.dtype.is_none();
-        Ok(Resolved { bare, ..Resolved::plain(self.tensor.clone(), given) })
+        Ok(ResolvedLayout { bare, ..ResolvedLayout::plain(self.tensor.clone(), given) })
     }
 }

@@ -50,10 +50,10 @@ use tilewright_core::{
 };
 
 use crate::{
-    Error, Named,
+    Error, ResolvedLayout,
+    literal::{Scanner, parsed},
     notation::Notation,
-    parsed_spec::{Given, ParsedSpec, Resolved},
-    scan::{Scanner, parsed},
+    parsed_spec::{Given, ParsedSpec},
 };
 
 pub(super) const DIALECT: Notation = Notation::new(
@@ -87,7 +87,7 @@ fn read(text: &str) -> Result<Arc<dyn ParsedSpec>, Error> {
 }
 
 /// The layout in C++.
-fn print(named: &Named) -> Result<String, Error> {
+fn print(named: &ResolvedLayout) -> Result<String, Error> {
     let tensor = named.layout();
     let layout = tensor.layout();
     if *tensor != TensorLayout::of(layout) || layout.offset() != 0 {
@@ -206,7 +206,7 @@ impl ParsedSpec for Pointed {
         rank == self.layout.rank()
     }
 
-    fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
+    fn resolve(&self, given: &Given<'_>) -> Result<ResolvedLayout, Error> {
         let stored = given.dtype.and_then(|dtype| dtype.bits()).map(u64::from);
         let bits = match self.over {
             Over::Bytes(Some(own)) if stored.is_some_and(|bits| bits != own) => {
@@ -224,7 +224,7 @@ impl ParsedSpec for Pointed {
         let layout = TensorLayout::of(&self.layout(bits)?);
         given.agree_dims(self, layout.extents())?;
         let bare = given.dims.is_none() && given.dtype.is_none();
-        Ok(Resolved { bare, ..Resolved::plain(layout, given) })
+        Ok(ResolvedLayout { bare, ..ResolvedLayout::plain(layout, given) })
     }
 }
 

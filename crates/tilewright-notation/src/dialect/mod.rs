@@ -11,26 +11,58 @@
 //! Texts of layouts are read in many places: arguments, expressions, metadata of files, answers. So what is added is
 //! added for the whole process, as formats are, and stays as long as it.
 
-mod arrays;
+mod arrays {
+    //! Dialects of libraries of arrays: one stride a dim, or an order of dims.
+
+    pub(super) mod arrow;
+    pub(super) mod dlpack;
+    pub(super) mod gguf;
+    pub(super) mod halide;
+    pub(super) mod mdspan;
+    pub(super) mod numpy;
+    pub(super) mod safetensors;
+    pub(super) mod strided;
+    pub(super) mod torch;
+}
 #[cfg(feature = "axe")]
 mod axe;
-mod compilers;
+mod compilers {
+    //! Dialects of compilers and of the libraries of kernels that they call.
+
+    pub(super) mod affine;
+    pub(super) mod hlo;
+    pub(super) mod jax;
+    pub(super) mod linear;
+    pub(super) mod mlir;
+    pub(super) mod onednn;
+    pub(super) mod triton;
+}
 mod cute;
 mod cutlass;
-mod patterns;
+mod patterns {
+    //! Dialects of digits: patterns, named formats, orders of dims, and the canonical form that they print from.
+
+    pub(super) mod canonical;
+    pub(super) mod einops;
+    pub(super) mod format;
+    pub(super) mod order;
+    pub(super) mod pack;
+    pub(super) mod pattern;
+    pub(super) mod template;
+}
 mod shape;
-#[cfg(test)]
-mod tests;
 
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::{
     Error, catalogue,
+    literal::{did_you_mean, distance},
     notation::Notation,
-    scan::{did_you_mean, distance},
 };
-
-pub use crate::parsed_spec::{Given, ParsedSpec, Resolved};
+pub use crate::{
+    ResolvedLayout,
+    parsed_spec::{Given, ParsedSpec},
+};
 pub(crate) use cute::spell as spell_cute;
 #[cfg(feature = "formats")]
 pub(crate) use patterns::format::parts_of;
@@ -287,7 +319,7 @@ pub fn notations() -> &'static [Notation] {
 /// Adds a notation to those of this process: every text of a layout that is read from then on may be written in it,
 /// and every layout is printed in it where all notations are listed.
 ///
-/// Its texts mean nothing elsewhere: [`Named::to_spec`](crate::Named::to_spec) expresses such a layout in another notation.
+/// Its texts mean nothing elsewhere: [`ResolvedLayout::to_spec`](crate::ResolvedLayout::to_spec) expresses such a layout in another notation.
 ///
 /// # Errors
 /// [parse](Error::is_parse) for a name that is none, or is taken; [limit](Error::is_limit) beyond 100 notations.
@@ -295,7 +327,7 @@ pub fn notations() -> &'static [Notation] {
 /// ```
 /// use std::{fmt, sync::Arc};
 /// use tilewright_core::TensorLayout;
-/// use tilewright_notation::dialect::{Given, ParsedSpec, Resolved};
+/// use tilewright_notation::dialect::{Given, ParsedSpec, ResolvedLayout};
 /// use tilewright_notation::{Error, Notation, Spec, add_notation};
 ///
 /// /// `fortran:(2,3)`, the first dim fastest.
@@ -316,9 +348,9 @@ pub fn notations() -> &'static [Notation] {
 ///     fn fits(&self, rank: usize) -> bool {
 ///         rank == self.0.len()
 ///     }
-///     fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
+///     fn resolve(&self, given: &Given<'_>) -> Result<ResolvedLayout, Error> {
 ///         given.agree_dims(self, &self.0)?;
-///         Ok(Resolved::plain(TensorLayout::col_major(&self.0)?, given))
+///         Ok(ResolvedLayout::plain(TensorLayout::col_major(&self.0)?, given))
 ///     }
 /// }
 ///
@@ -369,5 +401,175 @@ fn check_name(name: &str, all: &[Notation]) -> Result<(), String> {
     match formats.find(|format| numbers(format)) {
         Some(format) => Err(format!("`{name}` begins the name of the format `{format}`")),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    //! Tests of every dialect: the examples in its header are true, and what it prints reads back.
+
+    use std::{fs, path::PathBuf};
+
+    use super::*;
+    use crate::{ResolvedLayout, Spec};
+
+    /// One line of a header's table: a text, the array it is resolved for, and the layout it gives, or
+    /// words of the error.
+    struct Example {
+        text: String,
+        array: String,
+        layout: String,
+    }
+
+    /// The examples in the header of a dialect's file.
+    fn examples(dialect: &str) -> Vec<Example> {
+        let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/dialect");
+        let folders = ["", "arrays", "compilers", "patterns"];
+        let mut paths = folders.iter().map(|name| folder.join(name).join(format!("{dialect}.rs")));
+        let path = paths.find(|path| path.exists());
+        let path = path.unwrap_or_else(|| panic!("no file for `{dialect}`"));
+        let file = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let header = file.lines().map_while(|line| line.strip_prefix("//!"));
+        header
+            .filter_map(|line| line.trim().strip_prefix('|')?.strip_suffix('|'))
+            .skip(2)
+            .map(row)
+            .collect()
+    }
+
+    fn row(line: &str) -> Example {
+        // A bar inside backticks is escaped, as Markdown asks.
+        let line = line.replace("\\|", "\u{1}");
+        let cells: Vec<String> =
+            line.split('|').map(|cell| cell.trim().replace('\u{1}', "|")).collect();
+        let [text, array, layout] = &cells[..] else { panic!("three cells: {line}") };
+        let bare = |cell: &str| cell.trim_matches('`').to_owned();
+        let layout = if layout.starts_with("error:") { layout.clone() } else { bare(layout) };
+        Example { text: bare(text), array: bare(array), layout }
+    }
+
+    fn resolve(text: &str, array: &str) -> Result<ResolvedLayout, Error> {
+        if array.is_empty() {
+            return Spec::parse(text)?.resolve(None, None);
+        }
+        let array =
+            Spec::parse(&format!("{array} row-major")).unwrap().resolve(None, None).unwrap();
+        Spec::parse(text)?.resolve(Some(array.layout().extents()), array.dtype())
+    }
+
+    #[test]
+    fn the_examples_of_every_header_are_true() {
+        for dialect in DIALECTS {
+            let examples = examples(dialect.name);
+            let (errors, layouts): (Vec<_>, Vec<_>) =
+                examples.iter().partition(|example| example.layout.starts_with("error:"));
+            assert!(layouts.len() >= 2 && !errors.is_empty(), "{}: too few examples", dialect.name);
+            for Example { text, array, layout } in &examples {
+                match (resolve(text, array), layout.strip_prefix("error: ")) {
+                    (Ok(named), None) => assert_eq!(spell_cute(named.layout()), *layout, "{text}"),
+                    (Err(error), Some(words)) => {
+                        assert!(error.to_string().contains(words), "{text}: {error}");
+                    }
+                    (Ok(named), Some(_)) => {
+                        panic!("{text} reads as {}", spell_cute(named.layout()))
+                    }
+                    (Err(error), None) => panic!("{}", error.render()),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_example_is_read_by_its_own_dialect_and_prints_as_the_same_map() {
+        for dialect in DIALECTS {
+            for Example { text, array, layout } in examples(dialect.name) {
+                if layout.starts_with("error:") {
+                    continue;
+                }
+                let named = resolve(&text, &array).unwrap();
+                let said = match dialect.print(&named) {
+                    Ok(said) => said,
+                    Err(error) => panic!("{text} is not printed as {}: {error}", dialect.name),
+                };
+                let again = read(&said, DIALECTS).unwrap_or_else(|e| panic!("{said}: {e}")).reading;
+                let extents = named.layout().extents();
+                let given = Given::new(Some(extents), named.dtype());
+                let again = again.resolve(&given).unwrap_or_else(|e| panic!("{said}: {e}")).layout;
+                assert_eq!(again.capacity(), named.layout().capacity(), "{said}");
+                assert_eq!(again.same_function(named.layout()), Ok(true), "{text} as {said}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_and_files_are_one() {
+        let names: Vec<&str> = DIALECTS.iter().map(|dialect| dialect.name).collect();
+        for (at, dialect) in DIALECTS.iter().enumerate() {
+            assert!(!names[..at].contains(&dialect.name), "{} twice", dialect.name);
+            assert!(!dialect.about.is_empty());
+        }
+    }
+
+    /// A text with one character left out, or replaced by one of two bytes, and what is left of it when it ends early.
+    fn near(text: &str) -> Vec<String> {
+        let edits = text.char_indices().flat_map(|(at, c)| {
+            let (head, tail) = (&text[..at], &text[at + c.len_utf8()..]);
+            [head.to_owned(), format!("{head}{tail}"), format!("{head}é{tail}")]
+        });
+        edits.collect()
+    }
+
+    #[test]
+    fn what_is_nearly_an_example_is_read_or_pointed_at() {
+        let mut refused = 0;
+        for dialect in DIALECTS {
+            for Example { text, array, .. } in examples(dialect.name) {
+                for text in near(&text).into_iter().step_by(tilewright_testing::cases(1, 9)) {
+                    let error = match Spec::parse(&text) {
+                        Ok(spec) => {
+                            // A text that was read prints as a text that is read as the same layout.
+                            let canonical = spec.to_string();
+                            let again = Spec::parse(&canonical)
+                                .unwrap_or_else(|e| panic!("{}", e.render()));
+                            assert_eq!(again.to_string(), canonical, "{text}");
+                            let _ = resolve(&text, &array);
+                            continue;
+                        }
+                        Err(error) => error,
+                    };
+                    let (from, to) = error.span().unwrap_or((0, 0));
+                    assert!(from <= to && to <= text.len(), "{text}: {error}");
+                    assert!(
+                        text.is_char_boundary(from) && text.is_char_boundary(to),
+                        "{text}: {error}"
+                    );
+                    assert!(error.render().contains(&error.to_string()), "{text}");
+                    refused += 1;
+                }
+            }
+        }
+        assert!(refused > tilewright_testing::cases(3000, 750), "{refused}");
+    }
+
+    #[test]
+    fn a_prefix_decides_and_changes_no_meaning() {
+        for dialect in DIALECTS {
+            for Example { text, array, layout } in examples(dialect.name) {
+                let bare = text.split_once(':').map_or(text.as_str(), |(name, rest)| {
+                    if dialect.is_called(name.trim_end()) { rest } else { &text }
+                });
+                for name in [dialect.name].iter().chain(dialect.aliases) {
+                    let prefixed = resolve(&format!("{name}:{bare}"), &array);
+                    match prefixed {
+                        Ok(named) => {
+                            assert_eq!(spell_cute(named.layout()), layout, "{name}:{bare}")
+                        }
+                        Err(error) => {
+                            assert!(layout.starts_with("error:"), "{name}:{bare}: {error}")
+                        }
+                    }
+                }
+            }
+        }
     }
 }

@@ -25,11 +25,11 @@ use tilewright_core::{Dtype, Fill, LinearLayout, MAX_MODES, ParseError};
 
 use super::{All, ReadText, compilers::linear};
 use crate::{
-    Error, Named,
+    Error, ResolvedLayout,
     dtype::dtype,
+    literal::{Scanner, comma, parsed},
     notation::Notation,
-    parsed_spec::{Given, ParsedSpec, Resolved},
-    scan::{Scanner, comma, parsed},
+    parsed_spec::{Given, ParsedSpec},
 };
 
 pub(super) const DIALECT: Notation =
@@ -169,7 +169,7 @@ impl ParsedSpec for Shaped {
         rank == self.dims.len() && self.inner.reading.fits(rank)
     }
 
-    fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
+    fn resolve(&self, given: &Given<'_>) -> Result<ResolvedLayout, Error> {
         given.agree_dims(self, &self.dims)?;
         let dtype = given.agree_dtype(self, self.dtype)?;
         let mut resolved = self.inner.reading.of_array(&Given { dims: Some(&self.dims), dtype })?;
@@ -201,7 +201,7 @@ impl ParsedSpec for Shaped {
 }
 
 /// The array with its layout as modes and strides, which can express every layout.
-fn print(named: &Named) -> Result<String, Error> {
+fn print(named: &ResolvedLayout) -> Result<String, Error> {
     let dims = named.layout().extents();
     let shape = spell(named.dtype(), dims, named.explicit_bits(), named.fill());
     Ok(format!("{shape} {}", super::spell_cute(named.layout())))

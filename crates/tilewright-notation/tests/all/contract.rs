@@ -1,9 +1,13 @@
 //! The contract of a SPEC: every example, every error.
 
 use tilewright_core::{Dtype, Fill, Place};
-use tilewright_notation::{Error, Named, Spec, dtype, notations};
+use tilewright_notation::{Error, ResolvedLayout, Spec, dtype, notations};
 
-fn resolve(text: &str, dims: Option<&[u64]>, element: Option<&str>) -> Result<Named, Error> {
+fn resolve(
+    text: &str,
+    dims: Option<&[u64]>,
+    element: Option<&str>,
+) -> Result<ResolvedLayout, Error> {
     Spec::parse(text)?.resolve(dims, element.map(|name| dtype(name).unwrap()))
 }
 
@@ -21,7 +25,7 @@ fn error(text: &str) -> Error {
     Spec::parse(text).expect_err(text)
 }
 
-fn print(named: &Named, notation: &str) -> Result<String, Error> {
+fn print(named: &ResolvedLayout, notation: &str) -> Result<String, Error> {
     notations().iter().find(|n| n.name() == notation).unwrap().print(named)
 }
 
@@ -493,7 +497,7 @@ fn specs_for_metadata_keep_the_name() {
 fn a_name_that_no_longer_says_the_layout_is_dropped() {
     let zn = resolve("zN", Some(&[100, 100]), Some("f16")).unwrap();
     let wider = zn.layout().with_capacity(20_000).unwrap();
-    let named = Named::new(zn.name(), wider, zn.dtype(), Some(16), Fill::Highest);
+    let named = ResolvedLayout::new(zn.name(), wider, zn.dtype(), Some(16), Fill::Highest);
     let text = named.to_spec();
     assert_eq!(
         text,

@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 
 use tilewright_core::Dtype;
-use tilewright_notation::{Named, Recognised, Spec, catalogue, recognise};
+use tilewright_notation::{Recognised, ResolvedLayout, Spec, catalogue, recognise};
 
-fn resolve(text: &str, dims: &[u64], dtype: Option<Dtype>) -> Option<Named> {
+fn resolve(text: &str, dims: &[u64], dtype: Option<Dtype>) -> Option<ResolvedLayout> {
     Spec::parse(text).ok()?.resolve(Some(dims), dtype).ok()
 }
 
 /// The dims that the example of a format is for, and some that its blocks do not divide; or the first two of these.
-fn arrays(example: &Named) -> Vec<Vec<u64>> {
+fn arrays(example: &ResolvedLayout) -> Vec<Vec<u64>> {
     let dims = example.layout().extents();
     let changed = |by: fn(u64) -> u64| dims.iter().map(|&dim| by(dim)).collect();
     let mut arrays = vec![dims.to_vec(), changed(|dim| dim + 1), changed(|dim| (dim / 2).max(1))];
@@ -47,7 +47,7 @@ fn every_name_reads_as_the_layout_that_has_it() {
 #[test]
 fn a_name_is_of_one_layout() {
     let dims = [32, 48];
-    let mut layouts: HashMap<String, Named> = HashMap::new();
+    let mut layouts: HashMap<String, ResolvedLayout> = HashMap::new();
     for format in catalogue() {
         let Some(named) = resolve(&format!("format:{}", format.name), &dims, Some(Dtype::F16))
         else {
@@ -112,7 +112,7 @@ fn names_do_not_depend_on_the_notation() {
     let (mut seen, step) = (0, tilewright_testing::cases(1, 5));
     for format in catalogue().step_by(step) {
         let named = Spec::parse(format.example).unwrap().resolve(None, None).unwrap();
-        let names = |named: &Named| -> Vec<String> {
+        let names = |named: &ResolvedLayout| -> Vec<String> {
             let names = recognise(named).into_iter().map(|known| known.name);
             names.filter(|name| !name.contains('[')).collect()
         };

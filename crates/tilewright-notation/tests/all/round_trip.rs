@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use tilewright_core::{Fill, Layout, Mode, TensorLayout};
-use tilewright_notation::{Named, Spec, dtype, notations};
+use tilewright_notation::{ResolvedLayout, Spec, dtype, notations};
 
 const ELEMENTS: [&str; 8] = ["pred", "s4", "u8", "bf16", "f32", "c128", "f8e4m3fn", "f4e2m1fn"];
 
@@ -80,7 +80,7 @@ fn cute() -> impl Strategy<Value = String> {
     )
 }
 
-fn check(named: &Named) {
+fn check(named: &ResolvedLayout) {
     let text = named.to_spec();
     let again = Spec::parse(&text).unwrap_or_else(|e| panic!("{}", e.render())).resolve(None, None);
     let again = again.unwrap_or_else(|e| panic!("{text}: {e}"));
@@ -94,7 +94,7 @@ fn check(named: &Named) {
 }
 
 /// Checks that what a notation prints reads back to the same map, and returns how many printed.
-fn check_prints(named: &Named) -> Vec<&'static str> {
+fn check_prints(named: &ResolvedLayout) -> Vec<&'static str> {
     let tensor = named.layout();
     let mut said = Vec::new();
     for notation in notations() {
@@ -136,7 +136,7 @@ proptest! {
         let said = check_prints(&named);
         prop_assert!(said.contains(&"cute") && said.contains(&"pattern") && said.contains(&"hlo"));
         // The same layout under no name at all.
-        let plain = Named::new("", named.layout().clone(), element, None, Fill::Unspecified);
+        let plain = ResolvedLayout::new("", named.layout().clone(), element, None, Fill::Unspecified);
         check(&plain);
         prop_assert!(check_prints(&plain).len() >= 3);
     }
@@ -147,7 +147,7 @@ proptest! {
         let named = Spec::parse(&text).unwrap().resolve(Some(&dims), element).unwrap();
         check(&named);
         prop_assert!(check_prints(&named).contains(&"hlo"));
-        check(&Named::new("?", named.layout().clone(), element, Some(7), Fill::One));
+        check(&ResolvedLayout::new("?", named.layout().clone(), element, Some(7), Fill::One));
     }
 
     #[test]
@@ -155,7 +155,7 @@ proptest! {
         let named = Spec::parse(&text).unwrap().resolve(None, element.map(|e| dtype(e).unwrap())).unwrap();
         check(&named);
         prop_assert!(check_prints(&named).contains(&"cute"));
-        check(&Named::new(named.name(), named.layout().clone(), named.dtype(), bits, fill));
+        check(&ResolvedLayout::new(named.name(), named.layout().clone(), named.dtype(), bits, fill));
     }
 
     #[test]
@@ -169,7 +169,7 @@ proptest! {
         let named = Spec::parse(spec).unwrap().resolve(Some(&dims), f16).unwrap();
         check(&named);
         prop_assert!(check_prints(&named).len() >= 3);
-        let dressed = Named::new(spec, named.layout().clone(), f16, bits, fill);
+        let dressed = ResolvedLayout::new(spec, named.layout().clone(), f16, bits, fill);
         check(&dressed);
         prop_assert!(dressed.to_spec().contains(spec));
     }
@@ -239,7 +239,8 @@ fn layouts_with_steps_and_no_name() {
     for (text, dims) in [("{2,1,0:T(2,*,4)}", &[4, 3, 5][..]), ("{1,0:T(3,4)(2,1)}", &[7, 9])] {
         let named = Spec::parse(text).unwrap().resolve(Some(dims), None).unwrap();
         assert!(!named.layout().is_strided(), "{text}");
-        let plain = Named::new("", named.layout().clone(), dtype("f32").ok(), Some(3), Fill::Zero);
+        let plain =
+            ResolvedLayout::new("", named.layout().clone(), dtype("f32").ok(), Some(3), Fill::Zero);
         check(&plain);
         assert!(plain.to_spec().contains(" steps "), "{}", plain.to_spec());
     }

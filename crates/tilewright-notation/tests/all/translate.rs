@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use tilewright_core::{Fill, Layout, Mode, Profile, Swizzle, TensorLayout};
-use tilewright_notation::{Error, Named, Notation, Spec, dtype, notations};
+use tilewright_notation::{Error, Notation, ResolvedLayout, Spec, dtype, notations};
 
 const LAYOUTS: u64 = 10_000;
 
@@ -153,12 +153,12 @@ fn layout(random: &mut Random) -> TensorLayout {
     }
 }
 
-fn named(random: &mut Random) -> Named {
+fn named(random: &mut Random) -> ResolvedLayout {
     let elements =
         ["pred", "s4", "u8", "bf16", "f32", "c128", "f8e4m3fn", "f4e2m1fn", "s64", "f8e3m4"];
     let element = elements.get(random.below(14) as usize).map(|name| dtype(name).unwrap());
     let bits = random.one_in(12).then_some(4);
-    Named::new("", layout(random), element, bits, Fill::Unspecified)
+    ResolvedLayout::new("", layout(random), element, bits, Fill::Unspecified)
 }
 
 /// What every refusal names one of.
@@ -196,7 +196,7 @@ const FEATURES: &[&str] = &[
     "strides do not determine a name",
 ];
 
-fn check_refusal(notation: &Notation, named: &Named, error: &Error) {
+fn check_refusal(notation: &Notation, named: &ResolvedLayout, error: &Error) {
     let text = error.to_string();
     assert!(
         error.is_unsupported() || error.is_overflow() || error.is_limit(),
@@ -220,7 +220,7 @@ fn is_same(one: &TensorLayout, other: &TensorLayout) -> bool {
 }
 
 /// What the text of a notation means for this array; it must be the same map of the same array.
-fn read_back(notation: &Notation, named: &Named, text: &str) -> Named {
+fn read_back(notation: &Notation, named: &ResolvedLayout, text: &str) -> ResolvedLayout {
     let spec = Spec::parse(text).unwrap_or_else(|e| panic!("{}: {}", notation.name(), e.render()));
     let dims = named.layout().extents();
     assert!(spec.fits(dims.len()), "{text}");

@@ -1,9 +1,11 @@
 //! `NAME^T`: the format of the array whose last two dims are exchanged.
 
-use tilewright_notation::{Named, Spec, catalogue, recognise};
+use tilewright_notation::{ResolvedLayout, Spec, catalogue, recognise};
 
 /// A format's example, its SPEC alone, and the array of it with the last two dims exchanged.
-fn pair(example: &str) -> Option<(Named, Result<Named, tilewright_notation::Error>)> {
+fn pair(
+    example: &str,
+) -> Option<(ResolvedLayout, Result<ResolvedLayout, tilewright_notation::Error>)> {
     let named = Spec::parse(example).unwrap().resolve(None, None).unwrap();
     let mut dims = named.layout().extents().to_vec();
     let rank = dims.len();

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use tilewright::{
-    Layout, Named,
+    Layout, ResolvedLayout,
     ask::BankConflicts,
     draw::{
         Access, Limits, NoAccess, Scene, access as read_at_once, banks, conflicts, conversion,
@@ -98,7 +98,7 @@ impl PyDrawing {
 pub(crate) struct DrawingKind<'a> {
     pub(crate) name: &'a str,
     /// The other layout of a conversion.
-    pub(crate) to: Option<&'a Named>,
+    pub(crate) to: Option<&'a ResolvedLayout>,
     /// The number of threads that hold the elements, and the number of elements of each.
     pub(crate) threads: Option<(u64, u64)>,
     /// The number of elements that a thread reads at once.
@@ -135,7 +135,7 @@ impl DrawingKind<'_> {
 }
 
 impl PyDrawing {
-    pub(crate) fn of(named: &Named, kind: &DrawingKind<'_>) -> PyResult<PyDrawing> {
+    pub(crate) fn of(named: &ResolvedLayout, kind: &DrawingKind<'_>) -> PyResult<PyDrawing> {
         let (limits, own) = (Limits::default(), subject(named));
         let scene = match (kind.name, kind.to, kind.threads, kind.vector) {
             ("grid", None, None, None) => grid(&own, &limits),
@@ -162,7 +162,7 @@ impl PyDrawing {
     }
 
     /// Returns the picture of one array in two layouts.
-    pub(crate) fn of_conversion(from: &Named, to: &Named) -> PyResult<PyDrawing> {
+    pub(crate) fn of_conversion(from: &ResolvedLayout, to: &ResolvedLayout) -> PyResult<PyDrawing> {
         conversion(&subject(from), &subject(to), &Limits::default()).raised().map(PyDrawing)
     }
 
@@ -177,12 +177,12 @@ impl PyDrawing {
     }
 
     /// Returns the picture of the storage of each element, as a part of a page of bounded size.
-    pub(crate) fn small_grid(named: &Named) -> Result<String, Error> {
+    pub(crate) fn small_grid(named: &ResolvedLayout) -> Result<String, Error> {
         small(|limits| grid(&subject(named), limits))
     }
 
     /// Returns a text for a notebook, with the picture of one array in two layouts below it if there is one.
-    pub(crate) fn below(text: &str, from: &Named, to: &Named) -> String {
+    pub(crate) fn below(text: &str, from: &ResolvedLayout, to: &ResolvedLayout) -> String {
         let picture = small(|limits| conversion(&subject(from), &subject(to), limits));
         format!("<pre>{}</pre>{}", html(text), picture.unwrap_or_default())
     }
@@ -213,7 +213,7 @@ fn small(draw: impl Fn(&Limits) -> Result<Scene, Error>) -> Result<String, Error
     Ok(part)
 }
 
-fn access(named: &Named, vector: u64) -> PyResult<Access> {
+fn access(named: &ResolvedLayout, vector: u64) -> PyResult<Access> {
     read_at_once(named, vector).map_err(|why| match why {
         NoAccess::Unknown => refused("needs-dtype", format!("{why}; give dtype=")),
         NoAccess::Packed(_) => refused("unsupported", why.to_string()),

@@ -2,7 +2,7 @@
 
 use pyo3::{prelude::*, types::PyTuple};
 use tilewright::{
-    ArrayLayout, Comparison, Explanation, Named, Spec,
+    ArrayLayout, Comparison, Explanation, ResolvedLayout, Spec,
     ask::{Answer as _, Example, Formats, Inferred, Known, compare},
     files::FileLists,
     input::both,
@@ -91,7 +91,7 @@ impl PyExplanation {
 }
 
 impl PyExplanation {
-    pub(crate) fn of(named: &Named) -> PyExplanation {
+    pub(crate) fn of(named: &ResolvedLayout) -> PyExplanation {
         let all = Explanation::of(named);
         PyExplanation {
             text: all.within(Limits::default().width),
@@ -142,7 +142,7 @@ pub(crate) struct PyComparison {
     #[pyo3(get)]
     text: String,
     /// The layouts that were compared, if they can be drawn.
-    both: Option<[Named; 2]>,
+    both: Option<[ResolvedLayout; 2]>,
 }
 
 #[pymethods]
@@ -169,7 +169,7 @@ impl PyComparison {
 }
 
 impl PyComparison {
-    fn of(answer: Comparison, both: Option<[Named; 2]>) -> PyComparison {
+    fn of(answer: Comparison, both: Option<[ResolvedLayout; 2]>) -> PyComparison {
         let text = answer.to_string();
         let (coord, left, right, notes) = (None, None, None, Vec::new());
         let none = PyComparison { same: false, coord, left, right, notes, text, both };

@@ -9,7 +9,7 @@ use pyo3::{
     prelude::*,
     types::{PyAny, PyBool, PyComplex, PyFloat, PyInt, PyString},
 };
-use tilewright::{ArrayLayout, Dtype, Fill, Named, Spec, files::FileLists, notation};
+use tilewright::{ArrayLayout, Dtype, Fill, ResolvedLayout, Spec, files::FileLists, notation};
 
 use crate::arguments::{Integer, Integers, given};
 use crate::arguments::{TextArgument, text};
@@ -39,7 +39,7 @@ pub(crate) enum Wanted {
     /// A SPEC.
     Text(String),
     /// A layout that is already parsed.
-    Read(Box<Named>),
+    Read(Box<ResolvedLayout>),
 }
 
 impl Wanted {
@@ -59,7 +59,7 @@ impl Wanted {
         &self,
         dims: Option<&[u64]>,
         dtype: Option<Dtype>,
-    ) -> Result<Named, notation::Error> {
+    ) -> Result<ResolvedLayout, notation::Error> {
         match self {
             Wanted::Text(text) => Spec::parse(text)?.resolve(dims, dtype),
             Wanted::Read(read) => {
@@ -67,7 +67,7 @@ impl Wanted {
                 let agrees = dims.is_none_or(|dims| dims == read.layout().extents())
                     && (own.is_none() || dtype.is_none() || own == dtype);
                 let (bits, fill) = (read.explicit_bits(), read.fill());
-                let named = Named::clone(read).with_elements(own.or(dtype), bits, fill);
+                let named = ResolvedLayout::clone(read).with_elements(own.or(dtype), bits, fill);
                 let named = named.with_byte_order(None);
                 // The error is that of the SPEC, which names the values that disagree.
                 if agrees { Ok(named) } else { Spec::parse(&named.to_spec())?.resolve(dims, dtype) }
@@ -155,7 +155,7 @@ pub(crate) fn resolve(
     value: &Bound<'_, PyAny>,
     dims: Option<&[u64]>,
     dtype: Option<Dtype>,
-) -> PyResult<Named> {
+) -> PyResult<ResolvedLayout> {
     if let (Ok(tensor), None, None) = (value.cast::<PyTensorLayout>(), dims, dtype) {
         return Ok(tensor.get().0.clone());
     }

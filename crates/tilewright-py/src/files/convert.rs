@@ -24,7 +24,6 @@ use tilewright::{
         Assembling, Conversion, Job, Packaging, Reading, Report, Request, Row, Tensor, Watch,
         inner::json, open_watched,
     },
-    recast,
     recipe::{self, Made, Origin, Part, Recipe, Sizes, guess},
 };
 
@@ -35,7 +34,7 @@ use crate::{
         text,
     },
     errors::{Raised, refused},
-    moves::driver,
+    foreign::device,
     values::tensor::layout_of,
 };
 
@@ -81,7 +80,7 @@ pub(crate) fn request(job: &Bound<'_, PyDict>) -> PyResult<Request> {
     if let Some(memory) = integer(job, "memory")? {
         request = request.memory(memory);
     }
-    Ok(request.threads(driver::threads(threads)))
+    Ok(request.threads(device::threads(threads)))
 }
 
 /// Returns the layout with which a tensor is read, if its file does not record it.
@@ -415,13 +414,13 @@ pub(crate) fn recast_files<'py>(
     let opened = watcher.outcome(py.detach(|| open(&input)))?;
     let metadata = from.map(|from| watcher.outcome(py.detach(|| open(&from)))).transpose()?;
     let recipe = match given(job, "recipe")? {
-        None => recast::recorded(&opened).raised()?,
+        None => recipe::recorded(&opened).raised()?,
         Some(name) => named(&text("recipe", &name)?, flag(job, "inverse")?)?,
     };
     let recipe = if flag(job, "any_config")? { recipe.for_any_config() } else { recipe };
     let allow = given(job, "allow")?.map(|names| names.extract::<Vec<String>>()).transpose()?;
-    let recipe = recast::allowing(recipe, &allow.unwrap_or_default()).raised()?;
-    let assembly = recast::solved(&recipe, &opened, &sizes).raised()?;
+    let recipe = recipe::allowing(recipe, &allow.unwrap_or_default()).raised()?;
+    let assembly = recipe::solved(&recipe, &opened, &sizes).raised()?;
     let trusted = flag(job, "trust_metadata")?;
     let packaging = Packaging { metadata: metadata.as_ref(), largest, trusted };
     let prepared =
@@ -445,7 +444,7 @@ pub(crate) fn recast_files<'py>(
 
 /// Returns a recipe by its name, or its inverse.
 fn named(name: &str, inverse: bool) -> PyResult<Recipe> {
-    let recipe = recast::recipe(name).raised()?;
+    let recipe = recipe::find(name).raised()?;
     Ok(if inverse { recipe.inverse() } else { recipe })
 }
 

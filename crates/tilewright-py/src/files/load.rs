@@ -19,10 +19,10 @@ use crate::{
     arguments::quoted,
     errors::{Raised, refused},
     foreign::{
-        Device, Memory, PyDeviceArray, as_jax, cupy_empty, numpy_empty, numpy_named, own_empty,
-        torch_empty, within_cupy,
+        Device, Memory, PyDeviceArray, as_jax, cupy_empty, device::shared, numpy_empty,
+        numpy_named, own_empty, torch_empty, within_cupy,
     },
-    moves::{driver, result::ResultForm, stream},
+    moves::{result::ResultForm, stream},
 };
 
 /// The largest number of host bytes of a piece, except for rows that end within a byte, as described in `pieces`.
@@ -213,7 +213,7 @@ impl Load<'_> {
     ) -> PyResult<Bound<'py, PyAny>> {
         let there = target.there(py)?;
         // A missing driver is reported before anything is read.
-        driver::shared(py)?;
+        shared(py)?;
         let dtype = form.element().unwrap_or("uint8");
         let program = moves.then(|| self.reader.from_rows()).transpose().raised()?;
         let bytes = program.as_ref().map_or(self.reader.bytes(), |program| program.src_bytes());

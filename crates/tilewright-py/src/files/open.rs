@@ -27,11 +27,8 @@ use super::{
 use crate::{
     arguments::{Integer, Integers, TextArgument, ask::spec_of, given, html, quoted, text, tuple},
     errors::{Raised, refused},
-    foreign::{Argument, Facts, Memory, numpy_empty, torch_empty},
-    moves::{
-        driver,
-        result::{ResultForm, ResultOrder},
-    },
+    foreign::{Argument, Facts, Memory, device, numpy_empty, torch_empty},
+    moves::result::{ResultForm, ResultOrder},
     values::tensor::layout_of,
 };
 
@@ -136,7 +133,7 @@ impl PyCheckpoint {
         let held = self.held()?;
         let tensor = held.tensor(name)?;
         let target = LoadTarget::of(TextArgument::given("framework", framework)?, device)?;
-        let threads = driver::threads(given("threads", threads)?);
+        let threads = device::threads(given("threads", threads)?);
         let to = to.map(|to| spec_of("to", to)).transpose()?;
         let reading = reading(from_, dims, dtype)?;
         let own = held.input.layout_as(tensor, &reading).raised();

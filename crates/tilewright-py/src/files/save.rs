@@ -8,7 +8,7 @@ use pyo3::{
     types::{PyDict, PyMapping},
 };
 use tilewright::{
-    Dtype, Fill, Layout, Named, TensorLayout,
+    Dtype, Fill, Layout, ResolvedLayout, TensorLayout,
     files::{Request, Writer},
     layouts::ByteOrder,
 };
@@ -55,7 +55,7 @@ pub(crate) fn save(
 struct SavedArray {
     name: String,
     memory: Memory,
-    named: Named,
+    named: ResolvedLayout,
 }
 
 /// Returns the arguments for the layouts of storages.
@@ -84,7 +84,7 @@ fn arrays(tensors: &Bound<'_, PyAny>, ask: &Ask) -> PyResult<Vec<SavedArray>> {
 }
 
 /// Returns the layout of an array over its bytes, with all known facts of its elements.
-fn named(array: &Bound<'_, PyAny>, memory: &Memory, ask: &Ask) -> PyResult<Named> {
+fn named(array: &Bound<'_, PyAny>, memory: &Memory, ask: &Ask) -> PyResult<ResolvedLayout> {
     if let Some(pairs) = pairs(memory, array.py())? {
         return Ok(pairs);
     }
@@ -106,7 +106,7 @@ const PAIRS: &str = "torch.float4_e2m1fn_x2";
 
 /// Returns the layout of a torch tensor whose elements are pairs of 4-bit floats, the first in the lower bits: its last dim
 /// counts pairs.
-fn pairs(memory: &Memory, py: Python<'_>) -> PyResult<Option<Named>> {
+fn pairs(memory: &Memory, py: Python<'_>) -> PyResult<Option<ResolvedLayout>> {
     let own = memory.own_dtype.as_ref().filter(|_| memory.family == Family::Torch);
     let is_pairs = own.map(|own| own.bind(py).str()).transpose()?.is_some_and(|own| own == PAIRS);
     let Some((last, others)) = memory.facts.shape.split_last().filter(|_| is_pairs) else {
@@ -123,7 +123,7 @@ fn pairs(memory: &Memory, py: Python<'_>) -> PyResult<Option<Named>> {
     let dims: Vec<u64> = others.iter().copied().chain([last.saturating_mul(2)]).collect();
     let capacity = memory.span() as u64 * 2;
     let layout = TensorLayout::new(&dims, &layout, capacity).raised()?;
-    Ok(Some(Named::new("", layout, Some(Dtype::F4e2m1fn), Some(4), Fill::Unspecified)))
+    Ok(Some(ResolvedLayout::new("", layout, Some(Dtype::F4e2m1fn), Some(4), Fill::Unspecified)))
 }
 
 /// Returns a writer of the arrays.

@@ -1,14 +1,19 @@
 //! Devices of arrays on CUDA: the stream on which their library uses them now, the work that is queued on an array of
 //! this package, and the arrays that are kept alive until the moves that use them are done.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{
+    Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+    atomic::{AtomicU32, Ordering},
+};
 
 use pyo3::{intern, prelude::*, types::PyTuple};
-use tilewright::cuda::{Mark, Stream};
+use tilewright::{
+    cuda::{Cuda, Error, Settings, Stream, StreamEvent},
+    relayout::Plan,
+};
 
 use super::Family;
-use crate::errors::refused;
-use crate::foreign::raw::KINDS;
+use crate::{errors::refused, foreign::raw::KINDS};
 
 /// A CUDA device, and the stream of it on which a library uses its arrays now; `None` if unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,12 +141,12 @@ pub(crate) fn cupy_empty<'py>(
 }
 
 /// Arrays, and the end of the work that uses them.
-type InUse = (Arc<Mark>, Vec<Py<PyAny>>);
+type InUse = (Arc<StreamEvent>, Vec<Py<PyAny>>);
 
 static HELD: Mutex<Vec<InUse>> = Mutex::new(Vec::new());
 
 /// Keeps arrays alive until `mark` is done.
-pub(crate) fn hold(mark: &Arc<Mark>, arrays: Vec<Py<PyAny>>) {
+pub(crate) fn hold(mark: &Arc<StreamEvent>, arrays: Vec<Py<PyAny>>) {
     let_go();
     if !arrays.is_empty() {
         HELD.lock().unwrap_or_else(PoisonError::into_inner).push((mark.clone(), arrays));
@@ -167,21 +172,21 @@ pub(crate) enum Use {
 
 /// The ends of the queued reads and writes of an array, for all views of its memory.
 #[derive(Debug, Default)]
-pub(super) struct Marks(Mutex<Queued>);
+pub(super) struct StreamEvents(Mutex<Queued>);
 
 #[derive(Debug, Default)]
 struct Queued {
-    written: Option<Arc<Mark>>,
-    read: Vec<Arc<Mark>>,
+    written: Option<Arc<StreamEvent>>,
+    read: Vec<Arc<StreamEvent>>,
 }
 
-impl Marks {
+impl StreamEvents {
     fn lock(&self) -> MutexGuard<'_, Queued> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Records the end of queued work. A write has waited for all work before it.
-    pub(super) fn used(&self, to: Use, mark: &Arc<Mark>) {
+    pub(super) fn used(&self, to: Use, mark: &Arc<StreamEvent>) {
         let mut queued = self.lock();
         queued.read.retain(|mark| !is_done(mark));
         match to {
@@ -191,7 +196,7 @@ impl Marks {
     }
 
     /// Returns the unfinished work that must precede another access: writes precede all, reads precede writes.
-    pub(super) fn before(&self, to: Use) -> Vec<Arc<Mark>> {
+    pub(super) fn before(&self, to: Use) -> Vec<Arc<StreamEvent>> {
         let queued = self.lock();
         let read = queued.read.iter().filter(|_| to == Use::Write);
         queued.written.iter().chain(read).filter(|mark| !is_done(mark)).cloned().collect()
@@ -199,6 +204,95 @@ impl Marks {
 }
 
 /// Returns whether a mark is known to be done.
-fn is_done(mark: &Mark) -> bool {
+fn is_done(mark: &StreamEvent) -> bool {
     mark.is_done().unwrap_or(false)
+}
+
+// CUDA's driver and compiler, opened on first use, their errors as exceptions, and processes that fork.
+//
+// A child of a fork has none of its parent's threads, and a plan of its parent would wait for them forever. So a child
+// makes its own plans, and never uses the thread pool that all plans of a process share.
+
+/// The folders of NVRTC in wheels, below a folder of the package `nvidia`.
+const WHEELS: [&str; 5] =
+    ["cu13/lib", "cuda_nvrtc/lib", "cu13/bin/x86_64", "cu13/bin", "cuda_nvrtc/bin"];
+
+/// Returns CUDA in this process; its compiler may come from wheels.
+pub(crate) fn shared(py: Python<'_>) -> PyResult<Arc<Cuda>> {
+    static FOLDERS: OnceLock<Vec<String>> = OnceLock::new();
+    /// The generation of the process that opened CUDA, plus 1; 0 if none did.
+    static OPENED: AtomicU32 = AtomicU32::new(0);
+    let own = generation() + 1;
+    let opened = OPENED.load(Ordering::Relaxed);
+    if opened != 0 && opened != own {
+        let says = "this process was forked from one that has used CUDA, which then works in neither; start processes by \
+                    spawn, or use CUDA in them alone";
+        return Err(refused("device", says));
+    }
+    if FOLDERS.get().is_none() {
+        let _ = FOLDERS.set(wheels(py).unwrap_or_default());
+    }
+    let folders = FOLDERS.get().cloned().unwrap_or_default().into_iter();
+    let settings = || folders.fold(Settings::of_environment(), Settings::with_folder);
+    // Another thread may be opening it. Neither opening nor waiting for it needs the GIL.
+    let cuda = py.detach(|| Cuda::shared_of(settings)).map_err(|error| raised(&error))?;
+    OPENED.store(own, Ordering::Relaxed);
+    Ok(cuda)
+}
+
+/// Returns the folders in which wheels install NVRTC.
+fn wheels(py: Python<'_>) -> PyResult<Vec<String>> {
+    let Ok(nvidia) = py.import("nvidia") else { return Ok(Vec::new()) };
+    let mut folders = Vec::new();
+    for folder in nvidia.getattr("__path__")?.try_iter()? {
+        let folder = folder?.extract::<String>()?;
+        folders.extend(WHEELS.map(|below| format!("{folder}/{below}")));
+    }
+    Ok(folders)
+}
+
+/// Returns the exception of an error, with the package that has the missing library.
+pub(crate) fn raised(error: &Error) -> PyErr {
+    match error.kind() {
+        "no-compiler" => {
+            let says = format!(
+                "{error}\nIt comes with CUDA's toolkit, or by pip install nvidia-cuda-nvrtc (CUDA 13), \
+                 nvidia-cuda-nvrtc-cu12 (CUDA 12)"
+            );
+            refused("no-compiler", says)
+        }
+        kind => refused(kind, error.to_string()),
+    }
+}
+
+/// The number of forks between the process that loaded the module and this one.
+static GENERATION: AtomicU32 = AtomicU32::new(0);
+
+/// Counts a fork; called in a child before anything else.
+pub(crate) fn count() {
+    GENERATION.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Returns the number of forks that led to this process.
+pub(crate) fn generation() -> u32 {
+    GENERATION.load(Ordering::Relaxed)
+}
+
+/// Returns the number of threads for a run: the requested number, or one per core.
+pub(crate) fn threads(asked: Option<usize>) -> usize {
+    match asked {
+        Some(threads) if threads > 0 => threads,
+        // The shared thread pool does not exist in a child.
+        _ if generation() > 0 => std::thread::available_parallelism().map_or(1, usize::from),
+        _ => 0,
+    }
+}
+
+/// Returns a plan for this process: the given one if it was made in this generation, else a copy with its own threads.
+pub(crate) fn own(plan: &Plan, made: u32) -> Plan {
+    match made == generation() {
+        true => plan.clone(),
+        // A modified copy of a plan starts its own threads.
+        false => plan.clone().with_min_range(1 << 14),
+    }
 }

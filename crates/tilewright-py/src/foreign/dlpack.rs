@@ -18,7 +18,7 @@ use pyo3::{
 };
 use tilewright::{
     Dtype,
-    cuda::{Error, Mark, Memory as Allocated, Place, Stream},
+    cuda::{DeviceContext, Error, Memory as Allocated, Stream, StreamEvent},
     notation,
 };
 
@@ -27,11 +27,10 @@ use crate::{
     errors::refused,
     foreign::{
         Description, Device, Family, Owner, Reach,
-        device::{self, Marks, Use, elsewhere},
+        device::{self, StreamEvents, Use, elsewhere, raised, shared},
         numpy,
         raw::{DataType, DlpackDevice, DlpackTensor, Managed, Refusal, Unversioned, Versioned},
     },
-    moves::driver::{raised, shared},
 };
 
 /// The kinds of CPU memory, and of host memory that a GPU can access as well.
@@ -178,7 +177,7 @@ pub(crate) struct PyDeviceArray {
     shape: Vec<u64>,
     /// In elements.
     strides: Vec<i64>,
-    queued: Arc<Marks>,
+    queued: Arc<StreamEvents>,
 }
 
 /// Memory that waits for the device when it is freed; the GIL is released meanwhile, because work on the device may need it.
@@ -217,7 +216,7 @@ pub(crate) fn empty<'py>(
     let size = size.ok_or_else(|| refused("overflow", "an array beyond 64 bits"))?;
     let cuda = shared(py)?;
     device::let_go();
-    let made = py.detach(|| Allocated::new(&Place::new(&cuda, ordinal)?, size));
+    let made = py.detach(|| Allocated::new(&DeviceContext::new(&cuda, ordinal)?, size));
     let memory = Arc::new(Owned(Some(made.map_err(|error| raised(&error))?)));
     let mut strides: Vec<i64> = Vec::with_capacity(shape.len());
     let mut within = 1i64;
@@ -243,8 +242,8 @@ impl PyDeviceArray {
     }
 
     /// Records the end of queued work that uses the array.
-    pub(crate) fn used(&self, to: Use, mark: &Arc<Mark>) {
-        self.queued.used(to, mark);
+    pub(crate) fn used(&self, to: Use, event: &Arc<StreamEvent>) {
+        self.queued.used(to, event);
     }
 
     /// Returns whether all work that must precede an access to the array is done.
@@ -254,7 +253,7 @@ impl PyDeviceArray {
 
     /// Makes a stream wait for the work that must precede an access to the array.
     pub(crate) fn before(&self, to: Use, stream: Stream) -> Result<(), Error> {
-        self.queued.before(to).iter().try_for_each(|mark| mark.before(stream))
+        self.queued.before(to).iter().try_for_each(|event| event.before(stream))
     }
 
     /// Makes a stream of another library wait. The stream may be captured, and a graph cannot wait for queued work.
@@ -264,11 +263,12 @@ impl PyDeviceArray {
             return Ok(());
         }
         let cuda = shared(py)?;
-        if Mark::new(&cuda, self.ordinal, stream).map_err(|error| raised(&error))?.is_none() {
+        if StreamEvent::new(&cuda, self.ordinal, stream).map_err(|error| raised(&error))?.is_none()
+        {
             let says = "a captured stream cannot wait for work on the array that is not done; wait for it before the capture";
             return Err(refused("captured", says));
         }
-        queued.iter().try_for_each(|mark| mark.before(stream)).map_err(|error| raised(&error))
+        queued.iter().try_for_each(|event| event.before(stream)).map_err(|error| raised(&error))
     }
 
     /// Returns the same memory as contiguous elements of another type and shape.

@@ -6,7 +6,6 @@ use pyo3::{prelude::*, types::PyType};
 use tilewright::relayout::Plan;
 
 use super::{
-    driver,
     prepare::{Prepared, Source},
     stream,
 };
@@ -18,7 +17,7 @@ use crate::{
         given, html, tuple,
     },
     errors::{Raised, refused},
-    foreign::{Argument, Facts, Memory},
+    foreign::{Argument, Facts, Memory, device},
     values::tensor::layout_of,
 };
 
@@ -209,7 +208,7 @@ pub(crate) fn moved(
     if plan.dst_bytes() < SMALL {
         return plan.run(from, to, 1).raised();
     }
-    let threads = driver::threads(threads);
+    let threads = device::threads(threads);
     py.detach(|| plan.run(from, to, threads)).raised()
 }
 

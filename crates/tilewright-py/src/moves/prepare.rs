@@ -14,23 +14,20 @@ use std::sync::OnceLock;
 
 use pyo3::prelude::*;
 use tilewright::{
-    ArrayLayout, Dtype, Fill, Named, TensorLayout,
+    ArrayLayout, Dtype, Fill, ResolvedLayout, TensorLayout,
     cuda::Move,
     layouts::{ByteOrder, DtypeKind},
     relayout::{Elements, Extend, LossyElement, Plan, Program},
 };
 
-use super::{
-    driver,
-    result::{ResultForm, packed},
-};
+use super::result::{ResultForm, packed};
 use crate::{
     arguments::{
         ask::{Ask, Wanted, parsed_fill},
         tuple,
     },
     errors::{Raised, refused},
-    foreign::{Facts, Memory},
+    foreign::{Facts, Memory, device},
 };
 
 /// Distinct extents that no tile divides.
@@ -69,12 +66,12 @@ pub(crate) struct Side {
 
 impl Side {
     /// Returns a side without index tables.
-    fn of(named: Named, bits: u32) -> Side {
+    fn of(named: ResolvedLayout, bits: u32) -> Side {
         Side { array: ArrayLayout::of(&named), bits }
     }
 
     /// Returns the layout of what is stored: below the index tables, if there are any.
-    pub(crate) fn stored(&self) -> &Named {
+    pub(crate) fn stored(&self) -> &ResolvedLayout {
         self.array.stored()
     }
 }
@@ -139,7 +136,7 @@ impl Prepared {
             let says = "big-endian elements keep their type; make the array little-endian first";
             return Err(refused("unsupported", says));
         }
-        let generation = driver::generation();
+        let generation = device::generation();
         let own_order = ask.to.is_none();
         let (from, to) = (from.array, to.array);
         let kernels = OnceLock::new();
@@ -148,7 +145,7 @@ impl Prepared {
 
     /// Returns the plan, with threads of this process.
     pub(crate) fn plan(&self) -> Plan {
-        driver::own(&self.plan, self.generation)
+        device::own(&self.plan, self.generation)
     }
 }
 
@@ -187,7 +184,7 @@ fn seen(facts: &Facts, ask: &Ask) -> PyResult<Side> {
     }
     let dtype = ask.dtype.or(facts.dtype);
     let odd = (dtype.and_then(Dtype::storage_bits) != Some(bits)).then_some(bits);
-    let named = Named::new("", facts.layout()?, dtype, odd, Fill::Unspecified);
+    let named = ResolvedLayout::new("", facts.layout()?, dtype, odd, Fill::Unspecified);
     Ok(Side::of(named, bits))
 }
 
@@ -227,7 +224,7 @@ fn stored(wanted: &Wanted, ask: &Ask, facts: Option<&Facts>) -> PyResult<Side> {
 }
 
 /// Returns the layout of an array whose stored elements are words that hold the layout's elements.
-fn in_words(wanted: &Wanted, ask: &Ask, facts: &Facts) -> PyResult<Option<Named>> {
+fn in_words(wanted: &Wanted, ask: &Ask, facts: &Facts) -> PyResult<Option<ResolvedLayout>> {
     let spec = wanted.spec().filter(|spec| !spec.has_tables());
     let (Some(word), Some(spec)) = (facts.dtype, spec) else { return Ok(None) };
     // Bytes may be any storage, in any shape: they are words only if the layout says so, or needs their shape.
@@ -300,7 +297,7 @@ fn target(ask: &Ask, from: &Side, out: Option<&Memory>) -> PyResult<Side> {
         };
         let layout = whole(out)?;
         let bits = out.facts.bits();
-        let named = Named::new("", layout, dtype, Some(bits), Fill::Unspecified);
+        let named = ResolvedLayout::new("", layout, dtype, Some(bits), Fill::Unspecified);
         return Ok(Side::of(named, bits));
     };
     let array = wanted.array_layout(Some(extents), dtype).raised()?;

@@ -15,7 +15,9 @@ use pyo3::{
     prelude::*,
     types::{PyDict, PyString, PyTuple},
 };
-use tilewright::{ArrayLayout, Dtype, Fill, Named, cuda::Move, layouts::Mode, relayout::Plan};
+use tilewright::{
+    ArrayLayout, Dtype, Fill, ResolvedLayout, cuda::Move, layouts::Mode, relayout::Plan,
+};
 
 use crate::{
     arguments::{
@@ -24,8 +26,8 @@ use crate::{
         given, tuple,
     },
     errors::{Raised, about, refused},
-    foreign::{Facts, Family, Memory},
-    moves::{driver, plan, prepare::Prepared, stream},
+    foreign::{Facts, Family, Memory, device},
+    moves::{plan, prepare::Prepared, stream},
 };
 
 /// The key of a plan: the arguments, the source's facts, and those of the output if its layout is the destination.
@@ -113,7 +115,7 @@ pub(crate) fn plan_cache_clear() {
 /// Prepares a forked child; called there before anything else.
 #[pyfunction]
 pub(crate) fn forked() {
-    driver::count();
+    device::count();
     PLANS.forget();
     forget();
 }
@@ -393,17 +395,17 @@ fn moved(
     let kept = COPIES.find_or(key, |key| {
         let bytes = key.itemsize as u64;
         let plan = Plan::of_strides(&key.extents, bytes, &key.src, &key.dst).raised()?;
-        Ok(Copy { plan, kernels: OnceLock::new(), generation: driver::generation() })
+        Ok(Copy { plan, kernels: OnceLock::new(), generation: device::generation() })
     })?;
     if stream::is_asked(from, to) {
         return stream::planned(&kept.plan, &kept.kernels, (from, from_array), (to, to_array));
     }
-    let plan = driver::own(&kept.plan, kept.generation);
+    let plan = device::own(&kept.plan, kept.generation);
     plan::moved(py, &plan, (from.bytes()?, to.bytes_mut()?), threads)
 }
 
 /// Returns the offset of the first element and the strides of the dims, in elements, if strides can express the layout.
-fn strides(named: &Named, facts: &Facts) -> PyResult<(u64, Vec<u64>)> {
+fn strides(named: &ResolvedLayout, facts: &Facts) -> PyResult<(u64, Vec<u64>)> {
     let spec = || named.to_spec();
     let bits = named.explicit_bits().unwrap_or(facts.bits());
     if bits != facts.bits() {

@@ -8,7 +8,7 @@ use pyo3::{
     prelude::*,
     types::{PyString, PyTuple},
 };
-use tilewright::{Dtype, Named};
+use tilewright::{Dtype, ResolvedLayout};
 
 use crate::{
     arguments::{TextArgument, quoted},
@@ -46,7 +46,7 @@ impl ResultForm {
         facts: Option<&Facts>,
         dtype: Option<Dtype>,
         bits: u32,
-        to: &Named,
+        to: &ResolvedLayout,
         order: ResultOrder,
     ) -> ResultForm {
         match to.stored_as() {

@@ -21,14 +21,17 @@ use std::{
 
 use pyo3::prelude::*;
 use tilewright::{
-    cuda::{Cuda, Error, Mark, Move, Stream},
+    cuda::{Cuda, Error, Move, Stream, StreamEvent},
     relayout::Plan,
 };
 
-use super::driver::{raised, shared};
 use crate::{
     errors::refused,
-    foreign::{Device, Family, Memory, PyDeviceArray, Use, device, order},
+    foreign::{
+        Device, Family, Memory, PyDeviceArray, Use,
+        device::{self, raised, shared},
+        order,
+    },
 };
 
 /// The stream on which a move is queued.
@@ -79,8 +82,8 @@ impl<'a, 'py> Apart<'a, 'py> {
     /// Makes the move wait for the work that is queued on the array; returns an object to keep alive with the array, if any.
     fn before(&self, queue: &MoveStream<'_>) -> PyResult<Option<Py<PyAny>>> {
         match self.turn {
-            Turn::Stream(own) => match queue.mark_of(own).map_err(|error| raised(&error))? {
-                Some(mark) => mark.before(queue.stream).map_err(|error| raised(&error))?,
+            Turn::Stream(own) => match queue.event_of(own).map_err(|error| raised(&error))? {
+                Some(event) => event.before(queue.stream).map_err(|error| raised(&error))?,
                 None => {
                     return Err(captured(
                         "its library's stream is being captured, but the move's is not",
@@ -104,16 +107,16 @@ impl<'a, 'py> Apart<'a, 'py> {
         }
     }
 
-    /// Makes work that is queued on the array later wait for the move, whose end is `mark`.
-    fn behind(&self, py: Python<'_>, mark: &Arc<Mark>) -> Result<(), Error> {
+    /// Makes work that is queued on the array later wait for the move, whose end is `event`.
+    fn behind(&self, py: Python<'_>, event: &Arc<StreamEvent>) -> Result<(), Error> {
         match self.turn {
-            Turn::Stream(own) => mark.before(own),
+            Turn::Stream(own) => event.before(own),
             Turn::Own(own, to) => {
-                own.used(to, mark);
+                own.used(to, event);
                 Ok(())
             }
             Turn::Kept => Ok(()),
-            Turn::Free => wait(py, mark),
+            Turn::Free => wait(py, event),
         }
     }
 
@@ -128,15 +131,15 @@ impl<'a, 'py> Apart<'a, 'py> {
 }
 
 impl MoveStream<'_> {
-    fn mark_of(&self, stream: Stream) -> Result<Option<Mark>, Error> {
-        Mark::new(self.cuda, self.ordinal, stream)
+    fn event_of(&self, stream: Stream) -> Result<Option<StreamEvent>, Error> {
+        StreamEvent::new(self.cuda, self.ordinal, stream)
     }
 }
 
 /// Orders a move after the work that is queued on its arrays, and returns the objects to keep alive with them. It does nothing
 /// while the stream is captured.
 pub(crate) fn before(queue: &MoveStream<'_>, apart: &[Apart<'_, '_>]) -> PyResult<Vec<Py<PyAny>>> {
-    match queue.mark_of(queue.stream).map_err(|error| raised(&error))? {
+    match queue.event_of(queue.stream).map_err(|error| raised(&error))? {
         Some(_) => apart.iter().filter_map(|one| one.before(queue).transpose()).collect(),
         None => apart.iter().try_for_each(Apart::in_graph).map(|()| Vec::new()),
     }
@@ -151,17 +154,17 @@ pub(crate) fn behind(
     mut kept: Vec<Py<PyAny>>,
 ) -> PyResult<()> {
     kept.extend(apart.iter().filter_map(Apart::held));
-    let mark = match queue.mark_of(queue.stream) {
+    let event = match queue.event_of(queue.stream) {
         Ok(None) => return Ok(()),
-        Ok(Some(mark)) => Arc::new(mark),
+        Ok(Some(event)) => Arc::new(event),
         Err(error) => {
             // It is unknown when they become free, so they never do.
             std::mem::forget(kept);
             return Err(late(&error));
         }
     };
-    device::hold(&mark, kept);
-    let done: Vec<Result<(), Error>> = apart.iter().map(|one| one.behind(py, &mark)).collect();
+    device::hold(&event, kept);
+    let done: Vec<Result<(), Error>> = apart.iter().map(|one| one.behind(py, &event)).collect();
     // Work for which the host has waited does not keep arrays alive any longer.
     device::let_go();
     done.into_iter().collect::<Result<(), Error>>().map_err(|error| late(&error))
@@ -170,11 +173,11 @@ pub(crate) fn behind(
 /// The longest pause between two checks whether work is done.
 const PAUSE: Duration = Duration::from_micros(200);
 
-/// Waits until a mark is done; the GIL is released meanwhile.
-fn wait(py: Python<'_>, mark: &Mark) -> Result<(), Error> {
+/// Waits until a event is done; the GIL is released meanwhile.
+fn wait(py: Python<'_>, event: &StreamEvent) -> Result<(), Error> {
     py.detach(|| {
         let mut pause = Duration::from_micros(1);
-        while !mark.is_done()? {
+        while !event.is_done()? {
             thread::sleep(pause);
             pause = (pause * 2).min(PAUSE);
         }

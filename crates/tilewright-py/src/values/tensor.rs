@@ -5,7 +5,7 @@ use pyo3::{
     types::{PyAny, PyString, PyTuple, PyType},
 };
 use tilewright::{
-    ArrayLayout, Dtype, Fill, Named, TensorLayout,
+    ArrayLayout, Dtype, Fill, ResolvedLayout, TensorLayout,
     ask::{Look, Shown, TabledExplanation},
     compare,
     files::FileLists,
@@ -56,7 +56,7 @@ impl PyTensorLayout {
     fn of(array: &Bound<'_, PyAny>) -> PyResult<PyTensorLayout> {
         let memory = Memory::of(array)?;
         let (layout, bits) = (memory.layout()?, memory.facts.odd_bits());
-        Ok(PyTensorLayout(Named::new("", layout, memory.dtype(), bits, Fill::Unspecified)))
+        Ok(PyTensorLayout(ResolvedLayout::new("", layout, memory.dtype(), bits, Fill::Unspecified)))
     }
 
     /// One concrete SPEC with the whole layout; parsing it returns an equal layout.

@@ -12,7 +12,7 @@ use tilewright_core::Fill;
 use crate::{
     config::ConfigJson,
     recipe::Recipe,
-    rule::{Rule, SideTerms, name::Rename, unequal::Unequal},
+    rule::{Rule, SideTerms, Unequal, name::Rename},
     value::{
         condition::{Direction, Must, Note, Requirement},
         models::{self, Conditions},

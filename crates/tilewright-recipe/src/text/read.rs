@@ -8,12 +8,11 @@ use crate::{
     config::{ConfigChange, ConfigJson},
     error::{Error, Errors, InFile, TextPlace},
     kind,
-    recipe::Recipe,
-    rule::{Reference, Rule, SideTerms, name::Rename, unequal::Unequal},
+    recipe::{self, Recipe},
+    rule::{Reference, Rule, SideTerms, Unequal, name::Rename},
     text::toml_file::{File, TomlTable, TomlValue},
     value::{
         condition::{Condition, Direction, Must, Note, Requirement},
-        known,
         models::Conditions,
         quantity::Quantity,
     },
@@ -97,7 +96,7 @@ impl Recipe {
         let recipe = recipe(&mut file, &table);
         // A rule that cannot be read has names that are not known.
         if file.faults.is_empty() {
-            known::check(&recipe, &mut file.faults);
+            recipe::check(&recipe, &mut file.faults);
         }
         file.faults.or(recipe)
     }

@@ -10,13 +10,11 @@ use crate::{
     Elements, Program,
     cpu::{
         cost,
-        kernel::{Prefetch, Tools},
-        lines, padding,
-        scratch::Scratch,
-        shape,
+        kernel::{Prefetch, Tools, prefetch},
+        padding,
         transpose::Locality,
-        way::{BlockExtents, Image, Stage, Terms, Way},
-        ways::Count,
+        way::{BlockExtents, Count, Image, Stage, Terms, Way},
+        workers::Scratch,
     },
     program::region::{Loop, Region, RegionRef, for_each},
 };
@@ -160,7 +158,7 @@ impl Joined {
             let prefetched = if prefetches {
                 Vec::new()
             } else {
-                lines::lines(&Region { src: 0, ..region.clone() })
+                prefetch::lines(&Region { src: 0, ..region.clone() })
             };
             parts.push(JoinedPart { number, region, way, prefetched, ran: Count::default() });
         }
@@ -255,9 +253,9 @@ impl Joined {
         let isa = self.terms.isa;
         let (taken, inner_taken) = self.taken[self.taken.len() - inner.len() - 1..].split_at(1);
         let walk = |f: &mut dyn FnMut(i64, i64)| {
-            for at in shape::firsts(level.extent, taken[0]) {
+            for at in cost::firsts(level.extent, taken[0]) {
                 let first = (*from + at * level.src, *to + at * level.dst);
-                shape::blocks((inner, inner_taken), first, f);
+                cost::blocks((inner, inner_taken), first, f);
             }
         };
         let begin = |image: &mut [u8]| {

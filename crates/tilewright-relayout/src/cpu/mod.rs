@@ -6,15 +6,10 @@ mod forced;
 pub(crate) mod joined;
 #[allow(unsafe_code)]
 pub(crate) mod kernel;
-pub(crate) mod lines;
 pub(crate) mod padding;
-pub(crate) mod partition;
-pub(crate) mod pool;
 pub(crate) mod rows;
 pub(crate) mod run;
-pub(crate) mod scratch;
-pub(crate) mod shape;
 pub(crate) mod share;
 pub(crate) mod transpose;
 pub(crate) mod way;
-pub(crate) mod ways;
+pub(crate) mod workers;

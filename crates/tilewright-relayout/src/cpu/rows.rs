@@ -10,7 +10,10 @@
 //! start of another.
 
 use crate::{
-    cpu::{cost, lines, shape::even},
+    cpu::{
+        cost::{self, even},
+        kernel::prefetch,
+    },
     program::region::{Loop, RegionRef},
 };
 
@@ -247,7 +250,7 @@ impl Blocks {
         let several = self.levels.iter().filter(|level| level.block > 1);
         self.loops.clear();
         self.loops.extend(several.map(|level| Loop { extent: level.block, ..level.of }));
-        lines::list(self.run, &mut self.loops, &mut self.prefetched);
+        prefetch::list(self.run, &mut self.loops, &mut self.prefetched);
     }
 
     /// Returns the first block of a part.

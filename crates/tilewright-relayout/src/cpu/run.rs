@@ -1,13 +1,20 @@
 //! Runs of a plan: the whole destination, or a range of it.
 
+use core::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
 use crate::{
     Error, Gap, Plan,
-    cpu::{joined::Joined, kernel, padding, partition::PER_THREAD, pool, ways::Ways},
+    cpu::{
+        joined::Joined,
+        kernel::{self, parallel_move::PER_THREAD},
+        padding,
+        way::Ways,
+        workers,
+    },
     plan::PlanInner,
     program::region::{Region, RegionRef, clip},
 };
-use core::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 impl Plan {
     /// Moves all elements from `src` to `dst` with this many threads; 0 means one thread per core.
@@ -150,7 +157,7 @@ impl PlanInner {
             self.run_joined(joined, threads, src, out)?;
         }
         let alone = |i: &usize| !joined.is_some_and(|joined| joined.has(*i));
-        if self.is_small() || pool::wanted(threads) == 1 {
+        if self.is_small() || workers::wanted(threads) == 1 {
             self.scratches.with(|scratch| {
                 for i in (0..regions.len()).filter(alone) {
                     let ways = &self.ways[i];
@@ -178,7 +185,7 @@ impl PlanInner {
         src: &[u8],
         out: &mut [u8],
     ) -> Result<(), Error> {
-        let wanted = pool::wanted(threads) as u64;
+        let wanted = workers::wanted(threads) as u64;
         if wanted == 1 {
             self.scratches.with(|scratch| joined.run(&mut joined.whole(out), src, scratch));
             joined.add();
@@ -202,7 +209,7 @@ impl PlanInner {
         out: &mut [u8],
         f: impl Fn(Range<u64>, &mut [u8]) + Sync,
     ) -> Result<(), Error> {
-        let wanted = pool::wanted(threads);
+        let wanted = workers::wanted(threads);
         let grain = self.grain(out.len() as u64, wanted as u64);
         let ranges = (out.len() as u64).div_ceil(grain);
         let range = |i: usize, len: usize| {

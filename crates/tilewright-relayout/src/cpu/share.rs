@@ -4,19 +4,21 @@
 //! region is cut along its outermost loop into tasks that own slices of the destination. It is cut along another loop
 //! into parts that write different bytes of one slice, if its kernel can do that.
 
+use std::sync::{Mutex, PoisonError};
+
 use crate::{
     Error,
     cpu::{
-        kernel::{ParallelMove, are_disjoint},
-        partition::{CutDirection, Partition},
-        pool,
-        way::{Way, WayKind},
-        ways::Ways,
+        kernel::{
+            ParallelMove, are_disjoint,
+            parallel_move::{CutDirection, Partition},
+        },
+        way::{Way, WayKind, Ways},
+        workers,
     },
     plan::PlanInner,
     program::region::{Loop, Region, RegionRef},
 };
-use std::sync::{Mutex, PoisonError};
 
 /// A part of a region, and the slice of the destination that it writes.
 struct RegionShare<'a> {
@@ -143,7 +145,7 @@ impl PlanInner {
             return None;
         }
         let shape = |i: usize| ways.first().kept_whole(&whole, i, elements);
-        let threads = (pool::wanted(threads) as u64, most);
+        let threads = (workers::wanted(threads) as u64, most);
         Partition::of(&whole, &shape, threads, any).filter(|cut| is_in_bytes(cut, region, unit))
     }
 
@@ -151,7 +153,7 @@ impl PlanInner {
     pub(crate) fn cuts(&self, threads: usize) -> Vec<Option<Partition>> {
         let regions = self.program.regions().unwrap_or_default();
         let mut cuts = vec![None; regions.len()];
-        if pool::wanted(threads) == 1 || self.is_small() {
+        if workers::wanted(threads) == 1 || self.is_small() {
             return cuts;
         }
         let joined = self.joined();

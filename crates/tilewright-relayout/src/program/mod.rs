@@ -10,8 +10,6 @@
 pub(crate) mod digits;
 pub(crate) mod gaps;
 mod listed;
-pub(crate) mod ops;
-mod ranges;
 pub(crate) mod region;
 mod swizzled;
 pub(crate) mod walk;
@@ -19,15 +17,14 @@ pub(crate) mod walk;
 use core::{fmt, ops::Range};
 use std::sync::OnceLock;
 
-use digits::Digits;
-use gaps::{Gap, gaps_of};
-use ranges::Ranges;
-use region::Region;
-use swizzled::straight;
 use tilewright_core::{Coord, Refinement, TensorLayout};
 use tilewright_table::{Along, TABLES, TabledLayout};
 
-use crate::{Elements, Error, Op, elements, error};
+use crate::{Elements, Error, Op, elements};
+use digits::Digits;
+use gaps::{Gap, Ranges, gaps_of};
+use region::Region;
+use swizzled::straight;
 
 /// A program with more regions than this uses digits instead.
 pub(crate) const MAX_REGIONS: usize = 1024;
@@ -103,7 +100,7 @@ impl Program {
     ) -> Result<Program, Error> {
         elements.check()?;
         let refinement =
-            Refinement::new(src, dst).map_err(|error| error::of("relayout", &error))?;
+            Refinement::new(src, dst).map_err(|error| crate::of("relayout", &error))?;
         Program::made(&refinement, (src, dst), Part::whole(src), elements, fill)
     }
 
@@ -149,7 +146,7 @@ impl Program {
     ) -> Result<Program, Error> {
         elements.check()?;
         let refinement = Refinement::of_part(src, src_origin, dst, dst_origin, extents)
-            .map_err(|error| error::of("a part", &error))?;
+            .map_err(|error| crate::of("a part", &error))?;
         let part = Part::new(src_origin, dst_origin, extents);
         Program::made(&refinement, (src, dst), part, elements, 0)
     }
@@ -488,7 +485,7 @@ fn check_injective(dst: &TensorLayout) -> Result<(), Error> {
         Ok(false) => Err(Error::unsupported(format!(
             "elements of the destination {dst:?} share storage; give each its own"
         ))),
-        Err(error) => Err(error::of(
+        Err(error) => Err(crate::of(
             "the destination's elements are not proved to have different offsets",
             &error,
         )),
@@ -593,7 +590,7 @@ impl Program {
         if let (Some(src), Some(dst)) = (folded(src), folded(dst)) {
             return Program::new(&src, &dst, elements, fill);
         }
-        src.check_extents(dst).map_err(|error| error::of("relayout", &error))?;
+        src.check_extents(dst).map_err(|error| crate::of("relayout", &error))?;
         let (from, to) = (src.stored(), dst.stored());
         let src_bytes = elements::bytes("source", from.capacity(), elements.src_bits)?;
         let dst_bytes = elements::bytes("destination", to.capacity(), elements.dst_bits)?;

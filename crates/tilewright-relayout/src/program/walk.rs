@@ -4,13 +4,14 @@
 //!
 //! Law: the leaves of disjoint ranges that cover the destination visit every element once.
 
+use core::ops::Range;
+
+use tilewright_core::Swizzle;
+
 use crate::program::{
-    digits::{DigitRange, Digits, Group},
-    ops::{Progression, run},
+    digits::{DigitRange, Digits, Group, Progression, run},
     swizzled::SwizzledSide,
 };
-use core::ops::Range;
-use tilewright_core::Swizzle;
 
 /// In a box that the range cuts, digits that reach at most this many elements are not halved.
 const CUT: u64 = 64;

@@ -5,18 +5,22 @@
 //! has no regions, they may hold padding too, with its fill, and no other tile writes there. The buffers of a tile stay
 //! within the bound, unless it is a single element.
 
-use crate::{
-    Error, Plan,
-    cpu::{transpose::Locality, way::Terms, ways::Ways},
-    program::region::Region,
-    stream::{
-        boxes::{Boxes, DigitBox, DigitLoops, halves},
-        chunk::Read,
-        cover::{BoxReads, MAX_BUFFER},
-    },
-};
 use core::ops::Range;
 use std::sync::Arc;
+
+use crate::{
+    Error, Plan,
+    cpu::{
+        transpose::Locality,
+        way::{Terms, Ways},
+    },
+    program::region::Region,
+    stream::{
+        Read,
+        boxes::{Boxes, DigitBox, DigitLoops, halves},
+        scattered::{BoxReads, MAX_BUFFER},
+    },
+};
 
 /// A write that a [`Tile`] needs.
 ///

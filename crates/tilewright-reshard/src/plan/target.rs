@@ -19,7 +19,7 @@ use tilewright_files::{
         safetensors_header,
     },
 };
-use tilewright_notation::{Named, Spec};
+use tilewright_notation::{ResolvedLayout, Spec};
 use tilewright_sharded::Piece;
 
 use crate::{
@@ -440,7 +440,7 @@ impl Laid {
             }
             None => {
                 let plain = TensorLayout::row_major(&self.shape)?;
-                Named::new("row-major", plain, Some(dtype), None, Fill::Unspecified)
+                ResolvedLayout::new("row-major", plain, Some(dtype), None, Fill::Unspecified)
             }
         };
         Ok(ShardLayout { named, dtype, bits })

@@ -23,7 +23,7 @@ use crate::{
         model::{self, CONFIG},
         rules::{Matcher, check},
     },
-    source::beside::{EXTENTS, Named},
+    source::beside::{EXTENTS, NotedExtents},
 };
 
 /// The extents that are stated for tensors.
@@ -31,7 +31,7 @@ pub(crate) struct Stated<'a> {
     matcher: Matcher,
     request: &'a Request,
     /// The extents in the metadata of files.
-    noted: Named,
+    noted: NotedExtents,
     /// The extents that a config implies.
     config: HashMap<String, Vec<u64>>,
     /// The tensors that every model with this config has.
@@ -51,7 +51,11 @@ impl Request {
 
 impl Stated<'_> {
     /// Adds the extents that the files of a checkpoint and the config next to them state.
-    pub(crate) fn with_files(mut self, checkpoint: &Path, noted: Named) -> Result<Self, Error> {
+    pub(crate) fn with_files(
+        mut self,
+        checkpoint: &Path,
+        noted: NotedExtents,
+    ) -> Result<Self, Error> {
         if self.request.trusts_extents {
             return Ok(self);
         }

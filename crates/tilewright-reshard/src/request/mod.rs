@@ -14,7 +14,7 @@ use tilewright_files::{
     inner::{check_scheme, is_url},
 };
 
-use crate::{Error, Rules, request::rules::pattern, source::beside::Named};
+use crate::{Error, Rules, request::rules::pattern, source::beside::NotedExtents};
 
 /// The least memory of a run, in bytes.
 const LEAST_MEMORY: u64 = 64 << 10;
@@ -92,8 +92,8 @@ pub struct Request {
     #[serde(default)]
     pub(crate) extents: Vec<(String, Vec<u64>)>,
     /// The extents of tensors by their names.
-    #[serde(default, skip_serializing_if = "Named::is_empty")]
-    pub(crate) listed: Named,
+    #[serde(default, skip_serializing_if = "NotedExtents::is_empty")]
+    pub(crate) listed: NotedExtents,
     /// True if the extents of shards are trusted.
     #[serde(default)]
     pub(crate) trusts_extents: bool,
@@ -150,7 +150,7 @@ impl Request {
             shard_size: None,
             memory: DEFAULT_MEMORY,
             extents: Vec::new(),
-            listed: Named::new(),
+            listed: NotedExtents::new(),
             trusts_extents: false,
             trusts_replicas: false,
             drops_padding: false,

@@ -38,7 +38,7 @@ struct Lookup {
     /// The bytes of a number whose order is reversed.
     unit: usize,
     array: usize,
-    /// Whether the part has the bytes that were read; `None` until they are read.
+    /// True if the part has the bytes that were read; `None` before.
     same: Option<bool>,
 }
 

@@ -150,12 +150,12 @@ impl Beside {
 pub(crate) const EXTENTS: &str = "tilewright.extents";
 
 /// Extents by the names of tensors.
-pub(crate) type Named = BTreeMap<String, Vec<u64>>;
+pub(crate) type NotedExtents = BTreeMap<String, Vec<u64>>;
 
 /// Adds the extents of whole tensors that one more file states.
-pub(crate) fn noted(known: &mut Named, file: &str, text: &str) -> Result<(), Error> {
+pub(crate) fn noted(known: &mut NotedExtents, file: &str, text: &str) -> Result<(), Error> {
     let said = |why: String| Error::new("corrupt", format!("{file}: {EXTENTS}: {why}"));
-    let own: Named = serde_json::from_str(text).map_err(|error| said(error.to_string()))?;
+    let own: NotedExtents = serde_json::from_str(text).map_err(|error| said(error.to_string()))?;
     for (name, extents) in own {
         let first = known.entry(name.clone()).or_insert_with(|| extents.clone());
         if *first != extents {
@@ -185,7 +185,7 @@ impl ArrayNumbers {
 }
 
 /// Reads the extents that a text lists.
-pub(crate) fn read(text: &str) -> Result<Named, Error> {
+pub(crate) fn read(text: &str) -> Result<NotedExtents, Error> {
     let value: Value = match text.trim_start().starts_with('{') {
         true => serde_json::from_str(text).map_err(|error| {
             Error::usage(format!("cannot read the JSON list of extents: {error}"))
@@ -195,13 +195,13 @@ pub(crate) fn read(text: &str) -> Result<Named, Error> {
             Error::usage(format!("cannot read the TOML list of extents: {said}"))
         })?,
     };
-    let mut named = Named::new();
+    let mut named = NotedExtents::new();
     collect(String::new(), &value, &mut named)?;
     Ok(named)
 }
 
 /// Collects the extents of a table, whose name is a prefix of the names in it.
-fn collect(name: String, value: &Value, named: &mut Named) -> Result<(), Error> {
+fn collect(name: String, value: &Value, named: &mut NotedExtents) -> Result<(), Error> {
     if let Value::Object(table) = value {
         return table.iter().try_for_each(|(key, value)| {
             let name = if name.is_empty() { key.clone() } else { format!("{name}.{key}") };

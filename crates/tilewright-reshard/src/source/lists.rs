@@ -18,7 +18,7 @@ use crate::{
     Error,
     plan::array::{Laid, Unit},
     source::{
-        beside::{EXTENTS, Metadata, Named, metadata, noted},
+        beside::{EXTENTS, Metadata, NotedExtents, metadata, noted},
         identity::{Identity, identities, opened},
     },
 };
@@ -91,7 +91,7 @@ pub(crate) struct Lists {
     /// The metadata of the files of each list that is not about a tensor.
     pub(crate) metadata: Vec<Metadata>,
     /// The extents of whole tensors that the files state.
-    pub(crate) extents: Named,
+    pub(crate) extents: NotedExtents,
     /// The rules that the files of each list record.
     pub(crate) rules: Vec<Option<String>>,
 }
@@ -110,7 +110,7 @@ impl Lists {
             of.push(first.len() - 1);
         }
         let (mut lists, mut known, mut metadata) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut extents, mut rules) = (Named::new(), Vec::new());
+        let (mut extents, mut rules) = (NotedExtents::new(), Vec::new());
         for read in parsed(paths, &first) {
             let Parsed { entries, identity, said, extents: text, rules: own } = read?;
             rules.push(own);

@@ -36,10 +36,7 @@
 //! short, of other types, or more than 100 messages deep.
 
 mod layout;
-mod shape;
 mod text;
-
-pub(crate) use layout::each;
 
 use std::fmt;
 
@@ -47,6 +44,7 @@ use prost::Message as _;
 use tilewright_core::Error as Refusal;
 
 use crate::{Error, Layout, ProgramShape, Shape};
+pub(crate) use layout::each;
 
 impl Shape {
     /// Reads the bytes of a `ShapeProto`.

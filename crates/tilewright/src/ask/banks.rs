@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tilewright_banks::{
     Access, Banks, Change, Clash, Conflicts, Failed, Fix, Found, Search, conflicts, fix,
 };
-use tilewright_notation::{Named, notation};
+use tilewright_notation::{ResolvedLayout, notation};
 
 use super::Answer;
 use crate::{
@@ -30,7 +30,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct BankConflicts {
     /// The layout.
-    pub layout: Named,
+    pub layout: ResolvedLayout,
     /// The machine.
     pub banks: Banks,
     /// Every access with its conflicts.
@@ -56,7 +56,7 @@ impl BankConflicts {
     /// # Ok::<(), tilewright::Error>(())
     /// ```
     pub fn of(
-        layout: &Named,
+        layout: &ResolvedLayout,
         accesses: &[&str],
         vector: Option<u64>,
         machine: &Banks,
@@ -122,14 +122,14 @@ impl BankConflicts {
     /// assert_eq!(report.fixed().unwrap().to_spec(), "f32[32,32] Sw<5,0,5> o (32,32):(32,1)");
     /// # Ok::<(), tilewright::Error>(())
     /// ```
-    pub fn fixed(&self) -> Option<Named> {
+    pub fn fixed(&self) -> Option<ResolvedLayout> {
         Some(self.named(self.fix.as_ref()?.best()?))
     }
 
     /// Returns the layout after a change.
-    fn named(&self, found: &Found) -> Named {
+    fn named(&self, found: &Found) -> ResolvedLayout {
         let old = &self.layout;
-        Named::new("", found.layout.clone(), old.dtype(), old.explicit_bits(), old.fill())
+        ResolvedLayout::new("", found.layout.clone(), old.dtype(), old.explicit_bits(), old.fill())
     }
 
     fn found_json(&self, found: &Found) -> Value {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::{Map, Value, json};
 use tilewright_notation::{
-    Constant, Format, Group, Named, Spec, TABLES, TabledFormat, Units, Width, catalogue,
+    Constant, Format, Group, ResolvedLayout, Spec, TABLES, TabledFormat, Units, Width, catalogue,
     formats_with_tables, groups, notations,
 };
 
@@ -191,7 +191,7 @@ pub struct Example {
     /// The format.
     pub format: &'static Format,
     /// The example: an array in this format.
-    pub array: Named,
+    pub array: ResolvedLayout,
     /// Other formats whose source contains the requested name.
     pub others: Vec<&'static str>,
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::{Value as Json, json};
 use tilewright_core::{Fill, TensorLayout};
-use tilewright_notation::Named;
+use tilewright_notation::ResolvedLayout;
 
 use super::Answer;
 use crate::{
@@ -54,7 +54,7 @@ impl Answer for Value {
 
 /// Adds to an answer the properties of an array that the shape and strides of its layout do not give: valid extents, length of
 /// the storage, elements and padding.
-fn array(named: &Named, answer: &mut Json) {
+fn array(named: &ResolvedLayout, answer: &mut Json) {
     let (tensor, layout) = (named.layout(), named.layout().layout());
     let axes = (0..layout.rank()).map_while(|axis| layout.axis_size(axis));
     if !tensor.is_strided() || !axes.eq(tensor.extents().iter().copied()) {

@@ -8,7 +8,7 @@ use std::fmt;
 use serde_json::{Map, Value, json};
 use tilewright_core::{Error, Mode, TensorLayout};
 use tilewright_notation::{
-    Along, ArrayLayout, Block, Named, Notation, Words, notations, recognise,
+    Along, ArrayLayout, Block, Notation, ResolvedLayout, Words, notations, recognise,
 };
 
 use super::{
@@ -112,11 +112,11 @@ impl Explanation {
     /// assert_eq!((explanation.bytes, explanation.contiguous_run), (Some(6144), 128));
     /// # Ok::<(), tilewright::Error>(())
     /// ```
-    pub fn of(named: &Named) -> Explanation {
+    pub fn of(named: &ResolvedLayout) -> Explanation {
         let layout = named.layout();
         let bits = named.element_bits();
         let (dtype, stored) = (named.dtype(), named.explicit_bits());
-        let alone = Named::new("", layout.clone(), dtype, stored, named.fill());
+        let alone = ResolvedLayout::new("", layout.clone(), dtype, stored, named.fill());
         let (bounds, exhaustive) = (layout.layout().bounds(), layout.layout().exhaustive());
         let (below, injective) =
             (bounds.map_or(0, |(low, _)| low.min(0).unsigned_abs()), layout.injective());
@@ -295,7 +295,7 @@ fn titled<const N: usize>(lines: [(&str, Option<String>); N]) -> Vec<(String, St
 }
 
 /// Returns the layout in every notation. The texts depend on the layout alone, not on its name.
-fn said(alone: &Named) -> Vec<(&'static str, Result<String, String>)> {
+fn said(alone: &ResolvedLayout) -> Vec<(&'static str, Result<String, String>)> {
     let text =
         |notation: &Notation| notation.print(alone).map_err(|refusal| refusal.message().to_owned());
     notations().iter().map(|notation| (notation.name(), text(notation))).collect()

@@ -61,8 +61,29 @@ mod banks;
 mod catalogue;
 mod eval;
 pub mod explain;
-mod files;
-mod layouts;
+mod files {
+    //! Answers about files: their tensors, conversions, recipes, verification and fingerprints.
+
+    #[cfg(feature = "files")]
+    pub(super) mod convert;
+    #[cfg(feature = "files")]
+    pub(super) mod info;
+    #[cfg(feature = "files")]
+    pub(super) mod recipe;
+}
+mod layouts {
+    //! Answers about one layout or two: offsets, pictures, padding, other notations, the layout between two buffers.
+
+    #[cfg(feature = "draw")]
+    pub(super) mod draw;
+    pub(super) mod index;
+    pub(super) mod infer;
+    #[cfg(feature = "relayout")]
+    pub(super) mod moved;
+    pub(super) mod padding;
+    pub(super) mod show;
+    pub(super) mod translate;
+}
 #[cfg(feature = "xla")]
 mod module;
 mod question;
@@ -78,10 +99,9 @@ pub use eval::Line;
 pub use explain::{Explanation, TabledExplanation};
 #[cfg(feature = "files")]
 pub use files::{
-    convert::{Assembled, Converted},
+    convert::{Assembled, Converted, Printed, Recorded, SameData, Verified},
     info::Info,
     recipe::{Guesses, RecipeFit, RecipeShown, Recipes},
-    verify::{Printed, Recorded, SameData, Verified},
 };
 #[cfg(feature = "draw")]
 pub use layouts::draw::Drawn;
@@ -96,7 +116,5 @@ pub use layouts::{
 };
 #[cfg(feature = "xla")]
 pub use module::{LISTED, ModuleInfo};
-pub use question::Fields;
-pub use question::Question;
-pub use shards::{ShardBytes, ShardsExplanation};
-pub use shards::{Shards, ShardsLine, ShardsTranslation};
+pub use question::{Fields, Question};
+pub use shards::{ShardBytes, Shards, ShardsExplanation, ShardsLine, ShardsTranslation};

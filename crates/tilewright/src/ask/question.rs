@@ -1,7 +1,7 @@
 //! Questions of any kind, with typed fields or read from JSON, and the readers of the fields.
 
 use serde_json::Value;
-use tilewright_notation::{ArrayLayout, Named, Notation, TABLES, notation};
+use tilewright_notation::{ArrayLayout, Notation, ResolvedLayout, TABLES, notation};
 
 use crate::{
     Error, InShards,
@@ -40,11 +40,11 @@ pub enum Question {
     /// The explanation of a layout.
     Explain(ArrayLayout),
     /// The names of a layout.
-    Recognise(Named),
+    Recognise(ResolvedLayout),
     /// A layout in another notation.
     Translate {
         /// The layout.
-        of: Named,
+        of: ResolvedLayout,
         /// The notation.
         to: &'static Notation,
     },
@@ -75,7 +75,7 @@ pub enum Question {
     #[cfg(feature = "banks")]
     Banks {
         /// The layout.
-        of: Named,
+        of: ResolvedLayout,
         /// The accesses, as text.
         accesses: Vec<String>,
         /// The bytes that a thread accesses at once, if given.
@@ -383,7 +383,7 @@ impl<'a> Fields<'a> {
     /// let error = Fields(&serde_json::json!({ "from": "(2" })).layout("from").unwrap_err();
     /// assert_eq!((error.field(), error.span()), (Some("from"), Some((2, 2))));
     /// ```
-    pub fn layout(&self, field: &'static str) -> Result<Named, Error> {
+    pub fn layout(&self, field: &'static str) -> Result<ResolvedLayout, Error> {
         self.array()?.layout(field, self.text(field)?)
     }
 
@@ -398,7 +398,7 @@ impl<'a> Fields<'a> {
     /// assert_eq!(Fields(&question).layouts()?[1].layout().extents(), [2, 3]);
     /// # Ok::<(), tilewright::Error>(())
     /// ```
-    pub fn layouts(&self) -> Result<[Named; 2], Error> {
+    pub fn layouts(&self) -> Result<[ResolvedLayout; 2], Error> {
         self.array()?.layouts(self.text("a")?, self.text("b")?)
     }
 

@@ -35,30 +35,27 @@
 
 mod basis;
 mod functions;
-mod items;
 mod lexer;
 mod parser;
 mod run;
 mod value;
 
-pub use functions::{Function, functions};
-
 use std::borrow::Cow;
 
 use tilewright_core::{IntTuple, Layout, LayoutTv, Mode, Swizzle};
-use tilewright_notation::Named;
+use tilewright_notation::ResolvedLayout;
 
 use crate::{
     Error,
     eval::{
         functions::Argument,
-        items::Items,
         lexer::Word,
         parser::{Expr, Node},
         value::{Form, TilerPart},
     },
 };
-
+pub use functions::{Function, functions};
+use lexer::Items;
 #[cfg(feature = "draw")]
 pub(crate) use lexer::whole;
 pub use lexer::{MAX_LIST, MAX_NESTING, MAX_NODES, MAX_TEXT};
@@ -163,7 +160,7 @@ pub fn is_expression(text: &str) -> bool {
 /// let error = layout_of("size(4:1)").unwrap_err();
 /// assert_eq!(error.to_string(), "the expression is an integer, not a layout");
 /// ```
-pub fn layout_of(text: &str) -> Result<Named, Error> {
+pub fn layout_of(text: &str) -> Result<ResolvedLayout, Error> {
     let value = evaluate(text)?;
     let integer = value.kind() == "integer";
     value.to_named().filter(|_| !integer).ok_or_else(|| {
@@ -266,8 +263,8 @@ impl From<Swizzle> for Value {
 }
 
 /// The layout of an array; without dims of its own, it is a plain layout.
-impl From<&Named> for Value {
-    fn from(named: &Named) -> Value {
+impl From<&ResolvedLayout> for Value {
+    fn from(named: &ResolvedLayout) -> Value {
         Value(run::named(named.clone()))
     }
 }

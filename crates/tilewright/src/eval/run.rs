@@ -1,18 +1,16 @@
 //! Evaluation of the tree of an expression to its value.
 
 use tilewright_core::{BasisLayout, Coord, IntTuple, Layout, LinearLayout, Swizzle, TensorLayout};
-use tilewright_notation::{Named, Spec};
+use tilewright_notation::{ResolvedLayout, Spec};
 
 use super::{
     basis,
     functions::{self, Argument, Call},
-    items::Items,
-    lexer,
+    lexer::{self, Items},
     parser::{Expr, Node},
     value::{Form, Strides, TilerPart, Value},
 };
-use crate::Error;
-use crate::eval::items::Dims;
+use crate::{Error, eval::lexer::Dims};
 
 /// Evaluates `shape:stride`: a layout, or a map to coordinates if the strides name bases.
 fn strided(shape: &Expr<'_>, stride: &Expr<'_>, span: (usize, usize)) -> Result<Form, Error> {
@@ -232,7 +230,7 @@ pub(super) fn spec(text: &str, span: (usize, usize), at: usize) -> Result<Form, 
 }
 
 /// Returns the layout of an array as a value. A bare layout is a plain layout, whatever its text was.
-pub(super) fn named(named: Named) -> Form {
+pub(super) fn named(named: ResolvedLayout) -> Form {
     match named.is_bare() {
         true => layout(named.layout().layout().clone()),
         false => Form::Spec(Box::new(named)),
@@ -336,7 +334,7 @@ fn valid(
     };
     let tensor = TensorLayout::new(&extents, &layout, capacity.unwrap_or(whole.capacity()))
         .map_err(|error| lexer::core(expr.span, "", &error))?;
-    let named = Named::new("eval", tensor, None, None, tilewright_core::Fill::Unspecified);
+    let named = ResolvedLayout::new("eval", tensor, None, None, tilewright_core::Fill::Unspecified);
     Ok(Form::Spec(Box::new(named)))
 }
 

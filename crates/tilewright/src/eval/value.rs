@@ -5,12 +5,12 @@
 use std::fmt;
 
 use tilewright_core::{BasisLayout, IntTuple, Layout, LayoutTile, LinearLayout, Swizzle};
-use tilewright_notation::{self as notation, Named, Spec};
+use tilewright_notation as notation;
+use tilewright_notation::{ResolvedLayout, Spec};
 
-use super::items::Items;
-use crate::eval::items::Dims;
-
-pub(super) use super::items::TilerPart;
+use super::lexer::Items;
+pub(super) use super::lexer::TilerPart;
+use crate::eval::lexer::Dims;
 
 /// Value of an expression. `Display` prints it as the answer.
 ///
@@ -46,7 +46,7 @@ pub(super) enum Form {
     Tiler(Vec<TilerPart>),
     Swizzle(Swizzle),
     List(Vec<i64>),
-    Spec(Box<Named>),
+    Spec(Box<ResolvedLayout>),
     /// An offset without an element.
     Padding,
 }
@@ -273,12 +273,12 @@ impl Value {
     /// assert_eq!(named.layout().extents(), [3, 5]);
     /// assert!(evaluate("same(4:1, 4:1)").unwrap().to_named().is_none());
     /// ```
-    pub fn to_named(&self) -> Option<Named> {
+    pub fn to_named(&self) -> Option<ResolvedLayout> {
         let text = match &self.0 {
             Form::Layout(layout) | Form::Cut(layout) => layout.to_string(),
             Form::Tile(tile) => tile.to_string(),
             Form::Tuple(shape) => Layout::compact_col_major(shape).ok()?.to_string(),
-            Form::Spec(named) => return Some(Named::clone(named)),
+            Form::Spec(named) => return Some(ResolvedLayout::clone(named)),
             _ => return None,
         };
         Spec::parse(&format!("cute:{text}")).and_then(|spec| spec.resolve(None, None)).ok()
@@ -333,7 +333,7 @@ fn cut(f: &mut fmt::Formatter<'_>, layout: &Layout) -> fmt::Result {
 }
 
 /// Returns the layout of a SPEC in modes and strides, or the SPEC if these cannot express it.
-fn spec(named: &Named) -> String {
+fn spec(named: &ResolvedLayout) -> String {
     let modes = notation::notations().iter().find(|notation| notation.name() == "cute");
     modes.and_then(|modes| modes.print(named).ok()).unwrap_or_else(|| named.to_spec())
 }

@@ -35,7 +35,7 @@ mod scatter;
 mod sizes;
 
 use tilewright_core::{Dtype, Fill};
-use tilewright_notation::{ArrayLayout, Named};
+use tilewright_notation::{ArrayLayout, ResolvedLayout};
 
 #[cfg(feature = "files")]
 pub use assembly::{assemblies, needed_memory, not_carried, ranks};
@@ -78,5 +78,5 @@ pub fn array_layout(description: &Description, dtype: Option<Dtype>) -> Option<A
         0 => Fill::Unspecified,
         _ => Fill::Zero,
     };
-    Some(ArrayLayout::of(&Named::new("", layout, dtype, None, fill)))
+    Some(ArrayLayout::of(&ResolvedLayout::new("", layout, dtype, None, fill)))
 }

@@ -15,7 +15,7 @@ use tilewright_files::{Input, Reading, Request, Writer, inner::Companions, open}
 use tilewright_learn::{
     Error, Learned, LearnedResult, Mismatch, NamedArray, Sources, Space, learn_result,
 };
-use tilewright_notation::Named;
+use tilewright_notation::ResolvedLayout;
 
 use crate::Dtype;
 
@@ -179,7 +179,7 @@ impl Probe {
         let mut writer = Writer::new(Request::new()).metadata("format", "pt");
         for (tensor, bytes) in self.tensors.iter().chain(&self.kept).zip(bytes) {
             let rows = TensorLayout::row_major(&tensor.extents)?;
-            let named = Named::new("", rows, Some(tensor.dtype), None, Fill::Unspecified);
+            let named = ResolvedLayout::new("", rows, Some(tensor.dtype), None, Fill::Unspecified);
             let second = self.tied.iter().filter(|tied| tied.1 == tensor.name).map(|tied| &tied.0);
             for name in [&tensor.name].into_iter().chain(second) {
                 writer = writer.array(name, &named, bytes)?;

@@ -4,14 +4,14 @@ use std::{fs, path::PathBuf};
 
 use serde_json::Value;
 use tilewright::{
-    Explanation, Named, Spec,
+    Explanation, ResolvedLayout, Spec,
     ask::{Advice, Answer as _},
     notation::notations,
     xla::Layout,
 };
 
 /// Returns the layouts of the recorded questions, each once; of arrays with index tables, none.
-fn layouts() -> Vec<Named> {
+fn layouts() -> Vec<ResolvedLayout> {
     let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../corpus/answers.jsonl");
     let text = fs::read_to_string(file).unwrap();
     let parse = |line: &str| {
@@ -24,7 +24,7 @@ fn layouts() -> Vec<Named> {
 }
 
 /// Returns the explanation of a layout without its name.
-fn meaning(named: &Named) -> Value {
+fn meaning(named: &ResolvedLayout) -> Value {
     let mut meaning = Explanation::of(named).to_json();
     meaning["layout"] = Value::Null;
     meaning
@@ -37,7 +37,7 @@ fn equal_layouts_have_equal_explanations() {
     let layouts = layouts();
     let count = tilewright_testing::cases(layouts.len() / 3, layouts.len() / 120);
     for named in layouts.iter().step_by(layouts.len() / count) {
-        let facts = |named: &Named| (named.dtype(), named.element_bits(), named.fill());
+        let facts = |named: &ResolvedLayout| (named.dtype(), named.element_bits(), named.fill());
         let texts = notations().iter().filter_map(|notation| {
             Some(format!("{}:{}", notation.name(), notation.print(named).ok()?))
         });

@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::Value;
 use tilewright::{
-    Fill, Named, Spec, TensorLayout,
+    Fill, ResolvedLayout, Spec, TensorLayout,
     infer::{Found, Inference, infer},
     notation::catalogue,
     recognise,
@@ -99,8 +99,13 @@ fn every_named_format_is_found_and_named() {
         let found = found(infer(&bytes(&values), dims, &packed, 4), &text);
         assert_eq!(found.layout.same_function(named.layout()), Ok(true), "{text}");
         assert_eq!(found.layout.capacity(), capacity, "{text}");
-        let again =
-            Named::new("", found.layout, named.dtype(), named.explicit_bits(), Fill::Unspecified);
+        let again = ResolvedLayout::new(
+            "",
+            found.layout,
+            named.dtype(),
+            named.explicit_bits(),
+            Fill::Unspecified,
+        );
         let names: Vec<String> = recognise(&again).into_iter().map(|found| found.name).collect();
         let name = text.split("format:").nth(1).unwrap();
         assert!(names.iter().any(|other| other == name), "{text}: {names:?}");

@@ -19,8 +19,8 @@
 use crate::{
     Error, Layout, MAX_MODES, Mode, SEARCH_BITS, Swizzle,
     algebra::nested::walk::Chain,
+    const_fn::tri,
     layout::{index::Solver, observe::sorted, reach},
-    macros::tri,
 };
 
 impl Layout {

@@ -32,10 +32,10 @@ use crate::{
         inverse::right_inverse::{Indexed, check_from_zero},
         nested::walk::Chain,
     },
+    const_fn::tri,
     layout::reach,
     linear::{Solver, bases::Bases, width},
-    macros::tri,
-    swizzle::{MAX_BITS, matrix::Family},
+    swizzle::{Family, MAX_BITS},
 };
 
 /// The left inverse of a layout and its domain: each offset is an index or a hole.

@@ -23,8 +23,8 @@
 //! taken as 1 or 0; here every integer is known.
 
 use crate::{
-    Error, Layout, MAX_MODES, Mode, Profile, Swizzle, algebra::nested::walk::Chain,
-    layout::observe::gcd, macros::tri,
+    Error, Layout, MAX_MODES, Mode, Profile, Swizzle, algebra::nested::walk::Chain, const_fn::tri,
+    layout::observe::gcd,
 };
 
 impl Layout {

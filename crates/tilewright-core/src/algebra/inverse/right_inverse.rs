@@ -26,9 +26,9 @@
 use crate::{
     Error, Layout, MAX_MODES, Mode, Profile, SEARCH_BITS, Swizzle,
     algebra::nested::walk::{Builder, Chain},
+    const_fn::tri,
     layout::reach,
     linear::{Solver, bases::Bases},
-    macros::tri,
     swizzle::MAX_BITS,
 };
 

@@ -16,7 +16,7 @@
 //!
 //! Source: CUTLASS `include/cute/int_tuple.hpp`.
 
-use crate::{Error, IntTuple, MAX_MODES, algebra::nested::walk::ProfileWalk, macros::tri};
+use crate::{Error, IntTuple, MAX_MODES, algebra::nested::walk::ProfileWalk, const_fn::tri};
 
 impl IntTuple {
     /// Returns whether both tuples have the same brackets, whatever the integers.

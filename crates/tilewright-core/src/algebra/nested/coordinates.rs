@@ -6,8 +6,11 @@
 //! Laws: `crd2idx(idx2crd(i)) = i`; `crd2offset(c, L.shape, L.stride) = L(c)` for every spelling of c. Defined inside the
 //! shape; outside, the result is an error, never the answer for another coordinate.
 
-use crate::algebra::nested::walk::{Builder, ProfileNode, ProfileWalk};
-use crate::{Error, IntTuple, Layout, MAX_MODES, macros::tri};
+use crate::{
+    Error, IntTuple, Layout, MAX_MODES,
+    algebra::nested::walk::{Builder, ProfileNode, ProfileWalk},
+    const_fn::tri,
+};
 
 /// Returns the coordinate leaf by leaf.
 pub(crate) const fn digits(coord: &IntTuple, shape: &IntTuple) -> Result<[u64; MAX_MODES], Error> {

@@ -21,12 +21,11 @@ use crate::{
     algebra::{
         nested::{
             coordinates::{unlike, unpack},
-            tuple_text::{TupleReader, whole},
-            walk::{Builder, ProfileNode, ProfileWalk},
+            walk::{Builder, ProfileNode, ProfileWalk, TupleReader, whole},
         },
         tiling::divide::plus,
     },
-    macros::tri,
+    const_fn::tri,
 };
 
 /// A coordinate in which `_` keeps a position: `(2,_)`, `((_,1),(0,_,1))`.
@@ -119,7 +118,7 @@ impl fmt::Display for Slicer {
     }
 }
 
-crate::macros::debug_as_display!(Slicer);
+crate::const_fn::debug_as_display!(Slicer);
 
 impl core::str::FromStr for Slicer {
     type Err = ParseError;

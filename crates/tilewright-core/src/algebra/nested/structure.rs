@@ -7,11 +7,14 @@
 //!
 //! Source: CUTLASS `include/cute/layout.hpp`.
 
-use crate::algebra::{
-    nested::walk::{Builder, ProfileNode},
-    tiling::divide::plus,
+use crate::{
+    Error, Layout, MAX_MODES, Mode, Swizzle,
+    algebra::{
+        nested::walk::{Builder, ProfileNode},
+        tiling::divide::plus,
+    },
+    const_fn::tri,
 };
-use crate::{Error, Layout, MAX_MODES, Mode, Swizzle, macros::tri};
 
 impl Layout {
     /// Returns the same map without inner brackets; a bare leaf is unchanged.

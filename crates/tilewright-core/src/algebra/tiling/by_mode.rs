@@ -8,8 +8,11 @@
 //!
 //! Source: CUTLASS `include/cute/layout.hpp` (`transform_layout`, `tile_unzip`).
 
-use crate::algebra::nested::walk::{Builder, ProfileNode};
-use crate::{Error, Layout, MAX_DEPTH, Mode, Profile, Swizzle, macros::tri};
+use crate::{
+    Error, Layout, MAX_DEPTH, Mode, Profile, Swizzle,
+    algebra::nested::walk::{Builder, ProfileNode},
+    const_fn::tri,
+};
 
 /// The operand for one axis: the axis is composed with it, divided by it or multiplied with it.
 ///

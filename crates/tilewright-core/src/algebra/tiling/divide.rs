@@ -16,15 +16,17 @@
 //!
 //! Source: CUTLASS `include/cute/layout.hpp`.
 
-use crate::algebra::{
-    nested::walk::{Builder, Chain},
-    tiling::by_mode::{Arrangement, ModeOperation, by_mode, gathered},
-};
 use crate::{
     Error, Layout, Mode, Tiler,
-    layout::observe::{same_sums, sorted},
-    layout::reach,
-    macros::tri,
+    algebra::{
+        nested::walk::{Builder, Chain},
+        tiling::by_mode::{Arrangement, ModeOperation, by_mode, gathered},
+    },
+    const_fn::tri,
+    layout::{
+        observe::{same_sums, sorted},
+        reach,
+    },
 };
 
 impl Layout {

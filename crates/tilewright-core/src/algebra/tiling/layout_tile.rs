@@ -20,7 +20,7 @@
 use core::fmt;
 
 use crate::{
-    Coord, Error, IntTuple, Layout, MAX_MODES, Mode, algebra::inverse::cover::Survey, macros::tri,
+    Coord, Error, IntTuple, Layout, MAX_MODES, Mode, algebra::inverse::cover::Survey, const_fn::tri,
 };
 
 /// The layout of a tile, and the extents of the part that is inside the whole layout.

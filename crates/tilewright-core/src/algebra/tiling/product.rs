@@ -31,7 +31,7 @@ use crate::{
             divide::plus,
         },
     },
-    macros::tri,
+    const_fn::tri,
 };
 
 impl Layout {

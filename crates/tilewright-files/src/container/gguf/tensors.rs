@@ -3,7 +3,7 @@
 use std::{collections::HashMap, path::Path};
 
 use tilewright_core::{Dtype, Fill, TensorLayout};
-use tilewright_notation::Named;
+use tilewright_notation::ResolvedLayout;
 
 use super::{
     MARK,
@@ -88,7 +88,7 @@ fn refused(
 /// Returns a row-major array.
 fn plain(dtype: Dtype, dims: &[u64]) -> Result<ElementLayout, String> {
     let layout = TensorLayout::row_major(dims).map_err(|error| error.to_string())?;
-    let named = Named::new("row-major", layout, Some(dtype), None, Fill::Unspecified);
+    let named = ResolvedLayout::new("row-major", layout, Some(dtype), None, Fill::Unspecified);
     let bits = element_layout::width(dtype)
         .ok_or_else(|| format!("the width of {dtype} elements is unknown"))?;
     ElementLayout::of(&named, dtype, bits, Fill::Unspecified)

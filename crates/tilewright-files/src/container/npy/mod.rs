@@ -13,7 +13,7 @@ pub(super) use descr::Descr;
 use descr::default_descr;
 pub(crate) use header::{Header, header_bytes};
 use tilewright_core::{ByteOrder, Counted, Dtype, Fill, Remedy, TensorLayout};
-use tilewright_notation::Named;
+use tilewright_notation::ResolvedLayout;
 
 use super::{
     array::{self, Stored},
@@ -150,7 +150,7 @@ pub(super) fn plain(
     } else {
         ("row-major", TensorLayout::row_major(&header.shape)?)
     };
-    let named = Named::new(order, layout, Some(dtype), None, Fill::Unspecified);
+    let named = ResolvedLayout::new(order, layout, Some(dtype), None, Fill::Unspecified);
     Ok(ElementLayout::of(&named.with_storage(&stored), dtype, bits, Fill::Unspecified))
 }
 

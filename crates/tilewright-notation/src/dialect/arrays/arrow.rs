@@ -25,11 +25,10 @@ use super::strided::{
     LibraryArray, StrideUnit, Strided, in_whole_bytes, no_width, not_negative, unsupported,
 };
 use crate::{
-    Error, Named,
-    literal::{Literal, LiteralFields},
+    Error, ResolvedLayout,
+    literal::{Literal, LiteralFields, tuple},
     notation::Notation,
     parsed_spec::ParsedSpec,
-    scan::tuple,
 };
 
 pub(in crate::dialect) const DIALECT: Notation =
@@ -94,7 +93,7 @@ fn spell(array: &LibraryArray) -> String {
 }
 
 /// The layout as a tensor message.
-fn print(named: &Named) -> Result<String, Error> {
+fn print(named: &ResolvedLayout) -> Result<String, Error> {
     let strided = Strided::of(named.layout(), "Arrow")?;
     if strided.offset != 0 {
         return Err(unsupported(format!(

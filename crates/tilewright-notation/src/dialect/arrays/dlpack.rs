@@ -28,7 +28,7 @@ use super::strided::{
     LibraryArray, StrideUnit, Strided, in_blocks, in_bytes, read_dtype, unsupported,
 };
 use crate::{
-    Error, Named,
+    Error, ResolvedLayout,
     literal::{Literal, LiteralFields, python_tuple},
     notation::Notation,
     parsed_spec::ParsedSpec,
@@ -133,7 +133,7 @@ fn spell(array: &LibraryArray) -> String {
 }
 
 /// The layout as the fields of a tensor.
-fn print(named: &Named) -> Result<String, Error> {
+fn print(named: &ResolvedLayout) -> Result<String, Error> {
     let strided = Strided::of(named.layout(), "DLPack")?;
     let mut array = LibraryArray::dense(strided.dims.clone());
     array.dtype = named.dtype();

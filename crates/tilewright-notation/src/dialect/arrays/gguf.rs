@@ -21,11 +21,10 @@ use tilewright_core::{Dtype, DtypeKind};
 
 use super::strided::{LibraryArray, Strided, in_whole_bytes, read_dtype, unsupported};
 use crate::{
-    Error, Named,
-    literal::{Literal, LiteralFields},
+    Error, ResolvedLayout,
+    literal::{Literal, LiteralFields, comma},
     notation::Notation,
     parsed_spec::ParsedSpec,
-    scan::comma,
 };
 
 pub(in crate::dialect) const DIALECT: Notation =
@@ -77,7 +76,7 @@ fn spell(array: &LibraryArray) -> String {
 }
 
 /// The dims, if the layout is row-major.
-fn print(named: &Named) -> Result<String, Error> {
+fn print(named: &ResolvedLayout) -> Result<String, Error> {
     let strided = Strided::of(named.layout(), "GGUF")?;
     if strided.offset != 0 || !strided.is_row_major() {
         return Err(unsupported(

@@ -22,10 +22,10 @@ use tilewright_core::MAX_MODES;
 
 use super::strided::{Strided, unsupported};
 use crate::{
-    Error, Named,
+    Error, ResolvedLayout,
+    literal::Scanner,
     notation::Notation,
-    parsed_spec::{Given, ParsedSpec, Resolved},
-    scan::Scanner,
+    parsed_spec::{Given, ParsedSpec},
 };
 
 pub(in crate::dialect) const DIALECT: Notation =
@@ -89,14 +89,14 @@ impl ParsedSpec for HalideBuffer {
         rank == self.mins.len()
     }
 
-    fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
+    fn resolve(&self, given: &Given<'_>) -> Result<ResolvedLayout, Error> {
         given.agree_dims(self, &self.strided.dims)?;
-        Ok(Resolved::plain(self.strided.layout()?, given))
+        Ok(ResolvedLayout::plain(self.strided.layout()?, given))
     }
 }
 
 /// The layout as the dims of a buffer.
-fn print(named: &Named) -> Result<String, Error> {
+fn print(named: &ResolvedLayout) -> Result<String, Error> {
     let strided = Strided::of(named.layout(), "Halide")?;
     if strided.offset != 0 {
         return Err(unsupported(format!(

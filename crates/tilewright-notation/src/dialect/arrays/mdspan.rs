@@ -33,10 +33,10 @@ use tilewright_core::{MAX_MODES, TensorLayout};
 
 use super::strided::{Strided, unsupported};
 use crate::{
-    Error, Named,
+    Error, ResolvedLayout,
+    literal::{Scanner, comma, did_you_mean},
     notation::Notation,
-    parsed_spec::{Given, ParsedSpec, Resolved},
-    scan::{Scanner, comma, did_you_mean},
+    parsed_spec::{Given, ParsedSpec},
 };
 
 pub(in crate::dialect) const DIALECT: Notation =
@@ -260,7 +260,7 @@ impl ParsedSpec for Mapping {
         self.dims.as_ref().map_or(rank <= MAX_MODES, |dims| dims.len() == rank)
     }
 
-    fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
+    fn resolve(&self, given: &Given<'_>) -> Result<ResolvedLayout, Error> {
         let dims = match &self.dims {
             Some(dims) => {
                 given.agree_dims(self, dims)?;
@@ -268,12 +268,12 @@ impl ParsedSpec for Mapping {
             }
             None => given.need_dims(self)?,
         };
-        Ok(Resolved::plain(self.strided(dims)?.layout()?, given))
+        Ok(ResolvedLayout::plain(self.strided(dims)?.layout()?, given))
     }
 }
 
 /// The layout as a mapping.
-fn print(named: &Named) -> Result<String, Error> {
+fn print(named: &ResolvedLayout) -> Result<String, Error> {
     let tensor = named.layout();
     let strided = Strided::of(tensor, "mdspan")?;
     if strided.offset != 0 {

@@ -33,7 +33,7 @@ use tilewright_core::Dtype;
 
 use super::strided::{LibraryArray, StrideUnit, Strided, in_whole_bytes, no_width, read_dtype};
 use crate::{
-    Error, Named,
+    Error, ResolvedLayout,
     dtype::code_name,
     literal::{Literal, LiteralFields, python_tuple},
     notation::Notation,
@@ -138,7 +138,7 @@ fn spell(array: &LibraryArray) -> String {
 }
 
 /// The layout as a NumPy array.
-fn print(named: &Named) -> Result<String, Error> {
+fn print(named: &ResolvedLayout) -> Result<String, Error> {
     let strided = Strided::of(named.layout(), "NumPy")?;
     let mut array = LibraryArray::dense(strided.dims.clone());
     match in_whole_bytes(named, "NumPy")? {

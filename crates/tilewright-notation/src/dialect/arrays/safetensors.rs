@@ -20,11 +20,10 @@ use tilewright_core::Dtype;
 
 use super::strided::{LibraryArray, Strided, in_whole_bytes, read_dtype, unsupported};
 use crate::{
-    Error, Named,
-    literal::{Literal, LiteralFields},
+    Error, ResolvedLayout,
+    literal::{Literal, LiteralFields, comma},
     notation::Notation,
     parsed_spec::ParsedSpec,
-    scan::comma,
 };
 
 pub(in crate::dialect) const DIALECT: Notation = Notation::new(
@@ -89,7 +88,7 @@ fn spell(dims: &[u64], dtype: Dtype) -> String {
 }
 
 /// The layout as an entry, if it is row-major.
-fn print(named: &Named) -> Result<String, Error> {
+fn print(named: &ResolvedLayout) -> Result<String, Error> {
     let strided = Strided::of(named.layout(), "safetensors")?;
     if strided.offset != 0 || !strided.is_row_major() {
         return Err(unsupported(

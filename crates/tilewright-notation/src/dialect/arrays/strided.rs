@@ -9,10 +9,10 @@ use std::{fmt, sync::Arc};
 use tilewright_core::{Dtype, Layout, Mode, TensorLayout};
 
 use crate::{
-    Error, Named,
+    Error, ResolvedLayout,
     dtype::dtype,
     literal::{Literal, LiteralFields},
-    parsed_spec::{Given, ParsedSpec, Resolved},
+    parsed_spec::{Given, ParsedSpec},
 };
 
 /// Dims with one stride each, in elements.
@@ -246,7 +246,7 @@ impl ParsedSpec for CanonicalArray {
         rank == self.array.dims.len()
     }
 
-    fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
+    fn resolve(&self, given: &Given<'_>) -> Result<ResolvedLayout, Error> {
         given.agree_dims(self, &self.array.dims)?;
         let dtype = given.agree_dtype(self, self.array.dtype)?;
         let bits = self.array.bits.or_else(|| dtype?.storage_bits());
@@ -260,9 +260,9 @@ impl ParsedSpec for CanonicalArray {
             None => 1,
         };
         let layout = self.array.layout(width)?;
-        Ok(Resolved {
+        Ok(ResolvedLayout {
             bits: self.array.bits,
-            ..Resolved::plain(layout, &Given { dtype, ..*given })
+            ..ResolvedLayout::plain(layout, &Given { dtype, ..*given })
         })
     }
 }
@@ -288,7 +288,7 @@ pub(in crate::dialect) fn not_negative(
 
 /// The type and the bytes of an element, of a layout that is to be expressed in bytes.
 pub(in crate::dialect) fn in_whole_bytes(
-    named: &Named,
+    named: &ResolvedLayout,
     who: &str,
 ) -> Result<Option<(Dtype, i64)>, Error> {
     let Some(dtype) = named.dtype() else { return Ok(None) };

@@ -27,7 +27,7 @@ use tilewright_core::TensorLayout;
 
 use super::strided::{LibraryArray, StrideUnit, Strided, not_negative, unsupported};
 use crate::{
-    Error, Named,
+    Error, ResolvedLayout,
     literal::{Literal, LiteralFields, python_tuple},
     notation::Notation,
     parsed_spec::ParsedSpec,
@@ -109,7 +109,7 @@ fn spell(array: &LibraryArray) -> String {
 }
 
 /// The layout as a tensor: with the name of its memory format where it has one, else with strides.
-fn print(named: &Named) -> Result<String, Error> {
+fn print(named: &ResolvedLayout) -> Result<String, Error> {
     let strided = Strided::of(named.layout(), "PyTorch")?;
     if let Some(stride) = strided.strides.iter().find(|stride| **stride < 0) {
         return Err(unsupported(format!(

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 use tilewright_core::{Layout, MAX_MODES, Mode, Profile, Swizzle, TensorLayout};
 
-use crate::{Error, dialect::arrays::strided::unsupported, scan::Scanner};
+use crate::{Error, dialect::arrays::strided::unsupported, literal::Scanner};
 
 /// The most terms of a sum, and the deepest brackets.
 const MOST: usize = 256;

@@ -20,11 +20,11 @@ use tilewright_core::{Dtype, Fill, TensorLayout};
 use tilewright_xla::{ArrayShape, Dim, Layout, Padded, PrimitiveType};
 
 use crate::{
-    Error, Named,
+    Error, ResolvedLayout,
     dialect::shape,
+    literal::parsed,
     notation::Notation,
-    parsed_spec::{Given, ParsedSpec, Resolved},
-    scan::parsed,
+    parsed_spec::{Given, ParsedSpec},
 };
 
 pub(in crate::dialect) const DIALECT: Notation =
@@ -127,7 +127,7 @@ impl ParsedSpec for Hlo {
         rank == self.rank()
     }
 
-    fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
+    fn resolve(&self, given: &Given<'_>) -> Result<ResolvedLayout, Error> {
         let (layout, storage) = match self.array() {
             Some(array) => {
                 let own = array.extents()?;
@@ -136,12 +136,12 @@ impl ParsedSpec for Hlo {
             }
             None => self.lower(given.need_dims(self)?)?,
         };
-        Ok(Resolved {
+        Ok(ResolvedLayout {
             storage: Some(storage),
             dtype: given.agree_dtype(self, self.shape.as_ref().and_then(|(own, _)| own.dtype()))?,
             bits: self.bits()?,
             fill: self.padded.as_ref().map_or(Fill::Unspecified, Padded::fill),
-            ..Resolved::plain(layout, given)
+            ..ResolvedLayout::plain(layout, given)
         })
     }
 }
@@ -159,7 +159,7 @@ pub(in crate::dialect) fn storage(
 }
 
 /// The layout as HLO text: with its shape where the dtype is known, else the layout alone.
-fn print(named: &Named) -> Result<String, Error> {
+fn print(named: &ResolvedLayout) -> Result<String, Error> {
     if let Some(text) = as_named(named) {
         return Ok(text);
     }
@@ -184,7 +184,7 @@ fn xla_type(dtype: Dtype) -> Result<PrimitiveType, Error> {
 
 /// The name, perhaps behind the shape, if that is HLO text of just this layout. Merged dims have no
 /// other.
-fn as_named(named: &Named) -> Option<String> {
+fn as_named(named: &ResolvedLayout) -> Option<String> {
     let extents = named.layout().extents();
     let given = Given { dims: Some(extents), dtype: named.dtype() };
     let shape = shape::spell(named.dtype(), extents, None, Fill::Unspecified);

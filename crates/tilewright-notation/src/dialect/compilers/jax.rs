@@ -26,11 +26,11 @@ use tilewright_xla::{Layout, Tile, TileDim};
 
 use super::hlo;
 use crate::{
-    Error, Named,
+    Error, ResolvedLayout,
     dialect::{arrays::strided::unsupported, patterns::canonical::simplified},
     literal::{Literal, LiteralFields, python_tuple},
     notation::Notation,
-    parsed_spec::{Given, ParsedSpec, Resolved},
+    parsed_spec::{Given, ParsedSpec},
 };
 
 pub(in crate::dialect) const DIALECT: Notation =
@@ -124,7 +124,7 @@ impl ParsedSpec for Jax {
         rank == self.layout.rank()
     }
 
-    fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
+    fn resolve(&self, given: &Given<'_>) -> Result<ResolvedLayout, Error> {
         let dims = given.need_dims(self)?;
         let rank = self.layout.rank();
         if rank != dims.len() {
@@ -133,16 +133,16 @@ impl ParsedSpec for Jax {
             return Err(Error::mismatch(message));
         }
         let bits = u32::try_from(self.layout.element_size_in_bits()).ok().filter(|bits| *bits > 0);
-        Ok(Resolved {
+        Ok(ResolvedLayout {
             storage: Some(hlo::storage(&self.layout, dims)?),
             bits,
-            ..Resolved::plain(self.layout.lower(dims)?, given)
+            ..ResolvedLayout::plain(self.layout.lower(dims)?, given)
         })
     }
 }
 
 /// The layout as order and tiles.
-fn print(named: &Named) -> Result<String, Error> {
+fn print(named: &ResolvedLayout) -> Result<String, Error> {
     let layout = match words(named.layout()) {
         Ok(layout) => layout,
         Err(refusal) => words(&simplified(named.layout())?).map_err(|_| refusal)?,

@@ -28,10 +28,10 @@ use std::{fmt, sync::Arc};
 use tilewright_core::{Layout, LinearLayout, Profile, TensorLayout};
 
 use crate::{
-    Error, Named,
+    Error, ResolvedLayout,
+    literal::{of_map, parsed, tuple},
     notation::Notation,
-    parsed_spec::{Given, ParsedSpec, Resolved},
-    scan::{of_map, parsed, tuple},
+    parsed_spec::{Given, ParsedSpec},
 };
 
 pub(in crate::dialect) const DIALECT: Notation =
@@ -79,10 +79,10 @@ impl ParsedSpec for Linear {
         rank == self.0.ins().len()
     }
 
-    fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
+    fn resolve(&self, given: &Given<'_>) -> Result<ResolvedLayout, Error> {
         let dims = self.dims();
         given.agree_dims(self, &dims)?;
-        Ok(Resolved::plain(stored(&self.0, &dims)?, given))
+        Ok(ResolvedLayout::plain(stored(&self.0, &dims)?, given))
     }
 }
 
@@ -155,7 +155,7 @@ pub(in crate::dialect) fn places(tensor: &TensorLayout, size: u64) -> Result<Lin
     }
 }
 
-fn print(named: &Named) -> Result<String, Error> {
+fn print(named: &ResolvedLayout) -> Result<String, Error> {
     let (tensor, no) = (named.layout(), |why| Error::unsupported(why));
     let size = tensor.capacity();
     if !size.is_power_of_two() {

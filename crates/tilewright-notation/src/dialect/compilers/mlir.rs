@@ -40,14 +40,14 @@ use tilewright_core::{Dtype, DtypeKind, MAX_MODES, TensorLayout};
 
 use super::affine::Map;
 use crate::{
-    Error, Named,
+    Error, ResolvedLayout,
     dialect::{
         arrays::strided::{Strided, check_affine, unsupported},
         patterns::canonical::{Blocked, simplified},
     },
+    literal::{Scanner, tuple},
     notation::Notation,
-    parsed_spec::{Given, ParsedSpec, Resolved},
-    scan::{Scanner, tuple},
+    parsed_spec::{Given, ParsedSpec},
 };
 
 pub(in crate::dialect) const DIALECT: Notation =
@@ -218,14 +218,14 @@ impl ParsedSpec for Memref {
         }
     }
 
-    fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
+    fn resolve(&self, given: &Given<'_>) -> Result<ResolvedLayout, Error> {
         let (dims, dtype) = array(self.shape.as_ref(), self, given)?;
-        Ok(Resolved::plain(self.layout(&dims)?, &Given { dims: None, dtype }))
+        Ok(ResolvedLayout::plain(self.layout(&dims)?, &Given { dims: None, dtype }))
     }
 }
 
 /// The layout as a memref; without its type where the dtype is not known.
-fn print(named: &Named) -> Result<String, Error> {
+fn print(named: &ResolvedLayout) -> Result<String, Error> {
     let tensor = named.layout();
     check_affine(tensor, "MLIR")?;
     let form = match Strided::of(tensor, "MLIR") {

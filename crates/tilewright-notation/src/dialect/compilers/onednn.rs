@@ -36,11 +36,11 @@ use std::{fmt, sync::Arc};
 use tilewright_core::{Digit, MAX_MODES, Pattern};
 
 use crate::{
-    Error, Named,
+    Error, ResolvedLayout,
     dialect::{arrays::strided::unsupported, patterns::canonical::Blocked},
+    literal::{Scanner, did_you_mean},
     notation::Notation,
-    parsed_spec::{Given, ParsedSpec, Resolved},
-    scan::{Scanner, did_you_mean},
+    parsed_spec::{Given, ParsedSpec},
 };
 
 pub(in crate::dialect) const DIALECT: Notation =
@@ -253,12 +253,12 @@ impl ParsedSpec for Tag {
         rank == self.pattern.rank()
     }
 
-    fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
+    fn resolve(&self, given: &Given<'_>) -> Result<ResolvedLayout, Error> {
         let dims = given.need_dims(self)?;
         if dims.len() != self.names.len() {
             return Err(self.wrong_rank(dims.len()));
         }
-        Resolved::of_pattern(&self.pattern, dims, given)
+        ResolvedLayout::of_pattern(&self.pattern, dims, given)
             .map_err(|error| Error::from(error).about(&self.text))
     }
 }
@@ -292,7 +292,7 @@ impl Tag {
 }
 
 /// The layout as a tag.
-fn print(named: &Named) -> Result<String, Error> {
+fn print(named: &ResolvedLayout) -> Result<String, Error> {
     let rank = named.layout().rank();
     if rank == 0 || rank > MAX_RANK {
         return Err(unsupported("a tag has 1 to 12 dims"));

@@ -10,9 +10,9 @@
 //!           | amd_rotating_shared   as swizzled_shared
 //!           | shared_linear    offset [, block]: lists of bases
 //!           | nvidia_mma, amd_mfma, amd_wmma, dot_op     as in triton/mma.rs
-//!           | nvmma_shared, padded_shared                as in triton/nvmma.rs, triton/padded.rs
+//!           | nvmma_shared, padded_shared                as in triton/shared.rs
 //!           | partitioned_shared                         as in triton/partitioned.rs
-//!           | tensor_memory_encoding                     as in triton/tensor_memory.rs, without braces
+//!           | tensor_memory_encoding                     as in triton/shared.rs, without braces
 //! blocks   := CTAsPerCGA, CTASplitNum, CTAOrder | CGALayout: a list of bases
 //! ```
 //!
@@ -64,7 +64,6 @@
 mod encoding;
 mod mma;
 mod shared;
-mod tensor_memory;
 mod values;
 
 use std::{fmt, sync::Arc};
@@ -73,11 +72,11 @@ use tilewright_core::{Coord, Dtype, LinearLayout, TensorLayout};
 
 use super::{linear, mlir};
 use crate::{
-    Error, Named,
+    Error, ResolvedLayout,
     dtype::dtype,
+    literal::of_map,
     notation::Notation,
-    parsed_spec::{Given, ParsedSpec, Resolved},
-    scan::of_map,
+    parsed_spec::{Given, ParsedSpec},
 };
 use encoding::Encoding;
 use mma::{
@@ -271,10 +270,10 @@ impl ParsedSpec for Triton {
         }
     }
 
-    fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
+    fn resolve(&self, given: &Given<'_>) -> Result<ResolvedLayout, Error> {
         let (dims, dtype) = self.given(given)?;
         let layout = self.stored(dims, dtype)?;
-        Ok(Resolved::plain(layout, &Given { dims: Some(dims), dtype }))
+        Ok(ResolvedLayout::plain(layout, &Given { dims: Some(dims), dtype }))
     }
 
     fn distribution(&self, given: &Given<'_>) -> Result<Option<LinearLayout>, Error> {
@@ -294,7 +293,7 @@ fn unsupported(message: impl Into<String>) -> Error {
 }
 
 /// The layout as an encoding of shared memory: a swizzled one where that can express it, else a linear one.
-fn print(named: &Named) -> Result<String, Error> {
+fn print(named: &ResolvedLayout) -> Result<String, Error> {
     let (tensor, dims) = (named.layout(), named.layout().extents());
     if dims.len() > MAX_RANK {
         return Err(unsupported(format!("{} dims; a linear layout has at most 16", dims.len())));
@@ -325,7 +324,7 @@ fn same_places(other: &LinearLayout, map: &LinearLayout) -> bool {
 }
 
 /// The swizzled encoding that the layout's strides and swizzle look like.
-fn like_swizzled(named: &Named) -> Encoding {
+fn like_swizzled(named: &ResolvedLayout) -> Encoding {
     let (layout, dims) = (named.layout().layout(), named.layout().extents());
     let stride = |dim: usize| {
         let moving = layout.axis(dim).and_then(|modes| modes.iter().find(|mode| mode.extent() > 1));

@@ -41,11 +41,11 @@ use tilewright_core::{Digit, MAX_MODES, Pattern};
 
 use super::{canonical::simplified, template};
 use crate::{
-    Error, Named,
+    Error, ResolvedLayout,
     dialect::arrays::strided::unsupported,
+    literal::{Scanner, tuple},
     notation::Notation,
-    parsed_spec::{Given, ParsedSpec, Resolved},
-    scan::{Scanner, tuple},
+    parsed_spec::{Given, ParsedSpec},
 };
 
 pub(in crate::dialect) const DIALECT: Notation =
@@ -449,7 +449,7 @@ impl ParsedSpec for Rearrangement {
         rank == own || (self.is_open() && rank > own && rank <= MAX_MODES)
     }
 
-    fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
+    fn resolve(&self, given: &Given<'_>) -> Result<ResolvedLayout, Error> {
         let dims = given.need_dims(self)?;
         if !self.fits(dims.len()) && dims.len() <= MAX_MODES {
             let letters: Vec<&str> = self.letters.iter().map(String::as_str).collect();
@@ -457,7 +457,7 @@ impl ParsedSpec for Rearrangement {
             return Err(template::misfit(&self.written, &letters, more, dims.len()));
         }
         let pattern = self.pattern(dims.len() - self.letters.len())?;
-        let resolved = Resolved::of_pattern(&pattern, dims, given)
+        let resolved = ResolvedLayout::of_pattern(&pattern, dims, given)
             .map_err(|e| Error::from(e).about(&self.written))?;
         if resolved.layout.padding() > 0 {
             let message = format!(
@@ -472,7 +472,7 @@ impl ParsedSpec for Rearrangement {
 }
 
 /// The layout as a rearrangement.
-fn print(named: &Named) -> Result<String, Error> {
+fn print(named: &ResolvedLayout) -> Result<String, Error> {
     let tensor = simplified(named.layout())?;
     let pattern = Pattern::of(&tensor)?;
     if tensor.capacity() != tensor.size() {

@@ -54,11 +54,11 @@ use tilewright_core::Dtype;
 
 use super::template::{self, FormatDigit, Parameter, Size, Template, WrittenDigit, both};
 use crate::{
-    Error, Format, Named,
-    catalogue::{self, Width, catalogue, is_own, refused, with_tables},
+    Error, Format, ResolvedLayout,
+    catalogue::{self, Width, catalogue, is_own, with_tables},
+    literal::{Scanner, alternatives, did_you_mean},
     notation::Notation,
-    parsed_spec::{Given, ParsedSpec, Resolved},
-    scan::{Scanner, alternatives, did_you_mean},
+    parsed_spec::{Given, ParsedSpec},
 };
 
 pub(in crate::dialect) const DIALECT: Notation =
@@ -85,7 +85,7 @@ fn claims(text: &str) -> bool {
     let (text, transposed) = untransposed(text);
     let name = name_of(text);
     let known = find(name).is_some() && (transposed || !super::order::claims(name));
-    known || refused(name).is_some() || mixed_case(name).is_some() || is_number(name)
+    known || catalogue::refused(name).is_some() || mixed_case(name).is_some() || is_number(name)
 }
 
 /// A format with its parameters.
@@ -356,7 +356,7 @@ impl ParsedSpec for Chosen {
         template.dims_of_words(shape, per, &size).into_iter().collect()
     }
 
-    fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
+    fn resolve(&self, given: &Given<'_>) -> Result<ResolvedLayout, Error> {
         let dims = given.need_dims(self)?;
         self.check_rank(dims.len())?;
         let own = self.own_template(given)?;
@@ -371,12 +371,12 @@ impl ParsedSpec for Chosen {
         let layout = template::spread(&pattern, &dense.layout, stride).map_err(about)?;
         // The stride may leave gaps, whether it does in this array or not.
         let length = [layout.capacity()];
-        Ok(Resolved::plain(layout, given).with_storage(&length))
+        Ok(ResolvedLayout::plain(layout, given).with_storage(&length))
     }
 }
 
 /// The name, where it still describes this layout. A format is carried, never inferred from strides.
-fn print(named: &Named) -> Result<String, Error> {
+fn print(named: &ResolvedLayout) -> Result<String, Error> {
     let given = Given { dims: Some(named.layout().extents()), dtype: named.dtype() };
     let kept = claims(named.name()).then(|| read(named.name()).ok()).flatten();
     let same = |reading: &Arc<dyn ParsedSpec>| {
@@ -489,7 +489,7 @@ fn no_format(name: &str) -> Error {
             ),
         );
     }
-    if let Some((law, why)) = refused(name) {
+    if let Some((law, why)) = catalogue::refused(name) {
         let said = format!("`{name}` is not a layout: {why}; {law}");
         return Error::unsupported(said);
     }

@@ -28,10 +28,10 @@ use tilewright_core::{MAX_MODES, Pattern, TensorLayout};
 
 use super::{canonical, template};
 use crate::{
-    Error, Named,
+    Error, ResolvedLayout,
+    literal::Scanner,
     notation::Notation,
-    parsed_spec::{Given, ParsedSpec, Resolved},
-    scan::Scanner,
+    parsed_spec::{Given, ParsedSpec},
 };
 
 pub(in crate::dialect) const DIALECT: Notation =
@@ -180,7 +180,7 @@ impl ParsedSpec for DialectOrder {
         }
     }
 
-    fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
+    fn resolve(&self, given: &Given<'_>) -> Result<ResolvedLayout, Error> {
         let dims = given.need_dims(self)?;
         let all = dims.iter().copied();
         let (layout, stored): (_, Vec<u64>) = match self {
@@ -196,12 +196,12 @@ impl ParsedSpec for DialectOrder {
                 (TensorLayout::ordered(dims, minor_to_major)?, stored.collect())
             }
         };
-        Ok(Resolved::plain(layout, given).with_storage(&stored))
+        Ok(ResolvedLayout::plain(layout, given).with_storage(&stored))
     }
 }
 
 /// The dims in stored order, outermost first.
-fn print(named: &Named) -> Result<String, Error> {
+fn print(named: &ResolvedLayout) -> Result<String, Error> {
     let tensor = named.layout();
     let dims = tensor.extents();
     let pattern = Pattern::of(&canonical::simplified(tensor)?)?;

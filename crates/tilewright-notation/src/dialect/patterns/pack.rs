@@ -30,14 +30,14 @@ use tilewright_core::{Digit, MAX_MODES, Pattern};
 
 use super::canonical::Blocked;
 use crate::{
-    Error, Named,
+    Error, ResolvedLayout,
     dialect::{
         arrays::strided::unsupported,
         compilers::mlir::{Shape, array, read_shape, spell_shape, static_dims},
     },
+    literal::Scanner,
     notation::Notation,
-    parsed_spec::{Given, ParsedSpec, Resolved},
-    scan::Scanner,
+    parsed_spec::{Given, ParsedSpec},
 };
 
 pub(in crate::dialect) const DIALECT: Notation =
@@ -264,15 +264,15 @@ impl ParsedSpec for Pack {
         }
     }
 
-    fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
+    fn resolve(&self, given: &Given<'_>) -> Result<ResolvedLayout, Error> {
         let (dims, dtype) = array(self.source.as_ref(), self, given)?;
         let pattern = self.pattern(dims.len())?;
-        Ok(Resolved::of_pattern(&pattern, &dims, &Given { dims: None, dtype })?)
+        Ok(ResolvedLayout::of_pattern(&pattern, &dims, &Given { dims: None, dtype })?)
     }
 }
 
 /// The layout as a pack.
-fn print(named: &Named) -> Result<String, Error> {
+fn print(named: &ResolvedLayout) -> Result<String, Error> {
     let blocked = Blocked::of(named.layout(), "a pack")?;
     if let Some(&axis) = blocked.outer.iter().find(|axis| blocked.tiles(**axis).count() > 1) {
         return Err(unsupported(format!("dim {axis} has tiles in tiles; a pack tiles a dim once")));

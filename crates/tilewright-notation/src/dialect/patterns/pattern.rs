@@ -36,9 +36,9 @@ use super::{
     template::{Size, Template, WrittenDigit},
 };
 use crate::{
-    Error, Named, catalogue,
+    Error, ResolvedLayout, catalogue,
     notation::Notation,
-    parsed_spec::{Given, ParsedSpec, Resolved},
+    parsed_spec::{Given, ParsedSpec},
 };
 
 pub(in crate::dialect) const DIALECT: Notation =
@@ -108,7 +108,7 @@ impl ParsedSpec for Inline {
         self.0.rank_fits(rank)
     }
 
-    fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
+    fn resolve(&self, given: &Given<'_>) -> Result<ResolvedLayout, Error> {
         let dims = given.need_dims(self)?;
         self.0.check_rank(self, dims.len())?;
         self.0.resolve(dims, given, &|digit| self.size(digit, given))
@@ -176,7 +176,7 @@ pub(in crate::dialect) fn words(pattern: &Pattern) -> (Vec<String>, Vec<String>)
 }
 
 /// The layout as a pattern.
-fn print(named: &Named) -> Result<String, Error> {
+fn print(named: &ResolvedLayout) -> Result<String, Error> {
     match Pattern::of(named.layout()) {
         Ok(pattern) => Ok(spell(&pattern)),
         // Digits that go on from one another are one.

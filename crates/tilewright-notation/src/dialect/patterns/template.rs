@@ -21,10 +21,10 @@ use std::fmt;
 use tilewright_core::{Digit, Layout, MAX_MODES, Mode, Pattern, Profile, TensorLayout};
 
 use crate::{
-    Error, Format,
+    Error, Format, ResolvedLayout,
     catalogue::Constant,
-    parsed_spec::{Given, Resolved},
-    scan::{Scanner, did_you_mean},
+    literal::{Scanner, did_you_mean},
+    parsed_spec::Given,
 };
 
 /// The size of a digit, as written.
@@ -265,9 +265,9 @@ impl Template {
         dims: &[u64],
         given: &Given<'_>,
         size_of: &dyn Fn(&WrittenDigit) -> Result<Option<u64>, Error>,
-    ) -> Result<Resolved, Error> {
+    ) -> Result<ResolvedLayout, Error> {
         let pattern = self.pattern(size_of)?;
-        let mut resolved = Resolved::of_pattern(&pattern, dims, given)?;
+        let mut resolved = ResolvedLayout::of_pattern(&pattern, dims, given)?;
         if let Some(storage) = &resolved.storage {
             resolved.words_dims = self.cuts.dims(self.order.len(), self.batched, storage);
         }

@@ -4,9 +4,9 @@
 //! Law: after [`LineWriter::end`], the destination holds the bytes of all runs, and no other byte was written.
 
 use super::{
-    enter::{Work, enter},
     isa::Isa,
-    vector::Vector,
+    isa::Vector,
+    isa::{Work, enter},
 };
 use crate::cpu::cost;
 

@@ -2,7 +2,7 @@
 //! instruction set, and every loop has a constant length, so that the values stay in registers.
 #![allow(clippy::needless_range_loop)]
 
-use super::vector::Vector;
+use super::isa::Vector;
 use crate::cpu::transpose::NONE;
 
 /// Returns the first `N` items of a list that has at least `N`.

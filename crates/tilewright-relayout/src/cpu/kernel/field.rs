@@ -8,13 +8,13 @@ use super::{
     Codec, Tools, gather,
     interleave::{ByteTables, sized, spread, tables},
     isa::Isa,
-    strip,
-    strip::{Make, RowStage, Strip},
-    vector::Vector,
+    isa::Vector,
+    strip::{self, Make, RowStage, Strip},
 };
 use crate::{
-    Elements, Extend, cpu::cost, cpu::transpose::Locality, program::region::RegionRef,
-    program::region::for_each,
+    Elements, Extend,
+    cpu::{cost, transpose::Locality},
+    program::region::{RegionRef, for_each},
 };
 
 /// A register of zeros.
@@ -247,8 +247,8 @@ fn convert(elements: Elements, (src, from): (&[u8], i64), (out, to): (&mut [u8],
 mod tests {
     use super::super::suite::some;
     use super::*;
-    use crate::cpu::scratch::Scratch;
     use crate::cpu::way::{Terms, Way};
+    use crate::cpu::workers::Scratch;
     use crate::program::region::Loop;
 
     #[test]

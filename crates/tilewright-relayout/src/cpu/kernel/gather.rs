@@ -1,5 +1,7 @@
-//! Moves of elements one by one, or in blocks of two loops: a row is read from the source with one stride, decoded if
-//! it is packed, and written to the destination with another stride.
+//! Moves of elements one by one: in loops, in blocks of two loops, or by tables of their offsets.
+//!
+//! In loops, a row is read from the source with one stride, decoded if it is packed, and written to the destination with
+//! another stride.
 //!
 //! A blocked transpose reads rows of the source into a scratch buffer, whose columns become rows of the destination.
 //! Strides that are powers of two do no harm, since every cache line is read and written once per block.
@@ -9,8 +11,11 @@
 use super::{Codec, Tools};
 use crate::{
     Elements, Extend,
-    cpu::scratch::Scratch,
-    program::region::{Loop, RegionRef, for_each},
+    cpu::workers::Scratch,
+    program::{
+        region::{Loop, RegionRef, for_each},
+        walk::{Leaf, Offsets},
+    },
 };
 
 /// Returns whether there is a specialised kernel for runs of `run` bytes.
@@ -336,4 +341,156 @@ fn column<const W: usize>(block: &[[u8; W]], pitch: usize, j: usize, to: &mut [[
     for (element, row) in to.iter_mut().zip(block.chunks_exact(pitch)) {
         *element = row[j];
     }
+}
+
+// Moves of single elements by tables of their offsets in the source and in the destination.
+
+/// Moves a leaf from `src` to `out`; `shift` is added to its offsets on each side, in elements.
+pub(crate) fn table(
+    elements: Elements,
+    leaf: &Leaf<'_>,
+    shift: Offsets,
+    src: &[u8],
+    out: &mut [u8],
+) {
+    let Elements { src_bits, dst_bits, .. } = elements;
+    let leaf = &Shifted { leaf: *leaf, shift };
+    let run = leaf.leaf.run;
+    if !elements.are_same() {
+        return convert(elements, leaf, src, out);
+    }
+    if src_bits < 8 {
+        let bits = u64::from(dst_bits);
+        if run == 1 {
+            // An element is within one byte.
+            return each(leaf, |from, to| {
+                super::rows::put_bits(
+                    out,
+                    to as u64 * bits,
+                    bits,
+                    super::rows::get_bits(src, from as u64 * bits, bits),
+                );
+            });
+        }
+        return each(leaf, |from, to| {
+            super::rows::copy_bits(src, from as u64 * bits, out, to as u64 * bits, run * bits);
+        });
+    }
+    let width = src_bits as usize / 8;
+    match width * run as usize {
+        1 => lanes::<1>(width, leaf, src, out),
+        2 => lanes::<2>(width, leaf, src, out),
+        3 => lanes::<3>(width, leaf, src, out),
+        4 => lanes::<4>(width, leaf, src, out),
+        6 => lanes::<6>(width, leaf, src, out),
+        8 => lanes::<8>(width, leaf, src, out),
+        12 => lanes::<12>(width, leaf, src, out),
+        16 => lanes::<16>(width, leaf, src, out),
+        32 => lanes::<32>(width, leaf, src, out),
+        64 => lanes::<64>(width, leaf, src, out),
+        bytes => each(leaf, |from, to| {
+            let (from, to) = (from as usize * width, to as usize * width);
+            out[to..to + bytes].copy_from_slice(&src[from..from + bytes]);
+        }),
+    }
+}
+
+/// A leaf, and the shifts of its offsets on each side.
+struct Shifted<'a> {
+    leaf: Leaf<'a>,
+    shift: Offsets,
+}
+
+/// Calls `f` with the offsets of each entry.
+#[inline(always)]
+fn each(shifted: &Shifted<'_>, mut f: impl FnMut(i64, i64)) {
+    let Shifted { leaf, shift } = shifted;
+    for &(src, dst) in leaf.outer {
+        let (src, dst) = (src + shift.0, dst + shift.1);
+        for &(from, to) in leaf.inner {
+            f(src + from, dst + to);
+        }
+    }
+}
+
+/// Moves `N` bytes for each entry.
+fn lanes<const N: usize>(width: usize, leaf: &Shifted<'_>, src: &[u8], out: &mut [u8]) {
+    // For few rows, checking the bounds of both tables takes longer than checking each entry.
+    if leaf.leaf.outer.len() < 4 || !leaf.is_within(width, N, src.len(), out.len()) {
+        return each(leaf, |from, to| {
+            let (from, to) = (from as usize * width, to as usize * width);
+            out[to..to + N].copy_from_slice(&src[from..from + N]);
+        });
+    }
+    // SAFETY: `is_within` has found every entry's `N` bytes within `src` and `out`.
+    unsafe {
+        if width == N { moved::<N>(N, leaf, src, out) } else { moved::<N>(width, leaf, src, out) }
+    }
+}
+
+/// Moves `N` bytes for each entry, without checking the ends of the buffers.
+///
+/// # Safety
+/// From each entry on, scaled by `width`, there are `N` bytes in `src` and in `out`.
+#[inline(always)]
+unsafe fn moved<const N: usize>(width: usize, leaf: &Shifted<'_>, src: &[u8], out: &mut [u8]) {
+    let scaled = |at: i64| at as isize * width as isize;
+    let (from, to) = (src.as_ptr(), out.as_mut_ptr());
+    for &(src, dst) in leaf.leaf.outer {
+        let from = from.wrapping_offset(scaled(src + leaf.shift.0));
+        let to = to.wrapping_offset(scaled(dst + leaf.shift.1));
+        for &(src, dst) in leaf.leaf.inner {
+            let (from, to) = (from.wrapping_offset(scaled(src)), to.wrapping_offset(scaled(dst)));
+            // SAFETY: `# Safety` of `moved`: there are `N` bytes in `src` and in `out` from the sum of both entries on.
+            // The sides are a shared and an exclusive slice, so they do not overlap.
+            unsafe {
+                to.cast::<[u8; N]>().write_unaligned(from.cast::<[u8; N]>().read_unaligned())
+            };
+        }
+    }
+}
+
+impl Shifted<'_> {
+    /// Returns whether `bytes` bytes from each entry on are within buffers of these lengths.
+    fn is_within(&self, width: usize, bytes: usize, src: usize, dst: usize) -> bool {
+        let (outer, inner) = (Bounds::of(self.leaf.outer), Bounds::of(self.leaf.inner));
+        let fits = |low: i128, high: i128, len: usize| {
+            low >= 0 && high * width as i128 + bytes as i128 <= len as i128
+        };
+        let sum = |a: i64, b: i64, shift: i64| i128::from(a) + i128::from(b) + i128::from(shift);
+        let (a, b) = self.shift;
+        fits(sum(outer.low.0, inner.low.0, a), sum(outer.high.0, inner.high.0, a), src)
+            && fits(sum(outer.low.1, inner.low.1, b), sum(outer.high.1, inner.high.1, b), dst)
+    }
+}
+
+/// The lowest and the highest offset of a table on each side.
+struct Bounds {
+    low: Offsets,
+    high: Offsets,
+}
+
+impl Bounds {
+    fn of(table: &[Offsets]) -> Bounds {
+        let mut bounds = Bounds { low: (0, 0), high: (0, 0) };
+        if let Some(&first) = table.first() {
+            (bounds.low, bounds.high) = (first, first);
+        }
+        for pair in table {
+            bounds.low = (bounds.low.0.min(pair.0), bounds.low.1.min(pair.1));
+            bounds.high = (bounds.high.0.max(pair.0), bounds.high.1.max(pair.1));
+        }
+        bounds
+    }
+}
+
+/// Unpacks or packs elements whose widths differ.
+fn convert(elements: Elements, leaf: &Shifted<'_>, src: &[u8], out: &mut [u8]) {
+    let (codec, mut row) = (Codec::Packed(elements), [[0; 4]]);
+    each(leaf, |from, to| {
+        for i in 0..leaf.leaf.run as i64 {
+            load(codec, src, from + i, 1, &mut row);
+            store(codec, out, to + i, 1, &row);
+        }
+    });
 }

@@ -9,40 +9,35 @@ mod field;
 mod gather;
 mod interleave;
 mod isa;
-mod parallel_move;
-mod prefetch;
+pub(crate) mod parallel_move;
+pub(crate) mod prefetch;
 mod rows;
-mod strided_pack;
 mod strip;
 #[cfg(test)]
 mod suite;
-mod sums;
-mod table;
+pub(crate) mod sums;
 mod tiled_transpose;
 mod transpose;
 
 use crate::{
     Elements,
     cpu::{
-        scratch::Scratch,
         transpose::{Locality, RegisterTranspose},
+        workers::Scratch,
     },
     program::region::RegionRef,
 };
 pub(crate) use combine::{LineWriter, Runs, WaitingLines};
 pub(crate) use field::PackedField;
-pub(crate) use gather::{block_size, is_lane, move_blocks, move_elements};
-pub(crate) use interleave::Interleave;
+pub(crate) use gather::{block_size, is_lane, move_blocks, move_elements, table};
+pub(crate) use interleave::{Interleave, StridedPack};
 #[cfg(target_arch = "x86_64")]
 use isa::x86_64;
 pub(crate) use isa::{Isa, scratch_block};
-use isa::{enter, vector};
 pub(crate) use parallel_move::{ParallelMove, are_disjoint};
 pub(crate) use prefetch::Prefetch;
 pub(crate) use rows::are_far;
-pub(crate) use strided_pack::StridedPack;
 pub(crate) use sums::sums;
-pub(crate) use table::table;
 pub(crate) use tiled_transpose::TiledTranspose;
 
 /// The representation of the units of a region.

@@ -8,12 +8,12 @@ use crate::{
         cost,
         kernel::{
             combine,
-            enter::{Work, enter},
             isa::Isa,
-            vector::Vector,
+            isa::Vector,
+            isa::{Work, enter},
         },
         rows::{Before, Blocks, RowBlock, Segment},
-        scratch::Scratch,
+        workers::Scratch,
     },
     program::region::{Loop, RegionRef, for_each},
 };

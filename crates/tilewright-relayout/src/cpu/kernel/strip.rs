@@ -12,12 +12,12 @@ use crate::{
     cpu::{
         cost,
         kernel::{
-            enter::{Kinds, Work, enter},
             isa::Isa,
-            vector::Vector,
+            isa::Vector,
+            isa::{Kinds, Work, enter},
         },
-        scratch::Scratch,
         transpose::Locality,
+        workers::Scratch,
     },
     program::region::{Loop, for_each},
 };

@@ -3,9 +3,8 @@
 use super::{BitPermutation, Locality};
 use crate::{
     cpu::{
-        cost,
+        cost::{self, DST, FEW, SRC, StrideSide},
         kernel::scratch_block,
-        shape::{DST, FEW, SRC, StrideSide},
     },
     program::region::Loop,
 };

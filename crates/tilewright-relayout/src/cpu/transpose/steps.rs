@@ -11,7 +11,7 @@
 use crate::{
     cpu::{
         cost,
-        transpose::{BitPermutation, Locality, permutation::NONE},
+        transpose::{BitPermutation, Locality, NONE},
     },
     program::region::Loop,
 };

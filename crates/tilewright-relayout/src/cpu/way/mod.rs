@@ -1,5 +1,6 @@
-//! Ways to move a region. A way is a kernel with its parameters. It is chosen once, when a plan is made; a run is one
-//! `match`.
+//! Ways to move a region, their names in plans, and regions of a plan with the ways of their parts.
+//!
+//! A way is a kernel with its parameters. It is chosen once, when a plan is made; a run is one `match`.
 //!
 //! A way serves the region for which it was chosen, and every part of it that has at least [`Way::least`] iterations of
 //! each loop. [`Way::plain`] serves parts of any size.
@@ -7,10 +8,14 @@
 //! Law: a way moves every element of a part to its position, and writes nothing else.
 
 mod block;
-mod describe;
-mod image;
 mod staged;
 mod two_pass;
+
+use core::{
+    fmt,
+    sync::atomic::{AtomicU64, Ordering},
+};
+use std::sync::OnceLock;
 
 use crate::{
     Elements,
@@ -18,11 +23,11 @@ use crate::{
         cost,
         kernel::{self, Interleave, Isa, PackedField, StridedPack, TiledTranspose, Tools},
         transpose::{Locality, RegisterTranspose},
+        workers::Scratch,
     },
-    program::region::{Loop, RegionRef},
+    program::region::{Loop, Region, RegionRef},
 };
-pub(crate) use block::{BlockExtents, region};
-pub(crate) use image::{Image, Stage};
+pub(crate) use block::{BlockExtents, Image, Stage, region};
 use staged::Staged;
 use two_pass::TwoPass;
 
@@ -307,4 +312,228 @@ fn is_scattered(region: &RegionRef<'_>, transpose: &RegisterTranspose) -> bool {
 fn begins(transpose: &RegisterTranspose, part: &RegionRef<'_>, elements: Elements) -> bool {
     let first = transpose.begins(part, unit(elements, part.packed) as u32);
     first.is_some_and(|(src, dst)| transpose.blocks(part, src, dst).is_some())
+}
+
+// The names of ways, as plans print them.
+
+impl Way {
+    /// Returns the name of the kernel, with the width that it moves as a unit.
+    pub(crate) fn name(&self, region: &RegionRef<'_>, Terms { elements, .. }: Terms) -> String {
+        let (src, dst) = (elements.src_bits, elements.dst_bits);
+        let width = match region.packed {
+            false => format!("{}B", region.run),
+            true if elements.are_same() => format!("{src}b"),
+            true => format!("{src}b to {dst}b"),
+        };
+        match self {
+            Way::Rows if region.loops.is_empty() => "copy".to_string(),
+            Way::Rows => "rows".to_string(),
+            Way::Interleave(interleave) => match interleave.rows() {
+                (n, true) => format!("interleave {n} rows of {width}"),
+                (n, false) => format!("deinterleave {n} rows of {width}"),
+            },
+            Way::StridedPack(pack) => {
+                format!("strided pack of every {} {width}", ordinal(pack.one_of()))
+            }
+            Way::TiledTranspose(_) => format!("tiled transpose {width}"),
+            Way::RegisterTranspose(_) => format!("transpose {width}"),
+            Way::TwoPass(_) => format!("two passes of {width}"),
+            Way::Staged(_) => format!("staged {width}"),
+            Way::Field(_) if src < dst => format!("unpack {width}"),
+            Way::Field(_) => format!("pack {width}"),
+            Way::Bits => "bits".to_string(),
+            Way::Blocks { .. } => format!("blocks {width}"),
+            Way::Gather => format!("gather {width}"),
+        }
+    }
+
+    /// Returns the instruction set, the blocks, and the use of caches.
+    pub(crate) fn details(&self, region: &RegionRef<'_>, terms: Terms) -> String {
+        let isa = terms.isa.name();
+        match self {
+            Way::RegisterTranspose(transpose) => {
+                let way = match transpose.locality {
+                    Locality::Memory => "past the caches",
+                    Locality::Arriving | Locality::Cache => "in the caches",
+                };
+                let ((read, written), shape) = (transpose.runs, &transpose.shape);
+                format!(
+                    " in {isa}, {way}, blocks of {shape:?} that read {read} and write {written} bytes together"
+                )
+            }
+            Way::TwoPass(two_pass) => {
+                let (first, second) = two_pass.names(terms);
+                let (shape, bytes) = (&two_pass.taken, two_pass.bytes);
+                format!(
+                    " in {isa}, through blocks of {shape:?}, {bytes} bytes: {first}, then {second}"
+                )
+            }
+            Way::Staged(staged) => {
+                let (rows, columns) = staged.tiled.size();
+                let (shape, bytes) = (&staged.taken, staged.stage.bytes);
+                format!(
+                    " in {isa}, past the caches, through blocks of {shape:?}, {bytes} bytes, in tiles of {rows} rows and {columns} columns"
+                )
+            }
+            Way::TiledTranspose(tiled) => {
+                let (rows, columns) = tiled.size();
+                format!(" in {isa}, tiles of {rows} rows and {columns} columns")
+            }
+            Way::Interleave(_) | Way::StridedPack(_) | Way::Field(_) => format!(" in {isa}"),
+            Way::Blocks { minor } => {
+                let (s, d) = kernel::block_size(region, terms.elements, *minor);
+                format!(" in blocks of {s}×{d}")
+            }
+            Way::Rows | Way::Bits | Way::Gather => String::new(),
+        }
+    }
+}
+
+/// Returns a number as an ordinal.
+fn ordinal(n: usize) -> String {
+    match n {
+        2 => "2nd".to_string(),
+        3 => "3rd".to_string(),
+        _ => format!("{n}th"),
+    }
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Way::Rows => "rows",
+            Way::Interleave(_) => "interleave rows",
+            Way::StridedPack(_) => "strided pack",
+            Way::TiledTranspose(_) => "tiled transpose",
+            Way::RegisterTranspose(_) => "transpose",
+            Way::TwoPass(_) => "two passes",
+            Way::Staged(_) => "staged",
+            Way::Field(_) => "field",
+            Way::Bits => "bits",
+            Way::Blocks { .. } => "blocks",
+            Way::Gather => "gather",
+        })
+    }
+}
+
+// A region of a plan with its way, and the ways of the parts that a range of the destination cuts from it.
+//
+// A range of the destination cuts a region into parts along its last loops. The first of these loops may be shorter,
+// the others are complete. So there is a way for each number of last loops, chosen when a part first needs it, and
+// [`Way::plain`] for a part that is too short for its way.
+
+/// The ways of one region.
+#[derive(Clone, Debug)]
+pub(crate) struct Ways {
+    terms: Terms,
+    /// The way of the region, and the number of its runs.
+    first: Way,
+    ran: Count,
+    /// The ways of parts, by the number of omitted loops, from one on.
+    inner: OnceLock<Box<[OnceLock<Way>]>>,
+    /// The number of runs of other ways.
+    others: Count,
+}
+
+/// A number of runs.
+#[derive(Debug, Default)]
+pub(crate) struct Count(AtomicU64);
+
+impl Count {
+    pub(crate) fn add(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Clone for Count {
+    /// A copy of a plan has not run yet.
+    fn clone(&self) -> Count {
+        Count::default()
+    }
+}
+
+impl Ways {
+    /// Chooses the way of a region.
+    pub(crate) fn of(region: &Region, terms: Terms) -> Ways {
+        Ways {
+            terms,
+            first: Way::of(&region.whole(), terms),
+            ran: Count::default(),
+            inner: OnceLock::new(),
+            others: Count::default(),
+        }
+    }
+
+    /// Returns the way of the whole region.
+    pub(crate) fn first(&self) -> &Way {
+        &self.first
+    }
+
+    /// Returns the name of the way of the whole region, for which these were made.
+    pub(crate) fn name(&self, region: &Region) -> String {
+        self.first.name(&region.whole(), self.terms)
+    }
+
+    /// Returns the inputs of a run other than the data.
+    pub(crate) fn tools<'a>(&self, scratch: &'a mut Scratch) -> Tools<'a> {
+        let Terms { elements, isa, locality } = self.terms;
+        Tools { elements, isa, locality, prefetch: None, ahead: 0, scratch }
+    }
+
+    /// Returns the conditions for which the ways were chosen.
+    pub(crate) fn terms(&self) -> Terms {
+        self.terms
+    }
+
+    /// Counts a run of the whole region, or of a part along all loops, by the kind that ran.
+    pub(crate) fn add(&self, ran: WayKind) {
+        let count = if ran == self.first.kind() { &self.ran } else { &self.others };
+        count.add();
+    }
+
+    /// Returns the numbers of runs of the way of the whole region and of other ways.
+    pub(crate) fn ran(&self) -> (u64, u64) {
+        (self.ran.get(), self.others.get())
+    }
+
+    /// Moves the whole region for which these were made.
+    pub(crate) fn run_all(
+        &self,
+        region: &Region,
+        tools: &mut Tools<'_>,
+        src: &[u8],
+        out: &mut [u8],
+    ) {
+        self.add(self.first.run(tools, &region.whole(), src, out));
+    }
+
+    /// Moves a part of the region for which these were made: its last loops, the first of which may be shorter.
+    pub(crate) fn run(
+        &self,
+        region: &Region,
+        tools: &mut Tools<'_>,
+        part: &RegionRef<'_>,
+        src: &[u8],
+        out: &mut [u8],
+    ) {
+        let terms = self.terms;
+        let left = region.loops.len() - part.loops.len();
+        let whole = RegionRef { loops: &region.loops[left..], ..region.whole() };
+        let way = if left == 0 { &self.first } else { self.inner(region, left, &whole) };
+        if way.serves(&whole, part, terms) {
+            let ran = way.run(tools, part, src, out);
+            return if left == 0 { self.add(ran) } else { self.others.add() };
+        }
+        self.others.add();
+        Way::plain(part, terms.elements).run(tools, part, src, out);
+    }
+
+    fn inner(&self, region: &Region, left: usize, whole: &RegionRef<'_>) -> &Way {
+        let all = || region.loops.iter().map(|_| OnceLock::new()).collect();
+        self.inner.get_or_init(all)[left - 1].get_or_init(|| Way::of(whole, self.terms))
+    }
 }

@@ -5,16 +5,14 @@
 
 use super::{
     Terms,
-    block::{self, BlockExtents, GAP},
-    image::{Image, Stage},
+    block::{self, BlockExtents, GAP, Image, Stage},
 };
 use crate::{
     cpu::{
         cost,
         kernel::{TiledTranspose, Tools},
-        scratch::Scratch,
-        shape,
         transpose::{Locality, RegisterTranspose},
+        workers::Scratch,
     },
     program::region::{Region, RegionRef},
 };
@@ -109,7 +107,7 @@ impl Staged {
         let (isa, elements) = (tools.isa, tools.elements);
         let mut done = true;
         let walk = |f: &mut dyn FnMut(i64, i64)| {
-            shape::blocks((part.loops, &self.taken), (part.src, part.dst), f);
+            cost::blocks((part.loops, &self.taken), (part.src, part.dst), f);
         };
         let fill = |scratch: &mut Scratch, from: i64, next: Option<i64>, image: &mut [u8]| {
             let first = RegionRef { src: from, dst: cost::LINE as i64, ..self.first.whole() };

@@ -17,8 +17,7 @@ use crate::{
     Elements,
     cpu::{
         cost,
-        kernel::{self, Isa, Prefetch, Tools},
-        lines, shape,
+        kernel::{self, Isa, Prefetch, Tools, prefetch},
         transpose::Locality,
     },
     program::region::{Loop, Region, RegionRef},
@@ -126,7 +125,7 @@ impl TwoPass {
         let direct = matches!(&second.way, Way::RegisterTranspose(transpose) if transpose.steps.gather.is_empty());
         let prefetches =
             locality == Locality::Memory && direct && Way::picked(&first.whole(), isa).is_none();
-        let prefetched = if prefetches { lines::lines(&first) } else { Vec::new() };
+        let prefetched = if prefetches { prefetch::lines(&first) } else { Vec::new() };
         // The first pass finds its source in a cache if the second pass of the previous block prefetches it.
         let into = if prefetched.is_empty() { locality.arriving() } else { Locality::Cache };
         let first = Pass::of(first, isa, into);
@@ -172,9 +171,9 @@ impl TwoPass {
             self.second.run(tools, (0, to), block, out);
         };
         let blocks = |f: &mut dyn FnMut(i64, i64)| {
-            shape::blocks((part.loops, &self.taken), (part.src, part.dst), f)
+            cost::blocks((part.loops, &self.taken), (part.src, part.dst), f)
         };
-        shape::with_next(blocks, &mut move_block);
+        cost::with_next(blocks, &mut move_block);
         tools.scratch.give_block(buffer);
         true
     }
@@ -197,7 +196,7 @@ fn two(whole: &RegionRef<'_>, taken: &[u64], order: &[usize]) -> Option<(Region,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cpu::shape::moved;
+    use crate::cpu::cost::moved;
     use std::collections::BTreeSet;
 
     fn far(isa: Isa) -> Terms {
@@ -256,7 +255,7 @@ mod tests {
                     places
                 };
                 let mut got = BTreeSet::new();
-                shape::blocks(
+                cost::blocks(
                     (part.loops, &two_pass.taken),
                     (part.src, part.dst),
                     &mut |src, dst| {

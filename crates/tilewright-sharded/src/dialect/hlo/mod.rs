@@ -47,10 +47,9 @@ use super::{
 use crate::{
     Error,
     dialect::axes::DimAxes,
-    intervals::Intervals,
     mesh::{Mesh, Scanner, comma},
     sharded::Sharded,
-    split::{AxisPart, Cut, Split, check_apart},
+    split::{AxisPart, Cut, Intervals, Split, check_apart},
 };
 use read::{Assignment, Tiled, iota};
 

@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde_json::{Value, json};
 use tilewright_core::{Counted, Dtype, Fill, TensorLayout};
-use tilewright_notation::{Named, notation};
+use tilewright_notation::{ResolvedLayout, notation};
 
 use crate::{
     ask::{Answer, Recognition},
@@ -37,8 +37,8 @@ pub struct Known<'a> {
 
 impl Known<'_> {
     /// Returns a layout of this array with its element type.
-    fn named(&self, layout: TensorLayout) -> Named {
-        Named::new("", layout, self.dtype, self.bits, Fill::Unspecified)
+    fn named(&self, layout: TensorLayout) -> ResolvedLayout {
+        ResolvedLayout::new("", layout, self.dtype, self.bits, Fill::Unspecified)
     }
 
     /// Returns the elements with the bytes of each number in the other order. A complex number is two numbers.
@@ -67,7 +67,7 @@ pub struct Inferred {
     /// `found`, `ambiguous`, `none` or `undecided`.
     pub answer: &'static str,
     /// The layouts that fit: one for `found`, some for `ambiguous`.
-    pub layouts: Vec<Named>,
+    pub layouts: Vec<ResolvedLayout>,
     /// The reason why there is not one answer.
     pub why: Option<String>,
     /// The bytes of an element of padding, if all padding is equal.
@@ -110,7 +110,7 @@ impl Inferred {
         self.padding.as_deref().map(number)
     }
 
-    fn found(&self) -> Option<&Named> {
+    fn found(&self) -> Option<&ResolvedLayout> {
         self.layouts.first().filter(|_| self.answer == "found")
     }
 }
@@ -159,7 +159,7 @@ fn number(bytes: &[u8]) -> String {
 }
 
 /// Returns the layout as a pattern. A layout that was found this way has one.
-fn pattern(named: &Named) -> String {
+fn pattern(named: &ResolvedLayout) -> String {
     let printed = notation("pattern").and_then(|pattern| pattern.print(named));
     printed.unwrap_or_else(|_| named.to_spec())
 }

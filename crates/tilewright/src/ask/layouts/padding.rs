@@ -10,7 +10,7 @@ use std::fmt;
 
 use serde_json::{Value, json};
 use tilewright_core::{Counted, Digit, Error, Fill, Mode, Orders, Pattern, TensorLayout};
-use tilewright_notation::{Named, notation};
+use tilewright_notation::{ResolvedLayout, notation};
 
 use crate::ask::words::{factor, ratio};
 
@@ -165,7 +165,7 @@ impl fmt::Display for Cause {
 
 /// Returns the layout as a pattern. A layout that was made this way has one.
 fn pattern(layout: &TensorLayout) -> String {
-    let named = Named::new("", layout.clone(), None, None, Fill::Unspecified);
+    let named = ResolvedLayout::new("", layout.clone(), None, None, Fill::Unspecified);
     let printed = notation("pattern").and_then(|pattern| pattern.print(&named));
     printed.unwrap_or_else(|_| named.to_spec())
 }

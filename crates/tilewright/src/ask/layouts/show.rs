@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde_json::{Value, json};
 use tilewright_core::LinearLayout;
-use tilewright_notation::{Named, notations};
+use tilewright_notation::{ResolvedLayout, notations};
 
 use crate::{
     Error,
@@ -56,7 +56,7 @@ impl Look {
         Look { cells, ..self }
     }
 
-    fn picture<'a>(&self, named: &'a Named, limits: Limits) -> Picture<'a> {
+    fn picture<'a>(&self, named: &'a ResolvedLayout, limits: Limits) -> Picture<'a> {
         let picture = Picture::new(named.layout(), named.fill()).within(limits);
         if self.tiles { picture.with_tiles() } else { picture }
     }
@@ -98,7 +98,7 @@ impl Shown {
     /// assert_eq!(Shown::one(&padded, &names)?.picture, "a b c 0 0\nd e f 0 0\n0 0 0 0 0\n");
     /// # Ok::<(), tilewright::Error>(())
     /// ```
-    pub fn one(named: &Named, look: &Look) -> Result<Shown, Error> {
+    pub fn one(named: &ResolvedLayout, look: &Look) -> Result<Shown, Error> {
         let picture = look.picture(named, look.limits);
         let (cells, title) = (look.cells(Cells::Names), title(named));
         let line = shortened(&title, look.limits.width);
@@ -123,7 +123,7 @@ impl Shown {
     /// assert!(both.picture.starts_with("A  (2,2):(2,1)\nB  (2,2):(1,2)\n"));
     /// # Ok::<(), tilewright::Error>(())
     /// ```
-    pub fn two(a: &Named, b: &Named, look: &Look) -> Result<Shown, Error> {
+    pub fn two(a: &ResolvedLayout, b: &ResolvedLayout, look: &Look) -> Result<Shown, Error> {
         let half = Limits { width: look.limits.width.saturating_sub(GAP) / 2, ..look.limits };
         let (left, right) = (look.picture(a, half), look.picture(b, half));
         let (pair, cells) = (left.beside(&right)?, look.cells(Cells::Coords));
@@ -143,7 +143,7 @@ impl Shown {
 /// assert_eq!(title(&zn), "((4,2),(4,3)):((4,16),(1,32))");
 /// # Ok::<(), tilewright::Error>(())
 /// ```
-pub fn title(named: &Named) -> String {
+pub fn title(named: &ResolvedLayout) -> String {
     let first = notations().first().and_then(|notation| notation.print(named).ok());
     first.unwrap_or_else(|| named.to_spec())
 }

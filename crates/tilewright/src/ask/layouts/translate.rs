@@ -4,7 +4,7 @@
 use std::{borrow::Cow, fmt};
 
 use serde_json::{Value, json};
-use tilewright_notation::{ArrayLayout, Named, Notation, Recognised, Words, recognise};
+use tilewright_notation::{ArrayLayout, Notation, Recognised, ResolvedLayout, Words, recognise};
 
 use crate::{
     Error,
@@ -48,7 +48,7 @@ impl Translation {
     /// assert_eq!(Translation::of(&zn, notation("onednn")?)?.text, "BA16a16b");
     /// # Ok::<(), tilewright::Error>(())
     /// ```
-    pub fn of(named: &Named, to: &Notation) -> Result<Translation, Error> {
+    pub fn of(named: &ResolvedLayout, to: &Notation) -> Result<Translation, Error> {
         let refused = |error: Error| error.prefixed(&format!("{} cannot express it: ", to.name()));
         Ok(Translation {
             notation: to.name(),
@@ -182,7 +182,7 @@ impl Recognition {
     /// assert!(names.contains(&"NCHW".into()) && names.contains(&"NHWC".into()));
     /// # Ok::<(), tilewright::Error>(())
     /// ```
-    pub fn of(named: &Named) -> Recognition {
+    pub fn of(named: &ResolvedLayout) -> Recognition {
         Recognition { layout: named.to_spec(), formats: recognise(named) }
     }
 

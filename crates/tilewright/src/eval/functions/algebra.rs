@@ -9,46 +9,34 @@ use crate::eval::{
         Answer, Call, Function, Refusal, arguments::By, coordinates::flat_coord, structure::layout,
         tuples::gcd,
     },
-    items::{Items, with_tilers},
+    lexer::{Items, with_tilers},
     value::Form,
 };
 
 pub(super) static FUNCTIONS: &[Function] = &[
-    Function {
-        name: "coalesce",
-        arguments: "L[, profile]",
-        doc: native!(
-            "Merges modes into as few as possible with the same function; with a profile, within each of its parts."
-        ),
-        python: native!("(layout: LayoutLike, profile: Shape | None = None, /) -> Layout"),
-        example: native!("(2,(1,6)):(1,(6,2))"),
-        counts: (1, 2),
-        run: |call| match call.count() {
+    Function::new(
+        "coalesce(L[, profile])",
+        "Merges modes into as few as possible with the same function; with a profile, within each of its parts.",
+        "(layout: LayoutLike, profile: Shape | None = None, /) -> Layout",
+        "(2,(1,6)):(1,(6,2))",
+        |call| match call.count() {
             1 => layout(call.layout(0)?.coalesce()),
             _ => layout(call.layout(0)?.coalesce_by(call.profile(1)?.profile())?),
         },
-    },
-    Function {
-        name: "coalesce_x",
-        arguments: "L",
-        doc: native!(
-            "Coalesces, and keeps the offsets beyond the end, where the last mode continues."
-        ),
-        python: native!("(layout: LayoutLike, /) -> Layout"),
-        example: native!("(2,4):(1,2)"),
-        counts: (1, 1),
-        run: |call| layout(call.layout(0)?.coalesce_extended()),
-    },
-    Function {
-        name: "filter",
-        arguments: "L[, profile]",
-        doc: native!(
-            "Modes of stride 0 dropped, then coalesced: the same offsets, fewer coordinates; with a profile, within each of its parts."
-        ),
-        python: native!("(layout: LayoutLike, profile: Shape | None = None, /) -> Layout"),
-        example: native!("(4,3):(0,1)"),
-        counts: (1, 2),
-        run: |call| match call.count() {
+    ),
+    Function::new(
+        "coalesce_x(L)",
+        "Coalesces, and keeps the offsets beyond the end, where the last mode continues.",
+        "(layout: LayoutLike, /) -> Layout",
+        "(2,4):(1,2)",
+        |call| layout(call.layout(0)?.coalesce_extended()),
+    ),
+    Function::new(
+        "filter(L[, profile])",
+        "Modes of stride 0 dropped, then coalesced: the same offsets, fewer coordinates; with a profile, within each of its parts.",
+        "(layout: LayoutLike, profile: Shape | None = None, /) -> Layout",
+        "(4,3):(0,1)",
+        |call| match call.count() {
             1 => layout(call.layout(0)?.filter()?),
             // A mode of stride 0 has one coordinate, so that coalescing drops it.
             _ => {
@@ -56,115 +44,87 @@ pub(super) static FUNCTIONS: &[Function] = &[
                 layout(once.coalesce_by(call.profile(1)?.profile())?)
             }
         },
-    },
-    Function {
-        name: "filter_zeros",
-        arguments: "L",
-        doc: native!("Sets the extent of each mode of stride 0 to 1."),
-        python: native!("(layout: LayoutLike, /) -> Layout"),
-        example: native!("(4,3):(0,1)"),
-        counts: (1, 1),
-        run: |call| layout(call.layout(0)?.filter_zeros()?),
-    },
-    Function {
-        name: "composition",
-        arguments: "A, B or tiler",
-        doc: native!(
-            "R(c) = A(B(c)), bracketed as B; with a tiler, axis by axis. Also written A o B."
-        ),
-        python: native!("(a: LayoutLike, b: TilerLike, /) -> Layout"),
-        example: native!("(6,2):(8,2), (4,3):(3,1)"),
-        counts: (2, 2),
-        run: composition,
-    },
-    Function {
-        name: "complement",
-        arguments: "L[, n]",
-        doc: native!("The layout that fills what L leaves free below n (its cosize), in order."),
-        python: native!("(layout: LayoutLike, n: int | None = None, /) -> Layout"),
-        example: native!("4:2, 24"),
-        counts: (1, 2),
-        run: |call| match call.count() {
+    ),
+    Function::new(
+        "filter_zeros(L)",
+        "Sets the extent of each mode of stride 0 to 1.",
+        "(layout: LayoutLike, /) -> Layout",
+        "(4,3):(0,1)",
+        |call| layout(call.layout(0)?.filter_zeros()?),
+    ),
+    Function::new(
+        "composition(A, B or tiler)",
+        "R(c) = A(B(c)), bracketed as B; with a tiler, axis by axis. Also written A o B.",
+        "(a: LayoutLike, b: TilerLike, /) -> Layout",
+        "(6,2):(8,2), (4,3):(3,1)",
+        composition,
+    ),
+    Function::new(
+        "complement(L[, n])",
+        "The layout that fills what L leaves free below n (its cosize), in order.",
+        "(layout: LayoutLike, n: int | None = None, /) -> Layout",
+        "4:2, 24",
+        |call| match call.count() {
             1 => layout(call.layout(0)?.complement_within()?),
             _ => layout(call.layout(0)?.complement(extent(call, 1)?)?),
         },
-    },
-    Function {
-        name: "right_inverse",
-        arguments: "L",
-        doc: native!("The longest R with L(R(i)) = i, from offset 0 on."),
-        python: native!("(layout: LayoutLike, /) -> Layout"),
-        example: native!("(4,8):(8,1)"),
-        counts: (1, 1),
-        run: |call| layout(call.layout(0)?.right_inverse()?),
-    },
-    Function {
-        name: "left_inverse",
-        arguments: "L",
-        doc: native!(
-            "R with R(L(i)) = i, except that coordinates of modes of stride 0 become 0; other modes of L may not collide. A hole is not an index."
-        ),
-        python: native!("(layout: LayoutLike, /) -> Layout"),
-        example: native!("(4,8):(8,1)"),
-        counts: (1, 1),
-        run: |call| layout(call.layout(0)?.left_inverse()?),
-    },
-    Function {
-        name: "nullspace",
-        arguments: "L",
-        doc: native!("The layout of the coordinates that modes of stride 0 send to one offset."),
-        python: native!("(layout: LayoutLike, /) -> Layout"),
-        example: native!("(4,3):(0,1)"),
-        counts: (1, 1),
-        run: |call| layout(call.layout(0)?.nullspace()?),
-    },
-    Function {
-        name: "domain_distribute",
-        arguments: "shape, n",
-        doc: native!(
-            "A layout of coordinates of the shape: of n of them if the divisors of its extents and n allow it."
-        ),
-        python: native!("(shape: Any, n: Shape, /) -> Layout"),
-        example: native!("(15,14), 6"),
-        counts: (2, 2),
-        run: domain_distribute,
-    },
-    Function {
-        name: "max_common_layout",
-        arguments: "A, B",
-        doc: native!("The longest C with A(C(i)) = i = B(C(i))."),
-        python: native!("(a: LayoutLike, b: LayoutLike, /) -> Layout"),
-        example: native!("(4,8):(1,4), (4,8):(1,8)"),
-        counts: (2, 2),
-        run: |call| layout(call.layout(0)?.max_common_layout(&call.layout(1)?)?),
-    },
-    Function {
-        name: "max_common_vector",
-        arguments: "A, B",
-        doc: native!("The size of max_common_layout(A, B): how many elements move at once."),
-        python: native!("(a: LayoutLike, b: LayoutLike, /) -> int"),
-        example: native!("(4,8):(1,4), (4,8):(1,8)"),
-        counts: (2, 2),
-        run: |call| {
+    ),
+    Function::new(
+        "right_inverse(L)",
+        "The longest R with L(R(i)) = i, from offset 0 on.",
+        "(layout: LayoutLike, /) -> Layout",
+        "(4,8):(8,1)",
+        |call| layout(call.layout(0)?.right_inverse()?),
+    ),
+    Function::new(
+        "left_inverse(L)",
+        "R with R(L(i)) = i, except that coordinates of modes of stride 0 become 0; other modes of L may not collide. A hole is not an index.",
+        "(layout: LayoutLike, /) -> Layout",
+        "(4,8):(8,1)",
+        |call| layout(call.layout(0)?.left_inverse()?),
+    ),
+    Function::new(
+        "nullspace(L)",
+        "The layout of the coordinates that modes of stride 0 send to one offset.",
+        "(layout: LayoutLike, /) -> Layout",
+        "(4,3):(0,1)",
+        |call| layout(call.layout(0)?.nullspace()?),
+    ),
+    Function::new(
+        "domain_distribute(shape, n)",
+        "A layout of coordinates of the shape: of n of them if the divisors of its extents and n allow it.",
+        "(shape: Any, n: Shape, /) -> Layout",
+        "(15,14), 6",
+        domain_distribute,
+    ),
+    Function::new(
+        "max_common_layout(A, B)",
+        "The longest C with A(C(i)) = i = B(C(i)).",
+        "(a: LayoutLike, b: LayoutLike, /) -> Layout",
+        "(4,8):(1,4), (4,8):(1,8)",
+        |call| layout(call.layout(0)?.max_common_layout(&call.layout(1)?)?),
+    ),
+    Function::new(
+        "max_common_vector(A, B)",
+        "The size of max_common_layout(A, B): how many elements move at once.",
+        "(a: LayoutLike, b: LayoutLike, /) -> int",
+        "(4,8):(1,4), (4,8):(1,8)",
+        |call| {
             let common = call.layout(0)?.max_common_vector(&call.layout(1)?)?;
             // A size fits 63 bits.
             super::observe::integer(common as i64)
         },
-    },
-    Function {
-        name: "max_alignment",
-        arguments: "L",
-        doc: native!(
-            "The length of the aligned runs of elements that L consists of; of a swizzle, that of the runs that it keeps."
-        ),
-        python: native!("(layout: LayoutLike, /) -> int"),
-        example: native!("(8,4):(1,12)"),
-        counts: (1, 1),
-        run: |call| match call.form(0)? {
+    ),
+    Function::new(
+        "max_alignment(L)",
+        "The length of the aligned runs of elements that L consists of; of a swizzle, that of the runs that it keeps.",
+        "(layout: LayoutLike, /) -> int",
+        "(8,4):(1,12)",
+        |call| match call.form(0)? {
             Form::Swizzle(swizzle) => super::observe::integer(1 << swizzle.base()),
             _ => super::observe::integer(call.layout(0)?.max_alignment() as i64),
         },
-    },
+    ),
 ];
 
 /// Returns the number of coordinates of an integer or shape.
@@ -222,81 +182,61 @@ fn under(swizzle: Swizzle, inner: Layout) -> Answer {
 }
 
 pub(super) static PRODUCTS: &[Function] = &[
-    Function {
-        name: "logical_product",
-        arguments: "A, B or tiler",
-        doc: native!("A repeated as B specifies: (A, repetition); with a tiler, in each axis."),
-        python: native!("(a: LayoutLike, b: TilerLike, /) -> Layout"),
-        example: native!("(2,2):(1,2), (3,2):(1,3)"),
-        counts: (2, 2),
-        run: |call| by_layout_or_mode(call, Layout::logical_product, Layout::logical_product_tiler),
-    },
-    Function {
-        name: "zipped_product",
-        arguments: "A, B or tiler",
-        doc: native!("((axes of A), (axes of the repetition))."),
-        python: native!("(a: LayoutLike, b: TilerLike, /) -> Layout"),
-        example: native!("(4,8):(1,4), (2,3)"),
-        counts: (2, 2),
-        run: |call| by_layout_or_mode(call, Layout::zipped_product, Layout::zipped_product_tiler),
-    },
-    Function {
-        name: "tiled_product",
-        arguments: "A, B or tiler",
-        doc: native!("(A, axis of the repetition, axis, …)."),
-        python: native!("(a: LayoutLike, b: TilerLike, /) -> Layout"),
-        example: native!("(4,8):(1,4), (2,3)"),
-        counts: (2, 2),
-        run: |call| by_layout_or_mode(call, Layout::tiled_product, Layout::tiled_product_tiler),
-    },
-    Function {
-        name: "flat_product",
-        arguments: "A, B or tiler",
-        doc: native!("(axis of A, axis, …, axis of the repetition, axis, …)."),
-        python: native!("(a: LayoutLike, b: TilerLike, /) -> Layout"),
-        example: native!("(4,8):(1,4), (2,3)"),
-        counts: (2, 2),
-        run: |call| by_layout_or_mode(call, Layout::flat_product, Layout::flat_product_tiler),
-    },
-    Function {
-        name: "blocked_product",
-        arguments: "A, B",
-        doc: native!("Axis by axis, with A inside: blocks A arranged as B."),
-        python: native!("(a: LayoutLike, b: LayoutLike, /) -> Layout"),
-        example: native!("(2,2):(1,2), (3,2)"),
-        counts: (2, 2),
-        run: |call| times(call, Layout::blocked_product),
-    },
-    Function {
-        name: "raked_product",
-        arguments: "A, B",
-        doc: native!(
-            "Axis by axis, with B inside: A's elements are spread, with the repetitions between them."
-        ),
-        python: native!("(a: LayoutLike, b: LayoutLike, /) -> Layout"),
-        example: native!("(2,2):(1,2), (3,2)"),
-        counts: (2, 2),
-        run: |call| times(call, Layout::raked_product),
-    },
-    Function {
-        name: "tile_to_shape",
-        arguments: "L, shape[, order]",
-        doc: native!(
-            "L repeated to fill a shape, its repetitions ordered as given, smallest first (0, 1, …)."
-        ),
-        python: native!(
-            "(layout: LayoutLike, shape: Shape, order: Shape | None = None, /) -> Layout"
-        ),
-        example: native!("(4,4):(4,1), (8,12), (1,0)"),
-        counts: (2, 3),
-        run: |call| {
+    Function::new(
+        "logical_product(A, B or tiler)",
+        "A repeated as B specifies: (A, repetition); with a tiler, in each axis.",
+        "(a: LayoutLike, b: TilerLike, /) -> Layout",
+        "(2,2):(1,2), (3,2):(1,3)",
+        |call| by_layout_or_mode(call, Layout::logical_product, Layout::logical_product_tiler),
+    ),
+    Function::new(
+        "zipped_product(A, B or tiler)",
+        "((axes of A), (axes of the repetition)).",
+        "(a: LayoutLike, b: TilerLike, /) -> Layout",
+        "(4,8):(1,4), (2,3)",
+        |call| by_layout_or_mode(call, Layout::zipped_product, Layout::zipped_product_tiler),
+    ),
+    Function::new(
+        "tiled_product(A, B or tiler)",
+        "(A, axis of the repetition, axis, …).",
+        "(a: LayoutLike, b: TilerLike, /) -> Layout",
+        "(4,8):(1,4), (2,3)",
+        |call| by_layout_or_mode(call, Layout::tiled_product, Layout::tiled_product_tiler),
+    ),
+    Function::new(
+        "flat_product(A, B or tiler)",
+        "(axis of A, axis, …, axis of the repetition, axis, …).",
+        "(a: LayoutLike, b: TilerLike, /) -> Layout",
+        "(4,8):(1,4), (2,3)",
+        |call| by_layout_or_mode(call, Layout::flat_product, Layout::flat_product_tiler),
+    ),
+    Function::new(
+        "blocked_product(A, B)",
+        "Axis by axis, with A inside: blocks A arranged as B.",
+        "(a: LayoutLike, b: LayoutLike, /) -> Layout",
+        "(2,2):(1,2), (3,2)",
+        |call| times(call, Layout::blocked_product),
+    ),
+    Function::new(
+        "raked_product(A, B)",
+        "Axis by axis, with B inside: A's elements are spread, with the repetitions between them.",
+        "(a: LayoutLike, b: LayoutLike, /) -> Layout",
+        "(2,2):(1,2), (3,2)",
+        |call| times(call, Layout::raked_product),
+    ),
+    Function::new(
+        "tile_to_shape(L, shape[, order])",
+        "L repeated to fill a shape, its repetitions ordered as given, smallest first (0, 1, …).",
+        "(layout: LayoutLike, shape: Shape, order: Shape | None = None, /) -> Layout",
+        "(4,4):(4,1), (8,12), (1,0)",
+        |call| {
             let (block, shape) = (call.layout(0)?, call.shape(1)?);
             layout(match call.count() {
                 2 => block.tile_to_shape(&shape)?,
                 _ => block.tile_to_shape_ordered(&shape, &call.tuple(2)?)?,
             })
         },
-    },
+    ),
 ];
 
 fn times(call: &Call<'_>, product: fn(&Layout, &Layout) -> Result<Layout, Error>) -> Answer {
@@ -304,69 +244,51 @@ fn times(call: &Call<'_>, product: fn(&Layout, &Layout) -> Result<Layout, Error>
 }
 
 pub(super) static DIVISIONS: &[Function] = &[
-    Function {
-        name: "logical_divide",
-        arguments: "A, B or tiler",
-        doc: native!("A by tiles B: (tile, rest); with a tiler, in each axis."),
-        python: native!("(a: LayoutLike, b: TilerLike, /) -> Layout"),
-        example: native!("(6,8):(8,1), (3,4)"),
-        counts: (2, 2),
-        run: |call| by_layout_or_mode(call, Layout::logical_divide, Layout::logical_divide_tiler),
-    },
-    Function {
-        name: "zipped_divide",
-        arguments: "A, B or tiler",
-        doc: native!("((tile of each axis), (rest of each axis))."),
-        python: native!("(a: LayoutLike, b: TilerLike, /) -> Layout"),
-        example: native!("(6,8):(8,1), <3,4>"),
-        counts: (2, 2),
-        run: |call| by_layout_or_mode(call, Layout::zipped_divide, Layout::zipped_divide_tiler),
-    },
-    Function {
-        name: "tiled_divide",
-        arguments: "A, B or tiler",
-        doc: native!("((tile of each axis), rest, rest, …)."),
-        python: native!("(a: LayoutLike, b: TilerLike, /) -> Layout"),
-        example: native!("(6,8):(8,1), <3,4>"),
-        counts: (2, 2),
-        run: |call| by_layout_or_mode(call, Layout::tiled_divide, Layout::tiled_divide_tiler),
-    },
-    Function {
-        name: "flat_divide",
-        arguments: "A, B or tiler",
-        doc: native!("(tile, tile, …, rest, rest, …)."),
-        python: native!("(a: LayoutLike, b: TilerLike, /) -> Layout"),
-        example: native!("(6,8):(8,1), <3,4>"),
-        counts: (2, 2),
-        run: |call| by_layout_or_mode(call, Layout::flat_divide, Layout::flat_divide_tiler),
-    },
-    Function {
-        name: "local_tile",
-        arguments: "L, tiler, coord[, step]",
-        doc: native!(
-            "The tile at a coordinate of the rest of zipped_divide(L, tiler): layout+offset; parts of the rest at `_` stay. A step leaves out the parts of tiler and coordinate where it has `_`."
-        ),
-        python: native!(
-            "(layout: LayoutLike, tiler: TilerLike, coord: Slicer, step: Slicer | None = None, /) -> Layout"
-        ),
-        example: native!("(8,8):(8,1), <2,4>, (1,1)"),
-        counts: (3, 4),
-        run: |call| match call.count() {
+    Function::new(
+        "logical_divide(A, B or tiler)",
+        "A by tiles B: (tile, rest); with a tiler, in each axis.",
+        "(a: LayoutLike, b: TilerLike, /) -> Layout",
+        "(6,8):(8,1), (3,4)",
+        |call| by_layout_or_mode(call, Layout::logical_divide, Layout::logical_divide_tiler),
+    ),
+    Function::new(
+        "zipped_divide(A, B or tiler)",
+        "((tile of each axis), (rest of each axis)).",
+        "(a: LayoutLike, b: TilerLike, /) -> Layout",
+        "(6,8):(8,1), <3,4>",
+        |call| by_layout_or_mode(call, Layout::zipped_divide, Layout::zipped_divide_tiler),
+    ),
+    Function::new(
+        "tiled_divide(A, B or tiler)",
+        "((tile of each axis), rest, rest, …).",
+        "(a: LayoutLike, b: TilerLike, /) -> Layout",
+        "(6,8):(8,1), <3,4>",
+        |call| by_layout_or_mode(call, Layout::tiled_divide, Layout::tiled_divide_tiler),
+    ),
+    Function::new(
+        "flat_divide(A, B or tiler)",
+        "(tile, tile, …, rest, rest, …).",
+        "(a: LayoutLike, b: TilerLike, /) -> Layout",
+        "(6,8):(8,1), <3,4>",
+        |call| by_layout_or_mode(call, Layout::flat_divide, Layout::flat_divide_tiler),
+    ),
+    Function::new(
+        "local_tile(L, tiler, coord[, step])",
+        "The tile at a coordinate of the rest of zipped_divide(L, tiler): layout+offset; parts of the rest at `_` stay. A step leaves out the parts of tiler and coordinate where it has `_`.",
+        "(layout: LayoutLike, tiler: TilerLike, coord: Slicer, step: Slicer | None = None, /) -> Layout",
+        "(8,8):(8,1), <2,4>, (1,1)",
+        |call| match call.count() {
             4 => local_tile(&call.with(&[call.placed(0)?, call.diced(1, 3)?, call.diced(2, 3)?])),
             _ => local_tile(call),
         },
-    },
-    Function {
-        name: "local_partition",
-        arguments: "L, T, i",
-        doc: native!(
-            "The elements of each tile of T's shape at T's coordinate with offset i: layout+offset."
-        ),
-        python: native!("(layout: LayoutLike, threads: LayoutLike, index: int, /) -> Layout"),
-        example: native!("(8,8):(8,1), (2,4):(4,1), 3"),
-        counts: (3, 3),
-        run: local_partition,
-    },
+    ),
+    Function::new(
+        "local_partition(L, T, i)",
+        "The elements of each tile of T's shape at T's coordinate with offset i: layout+offset.",
+        "(layout: LayoutLike, threads: LayoutLike, index: int, /) -> Layout",
+        "(8,8):(8,1), (2,4):(4,1), 3",
+        local_partition,
+    ),
 ];
 
 fn local_tile(call: &Call<'_>) -> Answer {

@@ -1,12 +1,12 @@
 //! Arguments of functions, and refusals.
 
-use tilewright_core::{self as core, BasisLayout, IntTuple, Layout, LinearLayout, Slicer, Swizzle};
+use tilewright_core as core;
+use tilewright_core::{BasisLayout, IntTuple, Layout, LinearLayout, Slicer, Swizzle};
 
 use crate::{
     Error,
     eval::{
-        items::{Dims, Items},
-        lexer,
+        lexer::{self, Dims, Items},
         value::{Form, TilerPart, Value},
     },
 };

@@ -7,7 +7,9 @@ use tilewright_core::IntTuple;
 use tilewright_core::{LinearLayout, Swizzle, TensorLayout};
 
 use super::{
-    Answer, Call, Function, Refusal, coordinates::array, structure::parts_of, tuples::padded,
+    Answer, Call, Function, Refusal,
+    structure::{array, parts_of},
+    tuples::padded,
 };
 use crate::{
     comparison::{Comparison, compare},
@@ -15,88 +17,66 @@ use crate::{
 };
 
 pub(super) static FUNCTIONS: &[Function] = &[
-    Function {
-        name: "same",
-        arguments: "A, B",
-        doc: native!("Returns whether two layouts are the same map, without enumerating it."),
-        python: native!(""),
-        example: native!("(2,3):(3,1), (2,3):(1,2)"),
-        counts: (2, 2),
-        run: same,
-    },
+    Function::new(
+        "same(A, B)",
+        "Returns whether two layouts are the same map, without enumerating it.",
+        "",
+        "(2,3):(3,1), (2,3):(1,2)",
+        same,
+    ),
     #[cfg(feature = "banks")]
-    Function {
-        name: "swizzle_between",
-        arguments: "A, B",
-        doc: native!(
-            "The swizzle that turns the offsets of A into those of B; if there is none, the error names the coordinates and bits that show it."
-        ),
-        python: native!("(a: LayoutLike, b: LayoutLike, /) -> Swizzle"),
-        example: native!("(8,64):(64,1), Sw<3,3,3> o (8,64):(64,1)"),
-        counts: (2, 2),
-        run: swizzle_between,
-    },
-    Function {
-        name: "congruent",
-        arguments: "a, b",
-        doc: native!("Returns whether the brackets are the same."),
-        python: native!("(a: Any, b: Any, /) -> bool"),
-        example: native!("(2,(3,4)), (5,(6,7))"),
-        counts: (2, 2),
-        run: |call| shapes(call, IntTuple::congruent),
-    },
-    Function {
-        name: "weakly_congruent",
-        arguments: "a, b",
-        doc: native!("Returns whether b has a's brackets, or more inside them."),
-        python: native!("(a: Any, b: Any, /) -> bool"),
-        example: native!("(2,3), (5,(6,7))"),
-        counts: (2, 2),
-        run: |call| shapes(call, IntTuple::weakly_congruent),
-    },
-    Function {
-        name: "compatible",
-        arguments: "a, b",
-        doc: native!(
-            "Returns whether every coordinate of a is one of b: each integer of a is the size of b's part in its place."
-        ),
-        python: native!("(a: Any, b: Any, /) -> bool"),
-        example: native!("(2,12), (2,(3,4))"),
-        counts: (2, 2),
-        run: |call| shapes(call, IntTuple::compatible),
-    },
-    Function {
-        name: "evenly_divides",
-        arguments: "a, b",
-        doc: native!(
-            "Returns whether tiles b divide shape a evenly: part by part, if b is a tuple."
-        ),
-        python: native!("(a: Any, b: Shape, /) -> bool"),
-        example: native!("(8,12), (4,6)"),
-        counts: (2, 2),
-        run: |call| evenly_divides(&call.shape(0)?, &call.tuple(1)?).map(Form::Boolean),
-    },
-    Function {
-        name: "shape_div",
-        arguments: "a, b",
-        doc: native!("Shape a without its b leftmost coordinates."),
-        python: native!("(a: Shape, b: Shape, /) -> Shape"),
-        example: native!("(12,6), (4,3)"),
-        counts: (2, 2),
-        run: |call| Ok(Form::Tuple(call.shape(0)?.shape_div(&call.shape(1)?)?)),
-    },
-    Function {
-        name: "ceil_div",
-        arguments: "a, b",
-        doc: native!("Shape a by shape b, rounded up, part by part; parts that b lacks stay."),
-        python: native!("(a: Shape, b: Shape, /) -> Shape"),
-        example: native!("(12,7), (5,3)"),
-        counts: (2, 2),
-        run: |call| {
+    Function::new(
+        "swizzle_between(A, B)",
+        "The swizzle that turns the offsets of A into those of B; if there is none, the error names the coordinates and bits that show it.",
+        "(a: LayoutLike, b: LayoutLike, /) -> Swizzle",
+        "(8,64):(64,1), Sw<3,3,3> o (8,64):(64,1)",
+        swizzle_between,
+    ),
+    Function::new(
+        "congruent(a, b)",
+        "Returns whether the brackets are the same.",
+        "(a: Any, b: Any, /) -> bool",
+        "(2,(3,4)), (5,(6,7))",
+        |call| shapes(call, IntTuple::congruent),
+    ),
+    Function::new(
+        "weakly_congruent(a, b)",
+        "Returns whether b has a's brackets, or more inside them.",
+        "(a: Any, b: Any, /) -> bool",
+        "(2,3), (5,(6,7))",
+        |call| shapes(call, IntTuple::weakly_congruent),
+    ),
+    Function::new(
+        "compatible(a, b)",
+        "Returns whether every coordinate of a is one of b: each integer of a is the size of b's part in its place.",
+        "(a: Any, b: Any, /) -> bool",
+        "(2,12), (2,(3,4))",
+        |call| shapes(call, IntTuple::compatible),
+    ),
+    Function::new(
+        "evenly_divides(a, b)",
+        "Returns whether tiles b divide shape a evenly: part by part, if b is a tuple.",
+        "(a: Any, b: Shape, /) -> bool",
+        "(8,12), (4,6)",
+        |call| evenly_divides(&call.shape(0)?, &call.tuple(1)?).map(Form::Boolean),
+    ),
+    Function::new(
+        "shape_div(a, b)",
+        "Shape a without its b leftmost coordinates.",
+        "(a: Shape, b: Shape, /) -> Shape",
+        "(12,6), (4,3)",
+        |call| Ok(Form::Tuple(call.shape(0)?.shape_div(&call.shape(1)?)?)),
+    ),
+    Function::new(
+        "ceil_div(a, b)",
+        "Shape a by shape b, rounded up, part by part; parts that b lacks stay.",
+        "(a: Shape, b: Shape, /) -> Shape",
+        "(12,7), (5,3)",
+        |call| {
             let (a, b) = (call.shape(0)?, call.shape(1)?);
             Ok(Form::Tuple(a.ceil_div(&padded(&a, &b)?)?))
         },
-    },
+    ),
 ];
 
 fn shapes(call: &Call<'_>, test: fn(&IntTuple, &IntTuple) -> bool) -> Answer {

@@ -1,160 +1,119 @@
 //! Functions for coordinates, indices and offsets, and for the rest of a layout when some coordinates are fixed.
 
 use tilewright_core::{Coord, IntTuple, Layout, Mode, Place, TensorLayout};
-use tilewright_notation::Named;
 
-use super::{Answer, Call, Function, Refusal, observe::integer, structure::layout};
-use crate::eval::value::{Form, Value};
+use super::{
+    Answer, Call, Function, Refusal,
+    observe::integer,
+    structure::{array, layout},
+};
+use crate::eval::value::Form;
 
 pub(super) static FUNCTIONS: &[Function] = &[
-    Function {
-        name: "crd2idx",
-        arguments: "coord, L or shape[, stride]",
-        doc: native!(
-            "The offset of a coordinate; in a shape, its colexicographic index; under basis strides, a coordinate."
-        ),
-        python: native!("(coord: Coord, layout: Any, stride: Shape | None = None, /) -> Any"),
-        example: native!("(1,2), (4,8):(8,1)"),
-        counts: (2, 3),
-        run: |call| match call.form(1)? {
+    Function::new(
+        "crd2idx(coord, L or shape[, stride])",
+        "The offset of a coordinate; in a shape, its colexicographic index; under basis strides, a coordinate.",
+        "(coord: Coord, layout: Any, stride: Shape | None = None, /) -> Any",
+        "(1,2), (4,8):(8,1)",
+        |call| match call.form(1)? {
             Form::Tuple(shape) if call.count() == 2 => integer(shape.crd2idx(&call.tuple(0)?)?),
             Form::Basis(map) => Ok(Form::Tuple(map.coord_at(&call.tuple(0)?)?)),
             _ => integer(with_strides(call)?.crd2idx(&call.tuple(0)?)?),
         },
-    },
-    Function {
-        name: "idx2crd",
-        arguments: "i, shape[, stride]",
-        doc: native!("The coordinate of a colexicographic index; with strides, as get_hier_coord."),
-        python: native!("(index: int, shape: Shape, stride: Shape | None = None, /) -> Any"),
-        example: native!("13, (4,8)"),
-        counts: (2, 3),
-        run: |call| match call.count() {
+    ),
+    Function::new(
+        "idx2crd(i, shape[, stride])",
+        "The coordinate of a colexicographic index; with strides, as get_hier_coord.",
+        "(index: int, shape: Shape, stride: Shape | None = None, /) -> Any",
+        "13, (4,8)",
+        |call| match call.count() {
             2 => Ok(Form::Tuple(call.shape(1)?.idx2crd(call.integer(0)?)?)),
             _ => Ok(Form::Tuple(hierarchical(&with_strides(call)?, call.integer(0)?)?)),
         },
-    },
-    Function {
-        name: "get_hier_coord",
-        arguments: "L, offset",
-        doc: native!("The coordinate at an offset of a compact layout, with the brackets of L."),
-        python: native!("(layout: LayoutLike, offset: int, /) -> Any"),
-        example: native!("(4,(2,4)):(8,(4,1)), 14"),
-        counts: (2, 2),
-        run: |call| Ok(Form::Tuple(hierarchical(&call.layout(0)?, call.integer(1)?)?)),
-    },
-    Function {
-        name: "get_flat_coord",
-        arguments: "L, offset",
-        doc: native!(
-            "The coordinate at an offset of a compact layout, with an integer for each axis; for one axis, the integer."
-        ),
-        python: native!("(layout: LayoutLike, offset: int, /) -> Any"),
-        example: native!("(4,(2,4)):(8,(4,1)), 14"),
-        counts: (2, 2),
-        run: |call| Ok(Form::Tuple(flat_coord(&call.layout(0)?, call.integer(1)?)?)),
-    },
-    Function {
-        name: "get_1d_coord",
-        arguments: "L, offset",
-        doc: native!(
-            "The colexicographic index of the coordinate at an offset of a compact layout."
-        ),
-        python: native!("(layout: LayoutLike, offset: int, /) -> int"),
-        example: native!("(4,(2,4)):(8,(4,1)), 14"),
-        counts: (2, 2),
-        run: |call| {
+    ),
+    Function::new(
+        "get_hier_coord(L, offset)",
+        "The coordinate at an offset of a compact layout, with the brackets of L.",
+        "(layout: LayoutLike, offset: int, /) -> Any",
+        "(4,(2,4)):(8,(4,1)), 14",
+        |call| Ok(Form::Tuple(hierarchical(&call.layout(0)?, call.integer(1)?)?)),
+    ),
+    Function::new(
+        "get_flat_coord(L, offset)",
+        "The coordinate at an offset of a compact layout, with an integer for each axis; for one axis, the integer.",
+        "(layout: LayoutLike, offset: int, /) -> Any",
+        "(4,(2,4)):(8,(4,1)), 14",
+        |call| Ok(Form::Tuple(flat_coord(&call.layout(0)?, call.integer(1)?)?)),
+    ),
+    Function::new(
+        "get_1d_coord(L, offset)",
+        "The colexicographic index of the coordinate at an offset of a compact layout.",
+        "(layout: LayoutLike, offset: int, /) -> int",
+        "(4,(2,4)):(8,(4,1)), 14",
+        |call| {
             let layout = call.layout(0)?;
             integer(layout.shape().crd2idx(&hierarchical(&layout, call.integer(1)?)?)?)
         },
-    },
-    Function {
-        name: "crd2crd",
-        arguments: "coord, from, to",
-        doc: native!(
-            "Converts a coordinate of one shape to the coordinate of another with the same index: part by part for tuples, else as a whole."
-        ),
-        python: native!("(coord: Coord, from_: Shape, to: Shape, /) -> Any"),
-        example: native!("(1,2), (4,8), (8,4)"),
-        counts: (3, 3),
-        run: |call| Ok(Form::Tuple(call.shape(1)?.crd2crd(&call.tuple(0)?, &call.shape(2)?)?)),
-    },
-    Function {
-        name: "crd2offset",
-        arguments: "coord, shape, stride",
-        doc: native!(
-            "The sum of coordinate times stride over the leaves of a shape (TLA's crd2offset)."
-        ),
-        python: native!("(coord: Coord, shape: Shape, stride: Shape, /) -> int"),
-        example: native!("(1,2), (4,8), (8,1)"),
-        counts: (3, 3),
-        run: |call| {
-            integer(IntTuple::crd2offset(&call.tuple(0)?, &call.tuple(1)?, &call.tuple(2)?)?)
-        },
-    },
-    Function {
-        name: "offset",
-        arguments: "SPEC, coord",
-        doc: native!(
-            "The offset in elements of a coordinate; an integer counts colexicographically in a bare layout, in row-major order in any other array."
-        ),
-        python: native!(""),
-        example: native!("\"f32[3,5]{1,0:T(2,2)}\", (2,3)"),
-        counts: (2, 2),
-        run: |call| integer(offset(call)?),
-    },
-    Function {
-        name: "coord",
-        arguments: "SPEC, offset",
-        doc: native!("The coordinate stored at an offset, or `padding`."),
-        python: native!(""),
-        example: native!("\"f32[3,5]{1,0:T(2,2)}\", 17"),
-        counts: (2, 2),
-        run: coord,
-    },
-    Function {
-        name: "slice",
-        arguments: "coord, L",
-        doc: native!(
-            "The parts of L where the coordinate is `_`, the others fixed at 0; for a tuple, a tuple."
-        ),
-        python: native!("(coord: Slicer, layout: LayoutLike, /) -> Any"),
-        example: native!("(_,1), (4,8):(8,1)"),
-        counts: (2, 2),
-        run: |call| kept(call, call.layout(1)?.slice(&call.slicer(0)?)?),
-    },
-    Function {
-        name: "dice",
-        arguments: "coord, L",
-        doc: native!(
-            "The parts of L where the coordinate is not `_`; for a tuple, a tuple, and for a tiler, a tiler."
-        ),
-        python: native!("(coord: Slicer, layout: TilerLike, /) -> Any"),
-        example: native!("(_,1), (4,8):(8,1)"),
-        counts: (2, 2),
-        run: |call| match call.form(1)? {
+    ),
+    Function::new(
+        "crd2crd(coord, from, to)",
+        "Converts a coordinate of one shape to the coordinate of another with the same index: part by part for tuples, else as a whole.",
+        "(coord: Coord, from_: Shape, to: Shape, /) -> Any",
+        "(1,2), (4,8), (8,4)",
+        |call| Ok(Form::Tuple(call.shape(1)?.crd2crd(&call.tuple(0)?, &call.shape(2)?)?)),
+    ),
+    Function::new(
+        "crd2offset(coord, shape, stride)",
+        "The sum of coordinate times stride over the leaves of a shape (TLA's crd2offset).",
+        "(coord: Coord, shape: Shape, stride: Shape, /) -> int",
+        "(1,2), (4,8), (8,1)",
+        |call| integer(IntTuple::crd2offset(&call.tuple(0)?, &call.tuple(1)?, &call.tuple(2)?)?),
+    ),
+    Function::new(
+        "offset(SPEC, coord)",
+        "The offset in elements of a coordinate; an integer counts colexicographically in a bare layout, in row-major order in any other array.",
+        "",
+        "\"f32[3,5]{1,0:T(2,2)}\", (2,3)",
+        |call| integer(offset(call)?),
+    ),
+    Function::new(
+        "coord(SPEC, offset)",
+        "The coordinate stored at an offset, or `padding`.",
+        "",
+        "\"f32[3,5]{1,0:T(2,2)}\", 17",
+        coord,
+    ),
+    Function::new(
+        "slice(coord, L)",
+        "The parts of L where the coordinate is `_`, the others fixed at 0; for a tuple, a tuple.",
+        "(coord: Slicer, layout: LayoutLike, /) -> Any",
+        "(_,1), (4,8):(8,1)",
+        |call| kept(call, call.layout(1)?.slice(&call.slicer(0)?)?),
+    ),
+    Function::new(
+        "dice(coord, L)",
+        "The parts of L where the coordinate is not `_`; for a tuple, a tuple, and for a tiler, a tiler.",
+        "(coord: Slicer, layout: TilerLike, /) -> Any",
+        "(_,1), (4,8):(8,1)",
+        |call| match call.form(1)? {
             Form::Tiler(_) => Ok(call.diced(1, 0)?.form),
             _ => kept(call, call.layout(1)?.dice(&call.slicer(0)?)?),
         },
-    },
-    Function {
-        name: "slice_and_offset",
-        arguments: "coord, L",
-        doc: native!("The parts of L at `_`, from the offset of the coordinate on: layout+offset."),
-        python: native!("(coord: Slicer, layout: LayoutLike, /) -> Layout"),
-        example: native!("(2,_), (4,8):(8,1)"),
-        counts: (2, 2),
-        run: |call| Ok(Form::Cut(Box::new(call.layout(1)?.slice_and_offset(&call.slicer(0)?)?))),
-    },
-    Function {
-        name: "domain_offset",
-        arguments: "coord, L",
-        doc: native!("The rest of L from a coordinate on."),
-        python: native!("(coord: Coord, layout: LayoutLike, /) -> Layout"),
-        example: native!("(1,1), (4,8):(8,1)"),
-        counts: (2, 2),
-        run: |call| layout(call.layout(1)?.domain_offset(&call.tuple(0)?)?),
-    },
+    ),
+    Function::new(
+        "slice_and_offset(coord, L)",
+        "The parts of L at `_`, from the offset of the coordinate on: layout+offset.",
+        "(coord: Slicer, layout: LayoutLike, /) -> Layout",
+        "(2,_), (4,8):(8,1)",
+        |call| Ok(Form::Cut(Box::new(call.layout(1)?.slice_and_offset(&call.slicer(0)?)?))),
+    ),
+    Function::new(
+        "domain_offset(coord, L)",
+        "The rest of L from a coordinate on.",
+        "(coord: Coord, layout: LayoutLike, /) -> Layout",
+        "(1,1), (4,8):(8,1)",
+        |call| layout(call.layout(1)?.domain_offset(&call.tuple(0)?)?),
+    ),
 ];
 
 /// Argument 1 as a layout, with argument 2 as its strides, if there is one.
@@ -201,18 +160,6 @@ fn kept(call: &Call<'_>, kept: Layout) -> Answer {
     match call.form(1)? {
         Form::Tuple(_) => Ok(Form::Tuple(kept.shape())),
         _ => layout(kept),
-    }
-}
-
-/// Returns argument `i` as the layout of an array.
-pub(super) fn array(call: &Call<'_>, i: usize) -> Result<Named, Refusal> {
-    match Value(call.form(i)?.clone()).to_named() {
-        Some(named) => Ok(named),
-        None => {
-            // A layout that is not the layout of an array has its own error.
-            let _ = call.layout(i)?;
-            call.is_not(i, "a layout")
-        }
     }
 }
 

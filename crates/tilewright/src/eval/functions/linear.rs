@@ -6,353 +6,264 @@ use super::{Answer, Call, Function, Refusal, observe::integer, structure::layout
 use crate::eval::value::Form;
 
 pub(super) static FUNCTIONS: &[Function] = &[
-    Function {
-        name: "linear",
-        arguments: "L",
-        doc: native!(
-            "The layout as a linear layout, dim0, dim1 … to offset, if it is linear over bits."
-        ),
-        python: native!("(layout: LayoutLike, /) -> Value"),
-        example: native!("(4,4):(4,1)"),
-        counts: (1, 1),
-        run: |call| linear(call.linear(0)?),
-    },
-    Function {
-        name: "layout",
-        arguments: "X",
-        doc: native!("The linear layout as a layout of strides, with an axis for each input dim."),
-        python: native!("(x: LinearLike, /) -> Layout"),
-        example: native!("{dim0=[4,8],dim1=[1,2]} -> (offset:16)"),
-        counts: (1, 1),
-        run: |call| layout(call.linear(0)?.to_layout()?),
-    },
-    Function {
-        name: "swizzled_layout",
-        arguments: "X",
-        doc: native!("Like layout, with a swizzle if that yields strides."),
-        python: native!("(x: LinearLike, /) -> Layout"),
-        example: native!("{dim0=[4,8],dim1=[1,2]} -> (offset:16)"),
-        counts: (1, 1),
-        run: |call| layout(call.linear(0)?.to_swizzled_layout()?),
-    },
-    Function {
-        name: "identity",
-        arguments: "n, [in], [out]",
-        doc: native!("The linear layout that sends n coordinates of a dim to themselves."),
-        python: native!("(n: int, in_: Dims, out: Dims, /) -> Value"),
-        example: native!("8, [lane], [row]"),
-        counts: (3, 3),
-        run: |call| {
+    Function::new(
+        "linear(L)",
+        "The layout as a linear layout, dim0, dim1 … to offset, if it is linear over bits.",
+        "(layout: LayoutLike, /) -> Value",
+        "(4,4):(4,1)",
+        |call| linear(call.linear(0)?),
+    ),
+    Function::new(
+        "layout(X)",
+        "The linear layout as a layout of strides, with an axis for each input dim.",
+        "(x: LinearLike, /) -> Layout",
+        "{dim0=[4,8],dim1=[1,2]} -> (offset:16)",
+        |call| layout(call.linear(0)?.to_layout()?),
+    ),
+    Function::new(
+        "swizzled_layout(X)",
+        "Like layout, with a swizzle if that yields strides.",
+        "(x: LinearLike, /) -> Layout",
+        "{dim0=[4,8],dim1=[1,2]} -> (offset:16)",
+        |call| layout(call.linear(0)?.to_swizzled_layout()?),
+    ),
+    Function::new(
+        "identity(n, [in], [out])",
+        "The linear layout that sends n coordinates of a dim to themselves.",
+        "(n: int, in_: Dims, out: Dims, /) -> Value",
+        "8, [lane], [row]",
+        |call| {
             linear(LinearLayout::identity(call.natural(0)?, name(call, 1)?, name(call, 2)?)?)
         },
-    },
-    Function {
-        name: "strided",
-        arguments: "n, stride, [in], [out]",
-        doc: native!("The linear layout that sends each of n coordinates x to stride times x."),
-        python: native!("(n: int, stride: int, in_: Dims, out: Dims, /) -> Value"),
-        example: native!("8, 4, [lane], [row]"),
-        counts: (4, 4),
-        run: |call| {
+    ),
+    Function::new(
+        "strided(n, stride, [in], [out])",
+        "The linear layout that sends each of n coordinates x to stride times x.",
+        "(n: int, stride: int, in_: Dims, out: Dims, /) -> Value",
+        "8, 4, [lane], [row]",
+        |call| {
             let (n, stride) = (call.natural(0)?, call.natural(1)?);
             linear(LinearLayout::strided(n, stride, name(call, 2)?, name(call, 3)?)?)
         },
-    },
-    Function {
-        name: "zeros",
-        arguments: "n, [in], [out]",
-        doc: native!("The linear layout that sends n coordinates of a dim to 0."),
-        python: native!("(n: int, in_: Dims, out: Dims, /) -> Value"),
-        example: native!("4, [lane], [row]"),
-        counts: (3, 3),
-        run: |call| linear(LinearLayout::zeros(call.natural(0)?, name(call, 1)?, name(call, 2)?)?),
-    },
-    Function {
-        name: "apply",
-        arguments: "X, coord",
-        doc: native!(
-            "The image of a coordinate under a linear layout, with one integer per dim on both sides."
-        ),
-        python: native!("(x: LinearLike, coord: Coord, /) -> int | tuple[Any, ...]"),
-        example: native!("{lane=[1,2],warp=[4]} -> (row:8), (3,1)"),
-        counts: (2, 2),
-        run: apply,
-    },
-    Function {
-        name: "compose",
-        arguments: "X, Y",
-        doc: native!(
-            "Applies X, then Y, whose input dims are X's output dims; X o Y is the reverse order."
-        ),
-        python: native!("(x: LinearLike, y: LinearLike, /) -> Value"),
-        example: native!("{lane=[1,2]} -> (row:4), {row=[2,1]} -> (bank:4)"),
-        counts: (2, 2),
-        run: |call| linear(call.linear(0)?.compose(&call.linear(1)?)?),
-    },
-    Function {
-        name: "invert_and_compose",
-        arguments: "X, Y",
-        doc: native!("The Z with Y(Z(x)) = X(x), the smallest where there are several."),
-        python: native!("(x: LinearLike, y: LinearLike, /) -> Value"),
-        example: native!("{lane=[1,2]} -> (row:4), {reg=[2,1]} -> (row:4)"),
-        counts: (2, 2),
-        run: |call| linear(call.linear(0)?.invert_and_compose(&call.linear(1)?)?),
-    },
-    Function {
-        name: "inverse",
-        arguments: "X",
-        doc: native!("The inverse of a linear layout that reaches everything exactly once."),
-        python: native!("(x: LinearLike, /) -> Value"),
-        example: native!("{lane=[2,1]} -> (row:4)"),
-        counts: (1, 1),
-        run: |call| linear(call.linear(0)?.inverse()?),
-    },
-    Function {
-        name: "pseudo_inverse",
-        arguments: "X",
-        doc: native!(
-            "The Y with X(Y(x)) = x, the smallest, of a linear layout that reaches everything."
-        ),
-        python: native!("(x: LinearLike, /) -> Value"),
-        example: native!("{lane=[2,1,0]} -> (row:4)"),
-        counts: (1, 1),
-        run: |call| linear(call.linear(0)?.pseudo_inverse()?),
-    },
-    Function {
-        name: "product",
-        arguments: "X, Y or a",
-        doc: native!(
-            "Both linear layouts side by side: X in the low bits of each dim, Y in the high ones; for a tuple, the product of its integers."
-        ),
-        python: native!("(x: Any, y: Any = None, /) -> Any"),
-        example: native!("{lane=[1]} -> (row:2), {lane=[1]} -> (row:2)"),
-        counts: (1, 2),
-        run: |call| match call.count() {
+    ),
+    Function::new(
+        "zeros(n, [in], [out])",
+        "The linear layout that sends n coordinates of a dim to 0.",
+        "(n: int, in_: Dims, out: Dims, /) -> Value",
+        "4, [lane], [row]",
+        |call| linear(LinearLayout::zeros(call.natural(0)?, name(call, 1)?, name(call, 2)?)?),
+    ),
+    Function::new(
+        "apply(X, coord)",
+        "The image of a coordinate under a linear layout, with one integer per dim on both sides.",
+        "(x: LinearLike, coord: Coord, /) -> int | tuple[Any, ...]",
+        "{lane=[1,2],warp=[4]} -> (row:8), (3,1)",
+        apply,
+    ),
+    Function::new(
+        "compose(X, Y)",
+        "Applies X, then Y, whose input dims are X's output dims; X o Y is the reverse order.",
+        "(x: LinearLike, y: LinearLike, /) -> Value",
+        "{lane=[1,2]} -> (row:4), {row=[2,1]} -> (bank:4)",
+        |call| linear(call.linear(0)?.compose(&call.linear(1)?)?),
+    ),
+    Function::new(
+        "invert_and_compose(X, Y)",
+        "The Z with Y(Z(x)) = X(x), the smallest where there are several.",
+        "(x: LinearLike, y: LinearLike, /) -> Value",
+        "{lane=[1,2]} -> (row:4), {reg=[2,1]} -> (row:4)",
+        |call| linear(call.linear(0)?.invert_and_compose(&call.linear(1)?)?),
+    ),
+    Function::new(
+        "inverse(X)",
+        "The inverse of a linear layout that reaches everything exactly once.",
+        "(x: LinearLike, /) -> Value",
+        "{lane=[2,1]} -> (row:4)",
+        |call| linear(call.linear(0)?.inverse()?),
+    ),
+    Function::new(
+        "pseudo_inverse(X)",
+        "The Y with X(Y(x)) = x, the smallest, of a linear layout that reaches everything.",
+        "(x: LinearLike, /) -> Value",
+        "{lane=[2,1,0]} -> (row:4)",
+        |call| linear(call.linear(0)?.pseudo_inverse()?),
+    ),
+    Function::new(
+        "product(X, Y or a)",
+        "Both linear layouts side by side: X in the low bits of each dim, Y in the high ones; for a tuple, the product of its integers.",
+        "(x: Any, y: Any = None, /) -> Any",
+        "{lane=[1]} -> (row:2), {lane=[1]} -> (row:2)",
+        |call| match call.count() {
             1 => integer(call.tuple(0)?.product()?),
             _ => linear(call.linear(0)?.product(&call.linear(1)?)?),
         },
-    },
-    Function {
-        name: "divide_left",
-        arguments: "X, Y",
-        doc: native!("The Z with X = product(Y, Z)."),
-        python: native!("(x: LinearLike, y: LinearLike, /) -> Value"),
-        example: native!("{lane=[1,2]} -> (row:4), {lane=[1]} -> (row:2)"),
-        counts: (2, 2),
-        run: |call| linear(call.linear(0)?.divide_left(&call.linear(1)?)?),
-    },
-    Function {
-        name: "divide_right",
-        arguments: "X, Y",
-        doc: native!("The Z with X = product(Z, Y)."),
-        python: native!("(x: LinearLike, y: LinearLike, /) -> Value"),
-        example: native!("{lane=[1,2]} -> (row:4), {lane=[1]} -> (row:2)"),
-        counts: (2, 2),
-        run: |call| linear(call.linear(0)?.divide_right(&call.linear(1)?)?),
-    },
-    Function {
-        name: "reshape_ins",
-        arguments: "X, [a:n,…]",
-        doc: native!("The same map of indices, the first dim lowest, with other input dims."),
-        python: native!("(x: LinearLike, dims: Dims, /) -> Value"),
-        example: native!("{lane=[1,2,4]} -> (row:8), [a:2,b:4]"),
-        counts: (2, 2),
-        run: |call| linear(call.linear(0)?.reshape_ins(&sizes(call, 1)?)?),
-    },
-    Function {
-        name: "reshape_outs",
-        arguments: "X, [a:n,…]",
-        doc: native!("The same map of indices, the first dim lowest, with other output dims."),
-        python: native!("(x: LinearLike, dims: Dims, /) -> Value"),
-        example: native!("{lane=[1,2,4]} -> (row:8), [a:2,b:4]"),
-        counts: (2, 2),
-        run: |call| linear(call.linear(0)?.reshape_outs(&sizes(call, 1)?)?),
-    },
-    Function {
-        name: "flatten_ins",
-        arguments: "X",
-        doc: native!("All input dims as one, under the name of the first."),
-        python: native!("(x: LinearLike, /) -> Value"),
-        example: native!("{lane=[1,2],warp=[4]} -> (row:8)"),
-        counts: (1, 1),
-        run: |call| linear(call.linear(0)?.flatten_ins()),
-    },
-    Function {
-        name: "flatten_outs",
-        arguments: "X",
-        doc: native!("All output dims as one, under the name of the first."),
-        python: native!("(x: LinearLike, /) -> Value"),
-        example: native!("{lane=[[1,0],[0,1]]} -> (row:2,col:2)"),
-        counts: (1, 1),
-        run: |call| linear(call.linear(0)?.flatten_outs()),
-    },
-    Function {
-        name: "transpose_ins",
-        arguments: "X, [a,…]",
-        doc: native!("Puts the input dims in another order."),
-        python: native!("(x: LinearLike, dims: Dims, /) -> Value"),
-        example: native!("{lane=[1,2],warp=[4]} -> (row:8), [warp,lane]"),
-        counts: (2, 2),
-        run: |call| linear(call.linear(0)?.transpose_ins(&call.dims(1)?.names())?),
-    },
-    Function {
-        name: "transpose_outs",
-        arguments: "X, [a,…]",
-        doc: native!("Puts the output dims in another order."),
-        python: native!("(x: LinearLike, dims: Dims, /) -> Value"),
-        example: native!("{lane=[[1,0],[0,1]]} -> (row:2,col:2), [col,row]"),
-        counts: (2, 2),
-        run: |call| linear(call.linear(0)?.transpose_outs(&call.dims(1)?.names())?),
-    },
-    Function {
-        name: "rename_ins",
-        arguments: "X, [a,…]",
-        doc: native!("Renames the input dims, in their order."),
-        python: native!("(x: LinearLike, dims: Dims, /) -> Value"),
-        example: native!("{lane=[1,2],warp=[4]} -> (row:8), [x,y]"),
-        counts: (2, 2),
-        run: |call| linear(call.linear(0)?.rename_ins(&call.dims(1)?.names())?),
-    },
-    Function {
-        name: "rename_outs",
-        arguments: "X, [a,…]",
-        doc: native!("Renames the output dims, in their order."),
-        python: native!("(x: LinearLike, dims: Dims, /) -> Value"),
-        example: native!("{lane=[1,2],warp=[4]} -> (row:8), [z]"),
-        counts: (2, 2),
-        run: |call| linear(call.linear(0)?.rename_outs(&call.dims(1)?.names())?),
-    },
-    Function {
-        name: "sublayout",
-        arguments: "X, [in,…], [out,…]",
-        doc: native!(
-            "The map from some input dims to some output dims; the others are set to 0 and omitted."
-        ),
-        python: native!("(x: LinearLike, in_: Dims, out: Dims, /) -> Value"),
-        example: native!("{lane=[1,2],warp=[4]} -> (row:8), [lane], [row]"),
-        counts: (3, 3),
-        run: |call| {
+    )
+    .taking(1, 2),
+    Function::new(
+        "divide_left(X, Y)",
+        "The Z with X = product(Y, Z).",
+        "(x: LinearLike, y: LinearLike, /) -> Value",
+        "{lane=[1,2]} -> (row:4), {lane=[1]} -> (row:2)",
+        |call| linear(call.linear(0)?.divide_left(&call.linear(1)?)?),
+    ),
+    Function::new(
+        "divide_right(X, Y)",
+        "The Z with X = product(Z, Y).",
+        "(x: LinearLike, y: LinearLike, /) -> Value",
+        "{lane=[1,2]} -> (row:4), {lane=[1]} -> (row:2)",
+        |call| linear(call.linear(0)?.divide_right(&call.linear(1)?)?),
+    ),
+    Function::new(
+        "reshape_ins(X, [a:n,…])",
+        "The same map of indices, the first dim lowest, with other input dims.",
+        "(x: LinearLike, dims: Dims, /) -> Value",
+        "{lane=[1,2,4]} -> (row:8), [a:2,b:4]",
+        |call| linear(call.linear(0)?.reshape_ins(&sizes(call, 1)?)?),
+    ),
+    Function::new(
+        "reshape_outs(X, [a:n,…])",
+        "The same map of indices, the first dim lowest, with other output dims.",
+        "(x: LinearLike, dims: Dims, /) -> Value",
+        "{lane=[1,2,4]} -> (row:8), [a:2,b:4]",
+        |call| linear(call.linear(0)?.reshape_outs(&sizes(call, 1)?)?),
+    ),
+    Function::new(
+        "flatten_ins(X)",
+        "All input dims as one, under the name of the first.",
+        "(x: LinearLike, /) -> Value",
+        "{lane=[1,2],warp=[4]} -> (row:8)",
+        |call| linear(call.linear(0)?.flatten_ins()),
+    ),
+    Function::new(
+        "flatten_outs(X)",
+        "All output dims as one, under the name of the first.",
+        "(x: LinearLike, /) -> Value",
+        "{lane=[[1,0],[0,1]]} -> (row:2,col:2)",
+        |call| linear(call.linear(0)?.flatten_outs()),
+    ),
+    Function::new(
+        "transpose_ins(X, [a,…])",
+        "Puts the input dims in another order.",
+        "(x: LinearLike, dims: Dims, /) -> Value",
+        "{lane=[1,2],warp=[4]} -> (row:8), [warp,lane]",
+        |call| linear(call.linear(0)?.transpose_ins(&call.dims(1)?.names())?),
+    ),
+    Function::new(
+        "transpose_outs(X, [a,…])",
+        "Puts the output dims in another order.",
+        "(x: LinearLike, dims: Dims, /) -> Value",
+        "{lane=[[1,0],[0,1]]} -> (row:2,col:2), [col,row]",
+        |call| linear(call.linear(0)?.transpose_outs(&call.dims(1)?.names())?),
+    ),
+    Function::new(
+        "rename_ins(X, [a,…])",
+        "Renames the input dims, in their order.",
+        "(x: LinearLike, dims: Dims, /) -> Value",
+        "{lane=[1,2],warp=[4]} -> (row:8), [x,y]",
+        |call| linear(call.linear(0)?.rename_ins(&call.dims(1)?.names())?),
+    ),
+    Function::new(
+        "rename_outs(X, [a,…])",
+        "Renames the output dims, in their order.",
+        "(x: LinearLike, dims: Dims, /) -> Value",
+        "{lane=[1,2],warp=[4]} -> (row:8), [z]",
+        |call| linear(call.linear(0)?.rename_outs(&call.dims(1)?.names())?),
+    ),
+    Function::new(
+        "sublayout(X, [in,…], [out,…])",
+        "The map from some input dims to some output dims; the others are set to 0 and omitted.",
+        "(x: LinearLike, in_: Dims, out: Dims, /) -> Value",
+        "{lane=[1,2],warp=[4]} -> (row:8), [lane], [row]",
+        |call| {
             let (ins, outs) = (call.dims(1)?.names(), call.dims(2)?.names());
             linear(call.linear(0)?.sublayout(&ins, &outs)?)
         },
-    },
-    Function {
-        name: "concat_ins",
-        arguments: "X, Y",
-        doc: native!("Joins the input dims of both, into the same output dims; images are xored."),
-        python: native!("(x: LinearLike, y: LinearLike, /) -> Value"),
-        example: native!("{lane=[1,2]} -> (row:8), {warp=[4]} -> (row:8)"),
-        counts: (2, 2),
-        run: |call| linear(call.linear(0)?.concat_ins(&call.linear(1)?)?),
-    },
-    Function {
-        name: "concat_outs",
-        arguments: "X, Y",
-        doc: native!("Joins the output dims of both, from the same input dims."),
-        python: native!("(x: LinearLike, y: LinearLike, /) -> Value"),
-        example: native!("{lane=[1,2]} -> (row:4), {lane=[1,0]} -> (col:2)"),
-        counts: (2, 2),
-        run: |call| linear(call.linear(0)?.concat_outs(&call.linear(1)?)?),
-    },
-    Function {
-        name: "remove_zeros",
-        arguments: "X, [in]",
-        doc: native!("Removes the bits of an input dim that are sent to 0."),
-        python: native!("(x: LinearLike, in_: Dims, /) -> Value"),
-        example: native!("{lane=[1,0,2]} -> (row:4), [lane]"),
-        counts: (2, 2),
-        run: |call| linear(call.linear(0)?.remove_zeros(name(call, 1)?)?),
-    },
-    Function {
-        name: "quotient",
-        arguments: "X, [a,…]",
-        doc: native!(
-            "Removes dims of both sides that are mapped to themselves only, and to which no other dim is mapped."
-        ),
-        python: native!("(x: LinearLike, dims: Dims, /) -> Value"),
-        example: native!("{lane=[[1,0],[2,0]],block=[[0,1]]} -> (row:4,block:2), [block]"),
-        counts: (2, 2),
-        run: |call| linear(call.linear(0)?.quotient(&call.dims(1)?.names())?),
-    },
-    Function {
-        name: "is_trivial_over",
-        arguments: "X, [a,…]",
-        doc: native!(
-            "Returns whether these dims are mapped to themselves only, and no other dim is mapped to them."
-        ),
-        python: native!("(x: LinearLike, dims: Dims, /) -> bool"),
-        example: native!("{lane=[[1,0],[2,0]],block=[[0,1]]} -> (row:4,block:2), [block]"),
-        counts: (2, 2),
-        run: |call| Ok(Form::Boolean(call.linear(0)?.is_trivial_over(&call.dims(1)?.names()))),
-    },
-    Function {
-        name: "resize_in",
-        arguments: "X, [in:n]",
-        doc: native!("Resizes an input dim: removed bits are dropped, new ones are sent to 0."),
-        python: native!("(x: LinearLike, dim: Dims, /) -> Value"),
-        example: native!("{lane=[1,2],warp=[4]} -> (row:8), [lane:2]"),
-        counts: (2, 2),
-        run: |call| match sizes(call, 1)?[..] {
+    ),
+    Function::new(
+        "concat_ins(X, Y)",
+        "Joins the input dims of both, into the same output dims; images are xored.",
+        "(x: LinearLike, y: LinearLike, /) -> Value",
+        "{lane=[1,2]} -> (row:8), {warp=[4]} -> (row:8)",
+        |call| linear(call.linear(0)?.concat_ins(&call.linear(1)?)?),
+    ),
+    Function::new(
+        "concat_outs(X, Y)",
+        "Joins the output dims of both, from the same input dims.",
+        "(x: LinearLike, y: LinearLike, /) -> Value",
+        "{lane=[1,2]} -> (row:4), {lane=[1,0]} -> (col:2)",
+        |call| linear(call.linear(0)?.concat_outs(&call.linear(1)?)?),
+    ),
+    Function::new(
+        "remove_zeros(X, [in])",
+        "Removes the bits of an input dim that are sent to 0.",
+        "(x: LinearLike, in_: Dims, /) -> Value",
+        "{lane=[1,0,2]} -> (row:4), [lane]",
+        |call| linear(call.linear(0)?.remove_zeros(name(call, 1)?)?),
+    ),
+    Function::new(
+        "quotient(X, [a,…])",
+        "Removes dims of both sides that are mapped to themselves only, and to which no other dim is mapped.",
+        "(x: LinearLike, dims: Dims, /) -> Value",
+        "{lane=[[1,0],[2,0]],block=[[0,1]]} -> (row:4,block:2), [block]",
+        |call| linear(call.linear(0)?.quotient(&call.dims(1)?.names())?),
+    ),
+    Function::new(
+        "is_trivial_over(X, [a,…])",
+        "Returns whether these dims are mapped to themselves only, and no other dim is mapped to them.",
+        "(x: LinearLike, dims: Dims, /) -> bool",
+        "{lane=[[1,0],[2,0]],block=[[0,1]]} -> (row:4,block:2), [block]",
+        |call| Ok(Form::Boolean(call.linear(0)?.is_trivial_over(&call.dims(1)?.names()))),
+    ),
+    Function::new(
+        "resize_in(X, [in:n])",
+        "Resizes an input dim: removed bits are dropped, new ones are sent to 0.",
+        "(x: LinearLike, dim: Dims, /) -> Value",
+        "{lane=[1,2],warp=[4]} -> (row:8), [lane:2]",
+        |call| match sizes(call, 1)?[..] {
             [(name, size)] => linear(call.linear(0)?.resize_in(name, size)?),
             _ => call.is_not(1, "one dim with its size"),
         },
-    },
-    Function {
-        name: "lstsq",
-        arguments: "X, Y",
-        doc: native!(
-            "The Z with X(Z(y)) = Y(y), the smallest where there are several: invert_and_compose(Y, X)."
-        ),
-        python: native!("(x: LinearLike, y: LinearLike, /) -> Value"),
-        example: native!("{reg=[2,1]} -> (row:4), {lane=[1,2]} -> (row:4)"),
-        counts: (2, 2),
-        run: |call| linear(call.linear(1)?.invert_and_compose(&call.linear(0)?)?),
-    },
-    Function {
-        name: "consecutive",
-        arguments: "X",
-        doc: native!(
-            "The length of the runs that the first input dim makes in the first output dim."
-        ),
-        python: native!("(x: LinearLike, /) -> int"),
-        example: native!("{lane=[1,2,8]} -> (row:16)"),
-        counts: (1, 1),
+    ),
+    Function::new(
+        "lstsq(X, Y)",
+        "The Z with X(Z(y)) = Y(y), the smallest where there are several: invert_and_compose(Y, X).",
+        "(x: LinearLike, y: LinearLike, /) -> Value",
+        "{reg=[2,1]} -> (row:4), {lane=[1,2]} -> (row:4)",
+        |call| linear(call.linear(1)?.invert_and_compose(&call.linear(0)?)?),
+    ),
+    Function::new(
+        "consecutive(X)",
+        "The length of the runs that the first input dim makes in the first output dim.",
+        "(x: LinearLike, /) -> int",
+        "{lane=[1,2,8]} -> (row:16)",
         // At most 2^62.
-        run: |call| integer(call.linear(0)?.consecutive() as i64),
-    },
-    Function {
-        name: "free_bits",
-        arguments: "X",
-        doc: native!("For each input dim the mask of the bits that repeat lower bits."),
-        python: native!("(x: LinearLike, /) -> int | tuple[Any, ...]"),
-        example: native!("{lane=[1,2,0],warp=[4,3]} -> (row:8)"),
-        counts: (1, 1),
-        run: |call| {
+        |call| integer(call.linear(0)?.consecutive() as i64),
+    ),
+    Function::new(
+        "free_bits(X)",
+        "For each input dim the mask of the bits that repeat lower bits.",
+        "(x: LinearLike, /) -> int | tuple[Any, ...]",
+        "{lane=[1,2,0],warp=[4,3]} -> (row:8)",
+        |call| {
             let map = call.linear(0)?;
             let masks = map.ins().iter().filter_map(|dim| map.free_bits(dim.name()));
             answer(&masks.collect::<Vec<u64>>())
         },
-    },
-    Function {
-        name: "surjective",
-        arguments: "X",
-        doc: native!("Returns whether a linear layout reaches every coordinate of its output."),
-        python: native!("(x: LinearLike, /) -> bool"),
-        example: native!("{lane=[2,1]} -> (row:4)"),
-        counts: (1, 1),
-        run: |call| Ok(Form::Boolean(call.linear(0)?.is_surjective())),
-    },
-    Function {
-        name: "invertible",
-        arguments: "X",
-        doc: native!(
-            "Returns whether a linear layout reaches every coordinate of its output exactly once."
-        ),
-        python: native!("(x: LinearLike, /) -> bool"),
-        example: native!("{lane=[2,1,0]} -> (row:4)"),
-        counts: (1, 1),
-        run: |call| Ok(Form::Boolean(call.linear(0)?.is_invertible())),
-    },
+    ),
+    Function::new(
+        "surjective(X)",
+        "Returns whether a linear layout reaches every coordinate of its output.",
+        "(x: LinearLike, /) -> bool",
+        "{lane=[2,1]} -> (row:4)",
+        |call| Ok(Form::Boolean(call.linear(0)?.is_surjective())),
+    ),
+    Function::new(
+        "invertible(X)",
+        "Returns whether a linear layout reaches every coordinate of its output exactly once.",
+        "(x: LinearLike, /) -> bool",
+        "{lane=[2,1,0]} -> (row:4)",
+        |call| Ok(Form::Boolean(call.linear(0)?.is_invertible())),
+    ),
 ];
 
 fn linear(map: LinearLayout) -> Answer {

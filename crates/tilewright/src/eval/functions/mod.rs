@@ -1,29 +1,20 @@
 //! The functions of expressions: a table with name, arguments, description and code. Each file has one group.
 
-use std::fmt;
-
-use super::{basis, lexer::shortened, value::Form};
-use crate::Error;
-
-pub(super) use algebra::composition;
-pub(super) use arguments::{Argument, Call, Refusal};
-
-/// Returns a text of the list of functions, which only the program and Python print; empty on the page.
-macro_rules! native {
-    ($text:literal) => {
-        if cfg!(target_family = "wasm") { "" } else { $text }
-    };
-}
-
 mod algebra;
 mod arguments;
-mod build;
 mod compare;
 mod coordinates;
 mod linear;
 mod observe;
 mod structure;
 mod tuples;
+
+use std::fmt;
+
+use super::{basis, lexer::shortened, value::Form};
+use crate::Error;
+pub(super) use algebra::composition;
+pub(super) use arguments::{Argument, Call, Refusal};
 
 type Answer = Result<Form, Refusal>;
 
@@ -50,6 +41,31 @@ pub struct Function {
 }
 
 impl Function {
+    /// Returns a function that is called as `call`, such as `complement(L[, n])`. The page prints no list of functions, so
+    /// its module leaves out their other texts.
+    const fn new(
+        call: &'static str,
+        doc: &'static str,
+        python: &'static str,
+        example: &'static str,
+        run: fn(&Call<'_>) -> Answer,
+    ) -> Function {
+        let mut at = 0;
+        while call.as_bytes()[at] != b'(' {
+            at += 1;
+        }
+        let (name, rest) = call.split_at(at);
+        let arguments = rest.split_at(rest.len() - 1).0.split_at(1).1;
+        let [doc, python, example] =
+            if cfg!(target_family = "wasm") { [""; 3] } else { [doc, python, example] };
+        Function { name, arguments, doc, python, example, counts: counts(arguments), run }
+    }
+
+    /// Sets the numbers of arguments, where these have several forms.
+    const fn taking(self, least: usize, most: usize) -> Function {
+        Function { counts: (least, most), ..self }
+    }
+
     /// The name, which is CuTe's if CuTe has the function.
     ///
     /// ```
@@ -124,6 +140,34 @@ impl Function {
     }
 }
 
+/// Returns the smallest and the largest number of arguments of a text: `a, b` has two, `L[, n]` one or two, `x, i, …` two
+/// or more, and the list `[a,…]` is one.
+const fn counts(arguments: &str) -> (usize, usize) {
+    let text = arguments.as_bytes();
+    let (mut least, mut most) = (!text.is_empty() as usize, !text.is_empty() as usize);
+    let (mut lists, mut optional, mut at) = (0, 0, 0);
+    while at < text.len() {
+        match text[at] {
+            b'[' if lists == 0 && at + 1 < text.len() && text[at + 1] == b',' => optional += 1,
+            b'[' | b'<' => lists += 1,
+            b']' | b'>' if lists > 0 => lists -= 1,
+            b']' => optional -= 1,
+            b',' if lists == 0 => {
+                least += (optional == 0) as usize;
+                most += 1;
+            }
+            // The first byte of `…`.
+            0xE2 if lists == 0 => {
+                least -= (optional == 0) as usize;
+                most = usize::MAX;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    (least, most)
+}
+
 impl fmt::Debug for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}({})", self.name, self.arguments)
@@ -148,9 +192,9 @@ pub fn functions() -> impl Iterator<Item = &'static Function> {
         algebra::FUNCTIONS,
         algebra::DIVISIONS,
         algebra::PRODUCTS,
-        build::FUNCTIONS,
+        structure::MAKERS,
         coordinates::FUNCTIONS,
-        build::CASTS,
+        structure::CASTS,
         compare::FUNCTIONS,
         tuples::ORDERS,
         tuples::FUNCTIONS,

@@ -10,145 +10,115 @@ use crate::eval::{
 };
 
 pub(super) static FUNCTIONS: &[Function] = &[
-    Function {
-        name: "size",
-        arguments: "x[, i, j, …]",
-        doc: native!(
-            "The number of coordinates, or of the part at a path of positions, if one is given."
-        ),
-        python: native!("(x: Any, /, *path: int) -> int"),
-        example: native!("((4,2),3):((1,12),4)"),
-        counts: (1, usize::MAX),
-        run: |call| integer(part(call)?.product()?),
-    },
-    Function {
-        name: "rank",
-        arguments: "x[, i, j, …]",
-        doc: native!("The number of top-level positions; 1 for an integer."),
-        python: native!("(x: Any, /, *path: int) -> int"),
-        example: native!("((4,2),3):((1,12),4)"),
-        counts: (1, usize::MAX),
-        run: |call| integer(part(call)?.rank() as i64),
-    },
-    Function {
-        name: "depth",
-        arguments: "x[, i, j, …]",
-        doc: native!("The depth of nested brackets; 0 for an integer."),
-        python: native!("(x: Any, /, *path: int) -> int"),
-        example: native!("((4,2),3):((1,12),4)"),
-        counts: (1, usize::MAX),
-        run: |call| integer(part(call)?.depth() as i64),
-    },
-    Function {
-        name: "shape",
-        arguments: "x[, i, j, …]",
-        doc: native!("The extents, bracketed as the layout is; a tuple is its own shape."),
-        python: native!("(x: Any, /, *path: int) -> Shape"),
-        example: native!("((4,2),3):((1,12),4)"),
-        counts: (1, usize::MAX),
-        run: |call| Ok(Form::Tuple(part(call)?)),
-    },
-    Function {
-        name: "stride",
-        arguments: "x[, i, j, …]",
-        doc: native!(
-            "The strides in elements, bracketed as the layout is; for a tuple, those of its compact layout."
-        ),
-        python: native!("(x: Any, /, *path: int) -> Shape"),
-        example: native!("((4,2),3):((1,12),4)"),
-        counts: (1, usize::MAX),
-        run: |call| match call.form(0)? {
+    Function::new(
+        "size(x[, i, j, …])",
+        "The number of coordinates, or of the part at a path of positions, if one is given.",
+        "(x: Any, /, *path: int) -> int",
+        "((4,2),3):((1,12),4)",
+        |call| integer(part(call)?.product()?),
+    ),
+    Function::new(
+        "rank(x[, i, j, …])",
+        "The number of top-level positions; 1 for an integer.",
+        "(x: Any, /, *path: int) -> int",
+        "((4,2),3):((1,12),4)",
+        |call| integer(part(call)?.rank() as i64),
+    ),
+    Function::new(
+        "depth(x[, i, j, …])",
+        "The depth of nested brackets; 0 for an integer.",
+        "(x: Any, /, *path: int) -> int",
+        "((4,2),3):((1,12),4)",
+        |call| integer(part(call)?.depth() as i64),
+    ),
+    Function::new(
+        "shape(x[, i, j, …])",
+        "The extents, bracketed as the layout is; a tuple is its own shape.",
+        "(x: Any, /, *path: int) -> Shape",
+        "((4,2),3):((1,12),4)",
+        |call| Ok(Form::Tuple(part(call)?)),
+    ),
+    Function::new(
+        "stride(x[, i, j, …])",
+        "The strides in elements, bracketed as the layout is; for a tuple, those of its compact layout.",
+        "(x: Any, /, *path: int) -> Shape",
+        "((4,2),3):((1,12),4)",
+        |call| match call.form(0)? {
             Form::Basis(map) if call.count() == 1 => Ok(Form::Strides(Strides::of(map))),
             _ => Ok(Form::Tuple(call.layout(0)?.get(&call.path(1)?)?.stride())),
         },
-    },
-    Function {
-        name: "cosize",
-        arguments: "L[, i, j, …]",
-        doc: native!(
-            "1 + the largest offset reached, by the part at a path where one is given; 0 of an empty layout."
-        ),
-        python: native!("(layout: LayoutLike, /, *path: int) -> int"),
-        example: native!("(4,8):(16,1)"),
-        counts: (1, usize::MAX),
-        run: |call| match call.count() {
+    ),
+    Function::new(
+        "cosize(L[, i, j, …])",
+        "1 + the largest offset reached, by the part at a path where one is given; 0 of an empty layout.",
+        "(layout: LayoutLike, /, *path: int) -> int",
+        "(4,8):(16,1)",
+        |call| match call.count() {
             1 => integer(call.layout(0)?.cosize()),
             _ => integer(call.layout(0)?.get(&call.path(1)?)?.cosize()),
         },
-    },
-    Function {
-        name: "coshape",
-        arguments: "L",
-        doc: native!("The shape of the smallest box of the values: of a layout its cosize."),
-        python: native!("(layout: LayoutLike | Value, /) -> Shape"),
-        example: native!("make_identity_layout((2,3))"),
-        counts: (1, 1),
-        run: |call| match call.form(0)? {
+    ),
+    Function::new(
+        "coshape(L)",
+        "The shape of the smallest box of the values: of a layout its cosize.",
+        "(layout: LayoutLike | Value, /) -> Shape",
+        "make_identity_layout((2,3))",
+        |call| match call.form(0)? {
             Form::Basis(map) => Ok(Form::Tuple(basis::coshape(map)?)),
             _ => integer(call.layout(0)?.cosize()),
         },
-    },
-    Function {
-        name: "coprofile",
-        arguments: "L",
-        doc: native!("The brackets of the values, with 0 for each integer: of a layout 0."),
-        python: native!("(layout: LayoutLike | Value, /) -> Shape"),
-        example: native!("make_identity_layout((2,3))"),
-        counts: (1, 1),
-        run: |call| match call.form(0)? {
+    ),
+    Function::new(
+        "coprofile(L)",
+        "The brackets of the values, with 0 for each integer: of a layout 0.",
+        "(layout: LayoutLike | Value, /) -> Shape",
+        "make_identity_layout((2,3))",
+        |call| match call.form(0)? {
             Form::Basis(map) => Ok(Form::Tuple(map.coord_at(&IntTuple::integer(0))?)),
             _ => call.layout(0).and_then(|_| integer(0)),
         },
-    },
-    Function {
-        name: "span",
-        arguments: "L",
-        doc: native!("The largest offset less the smallest, plus 1."),
-        python: native!("(layout: LayoutLike, /) -> int"),
-        example: native!("(3,2):(-1,3)"),
-        counts: (1, 1),
-        run: |call| {
+    ),
+    Function::new(
+        "span(L)",
+        "The largest offset less the smallest, plus 1.",
+        "(layout: LayoutLike, /) -> int",
+        "(3,2):(-1,3)",
+        |call| {
             let span = call.layout(0)?.span();
             integer(i64::try_from(span).map_err(|_| {
                 Refusal::Message("overflow", format!("a span of {span} does not fit 63 bits"))
             })?)
         },
-    },
-    Function {
-        name: "injective",
-        arguments: "L",
-        doc: native!("Returns whether no two coordinates share an offset."),
-        python: native!("(layout: LayoutLike, /) -> bool"),
-        example: native!("(4,8):(16,1)"),
-        counts: (1, 1),
-        run: |call| match call.form(0)? {
+    ),
+    Function::new(
+        "injective(L)",
+        "Returns whether no two coordinates share an offset.",
+        "(layout: LayoutLike, /) -> bool",
+        "(4,8):(16,1)",
+        |call| match call.form(0)? {
             Form::Linear(map) => Ok(Form::Boolean(map.is_injective())),
             _ => Ok(Form::Boolean(call.layout(0)?.injective()?)),
         },
-    },
-    Function {
-        name: "offsets",
-        arguments: "L",
-        doc: native!("A list of the offsets of all coordinates, in colexicographic order."),
-        python: native!("(layout: LayoutLike, /) -> list[int]"),
-        example: native!("(2,3):(3,1)"),
-        counts: (1, 1),
-        run: |call| list(call.layout(0)?),
-    },
-    Function {
-        name: "swizzle",
-        arguments: "Sw<b,m,s>, n",
-        doc: native!("A list of the images of 0 … n - 1 under a swizzle."),
-        python: native!("(swizzle: Swizzle | str, n: int, /) -> list[int]"),
-        example: native!("Sw<1,0,1>, 4"),
-        counts: (2, 2),
-        run: |call| {
+    ),
+    Function::new(
+        "offsets(L)",
+        "A list of the offsets of all coordinates, in colexicographic order.",
+        "(layout: LayoutLike, /) -> list[int]",
+        "(2,3):(3,1)",
+        |call| list(call.layout(0)?),
+    ),
+    Function::new(
+        "swizzle(Sw<b,m,s>, n)",
+        "A list of the images of 0 … n - 1 under a swizzle.",
+        "(swizzle: Swizzle | str, n: int, /) -> list[int]",
+        "Sw<1,0,1>, 4",
+        |call| {
             let (swizzle, n) = (call.swizzle(0)?, call.natural(1)?);
             bounded(n)?;
             // The bound on the length also bounds every image.
             Ok(Form::List((0..n).map(|offset| swizzle.apply(offset) as i64).collect()))
         },
-    },
+    ),
 ];
 
 pub(super) fn integer(value: i64) -> Answer {

@@ -19,106 +19,80 @@ use super::{
 use crate::eval::value::Form;
 
 pub(super) static FUNCTIONS: &[Function] = &[
-    Function {
-        name: "inner_product",
-        arguments: "a, b",
-        doc: native!(
-            "The sum of the products of the integers of two tuples with the same brackets."
-        ),
-        python: native!("(a: Shape, b: Shape, /) -> int"),
-        example: native!("(1,(2,3)), (4,(5,6))"),
-        counts: (2, 2),
-        run: |call| integer(inner_product(&call.tuple(0)?, &call.tuple(1)?)?),
-    },
-    Function {
-        name: "elem_scale",
-        arguments: "a, b",
-        doc: native!("Each integer of a times the product of the part of b at its place."),
-        python: native!("(a: Shape, b: Shape, /) -> Any"),
-        example: native!("(2,3), (4,(5,6))"),
-        counts: (2, 2),
-        run: |call| elem_scale(&call.tuple(0)?, &call.tuple(1)?).map(tuple),
-    },
-    Function {
-        name: "product_each",
-        arguments: "a",
-        doc: native!(
-            "The product of each part of a tuple; for an integer, a tuple of one, as in CuTe."
-        ),
-        python: native!("(a: Shape, /) -> Any"),
-        example: native!("((4,2),3)"),
-        counts: (1, 1),
-        run: |call| Ok(tuple(wrapped(call)?.product_each()?)),
-    },
-    Function {
-        name: "max",
-        arguments: "a, …",
-        doc: native!("The largest of all integers."),
-        python: native!("(*parts: Shape) -> int"),
-        example: native!("(3,(7,2)), 5"),
-        counts: (1, usize::MAX),
-        run: |call| reduced(call, |a, b| Ok(a.max(b))),
-    },
-    Function {
-        name: "min",
-        arguments: "a, …",
-        doc: native!("The smallest of all integers."),
-        python: native!("(*parts: Shape) -> int"),
-        example: native!("(3,(7,2)), 5"),
-        counts: (1, usize::MAX),
-        run: |call| reduced(call, |a, b| Ok(a.min(b))),
-    },
-    Function {
-        name: "sum",
-        arguments: "a, …",
-        doc: native!("The sum of all integers."),
-        python: native!("(*parts: Shape) -> int"),
-        example: native!("(3,(7,2)), 5"),
-        counts: (1, usize::MAX),
-        run: |call| reduced(call, |a, b| a.checked_add(b).ok_or_else(too_large)),
-    },
-    Function {
-        name: "gcd",
-        arguments: "a, …",
-        doc: native!("The greatest common divisor of all integers."),
-        python: native!("(*parts: Shape) -> int"),
-        example: native!("(12,(18,8)), 6"),
-        counts: (1, usize::MAX),
-        run: |call| reduced(call, |a, b| Ok(gcd(natural(a)?, natural(b)?))),
-    },
-    Function {
-        name: "lcm",
-        arguments: "a, …",
-        doc: native!("The least common multiple of all integers."),
-        python: native!("(*parts: Shape) -> int"),
-        example: native!("4, 6"),
-        counts: (1, usize::MAX),
-        run: |call| {
+    Function::new(
+        "inner_product(a, b)",
+        "The sum of the products of the integers of two tuples with the same brackets.",
+        "(a: Shape, b: Shape, /) -> int",
+        "(1,(2,3)), (4,(5,6))",
+        |call| integer(inner_product(&call.tuple(0)?, &call.tuple(1)?)?),
+    ),
+    Function::new(
+        "elem_scale(a, b)",
+        "Each integer of a times the product of the part of b at its place.",
+        "(a: Shape, b: Shape, /) -> Any",
+        "(2,3), (4,(5,6))",
+        |call| elem_scale(&call.tuple(0)?, &call.tuple(1)?).map(tuple),
+    ),
+    Function::new(
+        "product_each(a)",
+        "The product of each part of a tuple; for an integer, a tuple of one, as in CuTe.",
+        "(a: Shape, /) -> Any",
+        "((4,2),3)",
+        |call| Ok(tuple(wrapped(call)?.product_each()?)),
+    ),
+    Function::new(
+        "max(a, …)",
+        "The largest of all integers.",
+        "(*parts: Shape) -> int",
+        "(3,(7,2)), 5",
+        |call| reduced(call, |a, b| Ok(a.max(b))),
+    ),
+    Function::new(
+        "min(a, …)",
+        "The smallest of all integers.",
+        "(*parts: Shape) -> int",
+        "(3,(7,2)), 5",
+        |call| reduced(call, |a, b| Ok(a.min(b))),
+    ),
+    Function::new(
+        "sum(a, …)",
+        "The sum of all integers.",
+        "(*parts: Shape) -> int",
+        "(3,(7,2)), 5",
+        |call| reduced(call, |a, b| a.checked_add(b).ok_or_else(too_large)),
+    ),
+    Function::new(
+        "gcd(a, …)",
+        "The greatest common divisor of all integers.",
+        "(*parts: Shape) -> int",
+        "(12,(18,8)), 6",
+        |call| reduced(call, |a, b| Ok(gcd(natural(a)?, natural(b)?))),
+    ),
+    Function::new(
+        "lcm(a, …)",
+        "The least common multiple of all integers.",
+        "(*parts: Shape) -> int",
+        "4, 6",
+        |call| {
             reduced(call, |a, b| match gcd(natural(a)?, natural(b)?) {
                 0 => Ok(0),
                 common => times(a / common, b),
             })
         },
-    },
-    Function {
-        name: "round_up",
-        arguments: "a, b",
-        doc: native!(
-            "Each integer of a rounded up to a multiple of the one of b in its place; integers that b lacks are kept."
-        ),
-        python: native!("(a: Shape, b: Shape, /) -> Any"),
-        example: native!("(12,7), (5,4)"),
-        counts: (2, 2),
-        run: |call| round_up(&call.tuple(0)?, &call.tuple(1)?).map(tuple),
-    },
-    Function {
-        name: "reverse",
-        arguments: "a",
-        doc: native!("The parts of a tuple from the last to the first."),
-        python: native!("(a: Shape, /) -> Any"),
-        example: native!("(2,(3,4),5)"),
-        counts: (1, 1),
-        run: |call| {
+    ),
+    Function::new(
+        "round_up(a, b)",
+        "Each integer of a rounded up to a multiple of the one of b in its place; integers that b lacks are kept.",
+        "(a: Shape, b: Shape, /) -> Any",
+        "(12,7), (5,4)",
+        |call| round_up(&call.tuple(0)?, &call.tuple(1)?).map(tuple),
+    ),
+    Function::new(
+        "reverse(a)",
+        "The parts of a tuple from the last to the first.",
+        "(a: Shape, /) -> Any",
+        "(2,(3,4),5)",
+        |call| {
             let whole = call.tuple(0)?;
             match whole.as_integer() {
                 Some(_) => Ok(tuple(whole)),
@@ -129,100 +103,81 @@ pub(super) static FUNCTIONS: &[Function] = &[
                 }
             }
         },
-    },
-    Function {
-        name: "zip",
-        arguments: "a, b, …",
-        doc: native!(
-            "A tuple of the first parts of all tuples, of the second parts, and so on; the parts of a single tuple are zipped."
-        ),
-        python: native!("(*tuples: Shape) -> Any"),
-        example: native!("(2,3), (4,5)"),
-        counts: (1, usize::MAX),
-        run: zip,
-    },
-    Function {
-        name: "front",
-        arguments: "a",
-        doc: native!("The first integer of a tuple; a layout itself, as in CuTe."),
-        python: native!("(a: LayoutLike, /) -> Any"),
-        example: native!("((3,4),2)"),
-        counts: (1, 1),
-        run: |call| end(call, |values| values.first()),
-    },
-    Function {
-        name: "back",
-        arguments: "a",
-        doc: native!("The last integer of a tuple; a layout itself, as in CuTe."),
-        python: native!("(a: LayoutLike, /) -> Any"),
-        example: native!("(2,(3,4))"),
-        counts: (1, 1),
-        run: |call| end(call, |values| values.last()),
-    },
-    Function {
-        name: "repeat",
-        arguments: "x, n",
-        doc: native!("A tuple of n times x; for n = 1, x itself, as in CuTe."),
-        python: native!("(x: Shape, n: int, /) -> Any"),
-        example: native!("(2,3), 2"),
-        counts: (2, 2),
-        run: |call| match (call.tuple(0)?, call.position(1)?) {
+    ),
+    Function::new(
+        "zip(a, b, …)",
+        "A tuple of the first parts of all tuples, of the second parts, and so on; the parts of a single tuple are zipped.",
+        "(*tuples: Shape) -> Any",
+        "(2,3), (4,5)",
+        zip,
+    )
+    .taking(1, usize::MAX),
+    Function::new(
+        "front(a)",
+        "The first integer of a tuple; a layout itself, as in CuTe.",
+        "(a: LayoutLike, /) -> Any",
+        "((3,4),2)",
+        |call| end(call, |values| values.first()),
+    ),
+    Function::new(
+        "back(a)",
+        "The last integer of a tuple; a layout itself, as in CuTe.",
+        "(a: LayoutLike, /) -> Any",
+        "(2,(3,4))",
+        |call| end(call, |values| values.last()),
+    ),
+    Function::new(
+        "repeat(x, n)",
+        "A tuple of n times x; for n = 1, x itself, as in CuTe.",
+        "(x: Shape, n: int, /) -> Any",
+        "(2,3), 2",
+        |call| match (call.tuple(0)?, call.position(1)?) {
             (one, 1) => Ok(tuple(one)),
             // A tuple of more parts is refused.
             (one, n) => joined(&vec![one; n.min(MAX_MODES + 1)]).map(tuple),
         },
-    },
-    Function {
-        name: "repeat_like",
-        arguments: "a, x",
-        doc: native!("x in place of each integer of a."),
-        python: native!("(a: Shape, x: Shape, /) -> Any"),
-        example: native!("(2,(3,4)), 1"),
-        counts: (2, 2),
-        run: |call| repeated(&call.tuple(0)?, &call.tuple(1)?).map(tuple),
-    },
-    Function {
-        name: "product_like",
-        arguments: "a, guide",
-        doc: native!("The product of each part of a that is an integer in the guide."),
-        python: native!("(a: Shape, guide: Shape, /) -> Any"),
-        example: native!("((2,3),(4,(5,6))), (1,(1,1))"),
-        counts: (2, 2),
-        run: |call| product_like(&call.tuple(0)?, &call.tuple(1)?).map(tuple),
-    },
-    Function {
-        name: "flatten_to_tuple",
-        arguments: "a",
-        doc: native!("The integers of a tuple; of an integer, a tuple of one."),
-        python: native!("(a: Shape, /) -> Any"),
-        example: native!("(2,(3,4))"),
-        counts: (1, 1),
-        run: |call| Ok(tuple(IntTuple::flat(call.tuple(0)?.values())?)),
-    },
-    Function {
-        name: "wrap",
-        arguments: "a",
-        doc: native!("An integer as a tuple of one; a tuple itself."),
-        python: native!("(a: Shape, /) -> Any"),
-        example: native!("4"),
-        counts: (1, 1),
-        run: |call| wrapped(call).map(tuple),
-    },
-    Function {
-        name: "unwrap",
-        arguments: "a",
-        doc: native!("A tuple without the brackets around a single part."),
-        python: native!("(a: Shape, /) -> Any"),
-        example: native!("((4,2),)"),
-        counts: (1, 1),
-        run: |call| {
+    ),
+    Function::new(
+        "repeat_like(a, x)",
+        "x in place of each integer of a.",
+        "(a: Shape, x: Shape, /) -> Any",
+        "(2,(3,4)), 1",
+        |call| repeated(&call.tuple(0)?, &call.tuple(1)?).map(tuple),
+    ),
+    Function::new(
+        "product_like(a, guide)",
+        "The product of each part of a that is an integer in the guide.",
+        "(a: Shape, guide: Shape, /) -> Any",
+        "((2,3),(4,(5,6))), (1,(1,1))",
+        |call| product_like(&call.tuple(0)?, &call.tuple(1)?).map(tuple),
+    ),
+    Function::new(
+        "flatten_to_tuple(a)",
+        "The integers of a tuple; of an integer, a tuple of one.",
+        "(a: Shape, /) -> Any",
+        "(2,(3,4))",
+        |call| Ok(tuple(IntTuple::flat(call.tuple(0)?.values())?)),
+    ),
+    Function::new(
+        "wrap(a)",
+        "An integer as a tuple of one; a tuple itself.",
+        "(a: Shape, /) -> Any",
+        "4",
+        |call| wrapped(call).map(tuple),
+    ),
+    Function::new(
+        "unwrap(a)",
+        "A tuple without the brackets around a single part.",
+        "(a: Shape, /) -> Any",
+        "((4,2),)",
+        |call| {
             let mut part = call.tuple(0)?;
             while part.as_integer().is_none() && part.rank() == 1 {
                 part = part.get(&[0])?;
             }
             Ok(tuple(part))
         },
-    },
+    ),
 ];
 
 fn tuple(tuple: IntTuple) -> Form {
@@ -409,30 +364,34 @@ fn zip(call: &Call<'_>) -> Answer {
 
 pub(super) static ORDERS: &[Function] = &[
     row(
-        "elem_less",
+        "elem_less(a, b)",
         "Returns whether each integer of a is less than the one of b in its place.",
         |call| less(call, Order::Each),
     ),
-    row("elem_leq", "Not elem_less(b, a).", |call| not(more(call, Order::Each))),
-    row("elem_gtr", "elem_less(b, a).", |call| more(call, Order::Each)),
-    row("elem_geq", "Not elem_less(a, b).", |call| not(less(call, Order::Each))),
-    row("lex_less", "Returns whether a comes before b if the first part counts most.", |call| {
-        less(call, Order::First)
-    }),
-    row("lex_leq", "Not lex_less(b, a).", |call| not(more(call, Order::First))),
-    row("lex_gtr", "lex_less(b, a).", |call| more(call, Order::First)),
-    row("lex_geq", "Not lex_less(a, b).", |call| not(less(call, Order::First))),
-    row("colex_less", "Returns whether a comes before b if the last part counts most.", |call| {
-        less(call, Order::Last)
-    }),
-    row("colex_leq", "Not colex_less(b, a).", |call| not(more(call, Order::Last))),
-    row("colex_gtr", "colex_less(b, a).", |call| more(call, Order::Last)),
-    row("colex_geq", "Not colex_less(a, b).", |call| not(less(call, Order::Last))),
+    row("elem_leq(a, b)", "Not elem_less(b, a).", |call| not(more(call, Order::Each))),
+    row("elem_gtr(a, b)", "elem_less(b, a).", |call| more(call, Order::Each)),
+    row("elem_geq(a, b)", "Not elem_less(a, b).", |call| not(less(call, Order::Each))),
+    row(
+        "lex_less(a, b)",
+        "Returns whether a comes before b if the first part counts most.",
+        |call| less(call, Order::First),
+    ),
+    row("lex_leq(a, b)", "Not lex_less(b, a).", |call| not(more(call, Order::First))),
+    row("lex_gtr(a, b)", "lex_less(b, a).", |call| more(call, Order::First)),
+    row("lex_geq(a, b)", "Not lex_less(a, b).", |call| not(less(call, Order::First))),
+    row(
+        "colex_less(a, b)",
+        "Returns whether a comes before b if the last part counts most.",
+        |call| less(call, Order::Last),
+    ),
+    row("colex_leq(a, b)", "Not colex_less(b, a).", |call| not(more(call, Order::Last))),
+    row("colex_gtr(a, b)", "colex_less(b, a).", |call| more(call, Order::Last)),
+    row("colex_geq(a, b)", "Not colex_less(a, b).", |call| not(less(call, Order::Last))),
 ];
 
-const fn row(name: &'static str, doc: &'static str, run: fn(&Call<'_>) -> Answer) -> Function {
+const fn row(call: &'static str, doc: &'static str, run: fn(&Call<'_>) -> Answer) -> Function {
     let (python, example) = ("(a: Coord, b: Coord, /) -> bool", "(1,5), (2,3)");
-    Function { name, arguments: "a, b", doc, python, example, counts: (2, 2), run }
+    Function::new(call, doc, python, example, run)
 }
 
 /// The parts that decide.

@@ -5,7 +5,7 @@ use std::{fs, path::PathBuf};
 
 use serde_json::{Value, json};
 use tilewright::{
-    Named, Spec,
+    ResolvedLayout, Spec,
     eval::functions,
     notation::{catalogue, notations},
 };
@@ -191,7 +191,7 @@ impl Given {
         question
     }
 
-    fn named(&self) -> Option<Named> {
+    fn named(&self) -> Option<ResolvedLayout> {
         let dtype = self.dtype.map(|dtype| tilewright::notation::dtype(dtype).unwrap());
         Spec::parse(&self.spec).ok()?.resolve(self.dims.as_deref(), dtype).ok()
     }

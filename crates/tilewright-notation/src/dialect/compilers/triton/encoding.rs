@@ -13,16 +13,14 @@ use tilewright_core::LinearLayout;
 
 use super::{
     mma::{self, Mma, name},
-    shared::{self, Nvmma, Padded},
-    tensor_memory::{self, TensorMemory},
+    shared::{self, Nvmma, Padded, TensorMemory},
     values::{
         BLOCKS, Bases, MAX_RANK, bases, blocks, list, lists, more, order, power, powers, same_rank,
     },
 };
 use crate::{
     Error,
-    literal::LiteralFields,
-    scan::{Scanner, did_you_mean},
+    literal::{LiteralFields, Scanner, did_you_mean},
 };
 
 /// The deepest slices of slices.
@@ -149,10 +147,8 @@ pub(super) fn read(text: &str, depth: usize) -> Result<Encoding, Error> {
         "nvmma_shared" => shared::read(body).map(Encoding::Nvmma),
         "padded_shared" => shared::read_of_padded(body).map(Encoding::Padded),
         "partitioned_shared" => partitioned(body, depth),
-        "tensor_memory_encoding" => tensor_memory::read(body).map(Encoding::TensorMemory),
-        "tensor_memory_scales_encoding" => {
-            tensor_memory::read_scales(body).map(Encoding::TensorMemory)
-        }
+        "tensor_memory_encoding" => shared::read_tensor_memory(body).map(Encoding::TensorMemory),
+        "tensor_memory_scales_encoding" => shared::read_scales(body).map(Encoding::TensorMemory),
         _ => swizzled(body, kind == "amd_rotating_shared"),
     };
     encoding.map_err(|error| error.shifted(from))

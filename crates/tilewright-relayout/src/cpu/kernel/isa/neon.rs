@@ -1,7 +1,8 @@
 //! Registers of 16 bytes: NEON, which every 64-bit ARM has. Its transposes of pairs are exchanges.
 
-use super::vector::Vector;
 use core::arch::aarch64::*;
+
+use super::Vector;
 
 /// A register.
 #[derive(Clone, Copy, Debug)]

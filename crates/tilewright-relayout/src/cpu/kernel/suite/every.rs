@@ -6,17 +6,14 @@
 
 use tilewright_testing::{bit, set_bit};
 
-use super::{
-    super::{Tools, table},
-    here, noise,
-};
-use crate::cpu::kernel::suite::{BufferPosition, Guarded};
+use super::{super::Tools, here, noise};
 use crate::{
     Elements, Extend,
     cpu::{
-        scratch::Scratch,
+        kernel::suite::{BufferPosition, Guarded},
         transpose::Locality,
         way::{Terms, Way, WayKind},
+        workers::Scratch,
     },
     program::{
         region::{Loop, RegionRef, for_each},
@@ -259,7 +256,13 @@ fn tables_move_runs_of_every_length_from_and_to_every_byte() {
         for (src, dst) in behind.chain([(BufferPosition::Ends, BufferPosition::Ends)]) {
             let mut from = Guarded::holding(&source, src);
             let mut to = Guarded::holding(&vec![BEFORE; len], dst);
-            table(Elements::same(bits), &leaf, (0, 0), from.bytes(), to.bytes());
+            crate::cpu::kernel::table(
+                Elements::same(bits),
+                &leaf,
+                (0, 0),
+                from.bytes(),
+                to.bytes(),
+            );
             let same = to.bytes() == expected && to.is_intact();
             assert!(same, "{bits} bits, {run}: {src:?} {dst:?}");
         }

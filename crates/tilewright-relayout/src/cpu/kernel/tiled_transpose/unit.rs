@@ -1,10 +1,16 @@
-//! The unit of a tile, which one step moves: a square of registers, the whole tile, or one run.
+//! Units of a tile, which one step moves: a square of registers, rows of long units, the whole tile, or one run.
 
 use super::{
-    super::{interleave, isa::Isa},
-    lines::LANE,
-    sides::PanelSide,
+    super::{
+        exchange::{exact, exchange, load},
+        interleave,
+        isa::Isa,
+        isa::Vector,
+        isa::Work,
+    },
+    PanelSide, TileLoop,
 };
+use crate::cpu::cost;
 
 /// The elements that one step moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,4 +133,265 @@ fn whole(register: usize, run: usize, rows: &PanelSide, columns: &PanelSide) -> 
     let together = register <= bytes.min(read) && count <= REGISTERS;
     let fills = || rows.begin_first() && columns.are_apart(rows.len() * run);
     (together && fills()).then_some(Unit::Whole { register, count })
+}
+
+// Tiles in squares of adjacent rows and columns, from any loops.
+//
+// The last squares of rows or columns begin earlier and move some elements twice. If there are fewer columns than a
+// register has elements, registers are loaded whole and only the existing columns are written. If there are fewer
+// rows, registers are written in part.
+
+/// Tiles in squares of `N` rows and columns.
+pub(super) struct Squares<'a, const N: usize>(pub(super) TileLoop<'a>);
+
+impl<const N: usize> Work for Squares<'_, N> {
+    /// The requirements are those of `TileLoop`; registers have `N` runs.
+    #[inline(always)]
+    unsafe fn with<V: Vector>(self) {
+        let Squares(tiles) = self;
+        let (rows, columns) = tiles.tiled.size();
+        // Closures are not used here: they would be functions without the instruction set.
+        for i in 0..tiles.along.extent as isize {
+            let Some((from, to)) = tiles.whole(i) else { continue };
+            // SAFETY: `# Safety` of `Work::with`: the requirements of `Squares` hold, and `TileLoop::whole` found that
+            // the units of tile `i` are within the source.
+            unsafe {
+                if rows < N || columns < N {
+                    tiles.squares::<V, N, true>(from, to);
+                } else {
+                    tiles.squares::<V, N, false>(from, to);
+                }
+            }
+        }
+    }
+}
+
+impl TileLoop<'_> {
+    /// Moves one tile in squares, which are `SHORT` if there are fewer rows or columns than `N`.
+    ///
+    /// # Safety
+    /// Those of [`Squares`], for the tile at these places.
+    #[inline(always)]
+    unsafe fn squares<V: Vector, const N: usize, const SHORT: bool>(
+        &self,
+        from: *const u8,
+        to: *mut u8,
+    ) {
+        let (rows, columns) = (&self.tiled.rows.table[..], &self.tiled.columns.table[..]);
+        let width = V::BYTES / N;
+        for c in (0..columns.len()).step_by(N) {
+            let c = c.min(columns.len().saturating_sub(N));
+            let from = from.wrapping_add(c * width);
+            let prefetches = self.ahead != 0 && c * width % (cost::LINE as usize) < V::BYTES;
+            for r in (0..rows.len()).step_by(N) {
+                let r = r.min(rows.len().saturating_sub(N));
+                let mut starts = [0; N];
+                if SHORT {
+                    for (i, start) in starts.iter_mut().enumerate() {
+                        *start = rows[(r + i).min(rows.len() - 1)];
+                    }
+                } else {
+                    starts = *exact(&rows[r..]);
+                }
+                if prefetches {
+                    for start in &starts {
+                        V::prefetch(from.wrapping_offset(*start as isize + self.ahead));
+                    }
+                }
+                // SAFETY: `# Safety` of `squares`: a register at each row is readable, since `Unit::beyond` counts what
+                // it reads after the columns. `N` runs of a column are writable, or all of its rows if there are fewer,
+                // whose bytes are then fewer than a register's. The levels of a transpose are below those of a
+                // register.
+                unsafe {
+                    let mut held = load::<V, N>(from, &starts);
+                    exchange::<V, true, N, 1>(&mut held, &[[0; 2]; 4]);
+                    let to = to.wrapping_add(r * width);
+                    for (register, place) in held.into_iter().zip(&columns[c..]) {
+                        let to = to.wrapping_offset(*place as isize);
+                        if SHORT && rows.len() < N {
+                            register.store_first(to, rows.len() * width);
+                        } else {
+                            register.store(to);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+// Tiles in units of long rows. Each register is loaded from one row. Exchanges within its lanes of 16 bytes leave some rows of one
+// column in each lane. So a line of the source is read once, at any distance between rows.
+//
+// The rows of a unit equal the runs of a lane, and its columns the runs of a register. The last units of rows or columns begin
+// earlier and move some elements twice.
+
+/// The bytes of a lane.
+pub(super) const LANE: usize = 16;
+
+/// Tiles in units of `N` rows.
+pub(super) struct Lines<'a, const N: usize>(pub(super) TileLoop<'a>);
+
+impl<const N: usize> Work for Lines<'_, N> {
+    /// The requirements are those of `TileLoop`; a lane has `N` runs, and a tile at least `N` rows and the columns of a register.
+    #[inline(always)]
+    unsafe fn with<V: Vector>(self) {
+        let Lines(tiles) = self;
+        for i in 0..tiles.along.extent as isize {
+            let Some((from, to)) = tiles.whole(i) else { continue };
+            // SAFETY: `# Safety` of `Work::with`: the requirements of `Lines` hold.
+            unsafe { tiles.lines::<V, N>(from, to) };
+        }
+    }
+}
+
+impl TileLoop<'_> {
+    /// Moves one tile: all rows of one register of columns, then the next columns.
+    ///
+    /// # Safety
+    /// Those of [`Lines`], for the tile at these places.
+    #[inline(always)]
+    unsafe fn lines<V: Vector, const N: usize>(&self, from: *const u8, to: *mut u8) {
+        let (rows, columns) = (&self.tiled.rows.table[..], &self.tiled.columns.table[..]);
+        let (width, wide) = (LANE / N, N * (V::BYTES / LANE));
+        for c in (0..columns.len()).step_by(wide) {
+            let c = c.min(columns.len() - wide);
+            let (from, columns) = (from.wrapping_add(c * width), &columns[c..c + wide]);
+            for r in (0..rows.len()).step_by(N) {
+                let r = r.min(rows.len() - N);
+                let starts: [i64; N] = *exact(&rows[r..]);
+                if self.ahead != 0 {
+                    for start in &starts {
+                        V::prefetch(from.wrapping_offset(*start as isize + self.ahead));
+                    }
+                }
+                // SAFETY: `# Safety` of `lines`: a register at each row is readable and a lane at each column writable, since
+                // the columns are those of a register. The levels of a transpose of lanes are below those of a register.
+                unsafe {
+                    let mut held = load::<V, N>(from, &starts);
+                    match V::BYTES / LANE {
+                        1 => exchange::<V, true, N, 1>(&mut held, &[[0; 2]; 4]),
+                        2 => exchange::<V, true, N, 2>(&mut held, &[[0; 2]; 4]),
+                        _ => exchange::<V, true, N, 4>(&mut held, &[[0; 2]; 4]),
+                    }
+                    let to = to.wrapping_add(r * width);
+                    for i in 0..N {
+                        let mut lanes = [to; 4];
+                        for k in 0..V::BYTES / LANE {
+                            lanes[k] = to.wrapping_offset(columns[k * N + i] as isize);
+                        }
+                        held[i].store_lanes(lanes);
+                    }
+                }
+            }
+        }
+    }
+}
+
+// Small tiles that are contiguous in the destination, moved as a whole: each written register takes its bytes from each
+// read register, by a table.
+
+/// Tiles of `N` registers.
+pub(super) struct Wholes<'a, const N: usize>(pub(super) TileLoop<'a>);
+
+impl<const N: usize> Work for Wholes<'_, N> {
+    /// The requirements are those of `TileLoop`; tiles are contiguous in the destination, and `N` registers hold what they
+    /// span on each side. The last ones may overlap those before.
+    #[inline(always)]
+    unsafe fn with<V: Vector>(self) {
+        let Wholes(tiles) = self;
+        let (rows, columns) = tiles.tiled.size();
+        let width = tiles.tiled.width();
+        let last_out = rows * columns * width - V::BYTES;
+        let read = tiles.tiled.rows.furthest() + tiles.tiled.columns.span(width);
+        let last = read - V::BYTES;
+        let tables = interleave::sized::<N>(&tiles.tiled.tables);
+        for i in 0..tiles.along.extent as isize {
+            let Some((from, to)) = tiles.whole(i) else { continue };
+            if tiles.ahead != 0 {
+                for k in 0..N {
+                    V::prefetch(from.wrapping_offset(tiles.ahead).wrapping_add(k * V::BYTES));
+                }
+            }
+            // SAFETY: `# Safety` of `Work::with`: the requirements of `Wholes` hold, and a tile is no shorter than a
+            // register on either side, as `unit::whole` makes sure. `last` and `last_out` are where the last registers
+            // that end within the tile begin, and none begins after them. The gaps between rows are readable, because
+            // rows before and after them are in the same slice.
+            unsafe {
+                let mut held = [V::load(from); N];
+                for (k, register) in held.iter_mut().enumerate().skip(1) {
+                    *register = V::load(from.add((k * V::BYTES).min(last)));
+                }
+                let made = interleave::spread(held, tables);
+                for (k, register) in made.into_iter().enumerate() {
+                    register.store(to.add((k * V::BYTES).min(last_out)));
+                }
+            }
+        }
+    }
+}
+
+// Tiles run by run: a load and a store for each run. The store may extend beyond the run's end if the next row of the
+// column is written after it.
+
+/// The number of rows that are read at a time: their lines stay in the first-level cache.
+const TOGETHER: usize = 256;
+
+/// Tiles in single runs, copied by arrays of `N` bytes, at least the length of a run.
+pub(super) struct Runs<'a, const N: usize>(pub(super) TileLoop<'a>);
+
+impl<const N: usize> Work for Runs<'_, N> {
+    /// The requirements are those of `TileLoop`; runs have `N` bytes, or rows are contiguous and runs have more than
+    /// half of `N`.
+    #[inline(always)]
+    unsafe fn with<V: Vector>(self) {
+        let Runs(tiles) = self;
+        for i in 0..tiles.along.extent as isize {
+            let Some((from, to)) = tiles.whole(i) else { continue };
+            // SAFETY: `# Safety` of `Work::with`: the requirements of `Runs` hold, and `TileLoop::whole` found that the
+            // units of tile `i` are within the source.
+            unsafe { tiles.runs::<V, N>(from, to) }
+        }
+    }
+}
+
+impl TileLoop<'_> {
+    /// Moves one tile, some rows of all columns at a time.
+    ///
+    /// # Safety
+    /// Those of [`Runs`], for the tile at these places.
+    #[inline(always)]
+    unsafe fn runs<V: Vector, const N: usize>(&self, from: *const u8, to: *mut u8) {
+        let (rows, columns) = (&self.tiled.rows, &self.tiled.columns);
+        // The last row of a column is written exactly; the bytes beyond any other row belong to the next one.
+        let Some((last, before)) = rows.table.split_last() else { return };
+        for (group, table) in before.chunks(TOGETHER).enumerate() {
+            let to = to.wrapping_add(group * TOGETHER * rows.step);
+            for (c, column) in columns.table.iter().enumerate() {
+                let from = from.wrapping_add(c * columns.step);
+                let to = to.wrapping_offset(*column as isize);
+                let new_line = c * columns.step % (cost::LINE as usize) < columns.step;
+                let prefetches = self.ahead != 0 && new_line;
+                for (r, row) in table.iter().enumerate() {
+                    let from = from.wrapping_offset(*row as isize).cast::<[u8; N]>();
+                    if prefetches {
+                        V::prefetch(from.cast::<u8>().wrapping_offset(self.ahead));
+                    }
+                    let to = to.wrapping_add(r * rows.step).cast::<[u8; N]>();
+                    // SAFETY: `# Safety` of `runs`: `N` bytes are readable at each run. What is written beyond a run is
+                    // less than another run, and is in the next row of the column: `Unit::of` takes an `N` above the
+                    // run only if rows are contiguous, and the last row is not among these.
+                    unsafe { to.write_unaligned(from.read_unaligned()) };
+                }
+            }
+        }
+        let to = to.wrapping_add(before.len() * rows.step);
+        for (c, column) in columns.table.iter().enumerate() {
+            let from = from.wrapping_offset(*last as isize).wrapping_add(c * columns.step);
+            let to = to.wrapping_offset(*column as isize);
+            // SAFETY: `# Safety` of `runs`: every run of the tile is readable and writable. Exactly its
+            // bytes are copied.
+            unsafe { core::ptr::copy_nonoverlapping(from, to, self.tiled.width()) };
+        }
+    }
 }

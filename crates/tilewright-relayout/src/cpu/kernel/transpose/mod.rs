@@ -11,14 +11,14 @@ use crate::{
     cpu::{
         cost,
         kernel::{
-            enter::{Work, enter},
             exchange::{exact, exchange, load, load_lines},
             isa::Isa,
+            isa::Vector,
+            isa::{Work, enter},
             prefetch::{Prefetch, Prefetches},
-            vector::Vector,
         },
-        scratch::Scratch,
         transpose::{Blocks, Locality, NONE, RegisterTranspose, StepBuffer, TransposeBlock},
+        workers::Scratch,
     },
     program::region::RegionRef,
 };

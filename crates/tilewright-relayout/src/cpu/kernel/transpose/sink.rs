@@ -9,7 +9,7 @@
 
 use super::{BlockRun, LINE};
 use crate::cpu::{
-    kernel::{combine, exchange::exact, prefetch::Prefetches, vector::Vector},
+    kernel::{combine, exchange::exact, isa::Vector, prefetch::Prefetches},
     transpose::{StepBuffer, TransposeBlock, WriteStep},
 };
 
