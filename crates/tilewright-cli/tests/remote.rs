@@ -533,7 +533,9 @@ fn journals_are_read_once_by_a_run_that_continues() {
     let names = server.names();
     let journals = names.iter().filter(|name| name.contains("/journal/")).count();
     server.take();
-    answer(&server, &[&["reshard", "s3://bucket/in", "s3://bucket/out"][..], &rules].concat());
+    let rank = ["--rank", "1", "--world", "2"];
+    answer(&server, &[&["reshard", "run", text(&plan)][..], &rank].concat());
+    answer(&server, &["reshard", "finish", text(&plan)]);
     let came = server.take();
     let is_read = |came: &&Came| {
         came.method == "GET"

@@ -23,7 +23,7 @@ fn other_urls_are_refused_with_what_to_write() {
         (&["info", "file:///none/a.npy"][..], "write /none/a.npy"),
         (&["info", "File://localhost/none/a.npy"], "write /none/a.npy"),
         (
-            &["convert", LLM, "file:///none/a.safetensors", "--to", "zN"],
+            &["convert", LLM, "file:///none/a.safetensors", "--rule", "*_proj.weight=zN"],
             "write /none/a.safetensors",
         ),
         (&["reshard", LLM, "file:///none/a"], "write /none/a"),
@@ -47,8 +47,8 @@ fn a_program_without_the_feature_says_how_to_get_it() {
         &["reshard", "s3://bucket/in", "out"],
         &["reshard", "in.safetensors", "s3://bucket/out"],
         &["info", "HTTPS://host/a.npy"],
-        &["info", "raw:S3://bucket/bytes", "--dims", "2", "--dtype", "u8"],
-        &["convert", LLM, "raw:s3://bucket/bytes", "--tensor", "ids.i64"],
+        &["convert", "raw:S3://b/c", "o.npy", "--dims", "2", "--dtype", "u8", "--to", "row-major"],
+        &["convert", LLM, "raw:s3://bucket/bytes", "--tensor", "ids.i64", "--to", "row-major"],
     ] {
         let said = refusal(args);
         assert!(
