@@ -50,13 +50,16 @@ pub(crate) fn size(area: &Area) -> u64 {
     area.iter().map(|range| range.end - range.start).product()
 }
 
+/// Returns a coordinate of a part of a box that is searched, if there is one.
+pub(crate) type Among<'a> = &'a mut dyn FnMut(&Area) -> Result<Option<Vec<u64>>, Error>;
+
 /// Returns the first coordinate of a box, in row-major order, that is searched. `found` is not before it, and `among` returns a
 /// coordinate of a part of the box that is not before the first one there, if there is one. Each part is half of the coordinates
 /// before the known one, so all parts together are less than the box.
 pub(crate) fn first(
     mut area: Area,
     mut found: Vec<u64>,
-    among: &mut dyn FnMut(&Area) -> Result<Option<Vec<u64>>, Error>,
+    among: Among<'_>,
 ) -> Result<Vec<u64>, Error> {
     for dim in 0..area.len() {
         loop {
