@@ -1,4 +1,4 @@
-//! Measures, in seconds of processor time, decoding and describing of a map of n elements (10⁸ without an argument), and finding the places of 3 % of them: `learn_speed [N] [FORM]`.
+//! Measures, in seconds of processor time, decoding and describing of a map of n elements (10⁸ without an argument), and writing to the places of 3 % of them beside a copy of all: `learn_speed [N] [FORM]`.
 //!
 //! FORM is `packed` (oneDNN's blocks), `rows` (a transposed tensor), `ragged` (padded blocks) or `experts` (many small tensors).
 
@@ -28,20 +28,25 @@ fn main() -> Result<(), Error> {
     let start = seconds();
     let learned = describe(&decoded.ids, space.sources())?;
     let describe = seconds() - start;
-    let start = seconds();
     let last = learned.sources().list()[0].size() as u64;
     let chosen = (0..ids.len() as u64 / 100 * 3).map(|k| k * 33 % ids.len() as u64);
     let chosen: Vec<u64> = chosen.filter(|element| *element < last).collect();
+    let values = vec![7; 2 * chosen.len()];
+    let mut memory = loads[0].clone();
+    let start = seconds();
     let (chosen, mut found) = (Chosen::new(&chosen, learned.terms().len()), 0);
     learned.parts(&mut |part| {
         if part.origin == Origin::Source(0) {
-            chosen.places(part, |_, place| found += usize::from(place < u64::MAX));
+            found += chosen.write(part, &values, 2, &mut memory);
         }
     })?;
     let scatter = seconds() - start;
+    let start = seconds();
+    memory.copy_from_slice(&loads[1]);
+    let copy = seconds() - start;
     let (n, terms, integers) = (ids.len(), learned.terms().len(), learned.integers());
     println!(
-        "{form}: {n} elements, {} loads, decode {decode:.2} s, describe {describe:.2} s, {terms} terms, {integers} integers; {found} places in {scatter:.2} s",
+        "{form}: {n} elements, {} loads, decode {decode:.2} s, describe {describe:.2} s, {terms} terms, {integers} integers; {found} places written in {scatter:.2} s, a copy {copy:.2} s",
         space.loads()
     );
     Ok(())

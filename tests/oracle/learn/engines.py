@@ -79,10 +79,10 @@ HELD_BACK = {
 # Llama at sizes of different prime factors, from which the plan for the last ones is predicted.
 LLAMAS = [
     dict(hidden_size=96, intermediate_size=160, num_attention_heads=6, num_key_value_heads=2, head_dim=32, vocab_size=250),
-    dict(hidden_size=224, intermediate_size=352, num_attention_heads=12, num_key_value_heads=4, head_dim=32, vocab_size=130),
+    dict(hidden_size=288, intermediate_size=352, num_attention_heads=12, num_key_value_heads=4, head_dim=32, vocab_size=130),
     dict(hidden_size=160, intermediate_size=416, num_attention_heads=8, num_key_value_heads=4, head_dim=32, vocab_size=410),
-    dict(hidden_size=416, intermediate_size=224, num_attention_heads=20, num_key_value_heads=10, head_dim=64, vocab_size=570),
-    dict(hidden_size=288, intermediate_size=544, num_attention_heads=14, num_key_value_heads=2, head_dim=64, vocab_size=690),
+    dict(hidden_size=480, intermediate_size=224, num_attention_heads=20, num_key_value_heads=10, head_dim=64, vocab_size=570),
+    dict(hidden_size=448, intermediate_size=544, num_attention_heads=14, num_key_value_heads=2, head_dim=64, vocab_size=690),
 ]
 MOST_INTEGERS = 40
 # The architecture with which the engine is started, and the numbers of ranks.
@@ -284,7 +284,7 @@ if __name__ == "__main__":
 
 def started(model, size, **extra):
     """Starts vLLM, with its plugins, in a process of its own: the tokens that it generates, and what it logs."""
-    env = dict(tilewright.vllm._ENVIRONMENT, **os.environ, VLLM_LOGGING_LEVEL="WARNING", VLLM_NO_USAGE_STATS="1")
+    env = {**tilewright.vllm._ENVIRONMENT, **os.environ, "VLLM_LOGGING_LEVEL": "WARNING", "VLLM_NO_USAGE_STATS": "1"}
     script = f"{model}/../start.py"
     with open(script, "w") as file:
         file.write(START)

@@ -419,7 +419,7 @@ fn plan_at(folder: &Path, rows: u64, columns: u64) -> String {
 /// Writes a checkpoint of q, k and up, whose rows are in no fixed ratio, with the sizes in config.json.
 fn sized_model(folder: &Path, rows: u64, columns: u64) {
     let random = |name: &str, rows: u64| {
-        let bytes = (0..2 * rows * columns).map(|i| (i * 167 >> 3) as u8).collect();
+        let bytes = (0..2 * rows * columns).map(|i| ((i * 167) >> 3) as u8).collect();
         (name.to_owned(), vec![rows, columns], bytes)
     };
     let tensors = [random("q", 4 * rows), random("k", 2 * columns), random("up", 6 * rows)];

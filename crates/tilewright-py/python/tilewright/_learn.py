@@ -362,7 +362,7 @@ class LoaderPlan:
         ...     tw.save({"w": np.zeros((64, 48), np.float16)}, f"{folder}/model.safetensors")
         ...     predicted = tw.LoaderPlan.predict(plans, f"{folder}/model.safetensors", sizes=sizes)
         >>> predicted.formulas
-        ['k', 'n', 'n k']
+        ['elements(terms[..1])', 'k', 'k n', 'n']
         """
         texts = [_text(plan) for plan in plans]
         if sizes is not None and len(sizes) != len(texts) + 1:

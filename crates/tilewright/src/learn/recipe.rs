@@ -7,7 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tilewright_learn::{
-    Error, Learned, LearnedResult, MapDigit, MapSource, MapTerm, Origin, Sources, TermAxis,
+    Error, Learned, LearnedResult, MapDigit, MapSource, MapTerm, NamedArray, Origin, Sources,
+    TermAxis,
 };
 use tilewright_recipe::{Assembly, Made, Origin as From, Recipe, Tensor};
 
@@ -135,9 +136,8 @@ fn rule(learnt: &LearnedResult) -> Option<String> {
     if terms.is_empty() || moved != size || size != description.size() {
         return None;
     }
-    let (ranks, own) = ranks_of(&learnt.tensor.name);
     // The step from rank to rank in the result.
-    let rank_step = match (ranks, extents.first()) {
+    let rank_step = match (ranks_of(&learnt.tensor.name).0, extents.first()) {
         (RankOf::All, Some(ranks)) => size.checked_div(*ranks).map(|step| step as i64),
         (_, _) => None,
     };
@@ -154,10 +154,7 @@ fn rule(learnt: &LearnedResult) -> Option<String> {
         stride /= *extent as i64;
         if rank_step == Some(stride) && dim == 0 {
             for (names, digits) in names.iter_mut().zip(&all) {
-                let rank = digits.iter().filter(|digit| digit.result >= stride);
-                let [digit] = *rank.collect::<Vec<_>>() else { return None };
-                (digit.extent == *extent && digit.result == stride).then_some(())?;
-                names.push((*digit, format!("T:{extent}")));
+                names.push((rank_of(digits, *extent, stride)?, format!("T:{extent}")));
             }
             continue;
         }
@@ -193,16 +190,34 @@ fn rule(learnt: &LearnedResult) -> Option<String> {
     let sources = description.sources();
     let sides = terms.iter().zip(&names).map(|(term, names)| source(term, names, sources));
     let from = sides.collect::<Option<Vec<String>>>()?.join(", ");
-    let name =
-        if rank_step.is_some() { format!("rank{{T}}/{own}") } else { learnt.tensor.name.clone() };
+    let (name, copies) = named(&learnt.tensor, rank_step, &all);
     let to = quoted(&format!("{name} : {}", texts.join(" ")));
-    // All ranks have copies if no source has the rank as a factor.
-    let is_copy = rank_step.is_some() && all.iter().flatten().any(|digit| digit.source == 0);
-    let copies = match is_copy {
-        true => format!("copies = [\"T\"]\nsizes = {{ T = {} }}\n", extents[0]),
+    Some(format!("[[map]]\nfrom = [{from}]\nto = {to}\n{copies}"))
+}
+
+/// Returns the digit of the rank among the digits of a term, if it is one digit.
+fn rank_of(digits: &[MapDigit], ranks: u64, step: i64) -> Option<MapDigit> {
+    let of_rank = digits.iter().filter(|digit| digit.result >= step);
+    let [digit] = *of_rank.collect::<Vec<_>>() else { return None };
+    (digit.extent == ranks && digit.result == step).then_some(*digit)
+}
+
+/// Returns the name of a result with its rank as an axis, and the lines for copies: all ranks have copies if no source has the rank
+/// as a factor.
+fn named(
+    result: &NamedArray,
+    rank_step: Option<i64>,
+    digits: &[Vec<MapDigit>],
+) -> (String, String) {
+    let name = &result.name;
+    if rank_step.is_none() {
+        return (name.clone(), String::new());
+    }
+    let copies = match digits.iter().flatten().any(|digit| digit.source == 0) {
+        true => format!("copies = [\"T\"]\nsizes = {{ T = {} }}\n", result.extents[0]),
         false => String::new(),
     };
-    Some(format!("[[map]]\nfrom = [{from}]\nto = {to}\n{copies}"))
+    (format!("rank{{T}}/{}", ranks_of(name).1), copies)
 }
 
 /// Returns the digits of a term that is a plain box. Only the digit of the rank may repeat elements.

@@ -403,13 +403,16 @@ impl Numbers {
 /// Plans at known sizes, and the sizes of the prediction as the last.
 struct Fit<'a> {
     columns: Vec<&'a NamedSizes>,
-    /// The products of 0, 1, 2 and more sizes, with their values in all columns: numerator and denominator.
-    products: Vec<Vec<(Monomial<'a>, Vec<(i128, i128)>)>>,
+    /// The products of 0, 1, 2 and more sizes.
+    products: Vec<Vec<Product<'a>>>,
     formulas: BTreeSet<String>,
 }
 
 /// A product of sizes: each is a factor (1) or a divisor (-1).
 type Monomial<'a> = Vec<(&'a str, i8)>;
+
+/// A product with its value in each column, as numerator and denominator.
+type Product<'a> = (Monomial<'a>, Vec<(i128, i128)>);
 
 /// A number of a result itself, such as the elements of its first terms: its name, and its value in all columns.
 type Local = (String, Vec<i64>);
@@ -417,8 +420,9 @@ type Local = (String, Vec<i64>);
 impl<'a> Fit<'a> {
     fn new(known: &'a [(NamedSizes, Learned)], sizes: &'a NamedSizes) -> Fit<'a> {
         let columns: Vec<&NamedSizes> = known.iter().map(|one| &one.0).chain([sizes]).collect();
-        // Sizes that do not vary are constants.
-        let varies = |name: &&str| columns.iter().any(|column| column[*name] != sizes[*name]);
+        // Sizes that do not vary are constants. The ranks divide also what is rounded up.
+        let differs = |name: &str| columns.iter().any(|column| column[name] != sizes[name]);
+        let varies = |name: &&str| *name == RANKS || differs(name);
         let names: Vec<&str> = sizes.keys().map(String::as_str).filter(varies).collect();
         let valued = |monomial: Monomial<'a>| {
             let values = columns.iter().map(|column| value_of(&monomial, column));
