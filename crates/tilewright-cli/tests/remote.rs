@@ -125,13 +125,13 @@ fn results_in_a_store_are_those_of_files() {
     }
 }
 
-/// Returns a checkpoint of matrices of 16 MiB.
+/// Returns a checkpoint of matrices of 4 MiB.
 fn matrices(count: usize) -> Vec<u8> {
-    let len = 16 << 20;
+    let len = 4 << 20;
     let entry = |number: usize| {
         let (name, from) = (["gate", "up"][number % 2], number * len);
         format!(
-            r#""layers.{}.{name}":{{"dtype":"BF16","shape":[2048,4096],"data_offsets":[{from},{}]}}"#,
+            r#""layers.{}.{name}":{{"dtype":"BF16","shape":[1024,2048],"data_offsets":[{from},{}]}}"#,
             number / 2,
             from + len
         )
@@ -174,7 +174,7 @@ fn without_disk(server: &Objects, args: &[&str]) -> Option<u64> {
 fn conversions_between_stores_use_no_disk_few_bytes_and_bounded_memory() {
     let (server, folder) = (Objects::start(), folder());
     // Four times the memory.
-    let (source, memory) = (matrices(12), 48 << 20);
+    let (source, memory) = (matrices(48), 48 << 20);
     server.put("bucket/in.safetensors", &source);
     let recipe = folder.path().join("r.toml");
     let rule = "[[map]]\nfrom = [\"layers.{n}.gate : i h\", \"layers.{n}.up : i' h\"]\nto = \"layers.{n}.gate_up : (i + i') h\"\n";
@@ -523,7 +523,7 @@ fn a_run_that_continues_keeps_the_objects_of_others() {
 #[test]
 fn journals_are_read_once_by_a_run_that_continues() {
     let (server, folder) = (Objects::start(), folder());
-    server.put("bucket/in/model.safetensors", &matrices(4));
+    server.put("bucket/in/model.safetensors", &matrices(16));
     let plan = folder.path().join("plan");
     let rules = ["--mesh", "tp=2", "--rule", "*=[Shard(1)]"];
     let made = ["reshard", "plan", "s3://bucket/in", "s3://bucket/out", "-o", text(&plan)];
