@@ -56,6 +56,8 @@ mod tables;
 mod words;
 
 pub use crate::tables::Lists;
+#[cfg(feature = "formats")]
+pub use add_formats::add_formats;
 pub use array_layout::ArrayLayout;
 pub use catalogue::{
     Allowed, Constant, Format, Group, Preset, Quantised, TabledFormat, Units, Width, catalogue,
@@ -63,13 +65,9 @@ pub use catalogue::{
 };
 pub use dialect::{add_notation, notation, notations};
 pub use dtype::{dtype, dtype_in_order};
-pub use resolved_layout::ResolvedLayout;
-// Other crates say `Named` until they follow.
-#[cfg(feature = "formats")]
-pub use add_formats::add_formats;
 pub use notation::Notation;
 pub use recognise::{Recognised, recognise};
-pub use resolved_layout::ResolvedLayout as Named;
+pub use resolved_layout::ResolvedLayout;
 pub use spec::{MAX_TABLED, MAX_TEXT, Spec};
 pub use tilewright_error::Error;
 pub use tilewright_table::{Along, Block, MAX_ENTRIES, TABLES, Table, TabledLayout};
