@@ -57,13 +57,13 @@ mod refine;
 mod same;
 #[cfg(test)]
 mod small;
+mod sort;
 mod swizzle;
 mod tensor;
 
 pub use crate::{layout::Mode, refine::block::Blocks, same::Difference};
 pub use algebra::{LayoutPart, LayoutTile, LayoutTv, LeftInverse, SEARCH_STATES, Slicer, Tiler};
 pub use basis::{BasisLayout, MAX_BASES};
-pub use const_fn::{sort_short, sort_short_by};
 pub use dtype::{ByteOrder, Dtype, DtypeKind, ElementBlock, Fill};
 pub use error::{
     Counted, Error, Remedy,
@@ -79,10 +79,12 @@ pub use layout::{
 };
 pub use linear::{LinearDim, LinearLayout};
 pub use refine::{
-    Orders, Refinement,
+    Refinement,
     block::{Block, Loop, MAX_LOOPS},
+    orders::Orders,
 };
 pub use same::SEARCH_BLOCKS;
+pub use sort::{sort_short, sort_short_by};
 pub use swizzle::Swizzle;
 pub use tensor::{
     TensorLayout,

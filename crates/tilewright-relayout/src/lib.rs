@@ -43,6 +43,7 @@ mod in_place;
 mod plan;
 mod program;
 mod stream;
+mod strides;
 mod sums;
 
 pub use buffer::Buffer;
@@ -60,11 +61,9 @@ pub use stream::{Areas, CALL, Chunk, DimDigit, Read, Tile, Tiles, Write, box_ext
 pub use sums::sums;
 pub use tilewright_error::Error;
 
-// Errors of core as errors of this crate.
-
 /// Returns the error of a refusal of core; `what` names the object that the core was asked about. Kinds that mean nothing for
 /// moves become `unsupported`.
-pub(crate) fn of(what: &str, refusal: &tilewright_core::Error) -> Error {
+pub(crate) fn refused_by_core(what: &str, refusal: &tilewright_core::Error) -> Error {
     let kind = match refusal.kind() {
         kind @ ("undecided" | "overflow" | "mismatch" | "out-of-range") => kind,
         _ => "unsupported",

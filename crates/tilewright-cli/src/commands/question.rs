@@ -4,6 +4,9 @@
 //!
 //! `explain`, `index`, `same`, `translate`, `recognise` and `formats` make a question from the arguments and print its
 //! answer. `eval` evaluates expressions of the layout algebra. Standard input has one text on each line.
+//!
+//! `banks` finds bank conflicts of shared memory and the least change that removes them. `emit` prints a layout as code, or a move
+//! between two layouts as kernels. `show` prints one layout or two side by side, in colour or in files too.
 
 use std::{
     fmt,
@@ -221,8 +224,7 @@ fn batch_of_shards(input: &mut impl BufRead, out: &mut Output) -> Result<ExitCod
     Ok(if failed { ExitCode::NO } else { ExitCode::SUCCESS })
 }
 
-// Commands for authors of kernels: `banks` finds bank conflicts of shared memory and the least change that removes
-// them; `emit` prints a layout as code, or a move between two layouts as kernels.
+// Commands for authors of kernels: `banks` and `emit`.
 
 pub(super) fn banks(args: &Banks, out: &mut Output) -> Result<ExitCode, Failure> {
     let layout = args.array.read()?.layout("spec", &args.spec)?;
@@ -324,8 +326,7 @@ fn moved(args: &Emit, target: &str, out: &mut Output) -> Result<ExitCode, Failur
     Ok(ExitCode::SUCCESS)
 }
 
-// `show`: prints a layout as a grid, or memory as a line; or two layouts side by side. Pictures can be in colour, or
-// in files.
+// `show`: a layout as a grid, or memory as a line.
 
 pub(super) fn show(args: &Show, out: &mut Output) -> Result<ExitCode, Failure> {
     if wanted(args, out) {

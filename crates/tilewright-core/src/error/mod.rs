@@ -11,6 +11,9 @@
 //!
 //! Law: each part is read as it was written. Four numbers of 64 bits leave space for every coordinate of a layout: its
 //! integers plus 1 multiply to at most 2⁶³, so it takes at most 32 + 2 · 63 bits, which is 20 bytes.
+//!
+//! The text of a [`ConstText`], a sentence composed in a constant for `expect_const!`, equals that of `Display` up to its
+//! capacity.
 
 pub(crate) mod parse;
 
@@ -444,10 +447,7 @@ impl Packed {
     }
 }
 
-// Parts of messages: [`Remedy`], a change of a request that avoids an error; [`Counted`], a number with its noun; and
-// sentences composed in constants, where formatting is unavailable, for `expect_const!`.
-//
-// Law: the text of a [`ConstText`] equals that of `Display` (tested on the errors of all kinds), up to its capacity.
+// Parts of messages.
 
 /// A change of the request with which it succeeds.
 ///

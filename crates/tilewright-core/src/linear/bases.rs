@@ -7,6 +7,13 @@
 //! some swizzle sends numbers `m₀, m₁ …`, no two of which share a bit, to the bases, and `o ⊕ mᵢ ⊕ mⱼ = o + dᵢ + dⱼ` with
 //! `dᵢ = (o ⊕ mᵢ) − o`. Conversely, strides that are linear over bits have disjoint numbers: a bit that two of them share
 //! changes its sign after the first. Disjoint numbers are independent.
+//!
+//! # Layouts of strides
+//!
+//! Law: a mode `2^n:d` adds `d`, `2d`, `4d` … for its bits. The sum is a xor for every coordinate iff no two of these
+//! numbers share a bit; if two do, the sum of both carries and the xor does not. A layout is therefore linear iff its
+//! extents are powers of two, its strides are 0 or more, its offset is 0 and the numbers of all modes are disjoint. A linear
+//! layout is a layout of strides iff its bases are disjoint, and one with a swizzle iff its nonzero bases are independent.
 
 use super::{Dims, LinearLayout, MAX_BITS, MAX_DIMS, Solver, width};
 use crate::{
@@ -396,12 +403,6 @@ const fn from(offset: i64, step: i128) -> Option<u64> {
 }
 
 // Conversion of layouts of strides to linear layouts, and back.
-//
-// Law: a mode `2^n:d` adds `d`, `2d`, `4d` … for its bits. The sum is a xor for every coordinate iff no two of these
-// numbers share a bit; if two do, the sum of both carries and the xor does not. A layout is therefore linear iff its
-// extents are powers of two, its strides are 0 or more, its offset is 0 and the numbers of all modes are disjoint. A linear
-// layout is a layout of strides iff its bases are disjoint, and one with a swizzle iff its nonzero bases are independent
-// (`bases.rs`).
 
 /// The names of the input dims of a layout's axes.
 const AXES: [&str; MAX_DIMS] = [

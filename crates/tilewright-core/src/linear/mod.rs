@@ -389,10 +389,7 @@ impl LinearLayout {
     }
 }
 
-// The named dims of a linear layout, each with a power of two of coordinates.
-//
-// Law: a list of dims splits an integer into one coordinate per dim, the first dim from the lowest bits. The integer
-// has the bits of all dims together.
+// Named dims: a list of them splits an integer into one coordinate per dim, the first dim from the lowest bits.
 
 /// The largest number of bytes in a dim's name.
 const MAX_NAME: usize = 15;

@@ -1,13 +1,14 @@
-//! Linear layouts made of others: some of the dims, layouts joined from parts, other dims for the same bits,
-//! compositions, products and quotients.
+//! Linear layouts made of others: some of the dims, layouts joined from parts, other dims for the same bits (reshapes, transposes
+//! and renames), compositions, products and quotients.
 //!
-//! Parts of linear layouts (some of the dims, and layouts joined from parts), and other dims for the same bits: reshapes, transposes
-//! and renames.
-//!
-//! Law: the sublayouts of all pairs of dims, joined again, are the map.
-//!
-//! Law: as a map of indices (the first dim lowest) a reshaped map is unchanged; a transposed map is unchanged as a map
-//! of named coordinates.
+//! Laws:
+//! - The sublayouts of all pairs of dims, joined again, are the map.
+//! - As a map of indices (the first dim lowest) a reshaped map is unchanged; a transposed map is unchanged as a map of named
+//!   coordinates.
+//! - `A.compose(B)(x) = B(A(x))`. In `A.product(B)` the low bits of every dim are A's and the high bits B's:
+//!   `(A·B)(x + |A|·y) = A(x) + |A|·B(y)`, dim by dim.
+//! - `A.divide_left(B)` is the C with `A = B·C`, and `A.divide_right(B)` is the C with `A = C·B`, up to dims of size 1, which C
+//!   keeps.
 
 use crate::{
     Error,
@@ -486,13 +487,7 @@ const fn renamed(from: &Dims, names: &[&str]) -> Result<Dims, Error> {
     Ok(all)
 }
 
-// Composition of linear layouts, the product that combines two of them, and division, which recovers a factor of a product.
-//
-// Laws: `A.compose(B)(x) = B(A(x))`. In `A.product(B)` the low bits of every dim are A's and the high bits B's:
-// `(A·B)(x + |A|·y) = A(x) + |A|·B(y)`, dim by dim.
-//
-// Laws: `A.divide_left(B)` is the C with `A = B·C`, and `A.divide_right(B)` is the C with `A = C·B`, up to dims of size
-// 1, which C keeps.
+// Composition, product and division.
 
 impl LinearLayout {
     /// Returns this map followed by `outer`, whose input dims are this map's output dims in any order.

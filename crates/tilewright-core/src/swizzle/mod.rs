@@ -4,6 +4,9 @@
 //! Laws: `apply` is a bijection with `apply(x ⊕ y) = apply(x) ⊕ apply(y)`; `inverse ∘ apply = identity`; aligned blocks of
 //! a window are permuted within themselves, and aligned blocks of an atom stay contiguous. A value of CuTe's family has only
 //! one form, so equal maps are equal values.
+//!
+//! As matrices: `of_images(m).apply(1 << i) = m[i]`; `s.inverse().apply(s.apply(x)) = x`;
+//! `a.after(b).apply(x) = a.apply(b.apply(x))`.
 
 use crate::{Error, linear::Solver};
 
@@ -272,10 +275,7 @@ impl core::fmt::Display for Swizzle {
 
 crate::const_fn::debug_as_display!(Swizzle);
 
-// Swizzles as matrices over xor: created from images, inverted, multiplied.
-//
-// Laws: `of_images(m).apply(1 << i) = m[i]`; `s.inverse().apply(s.apply(x)) = x`;
-// `a.after(b).apply(x) = a.apply(b.apply(x))`.
+// Swizzles as matrices over xor.
 
 impl Swizzle {
     /// Creates the swizzle that sends 1, 2, 4 … to these images, and a xor of some of them to the xor of their images.

@@ -3,6 +3,17 @@
 //!
 //! Laws: `locate(offset(c)) = c` for an injective layout; every offset below the capacity holds one element or padding;
 //! along a [`Run`], offsets equal those of [`TensorLayout::offset`].
+//!
+//! [`TensorLayout::in_order`] visits every coordinate once, row-major; [`TensorLayout::in_memory`] visits every offset below
+//! the capacity once, ascending.
+//!
+//! # Steps
+//!
+//! Strided layouts need none. Tiles that merge dims unevenly (`T(2,*,4)`) or do not divide one another (`T(3,4)(2,1)`)
+//! need a few steps before strides apply.
+//!
+//! Law: [`Steps::back`] is the inverse of [`Steps::forth`] on every coordinate within the extents, and returns `None` for
+//! every other working coordinate.
 
 use crate::{
     Coord, Error, Layout, MAX_MODES, TensorLayout,
@@ -326,11 +337,7 @@ impl Walk {
     }
 }
 
-// Coordinates: iterators over the elements in logical order and in memory order, and the checked constructor of [`Coord`]. The
-// type is in another file because errors contain a `Coord`, and this constructor returns errors.
-//
-// Laws: [`TensorLayout::in_order`] visits every coordinate once, row-major; [`TensorLayout::in_memory`] visits every
-// offset below the capacity once, ascending.
+// Iterators over the elements, and the constructor of `Coord`, whose errors contain a `Coord`.
 
 /// Iterator over all coordinates below some extents, row-major: the last varies fastest.
 #[derive(Clone, Debug)]
@@ -457,12 +464,6 @@ impl Coord {
 }
 
 // The steps from a logical coordinate to the axes of a layout.
-//
-// Strided layouts need none. Tiles that merge dims unevenly (`T(2,*,4)`) or do not divide one another (`T(3,4)(2,1)`)
-// need a few steps before strides apply.
-//
-// Law: [`Steps::back`] is the inverse of [`Steps::forth`] on every coordinate within the extents, and returns `None` for
-// every other working coordinate.
 
 /// The largest number of steps of one [`TensorLayout`](crate::TensorLayout).
 pub const MAX_STEPS: usize = 32;

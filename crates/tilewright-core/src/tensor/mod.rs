@@ -1,5 +1,8 @@
 //! [`TensorLayout`]: logical extents and the positions of their elements, and the properties of the whole. Frameworks call
 //! it a shape with its layout.
+//!
+//! Laws (checked against brute force below): `injective` means that no two elements share an offset. `contiguous_run` is
+//! the number of consecutive offsets, from the first element's on, that hold elements, if the strides of each axis ascend.
 
 pub(crate) mod index;
 pub(crate) mod pattern;
@@ -502,10 +505,7 @@ impl core::fmt::Debug for TensorLayout {
     }
 }
 
-// Properties of a tensor layout as a whole, over its logical coordinates.
-//
-// Laws (checked against brute force below): `injective` means that no two elements share an offset. `contiguous_run` is
-// the number of consecutive offsets, from the first element's on, that hold elements, if the strides of each axis ascend.
+// Properties of a layout as a whole.
 
 /// The digits of a layout, limited to the range that logical coordinates reach.
 struct Clipped {

@@ -8,6 +8,9 @@
 //! long on both sides. The data that is prefetched while the previous block is moved must stay in the second-level
 //! cache until its use, which limits blocks that are read directly into registers. A scratch buffer may be larger, at
 //! the price of the third-level cache.
+//!
+//! A block takes some iterations of each loop. If they do not divide the loop, the last block begins earlier and moves
+//! some elements twice, so that all blocks have equal shape.
 
 use crate::program::region::Loop;
 
@@ -123,10 +126,7 @@ pub(crate) const STREAMED_CHAIN: u64 = 1 << 10;
 /// The minimal bytes of a thread's range, unless the plan sets another minimum.
 pub(crate) const MIN_RANGE: u64 = 1 << 14;
 
-// The division of loops into blocks: functions that all choices of blocks share.
-//
-// A block takes some iterations of each loop. If they do not divide the loop, the last block begins earlier and moves
-// some elements twice, so that all blocks have equal shape.
+// The division of loops into blocks.
 
 /// The side from which the stride of a loop is taken.
 pub(super) type StrideSide = fn(&Loop) -> i64;

@@ -12,9 +12,9 @@ use crate::{
         cost,
         kernel::{Prefetch, Tools, prefetch},
         padding,
+        scratch::Scratch,
         transpose::Locality,
         way::{BlockExtents, Count, Image, Stage, Terms, Way},
-        workers::Scratch,
     },
     program::region::{Loop, Region, RegionRef, for_each},
 };

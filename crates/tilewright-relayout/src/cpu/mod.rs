@@ -9,6 +9,7 @@ pub(crate) mod kernel;
 pub(crate) mod padding;
 pub(crate) mod rows;
 pub(crate) mod run;
+pub(crate) mod scratch;
 pub(crate) mod share;
 pub(crate) mod transpose;
 pub(crate) mod way;

@@ -8,6 +8,14 @@
 //! If the outermost loop keeps its stride, its iterations are parts that exchange nothing. If it swaps with another
 //! loop, the buffer is cut into panels along it. A thread takes two panels and swaps the blocks that each has in the
 //! other. All pairs of panels meet in rounds, and a panel has one partner in each round.
+//!
+//! # Swaps
+//!
+//! A region swaps with another region if each goes where the other comes from. A region swaps with itself if each of
+//! its loops has a partner of equal extent with the strides exchanged, or is its own partner. So the block at some
+//! indices moves to the place of the block at the partners' indices.
+//!
+//! Law: of a block and its image, one is visited; together the blocks hold every element once.
 
 use core::{fmt, ops::Range};
 use std::sync::{Mutex, PoisonError};
@@ -17,9 +25,9 @@ use rayon::prelude::*;
 use crate::{
     cpu::{
         kernel::Tools,
+        scratch::{FreeList, Scratch, WorkBuffers},
         transpose::Locality,
         way::{Terms, Way},
-        workers::{FreeList, Scratch, WorkBuffers},
     },
     plan::PlanInner,
     program::region::{Loop, Region, RegionRef},
@@ -383,13 +391,7 @@ fn meeting(players: usize, round: usize, table: usize) -> (usize, usize) {
     (a.min(b), a.max(b))
 }
 
-// Swaps: loops that swap in pairs, so that a block and its image exchange their elements.
-//
-// A region swaps with another region if each goes where the other comes from. A region swaps with itself if each of
-// its loops has a partner of equal extent with the strides exchanged, or is its own partner. So the block at some
-// indices moves to the place of the block at the partners' indices.
-//
-// Law: of a block and its image, one is visited; together the blocks hold every element once.
+// Swaps.
 
 /// The bytes of a block: two blocks and their sources stay in or near the first-level cache.
 const BLOCK: u64 = 1 << 14;

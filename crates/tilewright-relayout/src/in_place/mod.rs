@@ -5,6 +5,8 @@
 //! of blocks are exchanged through the scratch buffer ([`swap`]). Everything else is refused.
 //!
 //! Law: the buffer ends with the bytes that [`Plan::run`] would have written to a second buffer.
+//!
+//! A chunk is closed if every element that it holds before the move is in it after the move.
 
 mod exchange;
 
@@ -16,9 +18,9 @@ use crate::{
     Error, Plan,
     cpu::{
         kernel,
+        scratch::{FreeList, WorkBuffers},
         transpose::Locality,
         way::{Terms, Ways},
-        workers::{FreeList, WorkBuffers},
     },
     plan::PlanInner,
     program::region::{Loop, Region, RegionRef, clip},
@@ -247,9 +249,7 @@ impl fmt::Debug for InPlace {
     }
 }
 
-// Chunks of the buffer that exchange no elements: each is copied to the scratch buffer and moved back.
-//
-// Law: a chunk is closed if every element that it holds before the move is in it after the move.
+// Closed chunks, which exchange no elements with others.
 
 /// Small chunks are moved together, in groups of about this many bytes.
 const TOGETHER: u64 = 1 << 15;

@@ -79,7 +79,7 @@ impl Program {
         let sides = row(moved.min(capacity)).and_then(|dst| dst.with_capacity(capacity));
         let (src, dst) = row(count)
             .and_then(|src| Ok((src, sides?)))
-            .map_err(|error| crate::of("regions", &error))?;
+            .map_err(|error| crate::refused_by_core("regions", &error))?;
         // Gaps exist only with padding; then everything is filled before the elements.
         let gaps = OnceLock::from((moved == capacity).then(Vec::new));
         let part = Part::array(&[moved]);

@@ -10,6 +10,7 @@
 pub(crate) mod digits;
 pub(crate) mod gaps;
 mod listed;
+mod ranges;
 pub(crate) mod region;
 mod swizzled;
 pub(crate) mod walk;
@@ -22,7 +23,8 @@ use tilewright_table::{Along, TABLES, TabledLayout};
 
 use crate::{Elements, Error, Op, elements};
 use digits::Digits;
-use gaps::{Gap, Ranges, gaps_of};
+use gaps::{Gap, gaps_of};
+use ranges::Ranges;
 use region::Region;
 use swizzled::straight;
 
@@ -99,8 +101,8 @@ impl Program {
         fill: u128,
     ) -> Result<Program, Error> {
         elements.check()?;
-        let refinement =
-            Refinement::new(src, dst).map_err(|error| crate::of("relayout", &error))?;
+        let refinement = Refinement::new(src, dst)
+            .map_err(|error| crate::refused_by_core("relayout", &error))?;
         Program::made(&refinement, (src, dst), Part::whole(src), elements, fill)
     }
 
@@ -146,7 +148,7 @@ impl Program {
     ) -> Result<Program, Error> {
         elements.check()?;
         let refinement = Refinement::of_part(src, src_origin, dst, dst_origin, extents)
-            .map_err(|error| crate::of("a part", &error))?;
+            .map_err(|error| crate::refused_by_core("a part", &error))?;
         let part = Part::new(src_origin, dst_origin, extents);
         Program::made(&refinement, (src, dst), part, elements, 0)
     }
@@ -485,7 +487,7 @@ fn check_injective(dst: &TensorLayout) -> Result<(), Error> {
         Ok(false) => Err(Error::unsupported(format!(
             "elements of the destination {dst:?} share storage; give each its own"
         ))),
-        Err(error) => Err(crate::of(
+        Err(error) => Err(crate::refused_by_core(
             "the destination's elements are not proved to have different offsets",
             &error,
         )),
@@ -590,7 +592,7 @@ impl Program {
         if let (Some(src), Some(dst)) = (folded(src), folded(dst)) {
             return Program::new(&src, &dst, elements, fill);
         }
-        src.check_extents(dst).map_err(|error| crate::of("relayout", &error))?;
+        src.check_extents(dst).map_err(|error| crate::refused_by_core("relayout", &error))?;
         let (from, to) = (src.stored(), dst.stored());
         let src_bytes = elements::bytes("source", from.capacity(), elements.src_bits)?;
         let dst_bytes = elements::bytes("destination", to.capacity(), elements.dst_bits)?;

@@ -26,8 +26,7 @@ pub use tiles::{Tile, Tiles, Write};
 /// ```
 pub const CALL: u64 = 4096;
 
-// Chunks: one byte range of the destination and exactly the source bytes that it needs. Arrays larger than memory are
-// moved by chunks.
+// Chunks.
 
 /// A read that a [`Chunk`] needs.
 ///

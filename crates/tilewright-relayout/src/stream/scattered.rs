@@ -7,6 +7,10 @@
 //! The reads of a [`BoxReads`] hold at most twice the units of its box, or 64 times if they would be shorter than 64
 //! bytes. So a range reads at most four times the bytes that it needs if these are contiguous by 64 bytes or more.
 //! Packed elements need up to two bytes more for each read.
+//!
+//! If boxes are too many, or too uneven in their bits, each leaf finds its elements in a sorted list of stretches of the source.
+//! Laws: after a leaf was added, or a box that has it, each of its elements is within one stretch, even if another leaf contains
+//! it later. The list never takes more than a stated share of the range.
 
 use core::ops::Range;
 use std::sync::OnceLock;
@@ -192,11 +196,7 @@ pub(crate) fn split(position: u64, unit: u64) -> (u64, u64) {
     if unit >= 8 { (position * (unit / 8), 0) } else { (position * unit / 8, position * unit % 8) }
 }
 
-// The reads of a range of the destination whose boxes are too many, or too uneven in their bits, to keep: a sorted
-// list of stretches of the source, in which each leaf finds its elements.
-//
-// Laws: after a leaf was added, or a box that has it, each of its elements is within one stretch, even if another leaf
-// contains it later. The list never takes more than a stated share of the range.
+// The elements in order: a sorted list of stretches of the source.
 
 /// The list holds at most one stretch for this many bytes of the range, and half of that after joining.
 const BYTES_PER_STRETCH: u64 = 6;

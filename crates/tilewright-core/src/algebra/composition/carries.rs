@@ -1,14 +1,23 @@
 //! Digits that carry in a composition: the boundaries between the modes of A at which its stride jumps, the modes of B
 //! split into the runs along which A is arithmetic, and whether the carries of a candidate cancel.
 //!
-//! A layout as a slope, and a jump at each boundary between its modes; and the modes of B, each split into the runs along which A
-//! is arithmetic.
-//!
 //! Law: `A(x) = A(0) + first·x + Σ_j by_j·⌊x / at_j⌋` for every x ≥ 0, where the last mode as written continues. The
 //! boundaries `at_j` ascend, each divides the next, and no jump `by_j` is 0.
 //!
 //! Law: the runs of a mode are the coalesced form of `c ↦ A(o + c·d)`, which is unique. If the length of a run does not
 //! divide the extent that it splits, that map is not a layout.
+//!
+//! # Whether carries cancel
+//!
+//! First, a walk looks for a refusal. Law: if no jumps of A cancel (no sum of some of them, each taken +1 or −1 times, is 0), the
+//! first walk ends in a refusal. Every refusal is right: A(B) and the candidate agree up to the step that it names, and differ there.
+//!
+//! Then an enumeration decides; composition enumerates nowhere else. Law: it accepts iff the weighted carries are 0 at every
+//! coordinate, and refuses with a coordinate where they are not.
+//!
+//! There are two ways; the one within the budget of [`SEARCH_STATES`] is taken: over the coordinates of the runs that carry,
+//! or over the residues that B can leave past the greatest boundary concerned, in units of the common divisor of all steps.
+//! Residues suffice because they alone determine the boundaries that a step crosses.
 
 use crate::{
     Error, MAX_MODES, Mode,
@@ -364,16 +373,7 @@ impl Problem<'_> {
     }
 }
 
-// Decides digits that carry: whether the carries of a candidate cancel.
-//
-// First, a walk looks for a refusal. Law: if no jumps of A cancel (no sum of some of them, each taken +1 or −1 times, is 0), the
-// first walk ends in a refusal. Every refusal is right: A(B) and the candidate agree up to the step that it names, and differ there.
-//
-// Then an enumeration decides; composition enumerates nowhere else. Law: it accepts iff the weighted carries are 0 at every
-// coordinate, and refuses with a coordinate where they are not.
-// There are two ways; the one within the budget of [`SEARCH_STATES`] is taken: over the coordinates of the runs that carry,
-// or over the residues that B can leave past the greatest boundary concerned, in units of the common divisor of all steps.
-// Residues suffice because they alone determine the boundaries that a step crosses.
+// Whether the carries of a candidate cancel.
 
 /// The number of crossings that cancel before a walk stops.
 const CROSSINGS: u32 = 256;

@@ -29,13 +29,28 @@
 //!
 //! # Algorithm
 //!
-//! `jumps`: A as its jumps; splits each mode of B at its first break, repeatedly; a break that does not divide the remaining
-//! extent is a refusal. `mod`: accepts if no sum `ρ_j + Σ c_m·σ_mj` leaves `[0, P_j)`, an O(modes) test. `search`: otherwise
+//! `carries.rs`: A as its jumps; splits each mode of B at its first break, repeatedly; a break that does not divide the remaining
+//! extent is a refusal. `mod`: accepts if no sum `ρ_j + Σ c_m·σ_mj` leaves `[0, P_j)`, an O(modes) test. `carries.rs`: otherwise
 //! walks towards a boundary that is left; if the jumps crossed at once do not cancel, refuses with that coordinate; enumerates
 //! if they cancel. The error of a refusal names a coordinate, the value of A(B) there, and the different value of the only layout
 //! that could be the composition.
 //!
 //! `DESIGN.md`, "Exact composition", has the theorem, its proof and the recorded cases.
+//!
+//! # A swizzle inside
+//!
+//! Law: every answer is right. R exists, and is found,
+//! - if `A ∘ B` is linear over bits up to a constant: iff its nonzero bases are independent. Then some swizzle turns
+//!   them into strides, and with dependent ones none does (`linear/bases.rs`);
+//! - otherwise: iff it is a layout under a swizzle of CuTe's family.
+//!
+//! Both are decided for up to [`SEARCH_BITS`] coordinates of B. The first is decided for any number if B is linear over
+//! bits, and so is A on the bits that B reaches.
+//!
+//! Beyond both, a swizzle that A only moves to other bits is found: A must map the window of B's swizzle to bits of the
+//! offset that nothing else reaches. Everything else is undecided. A refusal has a witness.
+//!
+//! Example: `(4,4):(4,1) ∘ Sw<1,0,2> o 16:1` is `Sw<1,0,-2> o (4,4):(4,1)`, as A exchanges the two bits of the swizzle.
 
 mod carries;
 
@@ -226,20 +241,7 @@ impl Problem<'_> {
     }
 }
 
-// Composition with a swizzle inside: `R(c) = A(B(c))` where B has a swizzle.
-//
-// Law: every answer is right. R exists, and is found,
-// - if `A ∘ B` is linear over bits up to a constant: iff its nonzero bases are independent. Then some swizzle turns
-//   them into strides, and with dependent ones none does (`linear/bases.rs`);
-// - otherwise: iff it is a layout under a swizzle of CuTe's family.
-//
-// Both are decided for up to [`SEARCH_BITS`] coordinates of B. The first is decided for any number if B is linear over
-// bits, and so is A on the bits that B reaches.
-//
-// Beyond both, a swizzle that A only moves to other bits is found: A must map the window of B's swizzle to bits of the
-// offset that nothing else reaches. Everything else is undecided. A refusal has a witness.
-//
-// Example: `(4,4):(4,1) ∘ Sw<1,0,2> o 16:1` is `Sw<1,0,-2> o (4,4):(4,1)`, as A exchanges the two bits of the swizzle.
+// Composition with a swizzle inside.
 
 /// Composes with a swizzled B of at least one coordinate, in A's domain.
 const fn composition(a: &Layout, b: &Layout) -> Result<Layout, Error> {

@@ -5,6 +5,15 @@
 //! Laws: [`ProfileWalk`] returns the brackets and leaves of a profile in the order of its text; a [`ProfileNode`] at a path is the
 //! sub-tuple at that position of the text. [`Builder::layout`] has the brackets and leaves that the builder received, in order; the
 //! layout of a [`Chain`] is the coalesced concatenation of the modes that were pushed.
+//!
+//! # Text of tuples and slicers
+//!
+//! ```text
+//! tuple := item | '(' [ tuple { ',' tuple } [ ',' ] ] ')'
+//! item  := '_' | [ '_' ] [ '-' ] digits
+//! ```
+//!
+//! Law: `parse(print(T)) = T`. `()` occurs only alone: an empty tuple among others cannot be written.
 
 use crate::{
     Error, Layout, MAX_DEPTH, MAX_MODES, Mode, ParseError, Profile, Swizzle, const_fn::tri,
@@ -396,14 +405,7 @@ impl Chain {
     }
 }
 
-// The text of tuples and slicers: `((1,0),(1,_))`, `(3,)`, `7`. Read by `IntTuple::parse` and `Slicer::parse`.
-//
-// ```text
-// tuple := item | '(' [ tuple { ',' tuple } [ ',' ] ] ')'
-// item  := '_' | [ '_' ] [ '-' ] digits
-// ```
-//
-// Law: `parse(print(T)) = T`. `()` occurs only alone: an empty tuple among others cannot be written.
+// The text of tuples and slicers.
 
 /// The longest text that is read, in bytes.
 pub(crate) const MAX_TEXT: usize = 4096;

@@ -247,8 +247,8 @@ fn convert(elements: Elements, (src, from): (&[u8], i64), (out, to): (&mut [u8],
 mod tests {
     use super::super::suite::some;
     use super::*;
+    use crate::cpu::scratch::Scratch;
     use crate::cpu::way::{Terms, Way};
-    use crate::cpu::workers::Scratch;
     use crate::program::region::Loop;
 
     #[test]

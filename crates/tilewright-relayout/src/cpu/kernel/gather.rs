@@ -11,7 +11,7 @@
 use super::{Codec, Tools};
 use crate::{
     Elements, Extend,
-    cpu::workers::Scratch,
+    cpu::scratch::Scratch,
     program::{
         region::{Loop, RegionRef, for_each},
         walk::{Leaf, Offsets},

@@ -4,6 +4,9 @@
 //! Rows are interleaved element by element into one row (*join*), and one row is deinterleaved into that many (*deal*). The
 //! bytes of `n` registers that are read are the bytes of `n` registers that are written. A table for each pair of a written
 //! and a read register selects the bytes.
+//!
+//! Strided pack takes every `n`th element of a row. Each written register takes its bytes from `n` read registers, by a table
+//! for each of them.
 
 use super::{
     Tools,
@@ -251,7 +254,7 @@ impl Interleave {
 pub(super) mod tests {
     use super::super::Isa;
     use super::*;
-    use crate::cpu::workers::Scratch;
+    use crate::cpu::scratch::Scratch;
     use crate::{
         Elements,
         cpu::kernel::suite::some,
@@ -339,8 +342,7 @@ pub(super) mod tests {
     }
 }
 
-// Strided pack: every `n`th element of a row, in registers. Each written register takes its bytes from `n` read
-// registers, by a table for each of them.
+// Strided pack.
 
 /// The maximal `n`; with more, two taken elements are rarely in one line.
 const MOST: i64 = 8;

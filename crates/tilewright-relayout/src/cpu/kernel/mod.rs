@@ -22,8 +22,8 @@ mod transpose;
 use crate::{
     Elements,
     cpu::{
+        scratch::Scratch,
         transpose::{Locality, RegisterTranspose},
-        workers::Scratch,
     },
     program::region::RegionRef,
 };

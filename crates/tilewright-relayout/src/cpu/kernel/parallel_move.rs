@@ -11,8 +11,8 @@ use super::{Isa, transpose};
 use crate::{
     Error,
     cpu::{
+        scratch::{FreeList, Scratch},
         transpose::{Blocks, Locality, RegisterTranspose},
-        workers::{FreeList, Scratch},
     },
     program::region::{Loop, RegionRef},
 };
@@ -147,8 +147,7 @@ impl Partition {
     }
 }
 
-// Moves of the parts of one region in several threads at the same time, if it is proved that they write different
-// bytes.
+// Moves of parts at the same time.
 
 /// A partitioned region of bytes: no two of its elements share a byte of the destination, and the partition was made
 /// for it.

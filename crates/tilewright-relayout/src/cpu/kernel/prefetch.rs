@@ -1,4 +1,6 @@
 //! Prefetching of source lines while another part is moved, and the list of the lines that a region reads.
+//!
+//! Law: every byte that a region reads is on a line of the list, for any alignment of the source.
 
 use core::cell::Cell;
 
@@ -114,9 +116,7 @@ impl<'a> Prefetches<'a> {
     }
 }
 
-// The list of cache lines of the source that a region reads, for prefetching.
-//
-// Law: every byte that a region reads is on a line of the list, for any alignment of the source.
+// The lines that a region reads.
 
 /// Returns the lines of a region's source, relative to its first byte, in the order of the source.
 pub(crate) fn lines(region: &Region) -> Vec<i64> {

@@ -13,7 +13,7 @@ use crate::{
             isa::{Work, enter},
         },
         rows::{Before, Blocks, RowBlock, Segment},
-        workers::Scratch,
+        scratch::Scratch,
     },
     program::region::{Loop, RegionRef, for_each},
 };

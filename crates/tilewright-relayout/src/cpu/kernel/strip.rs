@@ -16,8 +16,8 @@ use crate::{
             isa::Vector,
             isa::{Kinds, Work, enter},
         },
+        scratch::Scratch,
         transpose::Locality,
-        workers::Scratch,
     },
     program::region::{Loop, for_each},
 };

@@ -8,6 +8,17 @@
 //! some elements twice.
 //!
 //! Law: the steps of all blocks move every element of the part to its position, and nothing else.
+//!
+//! # The bit permutation
+//!
+//! A *unit* is a few registers of the source that contain the same elements as equally many registers of the
+//! destination. On each side, the address of an element within a unit is a number of bits: those within a register, and
+//! those that select the register. So moving a unit is a permutation of address bits. Bits within a source register
+//! that are not within a destination register are exchanged with those for which the reverse is true, one exchange
+//! each. The rest is a rearrangement of the bytes within each register.
+//!
+//! Law: for every index of the unit's registers and every byte of them, the exchanges and the rearrangement move the
+//! element at the source address to its destination address.
 
 mod blocks;
 mod steps;
@@ -219,16 +230,7 @@ fn scaled(part: &RegionRef<'_>, bits: u32) -> Option<(Vec<Loop>, u64)> {
     Some((loops, run))
 }
 
-// The bit permutation of a register transpose, derived from the strides of a part's loops.
-//
-// A *unit* is a few registers of the source that contain the same elements as equally many registers of the
-// destination. On each side, the address of an element within a unit is a number of bits: those within a register, and
-// those that select the register. So moving a unit is a permutation of address bits. Bits within a source register
-// that are not within a destination register are exchanged with those for which the reverse is true, one exchange
-// each. The rest is a rearrangement of the bytes within each register.
-//
-// Law: for every index of the unit's registers and every byte of them, the exchanges and the rearrangement move the
-// element at the source address to its destination address.
+// The bit permutation.
 
 /// The maximal number of exchanges of a writing step.
 const IN_REGISTERS: usize = 4;

@@ -1,14 +1,14 @@
 //! Blocks that are contiguous enough on both sides: their extents, which [two passes](super::two_pass) and
 //! [stages](super::staged) share, and their images in a buffer.
 //!
-//! The extents of blocks that are contiguous enough on both sides, which [two passes](super::two_pass) and [staged
-//! moves](super::staged) share.
+//! Bytes that are contiguous in the destination are contiguous in the image, which stays in a cache until it is streamed. Staged
+//! moves and joined regions use images.
 
 use crate::{
     cpu::{
         cost::{self, DST, FEW, SRC, StrideSide, moved},
         kernel::{Isa, LineWriter, Runs},
-        workers::Scratch,
+        scratch::Scratch,
     },
     program::region::{Loop, Region, for_each},
 };
@@ -176,8 +176,7 @@ pub(crate) fn region(mut loops: Vec<Loop>, run: u64) -> Region {
     region
 }
 
-// Images of blocks: bytes that are contiguous in the destination are contiguous in the image, which stays in a cache until it is
-// streamed. Staged moves and joined regions use them.
+// Images of blocks.
 
 /// The fewest bytes of a run of the image.
 const LEAST_RUN: u64 = cost::WRITE_RUN;

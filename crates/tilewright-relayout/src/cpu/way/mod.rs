@@ -6,6 +6,12 @@
 //! each loop. [`Way::plain`] serves parts of any size.
 //!
 //! Law: a way moves every element of a part to its position, and writes nothing else.
+//!
+//! # Parts
+//!
+//! A range of the destination cuts a region into parts along its last loops. The first of these loops may be shorter,
+//! the others are complete. So there is a way for each number of last loops, chosen when a part first needs it, and
+//! [`Way::plain`] for a part that is too short for its way.
 
 mod block;
 mod staged;
@@ -22,8 +28,8 @@ use crate::{
     cpu::{
         cost,
         kernel::{self, Interleave, Isa, PackedField, StridedPack, TiledTranspose, Tools},
+        scratch::Scratch,
         transpose::{Locality, RegisterTranspose},
-        workers::Scratch,
     },
     program::region::{Loop, Region, RegionRef},
 };
@@ -416,11 +422,7 @@ impl fmt::Display for Way {
     }
 }
 
-// A region of a plan with its way, and the ways of the parts that a range of the destination cuts from it.
-//
-// A range of the destination cuts a region into parts along its last loops. The first of these loops may be shorter,
-// the others are complete. So there is a way for each number of last loops, chosen when a part first needs it, and
-// [`Way::plain`] for a part that is too short for its way.
+// A region with the ways of its parts.
 
 /// The ways of one region.
 #[derive(Clone, Debug)]

@@ -11,8 +11,8 @@ use crate::{
     cpu::{
         cost,
         kernel::{TiledTranspose, Tools},
+        scratch::Scratch,
         transpose::{Locality, RegisterTranspose},
-        workers::Scratch,
     },
     program::region::{Region, RegionRef},
 };

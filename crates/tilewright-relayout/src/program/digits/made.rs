@@ -1,5 +1,8 @@
 //! Construction of the digits of two layouts: the groups of dims, their digits, and the programs that compute source
 //! offsets from them.
+//!
+//! With index tables, one list is looked up between digits of the destination and the coordinate of the array, another between
+//! the coordinate and the source.
 
 use std::sync::Arc;
 
@@ -327,8 +330,7 @@ fn count(ops: &mut Vec<Op>, axis: &WorkingAxis, modes: &[Mode]) {
     }
 }
 
-// The digits of two layouts with index tables. One list is looked up between digits of the destination and the array's
-// coordinate, another between the coordinate and the source.
+// Digits of layouts with index tables.
 
 impl Digits {
     /// Builds the digits of a whole array; the layouts place what the tables store.

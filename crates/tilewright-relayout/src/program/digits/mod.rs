@@ -4,6 +4,9 @@
 //! Law: over all digits of the destination, each element appears once. Its offset on each side is the swizzled sum of
 //! the base and the parts of all groups. On the destination's side a part is digits times strides; on the source's side
 //! it is the result of the group's program. Where a program returns padding, there is no element.
+//!
+//! An operation is a multiplication, a division or a lookup in an index table, on a few registers. Law: an [`OffsetRun`]
+//! predicts the result of a program at each of its inputs.
 
 mod made;
 
@@ -412,10 +415,7 @@ impl Group {
     }
 }
 
-// Operations that compute an offset of the source from digits of the destination: a short program of multiplications,
-// divisions and lookups in index tables, on a few registers.
-//
-// Law: an [`OffsetRun`] predicts the result of the program at each of its inputs.
+// Operations.
 
 /// One operation on the registers of a [`Group`](crate::Group), which hold numbers ≥ 0.
 ///

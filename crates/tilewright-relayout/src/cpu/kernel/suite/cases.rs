@@ -15,8 +15,8 @@ use crate::{
             rows,
             suite::{BufferPosition, Guarded},
         },
+        scratch::Scratch,
         transpose::{Locality, RegisterTranspose},
-        workers::Scratch,
     },
     program::region::{RegionRef, for_each},
 };

@@ -11,9 +11,9 @@ use crate::{
     Elements, Extend,
     cpu::{
         kernel::suite::{BufferPosition, Guarded},
+        scratch::Scratch,
         transpose::Locality,
         way::{Terms, Way, WayKind},
-        workers::Scratch,
     },
     program::{
         region::{Loop, RegionRef, for_each},

@@ -272,8 +272,7 @@ impl TileLoop<'_> {
     }
 }
 
-// The two sides of a tile, its rows and its columns: the loops of a region that form them, and the start of each row
-// and column.
+// The two sides of a tile: the loops of a region that form them, and the start of each row and column.
 
 /// The maximal number of rows or columns of a tile: tables stay in the first-level cache.
 const MOST: u64 = 2048;
@@ -409,8 +408,8 @@ mod tests {
     use super::*;
     use crate::Elements;
     use crate::cpu::kernel::suite::some;
+    use crate::cpu::scratch::Scratch;
     use crate::cpu::transpose::Locality;
-    use crate::cpu::workers::Scratch;
 
     /// Returns the loops of a region with these extents, the outermost of the source first, whose destination has its
     /// loops in this order; `gap` unused bytes follow each outermost iteration.

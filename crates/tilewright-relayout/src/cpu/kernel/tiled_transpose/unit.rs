@@ -1,4 +1,18 @@
 //! Units of a tile, which one step moves: a square of registers, rows of long units, the whole tile, or one run.
+//!
+//! A square comes from any loops. The last squares of rows or columns begin earlier and move some elements twice. If there are
+//! fewer columns than a register has elements, registers are loaded whole and only the existing columns are written. If there
+//! are fewer rows, registers are written in part.
+//!
+//! Each register of a unit of long rows is loaded from one row. Exchanges within its lanes of 16 bytes leave some rows of one
+//! column in each lane. So a line of the source is read once, at any distance between rows. The rows of a unit equal the runs
+//! of a lane, and its columns the runs of a register. The last units begin earlier, like squares.
+//!
+//! A small tile that is contiguous in the destination moves as a whole: each written register takes its bytes from each read
+//! register, by a table.
+//!
+//! A single run is a load and a store. The store may extend beyond the end of the run if the next row of the column is written
+//! after it.
 
 use super::{
     super::{
@@ -135,11 +149,7 @@ fn whole(register: usize, run: usize, rows: &PanelSide, columns: &PanelSide) -> 
     (together && fills()).then_some(Unit::Whole { register, count })
 }
 
-// Tiles in squares of adjacent rows and columns, from any loops.
-//
-// The last squares of rows or columns begin earlier and move some elements twice. If there are fewer columns than a
-// register has elements, registers are loaded whole and only the existing columns are written. If there are fewer
-// rows, registers are written in part.
+// Squares of adjacent rows and columns.
 
 /// Tiles in squares of `N` rows and columns.
 pub(super) struct Squares<'a, const N: usize>(pub(super) TileLoop<'a>);
@@ -220,11 +230,7 @@ impl TileLoop<'_> {
     }
 }
 
-// Tiles in units of long rows. Each register is loaded from one row. Exchanges within its lanes of 16 bytes leave some rows of one
-// column in each lane. So a line of the source is read once, at any distance between rows.
-//
-// The rows of a unit equal the runs of a lane, and its columns the runs of a register. The last units of rows or columns begin
-// earlier and move some elements twice.
+// Units of long rows.
 
 /// The bytes of a lane.
 pub(super) const LANE: usize = 16;
@@ -288,8 +294,7 @@ impl TileLoop<'_> {
     }
 }
 
-// Small tiles that are contiguous in the destination, moved as a whole: each written register takes its bytes from each
-// read register, by a table.
+// Whole tiles.
 
 /// Tiles of `N` registers.
 pub(super) struct Wholes<'a, const N: usize>(pub(super) TileLoop<'a>);
@@ -331,8 +336,7 @@ impl<const N: usize> Work for Wholes<'_, N> {
     }
 }
 
-// Tiles run by run: a load and a store for each run. The store may extend beyond the run's end if the next row of the
-// column is written after it.
+// Single runs.
 
 /// The number of rows that are read at a time: their lines stay in the first-level cache.
 const TOGETHER: usize = 256;

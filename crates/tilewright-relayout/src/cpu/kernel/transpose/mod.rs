@@ -17,8 +17,8 @@ use crate::{
             isa::{Work, enter},
             prefetch::{Prefetch, Prefetches},
         },
+        scratch::Scratch,
         transpose::{Blocks, Locality, NONE, RegisterTranspose, StepBuffer, TransposeBlock},
-        workers::Scratch,
     },
     program::region::RegionRef,
 };
