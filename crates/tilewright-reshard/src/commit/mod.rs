@@ -292,13 +292,12 @@ impl Job {
         }
         let (whole, output) = (self.whole(), &self.request.output);
         self.check_free()?;
-        // Work that is damaged is not to be continued.
+        // Work that is damaged is not to be continued. If no task is done, the files need not exist yet.
         if !whole.exists() && !journal::done(&self.journals())?.is_empty() {
             self.check_promised()?;
         }
         self.check_complete()?;
         if !whole.exists() {
-            self.check_promised()?;
             self.fill(watch)?;
             // Syncing takes long, and the name may have been taken meanwhile.
             self.check_free()?;

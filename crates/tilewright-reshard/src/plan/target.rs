@@ -6,6 +6,7 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
+    ops::Range,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -47,6 +48,14 @@ pub(crate) struct File {
 #[derive(Clone, Debug, Default)]
 struct Content {
     locals: Vec<(usize, usize)>,
+    /// True if the offsets of these arrays ascend.
+    ascends: bool,
+}
+
+impl Content {
+    fn of(locals: Vec<(usize, usize)>) -> Content {
+        Content { locals, ascends: false }
+    }
 }
 
 /// The files, and the arrays in them.
@@ -150,7 +159,7 @@ fn whole(
     let text = json!({"metadata": {"total_size": total}, "weight_map": map}).to_string();
     let index = (count > 1).then(|| ("model.safetensors.index.json".to_owned(), text));
     let contents = files.into_iter().enumerate();
-    let contents = contents.map(|(file, locals)| (vec![file], Content { locals })).collect();
+    let contents = contents.map(|(file, locals)| (vec![file], Content::of(locals))).collect();
     let names = (0..count).map(name).collect();
     Ok(Output { index, ..placed(names, contents, arrays, (false, format.clone(), metadata))? })
 }
@@ -196,7 +205,7 @@ fn cut(
     let name = |file: usize| format!("shard-{:05}-model-00001-of-00001.safetensors", file + 1);
     let names = (0..files.len()).map(name).collect();
     let contents = files.into_iter().enumerate();
-    let contents = contents.map(|(file, locals)| (vec![file], Content { locals })).collect();
+    let contents = contents.map(|(file, locals)| (vec![file], Content::of(locals))).collect();
     placed(names, contents, arrays, (true, format, metadata))
 }
 
@@ -215,8 +224,7 @@ fn of_positions(
     }
     let content = |positions: Vec<usize>| {
         let nth = positions.first().copied().unwrap_or(0);
-        let locals = (0..arrays).map(|array| (array, nth)).collect();
-        (positions, Content { locals })
+        (positions, Content::of((0..arrays).map(|array| (array, nth)).collect()))
     };
     alike.into_values().map(content).collect()
 }
@@ -297,6 +305,7 @@ fn placed(
             output.header(&content, &|_| Some(Fingerprint::default()))?;
         let new: Vec<_> = notes.into_iter().filter(|note| !output.notes.contains(note)).collect();
         output.notes.extend(new);
+        content.ascends = places.is_sorted();
         let mut places: Vec<(usize, u64)> =
             content.locals.iter().map(|(array, _)| *array).zip(places).collect();
         for file in files {
@@ -339,9 +348,21 @@ impl Output {
         self.files.get(file).map_or(usize::MAX, |file| file.content)
     }
 
-    /// Returns the arrays in a file.
-    pub(crate) fn locals_of(&self, file: usize) -> &[(usize, usize)] {
-        self.contents.get(self.content_of(file)).map_or(&[], |content| &content.locals)
+    /// Returns the arrays in a range of a file; all arrays of the file if their offsets do not ascend.
+    pub(crate) fn locals_in(&self, file: usize, range: &Range<u64>) -> &[(usize, usize)] {
+        let Some(content) = self.contents.get(self.content_of(file)) else { return &[] };
+        if !content.ascends {
+            return &content.locals;
+        }
+        let begin = |array: usize| self.places.at(file, array).unwrap_or(u64::MAX);
+        let end = |&(array, nth): &(usize, usize)| {
+            let stored = self.arrays.get(array).and_then(|of| of.held.stored.get(nth));
+            let bytes = stored.and_then(|stored| stored.laid.bytes()).unwrap_or(0);
+            begin(array).saturating_add(bytes)
+        };
+        let first = content.locals.partition_point(|local| end(local) <= range.start);
+        let (_, rest) = content.locals.split_at(first);
+        rest.split_at(rest.partition_point(|(array, _)| begin(*array) < range.end)).0
     }
 
     /// Returns the bytes that belong to no tensor of the files with each content.

@@ -3,7 +3,11 @@
 //!
 //! Law: an element that is looked up was read from the place that the layout of the source has for it, and the part has its bytes
 //! at the place that the layout of the result has for it. The first, the last and some other elements of each array in a part are
-//! looked up; all of them if they are few.
+//! looked up; all of them if they are few. A part has at most 16,384 lookups. If that is less than two for each of its arrays, some
+//! arrays are skipped.
+//!
+//! An element that is not looked up is compared with the other making of the part only. So a mistake of the plan that misplaces a
+//! few elements of a large array, the same ones in both makings, may go unnoticed.
 //!
 //! ```text
 //! byte 12 of the part  =  element 3 of w in rank_1  =  (0, 7) of w  =  element 7 of w in the source, at byte 108 of its file
@@ -24,6 +28,9 @@ use crate::{
 
 /// The most elements of an array in a part that are looked up.
 const ELEMENTS: u64 = 1024;
+
+/// The most elements of a part that are looked up.
+const LOOKUPS: usize = 1 << 14;
 
 /// 2⁶⁴ divided by the golden ratio: its multiples are spread evenly.
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -50,16 +57,22 @@ pub(crate) struct Lookups<'p> {
 }
 
 impl<'p> Lookups<'p> {
-    /// Returns the elements in a range of a file of the result, which has these bytes.
+    /// Returns at most `most` elements in a range of a file of the result, which has these bytes.
     pub(crate) fn of(
         job: &Job,
-        file: usize,
-        range: &Range<u64>,
+        (file, range): (usize, &Range<u64>),
         part: &'p [u8],
+        most: usize,
     ) -> Result<Lookups<'p>, Error> {
-        let mut each = Vec::new();
-        for (array, _) in job.output.locals_of(file) {
-            of_array(job, (file, *array), range, &mut each)?;
+        let arrays = job.output.locals_in(file, range);
+        // Arrays that are skipped are spread evenly.
+        let count = arrays.len().min(most / 2);
+        let taken = (0..count).filter_map(|number| arrays.get(number * arrays.len() / count));
+        let mut each = Vec::with_capacity(most);
+        for (number, (array, _)) in taken.enumerate() {
+            // Arrays that need fewer lookups leave them to later ones.
+            let share = ((most - each.len()) / (count - number)) as u64;
+            of_array(job, (file, *array), (range, share.min(ELEMENTS)), &mut each)?;
         }
         each.sort_unstable();
         Ok(Lookups { part, each })
@@ -98,11 +111,21 @@ impl<'p> Lookups<'p> {
     }
 }
 
-/// Appends elements of a local array in a range of its file.
+/// Returns the bytes of a list of this many lookups.
+pub(crate) fn bytes(count: usize) -> u64 {
+    (count * size_of::<Lookup>()) as u64
+}
+
+/// Returns the number of lookups of a part whose list fits in these bytes.
+pub(crate) fn fitting(bytes: u64) -> usize {
+    usize::try_from(bytes).map_or(LOOKUPS, |bytes| LOOKUPS.min(bytes / size_of::<Lookup>()))
+}
+
+/// Appends at most `most` elements of a local array in a range of its file.
 fn of_array(
     job: &Job,
     (file, array): (usize, usize),
-    range: &Range<u64>,
+    (range, most): (&Range<u64>, u64),
     each: &mut Vec<Lookup>,
 ) -> Result<(), Error> {
     let (from, to) = (job.source.arrays.get(array), job.output.arrays.get(array));
@@ -113,7 +136,7 @@ fn of_array(
     let (width, len) = (u64::from(to.bits / 8).max(1), stored.laid.bytes().unwrap_or(0));
     let low = range.start.max(begin).saturating_sub(begin).div_ceil(width);
     let high = range.end.min(begin + len).saturating_sub(begin) / width;
-    for element in chosen(low..high) {
+    for element in chosen(low..high, most) {
         let Ok(Place::Element(local)) = stored.laid.layout.locate(element as i64) else { continue };
         let Some(at) = global(&to.held, nth as u64, local.as_slice()) else { continue };
         let (source, at) = stored_at(job, (from, array), &at)?;
@@ -124,16 +147,16 @@ fn of_array(
     Ok(())
 }
 
-/// Iterates over numbers of a range: the first, the last and others, or all if they are few.
-fn chosen(range: Range<u64>) -> impl Iterator<Item = u64> {
+/// Iterates over at most `most` numbers of a range: the first, the last and others, or all if they are few.
+fn chosen(range: Range<u64>, most: u64) -> impl Iterator<Item = u64> {
     let count = range.end.saturating_sub(range.start);
     let of = move |number: u64| match number {
-        _ if count <= ELEMENTS => number,
+        _ if count <= most => number,
         0 => 0,
         1 => count - 1,
         _ => number.wrapping_mul(SPREAD) % count,
     };
-    (0..count.min(ELEMENTS)).map(move |number| range.start + of(number))
+    (0..count.min(most)).map(move |number| range.start + of(number))
 }
 
 /// Returns the index in the whole array of an element of the local array of this number.
@@ -223,7 +246,7 @@ mod tests {
         let range = part.start as u64..part.end as u64;
         let mut bytes = own[part].to_vec();
         let is_right = |bytes: &[u8]| {
-            let mut lookups = Lookups::of(job, file, &range, bytes).unwrap();
+            let mut lookups = Lookups::of(job, (file, &range), bytes, LOOKUPS).unwrap();
             assert!(lookups.each.is_empty() || lookups.check(job).is_err(), "not read");
             // In two readings.
             lookups.see(0, 0, &source[..200]);
@@ -231,7 +254,7 @@ mod tests {
             lookups.check(job).is_ok()
         };
         assert!(is_right(&bytes));
-        let each = Lookups::of(job, file, &range, &bytes).unwrap().each;
+        let each = Lookups::of(job, (file, &range), &bytes, LOOKUPS).unwrap().each;
         for Lookup { to, width, .. } in &each {
             for byte in *to..to + width {
                 bytes[byte] ^= 1;
@@ -242,10 +265,50 @@ mod tests {
         each.len()
     }
 
+    /// A part with many small arrays has a bounded number of lookups: each array has its ends, if the limit allows.
+    #[test]
+    fn lookups_of_a_part_are_bounded() {
+        let folder = tilewright_testing::folder();
+        let (count, each) = (300u64, 10u64);
+        let entry = |array: u64| {
+            let at = array * each;
+            format!(
+                r#""t{array:03}":{{"dtype":"U8","shape":[{each}],"data_offsets":[{at},{}]}}"#,
+                at + each
+            )
+        };
+        let header = format!("{{{}}}", (0..count).map(entry).collect::<Vec<_>>().join(","));
+        let length = (header.len() as u64).to_le_bytes();
+        let data = vec![1; (count * each) as usize];
+        let input = folder.path().join("in.safetensors");
+        fs::write(&input, [&length[..], header.as_bytes(), &data].concat()).unwrap();
+        let out = folder.path().join("out.safetensors");
+        let job = Job::prepare(Request::new(&input, &out)).unwrap();
+        let end = job.output.files[0].bytes;
+        let (all, begin) = (0..end, end - count * each);
+        let found = |range: &Range<u64>, most: usize| {
+            let lookups = Lookups::of(&job, (0, range), &[], most).unwrap();
+            assert!(lookups.each.len() <= most && lookups.each.capacity() == most);
+            let arrays: std::collections::BTreeSet<_> =
+                lookups.each.iter().map(|lookup| lookup.array).collect();
+            (lookups.each.len(), arrays.len())
+        };
+        assert_eq!(found(&all, LOOKUPS), (3000, 300));
+        assert_eq!(found(&all, 600), (600, 300));
+        assert_eq!(found(&all, 100), (100, 50));
+        assert_eq!(found(&all, 0), (0, 0));
+        // Only the arrays of the range share the limit.
+        assert_eq!(found(&(begin + 15..begin + 45), 100), (30, 4));
+        assert_eq!(job.output.locals_in(0, &(begin + 15..begin + 45)).len(), 4);
+        assert!(job.output.locals_in(0, &(0..begin)).is_empty());
+        assert_eq!(fitting(u64::MAX), LOOKUPS);
+        assert!(bytes(fitting(1 << 11)) <= 1 << 11);
+    }
+
     #[test]
     fn chosen_numbers_are_all_or_some_with_both_ends() {
         for count in [0, 1, 2, ELEMENTS - 1, ELEMENTS, ELEMENTS + 1, 1 << 40] {
-            let mut all: Vec<u64> = chosen(7..7 + count).collect();
+            let mut all: Vec<u64> = chosen(7..7 + count, ELEMENTS).collect();
             assert_eq!(all.len() as u64, count.min(ELEMENTS));
             all.sort_unstable();
             all.dedup();

@@ -31,7 +31,11 @@ use crate::{
         parts::{FileParts, Sent, StoreTask},
         target::Patches,
     },
-    run::{JobSide, RunState, Worker, absent, failure, lookups::Lookups, moves},
+    run::{
+        JobSide, RunState, Worker, absent, failure,
+        lookups::{self, Lookups},
+        moves,
+    },
 };
 
 /// The number of bytes of parts after which an object of the journal is written.
@@ -56,17 +60,24 @@ impl Job {
         parts.bytes.saturating_add(self.memory_beside())
     }
 
-    /// Returns the memory of the buffers of a part, of the pieces in which it is made again, and of those of a copy.
+    /// Returns the memory of the buffers of a part, of the pieces in which it is made again, of the list of its lookups, and of the
+    /// buffers of a copy.
     fn memory_beside(&self) -> u64 {
         let copied = self.source.arrays.iter().any(|array| array.held.replicated() > 0);
         let copies = if copied { self.compared_at_once() } else { 0 };
-        let again = if self.request.verified { self.again_at_once() } else { 0 };
-        2 * self.buffers() + again + copies
+        let again = self.again_at_once() + lookups::bytes(self.lookups_of_part());
+        let verified = if self.request.verified { again } else { 0 };
+        2 * self.buffers() + verified + copies
     }
 
     /// Returns the bytes of a part that are made again at once.
     fn again_at_once(&self) -> u64 {
         self.buffers().next_multiple_of(1 << 16)
+    }
+
+    /// Returns the most elements of a part that are looked up: their list takes at most a quarter of a buffer.
+    fn lookups_of_part(&self) -> usize {
+        lookups::fitting(self.buffers() / 4)
     }
 
     /// Returns an error if a part and its buffers do not fit in memory.
@@ -238,7 +249,7 @@ impl<'j> Sender<'j> {
         }
         let mover = Mover::new(budget, self.job.buffers());
         let mut buffers = PartBuffers { mover, budget, copy: None, lookups };
-        for (array, _) in self.job.output.locals_of(file) {
+        for (array, _) in self.job.output.locals_in(file, range) {
             self.local(&mut buffers, (file, *array), range, &mut out)?;
         }
         Ok((out, held))
@@ -254,7 +265,10 @@ impl<'j> Sender<'j> {
         bytes: &[u8],
     ) -> Result<(), Error> {
         let step = self.job.again_at_once();
-        let mut lookups = Lookups::of(self.job, file, range, bytes)?;
+        let most = self.job.lookups_of_part();
+        let list = budget.reserve(lookups::bytes(most));
+        let _list = list.map_err(|error| Error::new("memory", error.to_string()))?;
+        let mut lookups = Lookups::of(self.job, (file, range), bytes, most)?;
         let mut at = range.start;
         while at < range.end {
             let piece = at..range.end.min(at + step);
