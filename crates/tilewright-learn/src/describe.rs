@@ -4,9 +4,9 @@ use crate::{
     Description, Error, MapTerm, Origin, Sources, TermAxis, ZERO,
     description::walk,
     dims::shape,
-    family::{Families, Family},
     fit::{Places, Points, in_order},
     plane::{Plane, Sorted, by_edges},
+    source::{Families, Family},
     term, xor,
 };
 

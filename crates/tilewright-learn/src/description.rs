@@ -3,7 +3,7 @@
 use crate::{
     COMPUTED, CONSTANT, Error, MapDigit, MapSource, MapTerm, Origin, Sources, TermAxis, TermPart,
     ZERO,
-    family::{Families, split},
+    source::{Families, split},
     term,
 };
 

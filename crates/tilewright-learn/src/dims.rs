@@ -5,7 +5,7 @@ use tilewright_core::{Layout, Mode, TensorLayout};
 
 use crate::{
     Description, MapDigit, MapTerm, Origin, TermAxis,
-    family::{Families, Family},
+    source::{Families, Family},
 };
 
 /// The indices of one dim of the source, for each index of a term.

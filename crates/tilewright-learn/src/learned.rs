@@ -97,7 +97,7 @@ pub struct Unexplained {
 /// # Ok::<(), tilewright_learn::Error>(())
 /// ```
 #[must_use]
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Learned {
     /// The sources, in the order of those of each description.
     pub sources: Vec<NamedArray>,

@@ -37,7 +37,6 @@ mod decode;
 mod describe;
 mod description;
 mod dims;
-mod family;
 mod fit;
 mod learned;
 mod places;

@@ -2,7 +2,7 @@
 
 use crate::{
     Error,
-    family::{Families, Family},
+    source::{Families, Family},
 };
 
 /// One factor of an index: a number below `extent`, and what each of its steps adds on both sides.

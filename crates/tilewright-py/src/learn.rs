@@ -321,7 +321,7 @@ fn staged(
 }
 
 /// Returns the predicted plan for a checkpoint as JSON, and its formulas. Sizes that are not given are those of the plans, and of
-/// ``config.json`` in the checkpoint's folder.
+/// ``config.json`` in the checkpoint's folder. Sizes that are given without ``tp`` have the ranks of the plan, and ``ranks``.
 #[pyfunction]
 #[pyo3(name = "_predicted_plan", signature = (plans, model, sizes, ranks, /))]
 fn predicted_plan(
@@ -335,10 +335,11 @@ fn predicted_plan(
         let mut known = Vec::new();
         for (text, own) in plans {
             let (sizes, plan) = learn::sized_plan(text.as_bytes())?;
+            let own = own.map(|own| ranked(own, learn::ranks(&plan) as u64));
             known.push((own.unwrap_or(sizes), plan));
         }
         let sizes = match sizes {
-            Some(sizes) => sizes,
+            Some(sizes) => ranked(sizes, ranks),
             None => learn::config_sizes(&model, ranks)?.unwrap_or_default(),
         };
         let input = tilewright::files::open(&model, &tilewright::files::Reading::default())?;
@@ -346,6 +347,12 @@ fn predicted_plan(
     });
     let predicted = predicted.raised()?;
     Ok((predicted.to_json().to_string(), predicted.formulas))
+}
+
+/// Returns sizes with the number of ranks, if they lack it.
+fn ranked(mut sizes: NamedSizes, ranks: u64) -> NamedSizes {
+    let _ = sizes.entry("tp".to_owned()).or_insert(ranks);
+    sizes
 }
 
 /// Compares a predicted plan with one load. Returns the plan as JSON, or a sentence about the first difference.
@@ -359,11 +366,10 @@ fn confirmed_plan(
 ) -> PyResult<(Option<String>, Option<String>)> {
     let found = py.detach(|| {
         let predicted = Predicted::from_bytes(text.as_bytes())?;
-        let plan = predicted.plan.clone();
         let input = tilewright::files::open(&model, &tilewright::files::Reading::default())?;
-        Ok::<_, tilewright::Error>(match learn::confirm(predicted, &input, &dump)? {
-            Ok(plan) => (Some(learn::to_json(&plan).to_string()), None),
-            Err(found) => (None, Some(learn::differs(&plan, &found))),
+        Ok::<_, tilewright::Error>(match learn::confirm(predicted.clone(), &input, &dump)? {
+            Ok(_) => (Some(predicted.learned_json().to_string()), None),
+            Err(found) => (None, Some(learn::differs(&predicted.plan, &found))),
         })
     });
     found.raised()

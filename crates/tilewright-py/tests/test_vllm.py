@@ -51,3 +51,19 @@ def test_memory_is_by_storage_and_in_order() -> None:
     assert found["turned"].flatten().tolist() == list(range(6))
     found["turned"].fill_(7)
     assert module.turned.unique().tolist() == [7]
+
+
+def test_what_attention_packed_is_found_beside_the_parameters() -> None:
+    torch = pytest.importorskip("torch")
+    model = torch.nn.Module()
+    model.mla, model.plain, model.reference = torch.nn.Module(), torch.nn.Module(), torch.nn.Module()
+    half = torch.arange(24.0).reshape(2, 3, 4)
+    model.mla.impl = types.SimpleNamespace(_w_uk_packed=half.transpose(1, 2), _w_uv_packed=half + 24, _w_scale=None)
+    model.reference.impl = types.SimpleNamespace(_w_uk_packed=None)
+    found = tilewright.vllm._attention(model)
+    assert {name: tuple(tensor.shape) for name, tensor in found.items()} == {
+        "mla.impl._w_uk_packed": (2, 3, 4),
+        "mla.impl._w_uv_packed": (2, 3, 4),
+    }
+    half.zero_()
+    assert found["mla.impl._w_uk_packed"].flatten().tolist() == list(range(24))

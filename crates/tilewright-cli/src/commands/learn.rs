@@ -160,16 +160,17 @@ fn confirm(args: &LearnConfirm, out: &mut Output) -> Result<ExitCode, Failure> {
     let bytes = files::bytes(&args.predicted, plan::LONGEST)?;
     let about = |error: Error| error.about(&args.predicted.display().to_string());
     let predicted = Predicted::from_bytes(&bytes).map_err(about)?;
-    let (plan, input) = (predicted.plan.clone(), files::open(&args.model, &Reading::default())?);
-    let (said, code) = match learn::confirm(predicted, &input, &args.dump)? {
+    let input = files::open(&args.model, &Reading::default())?;
+    let (said, code) = match learn::confirm(predicted.clone(), &input, &args.dump)? {
         Ok(_) => {
-            save(&learn::to_json(&plan), &args.output)?;
+            save(&predicted.learned_json(), &args.output)?;
             (None, ExitCode::SUCCESS)
         }
-        Err(found) => (Some(learn::differs(&plan, &found)), ExitCode::NO),
+        Err(found) => (Some(learn::differs(&predicted.plan, &found)), ExitCode::NO),
     };
-    let written = args.output.display().to_string();
-    let text = said.clone().unwrap_or_else(|| format!("{written}: the load agrees"));
+    let written = args.output.display();
+    let agrees = "the load agrees; elements of equal values, such as zeros, are not told apart";
+    let text = said.clone().unwrap_or_else(|| format!("{written}: {agrees}"));
     out.answer(&format!("{text}\n"), json!({ "agrees": said.is_none(), "differs": said }))?;
     Ok(code)
 }

@@ -345,7 +345,8 @@ class LoaderPlan:
         :param plans: files that ``learn read -o PLAN`` wrote; they name the sizes that ``config.json`` has
         :param model: the checkpoint, of which names, types and extents are read, and the sizes in ``config.json`` of its folder
         :param ranks: the number of ranks, which is the size ``tp``
-        :param sizes: the sizes of each plan and, as the last, of the model, instead of those in files
+        :param sizes: the sizes of each plan and, as the last, of the model, instead of those in files; without ``tp``, it is the
+            number of ranks of the plan, and ``ranks`` for the model
 
         >>> import numpy as np, tempfile
         >>> import tilewright as tw
@@ -368,6 +369,8 @@ class LoaderPlan:
         if sizes is not None and len(sizes) != len(texts) + 1:
             said = f"sizes= has {len(sizes)} entries, and needs {len(texts) + 1}: one for each plan, and that of the model"
             raise _errors.make("arguments", said, None, None)
+        if sizes is not None and ranks not in (1, sizes[-1].get("tp", ranks)):
+            raise _errors.make("arguments", f"ranks={ranks}, and sizes= has tp={sizes[-1]['tp']}", None, None)
         own = [None] * len(texts) if sizes is None else [dict(one) for one in sizes[:-1]]
         last = None if sizes is None else dict(sizes[-1])
         text, formulas = _tilewright._predicted_plan(list(zip(texts, own)), os.fspath(model), last, ranks)
@@ -391,6 +394,8 @@ class PredictedPlan:
         self, checkpoint: str | os.PathLike[str], dump: str | os.PathLike[str], path: str | os.PathLike[str]
     ) -> LoaderPlan:
         """Compares the plan with one load in every bit, writes it to ``path`` as a learned one, and returns it.
+
+        Elements of equal values, such as zeros, are not told apart: a checkpoint of random values confirms the most.
 
         :param checkpoint: what was loaded
         :param dump: a folder with a file for each rank, as ``learn read`` takes it: what the engine had then

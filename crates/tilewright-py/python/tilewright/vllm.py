@@ -58,7 +58,7 @@ def dump(
     ``learn make`` makes the probe from a folder with ``config.json``. The result has a folder for each checkpoint with a file for
     each rank, as ``learn read`` takes it. The other ranks do not exist: the process group is torch's fake one.
 
-    :param packed: a second folder, for what the parameters hold after vLLM packed them, with the memory of oneDNN
+    :param packed: a second folder, for what the parameters hold after vLLM packed them, with the memory of oneDNN and of MLA on AMX
     :param ranks: the ranks to load; all unless given
     :param engine: further arguments of vLLM's ``EngineArgs``, such as ``dtype``
     :raises UnsupportedError: a version of vLLM that this module does not know
@@ -277,7 +277,27 @@ def _load(config: Any, folder: str, packed: bool) -> tuple[dict[str, Any], dict[
         from tilewright import _onednn
 
         after.update(_onednn.packed(model, before))
+        after.update(_attention(model))
     return before, after
+
+
+#: The attributes of an attention backend that hold weights packed for AMX.
+_PACKED_BY_ATTENTION = ("_w_uk_packed", "_w_uv_packed")
+
+
+def _attention(model: Any) -> dict[str, Any]:
+    """The weights that MLA's backend packed for AMX, by the paths of their attributes.
+
+    With AMX the halves of ``kv_b_proj.weight`` are held by the backend, which is no module, and the parameter is emptied.
+    """
+    found = {}
+    for prefix, module in model.named_modules():
+        backend = getattr(module, "impl", None)
+        for name in _PACKED_BY_ATTENTION:
+            tensor = getattr(backend, name, None)
+            if tensor is not None:
+                found[f"{prefix}.impl.{name}"] = _in_order(tensor).clone()
+    return found
 
 
 def register() -> None:

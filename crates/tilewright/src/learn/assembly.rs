@@ -86,20 +86,52 @@ impl Moved {
         Some(made)
     }
 
-    /// Calls `each` with boxes of the elements whose places are in a range and whose steps in the source are positive.
-    fn within(self, range: (i64, i64), each: &mut dyn FnMut(Moved) -> bool) -> bool {
+    /// Calls `each` with boxes of the elements whose places are in a range. If `forward`, their steps in the source are positive.
+    fn within(self, range: (i64, i64), forward: bool, each: &mut dyn FnMut(Moved) -> bool) -> bool {
         let last =
             self.at + self.digits.iter().map(|d| (d.extent as i64 - 1) * d.result).sum::<i64>();
         if last < range.0 || self.at >= range.1 {
             return true;
         }
-        let backward = self.digits.iter().position(|digit| digit.source < 0);
-        let crosses = self.at < range.0 || last >= range.1;
-        let widest = || (0..self.digits.len()).max_by_key(|k| self.digits[*k].result);
-        match backward.or_else(|| if crosses { widest() } else { None }) {
-            None => each(self),
-            Some(number) => self.split(number).all(|one| one.within(range, each)),
+        if let Some(number) = self.digits.iter().position(|digit| forward && digit.source < 0) {
+            return self.split(number).all(|one| one.within(range, forward, each));
         }
+        let widest = (0..self.digits.len()).max_by_key(|k| self.digits[*k].result);
+        match widest.filter(|_| self.at < range.0 || last >= range.1) {
+            None => each(self),
+            Some(number) => self.cut_at((number, last), range, forward, each),
+        }
+    }
+
+    /// Calls `each` with boxes of a box that crosses the border of a range, cut by one digit: the values that are inside as a whole
+    /// are one box. `last` is the last place of the box.
+    fn cut_at(
+        self,
+        (number, last): (usize, i64),
+        range: (i64, i64),
+        forward: bool,
+        each: &mut dyn FnMut(Moved) -> bool,
+    ) -> bool {
+        let digit = self.digits[number];
+        let extent = digit.extent as i64;
+        let inner = last - self.at - (extent - 1) * digit.result;
+        // The first value whose box begins at a place or after it.
+        let from = |place: i64| {
+            let steps = place - self.at + digit.result - 1;
+            steps.div_euclid(digit.result).clamp(0, extent)
+        };
+        let (first, end) = (from(range.0), from(range.1 - inner).max(from(range.0)));
+        let of = |x: i64, count: i64| {
+            let mut one = self.clone();
+            one.offset += x * digit.source;
+            one.at += x * digit.result;
+            one.digits[number].extent = count as u64;
+            one.digits.retain(|digit| digit.extent > 1);
+            one
+        };
+        let whole = first == end || each(of(first, end - first));
+        let mut crossing = (from(range.0 - inner)..first).chain(end..from(range.1));
+        whole && crossing.all(|x| of(x, 1).within(range, forward, each))
     }
 
     /// Returns the box as a part of a term.
@@ -157,14 +189,14 @@ impl Moved {
     }
 }
 
-/// Returns the boxes of a result at one rank, with places from 0.
+/// Returns the boxes of a result at one rank, with places from 0. Their steps in the source have both signs.
 pub(super) fn all_moves(result: &OfRank<'_>) -> Result<Vec<Moved>, Error> {
-    boxes(result, usize::MAX).map(|found| found.0)
+    boxes(result, usize::MAX, false).map(|found| found.0)
 }
 
-/// Returns the boxes of a result at one rank, with places from 0, for a conversion, which refuses very many.
+/// Returns the boxes of a result at one rank, with places from 0 and positive steps, for a conversion, which refuses very many.
 pub(super) fn moves(result: &OfRank<'_>) -> Result<Vec<Moved>, Error> {
-    let (all, is_whole) = boxes(result, MOST_PARTS)?;
+    let (all, is_whole) = boxes(result, MOST_PARTS, true)?;
     if !is_whole {
         let name = &result.learnt.tensor.name;
         let said = format!("{name} has more than {MOST_PARTS} parts; convert moves boxes");
@@ -174,12 +206,12 @@ pub(super) fn moves(result: &OfRank<'_>) -> Result<Vec<Moved>, Error> {
 }
 
 /// Returns the first boxes of a result at one rank, and whether these are all.
-fn boxes(result: &OfRank<'_>, most: usize) -> Result<(Vec<Moved>, bool), Error> {
+fn boxes(result: &OfRank<'_>, most: usize, forward: bool) -> Result<(Vec<Moved>, bool), Error> {
     let (mut all, range) = (Vec::new(), (result.from, result.from + result.size));
     let mut too_many = false;
     result.learnt.description.parts(&mut |part| {
         if let Some(moved) = Moved::of(part) {
-            too_many |= !moved.within(range, &mut |one| {
+            too_many |= !moved.within(range, forward, &mut |one| {
                 all.push(Moved { at: one.at - range.0, ..one });
                 all.len() <= most
             });
@@ -459,4 +491,42 @@ pub fn not_carried(learned: &Learned) -> Result<Vec<&str>, Error> {
     }
     let names = learned.sources.iter().zip(carried).filter(|(_, carried)| !carried);
     Ok(names.map(|(source, _)| &*source.name).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The boxes of a range hold its elements once, and a run over the border of two ranks is one box in each.
+    #[test]
+    fn boxes_are_cut_at_the_borders_of_ranks() {
+        let digit = |extent, source, result| MapDigit { extent, source, result };
+        let boxes = [
+            (vec![digit(24, 1, 1)], 1),
+            (vec![digit(3, 1, 1), digit(8, 5, 3)], 3),
+            (vec![digit(3, 8, 1), digit(8, 1, 4)], 3),
+            (vec![digit(12, -1, 2), digit(2, 40, 1)], 24),
+            (vec![], 1),
+        ];
+        for (digits, most) in boxes {
+            let whole = Moved { source: 0, offset: 50, at: 2, digits };
+            for from in 0..36 {
+                for to in from..36 {
+                    let mut want = Vec::new();
+                    whole.each(&mut |element, place| want.push((element, place)));
+                    want.retain(|(_, place)| (from..to).contains(place));
+                    let (mut found, mut count) = (Vec::new(), 0);
+                    let all = whole.clone().within((from, to), true, &mut |one| {
+                        one.each(&mut |element, place| found.push((element, place)));
+                        count += 1;
+                        true
+                    });
+                    want.sort_unstable();
+                    found.sort_unstable();
+                    assert!(all && found == want, "{whole:?} {from} {to}: {found:?}");
+                    assert!(count <= most, "{whole:?} {from} {to}: {count} boxes");
+                }
+            }
+        }
+    }
 }

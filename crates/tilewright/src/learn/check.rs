@@ -69,7 +69,7 @@ pub fn check(
     memory: &[(usize, RankMemory<'_>)],
 ) -> Result<Option<Unlike>, Error> {
     let places = sources(learned, input)?;
-    explained(learned)?;
+    explained(learned, "compared")?;
     known_ranks(learned, memory.iter().map(|(rank, _)| *rank))?;
     let held = held(learned, memory)?;
     let tensors: Vec<_> = input.tensors().iter().chain(input.tied().map(|tied| tied.1)).collect();
@@ -97,13 +97,15 @@ pub fn check(
     Ok(None)
 }
 
-/// Refuses plans that do not say what all of memory is.
-fn explained(learned: &Learned) -> Result<(), Error> {
+/// Refuses plans that do not say what all of memory is, so it cannot be `used`: compared, or written.
+pub(super) fn explained(learned: &Learned, used: &str) -> Result<(), Error> {
     let Some(partial) = learned.results.iter().find(|learnt| learnt.unexplained.is_some()) else {
         return Ok(());
     };
-    let said = "has elements that are not explained, so memory cannot be compared; learn it whole";
-    Err(Error::unsupported(format!("{} {said}", partial.tensor.name)))
+    let name = &partial.tensor.name;
+    Err(Error::unsupported(format!(
+        "{name} has elements that are not explained, so memory cannot be {used}; learn it whole"
+    )))
 }
 
 /// Refuses ranks that the plan has not, or that are given twice.

@@ -343,7 +343,7 @@ fn known(value: &Value, table: &str, keys: &[&str]) -> Result<(), Error> {
     }
 }
 
-/// Returns the tables of a list, which a plan without any may lack.
+/// Returns the values of a list, which a plan without any may lack.
 fn list<'a>(value: &'a Value, key: &str) -> Result<&'a [Value], Error> {
     match &value[key] {
         Value::Null => Ok(&[]),
@@ -391,7 +391,7 @@ fn learnt(
     let description =
         Description::of(size, numbered.clone(), terms.collect::<Result<_, Error>>()?, rest)?;
     let mut constants = Constants::default();
-    for run in value["constants"].as_array().into_iter().flatten() {
+    for run in list(value, "constants")? {
         let run = numbers(run, "constants", natural)?;
         let [bits, count] = run[..] else { return Err(corrupt("constants")) };
         if count > size {
@@ -472,9 +472,10 @@ fn term(value: &Value, sources: &Sources) -> Result<MapTerm, Error> {
     known(value, "a term", &["pattern", "source", "other", "offset", "at", "axes", "xor"])?;
     let number = |key: &str| value[key].as_i64().ok_or_else(|| corrupt(key));
     let place = |name: &str| sources.list().iter().position(|source| source.name == name);
-    let from = match value["source"].as_str() {
-        Some(name) => place(name).map(Origin::Source),
-        None => origin(&value["other"]),
+    let from = match (&value["source"], &value["other"]) {
+        (Value::String(name), Value::Null) => place(name).map(Origin::Source),
+        (Value::Null, other) => origin(other),
+        (_, _) => None,
     };
     let pair = |value: &Value| {
         let pair = numbers(value, "xor", Value::as_u64)?;
@@ -488,12 +489,7 @@ fn term(value: &Value, sources: &Sources) -> Result<MapTerm, Error> {
         offset: number("offset")?,
         at: number("at")?,
         axes: array(value, "axes")?.iter().map(axis).collect::<Result<_, Error>>()?,
-        xor: value["xor"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .map(pair)
-            .collect::<Result<_, Error>>()?,
+        xor: list(value, "xor")?.iter().map(pair).collect::<Result<_, Error>>()?,
     })
 }
 

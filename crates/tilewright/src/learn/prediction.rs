@@ -71,15 +71,17 @@ fn in_order(model: &Input, plan: &Learned) -> Result<Vec<NamedArray>, Error> {
 }
 
 /// Returns a predicted plan as a learned one, if the dump of one load agrees with it; else the first difference. `model` is the
-/// checkpoint that was loaded, and `dump` a folder with a file for each rank.
+/// checkpoint that was loaded, and `dump` a folder with a file for each rank. Elements of equal values, such as zeros, are not told
+/// apart: a checkpoint of random values confirms the most.
 ///
 /// # Errors
-/// Those of reading; [mismatch](Error::is_mismatch) if the checkpoint or the dump has not the tensors of the plan at their sizes.
+/// Those of reading; [mismatch](Error::is_mismatch) if the checkpoint has not the tensors of the plan at their sizes, or if the dump
+/// has other arrays than the plan.
 ///
 /// ```
 /// use tilewright::{files::{Reading, open}, learn::{Learned, Predicted, confirm}};
 /// let model = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
-/// let predicted = Predicted { plan: Learned { sources: vec![], results: vec![] }, formulas: vec![] };
+/// let predicted = Predicted { plan: Learned { sources: vec![], results: vec![] }, ..Predicted::default() };
 /// let nowhere = std::path::Path::new("nowhere");
 /// assert!(confirm(predicted, &open(model, &Reading::default())?, nowhere).unwrap_err().is_mismatch());
 /// # Ok::<(), tilewright::Error>(())
@@ -101,16 +103,22 @@ pub fn confirm(
 /// file.
 ///
 /// # Errors
-/// Those of reading; [corrupt](Error::is_corrupt) if the file is not JSON.
+/// Those of reading; [corrupt](Error::is_corrupt) if the file is not JSON; [unsupported](Error::is_unsupported) for a URL.
 ///
 /// ```
 /// let folder = tempfile::tempdir().unwrap();
 /// std::fs::write(folder.path().join("config.json"), r#"{"hidden_size": 64, "dtype": "bfloat16"}"#).unwrap();
 /// let sizes = tilewright::learn::config_sizes(folder.path(), 2)?.unwrap();
 /// assert!(sizes.into_iter().eq([("hidden_size".to_owned(), 64), ("tp".to_owned(), 2)]));
+/// let url = std::path::Path::new("https://example.org/model.safetensors");
+/// assert!(tilewright::learn::config_sizes(url, 2).unwrap_err().is_unsupported());
 /// # Ok::<(), tilewright::Error>(())
 /// ```
 pub fn config_sizes(model: &Path, ranks: u64) -> Result<Option<NamedSizes>, Error> {
+    if model.to_string_lossy().contains("://") && !model.exists() {
+        let said = "the sizes are in config.json of a folder on this machine; name such a folder";
+        return Err(Error::unsupported(format!("{}: {said}", model.display())));
+    }
     let folder = if model.is_file() { model.parent() } else { Some(model) };
     let path = folder.unwrap_or(model).join("config.json");
     if !path.is_file() {

@@ -4,7 +4,7 @@
 //! its arrays are written to a folder with the same names, one file for each rank. [`Probe::learn`] reads them.
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     fs,
     path::{Path, PathBuf},
 };
@@ -294,17 +294,32 @@ fn about(path: &Path, error: std::io::Error) -> Error {
     Error::from(error).about(&path.display().to_string())
 }
 
-/// Returns the bytes of the results in the dump of a load.
+/// Returns the bytes of the results in the dump of a load, which has these results and no others.
 pub(super) fn results(learned: &Learned, folder: &Path) -> Result<Vec<Vec<u8>>, Error> {
     let dump = Dump::open(folder)?;
-    let own = dump.results();
-    let bytes = |learnt: &LearnedResult| {
-        let name = &learnt.tensor.name;
-        let found = own.iter().find(|result| result.tensor().name == *name);
-        let lacks = || Error::mismatch(format!("the dump in {} lacks {name}", folder.display()));
-        dump.bytes(found.ok_or_else(lacks)?)
-    };
-    learned.results.iter().map(bytes).collect()
+    let path = folder.display();
+    let mut own: HashMap<String, DumpResult> =
+        dump.results().into_iter().map(|result| (result.tensor().name, result)).collect();
+    let mut found = Vec::new();
+    for LearnedResult { tensor: want, .. } in &learned.results {
+        let name = &want.name;
+        let lacks = || Error::mismatch(format!("the dump in {path} lacks {name}"));
+        let result = own.remove(name).ok_or_else(lacks)?;
+        let tensor = result.tensor();
+        if tensor != *want {
+            return Err(Error::mismatch(format!(
+                "{name} is {}{:?} in the dump in {path}, and {}{:?} in the plan",
+                tensor.dtype, tensor.extents, want.dtype, want.extents
+            )));
+        }
+        found.push(result);
+    }
+    if let Some(name) = own.keys().min() {
+        return Err(Error::mismatch(format!(
+            "the dump in {path} has {name}, which the plan lacks; dump the arrays of the plan"
+        )));
+    }
+    found.iter().map(|result| dump.bytes(result)).collect()
 }
 
 /// Returns the bytes of a tensor that is kept.

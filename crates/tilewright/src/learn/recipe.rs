@@ -150,7 +150,6 @@ fn rule(learnt: &LearnedResult) -> Option<String> {
     let mut kinds = 1;
     let mut stride = size as i64;
     for (dim, extent) in extents.iter().enumerate() {
-        let outer = stride;
         stride /= *extent as i64;
         if rank_step == Some(stride) && dim == 0 {
             for (names, digits) in names.iter_mut().zip(&all) {
@@ -158,31 +157,16 @@ fn rule(learnt: &LearnedResult) -> Option<String> {
             }
             continue;
         }
-        let parts: Vec<DimPart> = terms
-            .iter()
-            .zip(&all)
-            .map(|(term, digits)| part(term, digits, stride, outer))
-            .collect();
-        let distinct: BTreeSet<&DimPart> = parts.iter().collect();
-        let distinct: Vec<&DimPart> = distinct.into_iter().collect();
-        kinds *= distinct.len();
-        let mut known = Names::new();
-        let list: Vec<(usize, DimPart)> =
-            distinct.iter().map(|part| (*part).clone()).enumerate().collect();
         let letter = char::from(b'a' + u8::try_from(extents.len() - dim).ok().filter(|k| *k < 24)?);
-        texts.push(sum(&list, *extent as i64, letter, &mut known)?);
-        for (term, part) in parts.iter().enumerate() {
-            let number = distinct.iter().position(|other| *other == part)?;
-            let of_dim = |digit: &&MapDigit| digit.result >= stride && digit.result < outer;
-            for digit in all[term].iter().filter(of_dim) {
-                let name = known.get(&(number, digit.result / stride))?;
-                names[term].push((*digit, name.clone()));
-            }
-            if let Some(name) = known.get(&(number, 0)) {
-                let one = MapDigit { extent: 1, source: 0, result: 0 };
-                names[term].push((one, name.clone()));
-            }
-        }
+        let parts = Vec::from_iter(
+            terms
+                .iter()
+                .zip(&all)
+                .map(|(term, digits)| part(term, digits, stride, stride * *extent as i64)),
+        );
+        let (text, distinct) = side(&parts, &all, (*extent as i64, stride), letter, &mut names)?;
+        texts.push(text);
+        kinds *= distinct;
     }
     if kinds != terms.len() {
         return None;
@@ -193,6 +177,33 @@ fn rule(learnt: &LearnedResult) -> Option<String> {
     let (name, copies) = named(&learnt.tensor, rank_step, &all);
     let to = quoted(&format!("{name} : {}", texts.join(" ")));
     Some(format!("[[map]]\nfrom = [{from}]\nto = {to}\n{copies}"))
+}
+
+/// Returns the text of one dim of a result and how many of the terms' parts of it differ, and adds the names of its digits.
+fn side(
+    parts: &[DimPart],
+    all: &[Vec<MapDigit>],
+    (extent, stride): (i64, i64),
+    letter: char,
+    names: &mut [Vec<(MapDigit, String)>],
+) -> Option<(String, usize)> {
+    let distinct: BTreeSet<&DimPart> = parts.iter().collect();
+    let list: Vec<(usize, DimPart)> = distinct.into_iter().cloned().enumerate().collect();
+    let mut known = Names::new();
+    let text = sum(&list, extent, letter, &mut known)?;
+    for ((part, digits), names) in parts.iter().zip(all).zip(names) {
+        let number = list.iter().position(|(_, other)| other == part)?;
+        let of_dim = |digit: &&MapDigit| digit.result >= stride && digit.result < stride * extent;
+        for digit in digits.iter().filter(of_dim) {
+            let name = known.get(&(number, digit.result / stride))?;
+            names.push((*digit, name.clone()));
+        }
+        if let Some(name) = known.get(&(number, 0)) {
+            let one = MapDigit { extent: 1, source: 0, result: 0 };
+            names.push((one, name.clone()));
+        }
+    }
+    Some((text, list.len()))
 }
 
 /// Returns the digit of the rank among the digits of a term, if it is one digit.

@@ -8,7 +8,7 @@ use tilewright_learn::{Chosen, Code, Error, Learned};
 
 use super::{
     assembly::{OfRank, all_moves, of_rank},
-    check::known_ranks,
+    check::{explained, known_ranks},
 };
 
 /// Arrays of a rank that are changed in place: the bytes of each in storage order.
@@ -46,7 +46,7 @@ impl LiveArrays for HashMap<String, Vec<u8>> {
 /// # Errors
 /// [mismatch](Error::is_mismatch) if the plan lacks the tensor or a rank, memory an array or a byte of one, or if there are more
 /// elements than values; [out-of-range](Error::is_out_of_range) for an element beyond the tensor; [unsupported](Error::is_unsupported)
-/// for elements below a byte.
+/// for elements below a byte, and for a plan with elements that are not explained: they may be computed from the tensor.
 ///
 /// ```
 /// use std::collections::HashMap;
@@ -77,6 +77,7 @@ pub fn scatter(
     let source =
         source.ok_or_else(|| Error::mismatch(format!("the plan lacks the tensor {tensor}")))?;
     let width = checked(learned, source, elements, values)?;
+    explained(learned, "written")?;
     known_ranks(learned, memory.iter().map(|(rank, _)| *rank))?;
     let (mut held, mut boxes) = (Vec::new(), 0);
     for (place, (rank, arrays)) in memory.iter_mut().enumerate() {
@@ -141,4 +142,63 @@ fn fits(result: &OfRank<'_>, rank: usize, array: Option<&mut [u8]>) -> Result<()
 
 fn lacks(rank: usize, name: &str) -> Error {
     Error::mismatch(format!("the memory of rank {rank} lacks {name}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use tilewright_core::Dtype;
+    use tilewright_learn::{Constants, LearnedResult, NamedArray, Sources, Unexplained, describe};
+
+    use super::*;
+
+    /// The plan of a loader that reverses `size` bytes, half of them at each of two ranks.
+    fn reversed(size: u64) -> Learned {
+        let tensor = |name: &str, extents: &[u64]| NamedArray {
+            name: name.into(),
+            dtype: Dtype::U8,
+            extents: extents.to_vec(),
+        };
+        let sources = Sources::numbered([("w".into(), vec![size])]).unwrap();
+        let ids: Vec<i64> = (1..=size as i64).rev().collect();
+        let result = LearnedResult {
+            tensor: tensor("rank{T}/r", &[2, size / 2]),
+            unit: Dtype::U8,
+            description: describe(&ids, &sources).unwrap(),
+            constants: Constants::default(),
+            unexplained: None,
+        };
+        Learned { sources: vec![tensor("w", &[size])], results: vec![result] }
+    }
+
+    #[test]
+    fn reversed_maps_are_few_boxes_and_written_exactly() {
+        let learned = reversed(2000);
+        for rank in 0..2 {
+            let boxes: usize =
+                of_rank(&learned, rank).iter().map(|one| all_moves(one).unwrap().len()).sum();
+            assert!(boxes <= 16, "{boxes} boxes");
+        }
+        let mut ranks = [0, 1].map(|_| HashMap::from([("r".to_owned(), vec![0u8; 1000])]));
+        let elements = [0, 7, 999, 1000, 1999];
+        let [first, second] = &mut ranks;
+        let memory: &mut [(usize, &mut dyn LiveArrays)] = &mut [(0, first), (1, second)];
+        assert_eq!(scatter(&learned, "w", &elements, &[1, 2, 3, 4, 5], memory).unwrap(), 5);
+        let mut want = vec![0; 2000];
+        elements
+            .iter()
+            .zip(1..)
+            .for_each(|(element, value)| want[1999 - *element as usize] = value);
+        assert_eq!([&ranks[0]["r"][..], &ranks[1]["r"]].concat(), want);
+    }
+
+    #[test]
+    fn plans_with_unexplained_elements_are_refused() {
+        let mut learned = reversed(4);
+        learned.results[0].unexplained = Some(Unexplained { place: 0, count: 1, seen: vec![] });
+        let mut rank = HashMap::from([("r".to_owned(), vec![9u8; 2])]);
+        let error = scatter(&learned, "w", &[0], &[1], &mut [(1, &mut rank)]).unwrap_err();
+        assert!(error.is_unsupported() && rank["r"] == [9, 9], "{error}");
+        let said = "rank{T}/r has elements that are not explained, so memory cannot be written";
+        assert!(error.to_string().starts_with(said), "{error}");
+    }
 }

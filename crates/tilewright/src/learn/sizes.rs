@@ -29,16 +29,18 @@ const BLOCKS: [u64; 4] = [16, 32, 64, 128];
 ///
 /// ```
 /// use tilewright::learn::{Learned, Predicted};
-/// let predicted = Predicted { plan: Learned { sources: vec![], results: vec![] }, formulas: vec![] };
+/// let predicted = Predicted { plan: Learned { sources: vec![], results: vec![] }, ..Predicted::default() };
 /// assert_eq!(predicted.to_json()["predicted"], true);
 /// ```
 #[must_use]
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Predicted {
     /// The plan, not yet confirmed.
     pub plan: Learned,
     /// The formulas of its numbers, each once.
     pub formulas: Vec<String>,
+    /// The sizes of the plan.
+    pub sizes: NamedSizes,
 }
 
 impl Predicted {
@@ -46,13 +48,29 @@ impl Predicted {
     ///
     /// ```
     /// use tilewright::learn::{Learned, Predicted, from_json};
-    /// let predicted = Predicted { plan: Learned { sources: vec![], results: vec![] }, formulas: vec![] };
+    /// let predicted = Predicted { plan: Learned { sources: vec![], results: vec![] }, ..Predicted::default() };
     /// assert!(from_json(&predicted.to_json()).unwrap_err().to_string().contains("predicted"));
     /// ```
     pub fn to_json(&self) -> Value {
-        let mut value = super::to_json(&self.plan);
+        let mut value = self.learned_json();
         value["predicted"] = true.into();
         value["formulas"] = self.formulas.clone().into();
+        value
+    }
+
+    /// Returns the plan as JSON with its sizes, as [`sized_plan`] reads it: what it is once a load [confirmed](Self::confirmed) it.
+    ///
+    /// ```
+    /// use tilewright::learn::{NamedSizes, Predicted};
+    /// let predicted = Predicted { sizes: NamedSizes::from([("n".into(), 3)]), ..Predicted::default() };
+    /// assert_eq!(predicted.learned_json()["sizes"]["n"], 3);
+    /// assert!(predicted.learned_json()["predicted"].is_null());
+    /// ```
+    pub fn learned_json(&self) -> Value {
+        let mut value = super::to_json(&self.plan);
+        if !self.sizes.is_empty() {
+            value["sizes"] = serde_json::json!(self.sizes);
+        }
         value
     }
 
@@ -78,7 +96,8 @@ impl Predicted {
         let text = |formula: &Value| formula.as_str().map(str::to_owned);
         let formulas = formulas.as_ref().and_then(Value::as_array).into_iter().flatten();
         let formulas = formulas.filter_map(text).collect();
-        Ok(Predicted { plan: super::from_json(&value)?, formulas })
+        let (sizes, plan) = sized(&value)?;
+        Ok(Predicted { plan, formulas, sizes })
     }
 
     /// Returns the plan, if results of one load of these sources agree with it; else the first difference.
@@ -88,7 +107,7 @@ impl Predicted {
     ///
     /// ```
     /// use tilewright::learn::{Learned, Predicted};
-    /// let predicted = Predicted { plan: Learned { sources: vec![], results: vec![] }, formulas: vec![] };
+    /// let predicted = Predicted { plan: Learned { sources: vec![], results: vec![] }, ..Predicted::default() };
     /// assert!(predicted.confirmed(&[], &[])?.is_ok());
     /// # Ok::<(), tilewright::Error>(())
     /// ```
@@ -152,6 +171,14 @@ pub fn predict(
     if known.iter().any(|(_, plan)| names(&plan.sources) != names(sources)) {
         return Err(Error::mismatch("the checkpoint has other tensors than the plans"));
     }
+    for (own, new) in known.iter().flat_map(|(_, plan)| plan.sources.iter().zip(sources)) {
+        if own.dtype != new.dtype {
+            return Err(Error::mismatch(format!(
+                "{} is {} in the checkpoint, and {} in a plan; predict from plans of its type",
+                new.name, new.dtype, own.dtype
+            )));
+        }
+    }
     let flat = known.iter().map(|(_, plan)| flat(plan)).collect::<Result<Vec<_>, Error>>()?;
     if flat.iter().any(|(_, form)| *form != flat[0].1) {
         return Err(unsupported("the plans have different forms; learn them in one regime"));
@@ -165,7 +192,8 @@ pub fn predict(
         results.push(found.result(learnt, &numbered)?);
     }
     let plan = Learned { sources: sources.to_vec(), results };
-    Ok(Predicted { plan, formulas: fit.formulas.into_iter().collect() })
+    let formulas = fit.formulas.into_iter().collect();
+    Ok(Predicted { plan, formulas, sizes: sizes.clone() })
 }
 
 /// Reads a plan in TOML or JSON with the sizes at which it was learned; none if it names none.
@@ -175,18 +203,27 @@ pub fn predict(
 ///
 /// ```
 /// let error = tilewright::learn::sized_plan(b"tilewright_plan = 1\nsizes = { n = -1 }").unwrap_err();
-/// assert!(error.is_corrupt() || error.is_illegal());
+/// assert_eq!(error.to_string(), "the size n is not a natural number");
+/// assert!(error.is_corrupt());
 /// ```
 pub fn sized_plan(bytes: &[u8]) -> Result<(NamedSizes, Learned), Error> {
-    let value = super::plan::value(bytes)?;
-    let learned = super::from_json(&value)?;
-    let sizes = value["sizes"].as_object().into_iter().flatten();
+    sized(&super::plan::value(bytes)?)
+}
+
+/// Reads the sizes of a plan, and the plan.
+fn sized(value: &Value) -> Result<(NamedSizes, Learned), Error> {
+    let sizes = match &value["sizes"] {
+        Value::Object(sizes) => Some(sizes),
+        Value::Null => None,
+        _ => return Err(Error::new("corrupt", "the sizes of the plan are not a table")),
+    };
     let one = |(name, size): (&String, &Value)| {
         let size = size.as_u64().filter(|size| *size < 1 << 56);
         let said = || Error::new("corrupt", format!("the size {name} is not a natural number"));
         Ok((name.clone(), size.ok_or_else(said)?))
     };
-    Ok((sizes.map(one).collect::<Result<_, Error>>()?, learned))
+    let sizes = sizes.into_iter().flatten().map(one).collect::<Result<_, Error>>()?;
+    Ok((sizes, super::from_json(value)?))
 }
 
 fn unsupported(said: &str) -> Error {

@@ -142,6 +142,23 @@ fn plans_are_read_back_and_checked() {
     assert!(said.starts_with("a term has the unknown key step; its keys are pattern, "), "{said}");
     let said = wrong(&|result| result["terms"][0]["axes"][0]["stride"] = 1.into());
     assert!(said.starts_with("an axis has the unknown key stride"), "{said}");
+    // A value of another type is not a missing one.
+    for source in [7.into(), Value::from("up")] {
+        let said = wrong(&|result| {
+            let term = &mut result["terms"][0];
+            (term["source"], term["other"]) = (source.clone(), "constant".into());
+        });
+        assert_eq!(said, "the plan has no legal value of source");
+    }
+    for xor in [3.into(), "0".into(), serde_json::json!({}), serde_json::json!([3])] {
+        let said = wrong(&|result| result["terms"][0]["xor"] = xor.clone());
+        assert_eq!(said, "the plan has no legal value of xor");
+    }
+    assert_eq!(wrong(&|r| r["constants"] = 3.into()), "the plan has no legal value of constants");
+    let mut odd = json.clone();
+    odd["sizes"] = 3.into();
+    let said = sized_plan(odd.to_string().as_bytes()).unwrap_err().to_string();
+    assert_eq!(said, "the sizes of the plan are not a table");
     let mut none = json.clone();
     none["result"] = Value::Array(vec![]);
     let said = from_json(&none).unwrap_err().to_string();
@@ -350,6 +367,16 @@ mod sizes {
         assert_eq!(error, "k=7, and k is 5 in every plan; learn one at another k");
         let (sizes, want) = fused(44, 5, 2);
         assert_eq!(predict(&known, &sizes, &want.sources).unwrap().plan, want);
+    }
+
+    #[test]
+    fn element_types_are_those_of_the_plans() {
+        let known = [fused(12, 5, 2), fused(20, 7, 2), fused(28, 11, 2)];
+        let (sizes, mut want) = fused(44, 13, 2);
+        want.sources[1].dtype = Dtype::F8e4m3fn;
+        let error = predict(&known, &sizes, &want.sources).unwrap_err();
+        let said = "up is f8e4m3fn in the checkpoint, and bf16 in a plan";
+        assert!(error.is_mismatch() && error.to_string().starts_with(said), "{error}");
     }
 
     #[test]
