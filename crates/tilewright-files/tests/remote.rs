@@ -12,7 +12,7 @@ use std::{
 use tilewright_files::remote::{Patience, set_patience, set_variable};
 use tilewright_files::{
     Assembling, Collection, Conversion, Error, Input, Key, Packaging, Reading, Request, Verdict,
-    Writer, open, same_data, verify,
+    Watch, Writer, open, same_data, verify,
 };
 use tilewright_notation::Spec;
 use tilewright_recipe::{Recipe, Sizes};
@@ -377,11 +377,20 @@ to = "turned.w : h i"
 
 /// Makes the result of the recipe.
 fn assemble(input: &str, out: &str, request: Request) -> Result<Option<u64>, Error> {
+    assemble_watched(input, out, request, &())
+}
+
+fn assemble_watched(
+    input: &str,
+    out: &str,
+    request: Request,
+    watch: &dyn Watch,
+) -> Result<Option<u64>, Error> {
     let input = open(input, &Reading::default())?;
     let recipe = Recipe::parse(RECIPE).unwrap();
     let assembly = recipe.solve(&input.recipe_tensors(), None, &Sizes::new()).unwrap();
     let packaging = Packaging::default();
-    Ok(Assembling::prepare(&input, &assembly, out, request, &packaging)?.run(&())?.verified())
+    Ok(Assembling::prepare(&input, &assembly, out, request, &packaging)?.run(watch)?.verified())
 }
 
 #[test]
@@ -405,7 +414,7 @@ fn tensors_of_recipes_are_compared_before_they_are_sent() {
 /// Writes other bytes over a file once some bytes of a result are made.
 struct Changing<'a>(&'a Path, Vec<u8>, std::sync::atomic::AtomicBool);
 
-impl tilewright_files::Watch for Changing<'_> {
+impl Watch for Changing<'_> {
     fn advance(&self, bytes: u64) {
         if bytes > 0 && !self.2.swap(true, std::sync::atomic::Ordering::Relaxed) {
             fs::write(self.0, &self.1).unwrap();
@@ -430,6 +439,28 @@ fn a_source_that_changes_between_the_readings_ends_a_verified_upload() {
         Conversion::prepare(&input, "s3://bucket/d.safetensors", zn().verify(true)).unwrap();
     assert!(conversion.run(&Changing(&path, other, false.into())).is_err());
     assert!(server.get("bucket/d.safetensors").is_none() && server.open_uploads() == 0);
+}
+
+#[test]
+fn a_source_that_changes_between_the_readings_ends_a_verified_recipe() {
+    let (server, folder) = (server(), folder());
+    let path = folder.path().join("a.safetensors");
+    model(&path, (3, 4000));
+    // All elements are others, and the header is the same.
+    let other = {
+        let mut bytes = fs::read(&path).unwrap();
+        let len = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+        bytes[8 + len..].iter_mut().for_each(|byte| *byte ^= 1);
+        bytes
+    };
+    let watch = Changing(&path, other, false.into());
+    let request = Request::new().verify(true);
+    let error =
+        assemble_watched(path.to_str().unwrap(), "s3://bucket/r.safetensors", request, &watch)
+            .unwrap_err();
+    // Without the comparison it would be another error: the file has changed.
+    assert!(error.to_string().contains("verification failed"), "{error}");
+    assert!(server.get("bucket/r.safetensors").is_none() && server.open_uploads() == 0);
 }
 
 #[test]

@@ -41,10 +41,8 @@ ranks. `convert` refuses the result until `confirm` compared it with one load.
 
 Examples:
   tilewright learn make llama/ probe/
-  tilewright learn read probe/ dumps/ -o plan.toml
-  tilewright learn read probe/ dumps/ --drop '*.inv_freq' --json
-  tilewright learn predict big/ a.toml b.toml c.toml --ranks 2 -o predicted.toml
-  tilewright learn confirm predicted.toml big/ dumps-of-big/ -o plan.toml";
+  tilewright learn read probe/ dumps/ --drop '*.inv_freq' -o plan.toml
+  tilewright learn predict big/ a.toml b.toml c.toml --ranks 2 -o predicted.toml";
 
 #[derive(Args, Debug)]
 pub(crate) struct Learn {

@@ -135,7 +135,7 @@ impl Assembling<'_> {
         let threads = Limits::new(&(), left, threads).members(u64::MAX);
         // The pipeline has its own workers.
         let threads =
-            threads.max(Shares::of_source(left, self.source.is_remote().then_some(0)).workers);
+            threads.max(Shares::of_source(left, self.source.is_remote().then_some([0])).workers);
         (Rooms::new(Limits::new(&(), own, threads).budget(), threads), left)
     }
 

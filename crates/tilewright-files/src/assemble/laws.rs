@@ -17,7 +17,7 @@ use super::{
 use crate::{Conversion, Input, Reading, Request, Tensor, commit::disk::fault, open};
 
 /// Returns the bytes of a safetensors file of these tensors: names, types, extents, data.
-fn file(tensors: &[(&str, &str, &[u64], &[u8])], metadata: &str) -> Vec<u8> {
+pub(crate) fn file(tensors: &[(&str, &str, &[u64], &[u8])], metadata: &str) -> Vec<u8> {
     let (mut header, mut data) = (format!("{{\"__metadata__\":{{{metadata}}}"), Vec::new());
     for (name, dtype, dims, bytes) in tensors {
         let (from, to) = (data.len(), data.len() + bytes.len());

@@ -7,6 +7,7 @@
 //!           ->  verification without plans                                     (recorded, cells)
 //! ```
 
+pub(crate) mod apart;
 mod assembling;
 mod config_json;
 mod execute;

@@ -42,8 +42,8 @@ pub(crate) fn write(
     let keeping = twice.then(|| budget.share(budget.limit() / 2));
     let left = budget.limit() - keeping.as_ref().map_or(0, Budget::limit);
     let converted = conversion.jobs.iter().filter(|job| job.action == Action::Convert);
-    let longest = converted.map(|job| job.bytes_in).max().unwrap_or(0);
-    let shares = Shares::of_source(left, is_remote.then_some(longest));
+    let lengths = converted.map(|job| job.bytes_in);
+    let shares = Shares::of_source(left, is_remote.then_some(lengths));
     let queue = (shares, keeping);
     let queue = Queue::new(conversion, sections, queue, (output.is_placed(), pass));
     let queue = Mutex::new(queue);

@@ -91,14 +91,18 @@ impl Shares {
         Shares { workers, slots, share, piece: PIECE.min(share / 8).max(1), is_remote: false }
     }
 
-    /// Returns the shares of a bound on memory. `remote` is the length of the longest tensor that is converted from a remote
-    /// source; files have `None`. A remote source has more workers with larger pieces, but only as many as can hold that
-    /// tensor: others would read it in short ranges, or with the bytes between them.
-    pub(crate) fn of_source(limit: u64, remote: Option<u64>) -> Shares {
-        let Some(longest) = remote else { return Shares::of(limit) };
+    /// Returns the shares of a bound on memory. `remote` has the lengths of the tensors that are converted from a remote
+    /// source; files have `None`. A remote source has more workers with larger pieces, but only as many as can hold the longest
+    /// tensor: others would read it in short ranges, or with the bytes between them. Tensors that one worker alone cannot hold
+    /// do not count, because fewer workers do not change that.
+    pub(crate) fn of_source(limit: u64, remote: Option<impl IntoIterator<Item = u64>>) -> Shares {
+        let Some(lengths) = remote else { return Shares::of(limit) };
         let (left, slots) = (limit.saturating_sub(of_output(limit)), Shares::of(limit).slots);
-        let pieces = (longest / 3 + 8).min(slots as u64 * REMOTE_PIECE);
-        let needed = DIVIDED.max(longest.saturating_add(pieces));
+        let needed = |len: u64| {
+            len.saturating_add((len / 3 + 8).min((slots as u64).saturating_mul(REMOTE_PIECE)))
+        };
+        let fitting = lengths.into_iter().map(needed).filter(|needed| *needed <= left);
+        let needed = fitting.max().unwrap_or(0).max(DIVIDED);
         let workers = (left / needed).clamp(1, REMOTE_WORKERS) as usize;
         let share = left / workers as u64;
         let piece = REMOTE_PIECE.min(share / 8).max(1);
@@ -159,7 +163,7 @@ impl Shares {
             && let Some(range) = plan.ranges(piece).next()
         {
             let chunk = plan.chunk(range)?;
-            if self.needed(&chunk) <= share && reads_on(&chunk, self.long()) {
+            if self.needed(&chunk) <= share && self.reads_on(&chunk) {
                 return Ok(Parts::Ranges(piece));
             }
         }
@@ -174,6 +178,14 @@ impl Shares {
             }
             _ => Ok(Parts::Ranges(len)),
         }
+    }
+
+    /// Returns whether a chunk reads long runs, and few bytes that it does not need: of a remote source nearly none.
+    fn reads_on(&self, chunk: &Chunk) -> bool {
+        let (range, buffer) = (chunk.range(), chunk.buffer_len() as u64);
+        let (reads, len) = (chunk.reads().count() as u64, range.end - range.start);
+        let most = if self.is_remote { len + len / 64 } else { 2 * len };
+        buffer >= reads.saturating_mul(self.long()) && buffer <= most
     }
 
     /// Returns ranges that cut no region, if short ones are read by few calls: their bytes stay in the processor's cache.
@@ -270,13 +282,6 @@ pub(crate) fn of_output(limit: u64) -> u64 {
     COPY.min(limit / 8)
 }
 
-/// Returns whether a chunk reads runs of `long` bytes, and few bytes that it does not need.
-fn reads_on(chunk: &Chunk, long: u64) -> bool {
-    let (range, buffer) = (chunk.range(), chunk.buffer_len() as u64);
-    let reads = chunk.reads().count() as u64;
-    buffer >= reads.saturating_mul(long) && buffer <= 2 * (range.end - range.start)
-}
-
 #[cfg(test)]
 mod tests {
     use tilewright_core::TensorLayout;
@@ -317,13 +322,28 @@ mod tests {
         let plan = Plan::new(&rows, &columns, Elements::same(16), 0).unwrap();
         let len = plan.src_bytes();
         for limit in (len * 4 / 3 + (65 << 10)..1 << 30).step_by(3_333_333) {
-            let shares = Shares::of_source(limit, Some(len));
+            let shares = Shares::of_source(limit, Some([len]));
             assert!(shares.share * shares.workers as u64 <= limit);
             assert!(matches!(shares.parts(&plan, false), Ok(Parts::Whole)), "{limit}");
         }
-        assert_eq!(Shares::of_source(1 << 30, Some(len)).workers as u64, REMOTE_WORKERS);
-        let short = Shares::of_source(len, Some(len));
+        assert_eq!(Shares::of_source(1 << 30, Some([len])).workers as u64, REMOTE_WORKERS);
+        let short = Shares::of_source(len, Some([len]));
         assert!(matches!(short.parts(&plan, false), Ok(Parts::Ranges(_))));
+    }
+
+    /// Fewer workers do not hold a tensor that one alone cannot hold.
+    #[test]
+    fn a_tensor_that_never_fits_leaves_the_workers() {
+        let limit = 256 << 20;
+        let workers = |lengths: &[u64]| {
+            Shares::of_source(limit, Some(lengths.iter().copied())).workers as u64
+        };
+        let (short, half, long) = (1 << 20, 160 << 20, 300 << 20);
+        assert_eq!(workers(&[short]), REMOTE_WORKERS);
+        assert_eq!(workers(&[short, half]), 1);
+        assert_eq!(workers(&[short, long]), REMOTE_WORKERS);
+        assert_eq!(workers(&[short, half, long]), 1);
+        assert_eq!(workers(&[80 << 20, long]), 2);
     }
 
     /// The named kernel is the one that runs, for every bound on memory: chunks cut the regions of a plan.

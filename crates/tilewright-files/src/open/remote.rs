@@ -34,7 +34,8 @@ pub fn is_url(path: &Path) -> bool {
 #[doc(hidden)]
 pub fn check_scheme(path: &Path) -> Result<(), Error> {
     let text = path.to_string_lossy();
-    let Some((scheme, rest)) = text.split_once("://").filter(|_| !is_url(path)) else {
+    // The rest may have a password or a signature: it is not shown.
+    let Some((scheme, _)) = text.split_once("://").filter(|_| !is_url(path)) else {
         return Ok(());
     };
     let is_scheme = scheme.len() > 1
@@ -43,13 +44,9 @@ pub fn check_scheme(path: &Path) -> Result<(), Error> {
         return Ok(());
     }
     let said = match scheme.eq_ignore_ascii_case("file") {
-        true => {
-            let local = rest.strip_prefix("localhost").unwrap_or(rest);
-            format!("a file of this machine is named by its path; write {local}")
-        }
+        true => "a file of this machine is named by its path, without a scheme; write /PATH".into(),
         false => format!("a URL begins with {}", SCHEMES.join(", ")),
     };
-    // The rest may have a password or a signature.
     Err(crate::error::usage(format!("{scheme}://…: {said}")))
 }
 
@@ -180,5 +177,22 @@ mod here {
 
     pub(crate) fn list(folder: &Path) -> Result<Vec<PathBuf>, Error> {
         Err(left_out(folder))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rest_of_an_unknown_url_is_not_shown() {
+        for (path, words) in [
+            ("file:///none/a.npy?signature=secret", "file://…: a file of this machine is named"),
+            ("FILE://user:secret@localhost/none/a.npy", "without a scheme"),
+            ("ftp://user:secret@host/a.npy", "a URL begins with s3://"),
+        ] {
+            let said = check_scheme(Path::new(path)).unwrap_err().to_string();
+            assert!(said.contains(words) && !said.contains("secret"), "{said}");
+        }
     }
 }

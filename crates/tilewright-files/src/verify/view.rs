@@ -130,8 +130,8 @@ impl Selection {
         split
     }
 
-    /// Returns parts with these elements, in order, of which each carries less often.
-    fn cut(&self, carry: &Carry) -> Vec<Selection> {
+    /// Returns parts with these elements, in order, of which each carries less often; an error if no digit carries.
+    fn cut(&self, carry: &Carry) -> Result<Vec<Selection>, Error> {
         let Carry { by, first, steps } = carry;
         let low = |number: usize| steps[number] % by;
         let mut order: Vec<usize> = (0..steps.len()).filter(|number| low(*number) > 0).collect();
@@ -146,7 +146,7 @@ impl Selection {
             }
             inner += far;
         }
-        let Some(number) = found else { return vec![] };
+        let number = found.ok_or_else(|| mistake(format!("no digit of {self:?} carries")))?;
         let (extent, low) = (self.digits[number].extent, low(number));
         let fits = (by - 1 - inner) / low + 1;
         let head =
@@ -154,20 +154,25 @@ impl Selection {
         if by.is_multiple_of(low) && inner - first % by + first % by % low < low {
             let period = by / low;
             if fits < period {
-                return head();
+                return Ok(head());
             }
             let (whole, rest) = (extent / period * period, extent % period);
             let mut parts = vec![self.part(number, (0, whole, 1)).split(number, period)];
             parts.extend((rest > 0).then(|| self.part(number, (whole, rest, 1))));
-            return parts;
+            return Ok(parts);
         }
         let period = by / tilewright_core::gcd(steps[number], *by);
         if period > PARTS || period >= extent.div_ceil(fits) {
-            return head();
+            return Ok(head());
         }
         let values = 0..period.min(extent);
-        values.map(|x| self.part(number, (x, (extent - x).div_ceil(period), period))).collect()
+        Ok(values.map(|x| self.part(number, (x, (extent - x).div_ceil(period), period))).collect())
     }
+}
+
+/// Returns the error of views that do not have the elements of their selection.
+fn mistake(said: String) -> Error {
+    error::usage(format!("comparing: {said}: this is a mistake in the program, please report it"))
 }
 
 /// Digits whose sum carries in a division: the divisor, and the divided number at digits of 0 and for a step of each digit.
@@ -304,8 +309,8 @@ impl View {
                 let steps = self.chosen.digits.iter().zip(&coord).map(|(it, x)| it.steps[side] * x);
                 let index = self.chosen.first[side] + steps.sum::<u64>();
                 if self.layouts[side].offset(&coord) != array.offset_of(index) {
-                    return Err(error::usage(format!(
-                        "comparing: element {index} of {array:?} is expected elsewhere: this is a mistake in the program, please report it"
+                    return Err(mistake(format!(
+                        "element {index} of {array:?} is expected elsewhere"
                     )));
                 }
             }
@@ -319,6 +324,8 @@ pub(crate) struct Views<'a> {
     arrays: [&'a TensorLayout; 2],
     scattered: [&'a [bool]; 2],
     pending: Vec<Selection>,
+    /// The number of elements that no view has had yet.
+    left: u64,
 }
 
 impl<'a> Views<'a> {
@@ -329,8 +336,17 @@ impl<'a> Views<'a> {
         scattered: [&'a [bool]; 2],
         chosen: Selection,
     ) -> Views<'a> {
-        let pending = if chosen.size() > 0 { vec![chosen] } else { vec![] };
-        Views { arrays, scattered, pending }
+        let left = chosen.size();
+        let pending = if left > 0 { vec![chosen] } else { vec![] };
+        Views { arrays, scattered, pending, left }
+    }
+
+    /// Checks a view, and counts its elements.
+    fn checked(&mut self, view: View) -> Result<View, Error> {
+        view.check(self.arrays)?;
+        let left = self.left.checked_sub(view.layouts[0].size());
+        self.left = left.ok_or_else(|| mistake(format!("{:?} has elements twice", view.chosen)))?;
+        Ok(view)
     }
 
     /// Returns the view of a selection; the inner error is the reason why it must be cut.
@@ -375,12 +391,18 @@ impl Iterator for Views<'_> {
                 continue;
             }
             match self.view(&chosen).map_err(comparing) {
-                Ok(Ok(view)) => return Some(view.check(self.arrays).map(|()| view)),
-                Ok(Err(carry)) => self.pending.extend(chosen.cut(&carry).into_iter().rev()),
+                Ok(Ok(view)) => return Some(self.checked(view)),
+                Ok(Err(carry)) => match chosen.cut(&carry) {
+                    Ok(parts) => self.pending.extend(parts.into_iter().rev()),
+                    Err(error) => return Some(Err(error)),
+                },
                 Err(error) => return Some(Err(error)),
             }
         }
-        None
+        match std::mem::take(&mut self.left) {
+            0 => None,
+            left => Some(Err(mistake(format!("{left} elements are in no view")))),
+        }
     }
 }
 
@@ -481,6 +503,22 @@ mod tests {
             }
         }
         assert!(cases > 1000 && counts > cases, "{cases} {counts}");
+    }
+
+    /// Elements that no view would have are an error, and not skipped.
+    #[test]
+    fn elements_without_a_view_are_an_error() {
+        let line = layout("row-major", &[8]);
+        let digits = vec![SharedDigit { extent: 8, steps: [1, 1] }];
+        let chosen = Selection { first: [0, 0], digits };
+        let said = chosen.cut(&Carry { by: 8, first: 0, steps: vec![1] }).unwrap_err();
+        assert!(said.to_string().contains("carries: this is a mistake"), "{said}");
+        for (left, words) in [(9, "1 elements are in no view"), (7, "has elements twice")] {
+            let mut views = Views::new([&line, &line], [&[]; 2], chosen.clone());
+            views.left = left;
+            let said = views.find_map(Result::err).unwrap().to_string();
+            assert!(said.contains(words) && said.contains("please report it"), "{said}");
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ use tilewright_recipe::{Assembly, Made, Origin, Part};
 use crate::{
     Error, Input, Tensor,
     assemble::{
+        apart,
         pieces::{
             self, Give, Piece, Unit,
             exact::Exact,
@@ -183,6 +184,7 @@ fn direct(parts: &[Part], held: &ElementLayout, known: &Known<'_>) -> Result<Who
     if given != size {
         return Err(format!("has {size} elements, and its parts give {given}"));
     }
+    apart::check(parts)?;
     pieces.sort_by_key(|piece| piece.nest.to);
     Ok(Whole { width: unit.bytes, units, fill: fill(held, unit)?, pieces, layout: None })
 }

@@ -3,7 +3,8 @@
 //! Law: every element of the result is compared with the element of the source that the recipe names, and every element of
 //! padding with its fill. Neither the plan that made the result nor the pieces that it was made of are used: each part of the recipe
 //! becomes [views](crate::verify::view), whose places are those of [`TensorLayout::offset`] on both sides. The difference that is
-//! returned is that of the first tensor in the order of the file, and in it the first element in the order of coordinates.
+//! returned is that of the first tensor in the order of the file, and in it the first element in the order of coordinates. Then the
+//! stored layouts of a result that was just made are compared with those that the recipe states; data are the same in any layout.
 //!
 //! [`TensorLayout::offset`]: tilewright_core::TensorLayout::offset
 
@@ -17,22 +18,27 @@ use std::{
 };
 
 use tilewright_core::{Fill, Remedy, unravel_index};
+use tilewright_notation::Spec;
 use tilewright_recipe::{Assembly, Made, Origin, RECIPE_KEY, Recipe, Sizes};
 use tilewright_transfer::Limits;
 
 use crate::{
     Difference, Error, Input, Reading, Request, Tensor, Verdict, Watch,
     assemble::{
-        packaging,
+        apart, packaging,
         pieces::made::{self, Known},
         recorded::search::{Constant, PartSide, Search},
     },
     container::Format,
     error,
+    layout::element_layout::ElementLayout,
     open::{
         folder, globs::Pattern, open_with, origin::Origin as Bytes, place::Place, source::Source,
     },
-    verify::compare::{self, Unequal, side},
+    verify::{
+        compare::{self, Unequal, side},
+        patch::comparing,
+    },
 };
 
 /// A result and its source, with the recipe from the source to the result.
@@ -40,6 +46,8 @@ pub(crate) struct Remade<'a> {
     out: &'a Input,
     against: &'a Input,
     forth: Cow<'a, Assembly>,
+    /// True if the recipe has just made the result. Later its tensors may have been converted to other layouts.
+    is_made: bool,
 }
 
 /// The difference between a tensor of a result and the one that its recipe makes.
@@ -138,7 +146,7 @@ fn compared(
     };
     if request.asks() {
         let said = format!(
-            "{}: it is compared by the recipe that it records, which states the layouts of its tensors",
+            "{}: it is compared by the recipe that it records, element by element in any layout",
             out.path().display()
         );
         return Err(error::usage(said).with(&[Remedy::NoTarget]));
@@ -193,6 +201,35 @@ impl Chosen {
     }
 }
 
+/// Returns the layout that a recipe states for a tensor, without one that of the tensor that becomes it unchanged, else rows;
+/// `None` for a tensor without a known layout. A recipe that does not state the width or the byte order leaves those of the result.
+fn expected(
+    made: &Made,
+    is: &ElementLayout,
+    known: &Known<'_>,
+) -> Result<Option<ElementLayout>, String> {
+    if let Some((_, own)) = made::unchanged(made, known) {
+        // A format without byte orders has the elements in little-endian order.
+        let ordered = || match own.held.order == is.order {
+            true => Ok(own.held.clone()),
+            false => own.held.little(),
+        };
+        return own.refusal.is_none().then(ordered).transpose();
+    }
+    let text = made.layout.as_deref().unwrap_or("row-major");
+    let wrong = |said: &str| format!("should have layout {text:?}: {said}");
+    let spec = Spec::parse(text).map_err(|error| wrong(error.message()))?;
+    let array = spec.array_layout(Some(&made.extents), Some(made.dtype), &());
+    let array = array.map_err(|error| wrong(error.message()))?;
+    let named = array.stored();
+    let (bits, order) = (named.explicit_bits(), named.byte_order());
+    ElementLayout::of(named, made.dtype, bits.unwrap_or(is.bits), Fill::Unspecified)
+        .and_then(|held| held.ordered(order.unwrap_or(is.order)))
+        .and_then(|held| held.with_tables(&array))
+        .map(Some)
+        .map_err(|said| wrong(&said))
+}
+
 /// Returns whether a file has all tensors of another, by name.
 fn has_names_of(input: &Input, other: &Input) -> bool {
     let names: HashSet<&str> = input.names().collect();
@@ -208,7 +245,8 @@ impl<'a> Remade<'a> {
         let forth = back.and_then(|back| {
             back.inverse().rounding().solve(&against.recipe_tensors(), None, &Sizes::new())
         });
-        let made = forth.map(|forth| Remade { out, against, forth: Cow::Owned(forth) });
+        let made =
+            forth.map(|forth| Remade { out, against, forth: Cow::Owned(forth), is_made: false });
         Some(made.map_err(|errors| {
             format!(
                 "the recipe that {} records was not made for {}: {}",
@@ -221,7 +259,7 @@ impl<'a> Remade<'a> {
 
     /// Returns the comparison of a result with the source and the assembly from which it was made.
     pub(crate) fn new(out: &'a Input, against: &'a Input, forth: &'a Assembly) -> Remade<'a> {
-        Remade { out, against, forth: Cow::Borrowed(forth) }
+        Remade { out, against, forth: Cow::Borrowed(forth), is_made: true }
     }
 
     /// Returns the tensors of the source that the recipe drops, by name; `false` where it keeps a part.
@@ -238,7 +276,7 @@ impl<'a> Remade<'a> {
         self.forth.dropped.iter().filter_map(name)
     }
 
-    /// Returns the first difference in elements or padding of the selected tensors.
+    /// Returns the first difference in elements, layouts or padding of the selected tensors.
     pub(crate) fn difference(
         &self,
         meant: Meant<'_>,
@@ -246,8 +284,35 @@ impl<'a> Remade<'a> {
     ) -> Result<Option<Difference>, Error> {
         match self.differences(meant, 1, limits)?.into_iter().next() {
             Some(found) => Ok(Some(found.into())),
-            None => self.unpadded(meant, limits),
+            None => {
+                let misplaced = if self.is_made { self.misplaced(meant)? } else { None };
+                misplaced.map_or_else(|| self.unpadded(meant, limits), |found| Ok(Some(found)))
+            }
         }
+    }
+
+    /// Returns the first of the selected tensors that the result stores in another layout than the recipe states.
+    fn misplaced(&self, meant: Meant<'_>) -> Result<Option<Difference>, Error> {
+        let known = made::known(self.against, &self.forth);
+        for (tensor, made) in self.pairs(meant) {
+            let wrong = |said: String| {
+                error::unsupported(&self.out.path, format!("tensor {:?} {said}", made.name))
+            };
+            let Some(expected) = expected(made, &tensor.held, &known).map_err(wrong)? else {
+                continue;
+            };
+            let is = &tensor.held;
+            let same = is.has_spec_of(&expected) || is.places_as(&expected).map_err(comparing)?;
+            if !same || (is.bits, is.order) != (expected.bits, expected.order) {
+                let text = format!(
+                    "it is stored as `{}`, and the recipe makes `{}`",
+                    is.spec(),
+                    expected.spec()
+                );
+                return Ok(Some(Difference::Said { tensor: Some(made.name.clone()), text }));
+            }
+        }
+        Ok(None)
     }
 
     /// Returns the first padding of the selected tensors that the recipe does not write.
@@ -436,10 +501,108 @@ impl<'a> Remade<'a> {
         if given != size {
             return Err(wrong(format!("has {size} elements, and its parts give {given}")));
         }
+        apart::check(&made.parts).map_err(wrong)?;
         let found = search.first.map(|(index, found)| {
             let coord = unravel_index(index, tensor.dims()).collect();
             Unequal { coord, ..found }
         });
         Ok((found, search.told))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use tilewright_core::Dtype;
+    use tilewright_recipe::{Digit, Part};
+
+    use super::*;
+    use crate::{
+        Assembling, Packaging,
+        assemble::laws::{file, numbered},
+        open,
+    };
+
+    /// A result has the elements of its recipe and another layout than the recipe states.
+    #[test]
+    fn a_layout_that_the_recipe_does_not_state_is_a_difference() {
+        let folder = tilewright_testing::folder();
+        let path = |name: &str| folder.path().join(name);
+        numbered(&path("in.safetensors"), &[("a", &[8, 16])]);
+        let input = open(path("in.safetensors"), &Reading::default()).unwrap();
+        let data: Vec<u8> = (2..130u16).flat_map(u16::to_le_bytes).collect();
+        for (layout, stated) in [("layout = 'zN[M0=4,C0=4]'", "zN[M0=4,C0=4]"), ("", "row-major")] {
+            let recipe = format!("[[map]]\nfrom = 'a : i j'\nto = 'b : i j'\n{layout}");
+            let recipe = Recipe::parse(&recipe).unwrap();
+            let assembly = recipe.solve(&input.recipe_tensors(), None, &Sizes::new()).unwrap();
+            let (request, packaging) = (Request::new().verify(true), Packaging::default());
+            let out = path(&format!("{stated}.safetensors"));
+            let job = Assembling::prepare(&input, &assembly, &out, request, &packaging);
+            job.unwrap().run(&()).unwrap();
+            let limits = Limits::new(&(), 1 << 20, 1);
+            let compared = |out: &PathBuf| {
+                let result = open(out, &Reading::default()).unwrap();
+                Remade::new(&result, &input, &assembly).difference(&|_, _| true, &limits).unwrap()
+            };
+            assert!(compared(&out).is_none(), "{stated}");
+            // The recipe is kept, and the elements have another layout.
+            let key = serde_json::to_string(&assembly.metadata[0].0).unwrap();
+            let own = serde_json::to_string(&assembly.metadata[0].1).unwrap();
+            let (mut metadata, mut stored, mut is) =
+                (format!("{key}:{own}"), data.clone(), "row-major");
+            if layout.is_empty() {
+                metadata += r#","tilewright.layout.b":"u16[8,16] col-major""#;
+                let column = |at: usize| &data[at % 8 * 32 + at / 8 * 2..][..2];
+                (stored, is) = ((0..128).flat_map(column).copied().collect(), "col-major");
+            }
+            let dims: &[u64] = if is == "row-major" { &[8, 16] } else { &[16, 8] };
+            let wrong = path(&format!("not-{stated}.safetensors"));
+            fs::write(&wrong, file(&[("b", "U16", dims, &stored)], &metadata)).unwrap();
+            // A later conversion may have chosen it, so `verify` compares the elements alone.
+            let later =
+                crate::verify(&wrong, path("in.safetensors"), &Request::new(), &()).unwrap();
+            assert!(matches!(later, Verdict::Same { .. }), "{stated}");
+            assert_eq!(
+                compared(&wrong).unwrap().to_string(),
+                format!(
+                    "tensor \"b\": it is stored as `u16[8,16] {is}`, and the recipe makes `u16[8,16] {stated}`"
+                )
+            );
+        }
+    }
+
+    /// Parts that cover the same elements leave others, which would be neither made nor compared.
+    #[test]
+    fn parts_that_overlap_are_refused_by_the_maker_and_by_the_comparison() {
+        let folder = tilewright_testing::folder();
+        let path = |name: &str| folder.path().join(name);
+        numbered(&path("in.safetensors"), &[("a", &[4])]);
+        let input = open(path("in.safetensors"), &Reading::default()).unwrap();
+        let part = |offset| {
+            let digits = vec![Digit { extent: 2, source: 1, made: 1 }];
+            Part { origin: Origin::Source { tensor: 0, offset }, offset, digits }
+        };
+        let assembly = |parts| {
+            let (name, dtype, extents) = ("b".to_owned(), Dtype::U16, vec![4]);
+            let made = vec![Made { name, dtype, extents, layout: None, parts }];
+            Assembly { made, ..Assembly::default() }
+        };
+        let (right, twice) = (assembly(vec![part(0), part(2)]), assembly(vec![part(0), part(0)]));
+        let out = path("out.safetensors");
+        let prepared = |assembly| {
+            let request = Request::new().verify(true);
+            Assembling::prepare(&input, assembly, &out, request, &Packaging::default())
+        };
+        let said = prepared(&twice).unwrap_err();
+        assert!(said.is_usage() && said.to_string().contains("has parts that overlap"), "{said}");
+        prepared(&right).unwrap().run(&()).unwrap();
+        let (result, limits) =
+            (open(&out, &Reading::default()).unwrap(), Limits::new(&(), 1 << 20, 1));
+        let compared =
+            |forth| Remade::new(&result, &input, forth).difference(&|_, _| true, &limits);
+        assert!(compared(&right).unwrap().is_none());
+        let said = compared(&twice).unwrap_err().to_string();
+        assert!(said.contains("has parts that overlap"), "{said}");
     }
 }
