@@ -117,6 +117,7 @@ __all__ = [
     "Memory",
     "Plan",
     "PlanCacheInfo",
+    "PredictedPlan",
     "RecastReport",
     "RecastTensor",
     "Report",
