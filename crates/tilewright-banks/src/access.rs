@@ -124,7 +124,7 @@ impl Access {
     /// elements of a vector are contiguous, and vectors are aligned.
     ///
     /// # Errors
-    /// Those of [`conflicts`](crate::banks), which accepts the same accesses.
+    /// Those of [`conflicts`](crate::conflicts), which accepts the same accesses.
     ///
     /// ```
     /// use tilewright_banks::{Access, Spread};

@@ -110,7 +110,7 @@ impl Fix {
 /// Looks for the least change of a layout that removes the conflicts of all accesses.
 ///
 /// # Errors
-/// Those of [`conflicts`](crate::banks) for the layout without its swizzle; [limit](Error::is_limit) for a
+/// Those of [`conflicts`](crate::conflicts) for the layout without its swizzle; [limit](Error::is_limit) for a
 /// storage of more than 2²⁰ elements.
 ///
 /// ```

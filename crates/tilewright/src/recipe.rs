@@ -32,7 +32,7 @@ const GENERATED: &str = "transformers";
 const LONGEST: u64 = 4 << 20;
 
 /// Returns the recipe of this name: a file, if the name is a path or ends in `.toml`, else one that is
-/// [shipped](tilewright_recipe::shipped).
+/// [shipped].
 ///
 /// # Errors
 /// [i/o](Error::is_io) if the file cannot be read; [mismatch](Error::is_mismatch), with all faults, if it is not a recipe;

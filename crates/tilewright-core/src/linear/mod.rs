@@ -441,7 +441,7 @@ impl Name {
     }
 }
 
-/// A named dim of a [`LinearLayout`](LinearLayout), with `2^bits` coordinates.
+/// A named dim of a [`LinearLayout`], with `2^bits` coordinates.
 ///
 /// ```
 /// use tilewright_core::LinearLayout;
