@@ -595,7 +595,7 @@ fn platforms(root: &Path) -> Verdict {
     if missing.len() < release::TARGETS.len() {
         Verdict::Passed
     } else {
-        Verdict::Skipped("there is no standard library of another system".into())
+        Verdict::Skipped("the standard library of another system is not installed".into())
     }
 }
 

@@ -373,7 +373,7 @@ impl Problem<'_> {
     }
 }
 
-// Whether the carries of a candidate cancel.
+// Decides whether the carries of a candidate cancel.
 
 /// The number of crossings that cancel before a walk stops.
 const CROSSINGS: u32 = 256;

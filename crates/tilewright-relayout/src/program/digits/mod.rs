@@ -453,14 +453,14 @@ pub enum Op {
         /// The extent of the less significant part.
         extent: u64,
     },
-    /// There is no element if the register is not below `extent`; the remaining operations do not count then.
+    /// Ends with no element unless the register is below `extent`; the remaining operations then have no effect.
     Within {
         /// The register.
         register: usize,
         /// Its bound.
         extent: u64,
     },
-    /// There is no element unless the register is one of the `extent` numbers from `from` on. These numbers become the
+    /// Ends with no element unless the register is one of the `extent` numbers from `from` on. These numbers become the
     /// numbers from `to` on.
     Move {
         /// The register.
@@ -489,7 +489,7 @@ pub enum Op {
         /// The stride, in elements of the source.
         stride: i64,
     },
-    /// Replaces the register by its entry in a list. There is no element where the entry is [`u32::MAX`] or beyond the
+    /// Replaces the register by its entry in a list. Ends with no element where the entry is [`u32::MAX`] or beyond the
     /// end of the list.
     Look {
         /// The register.

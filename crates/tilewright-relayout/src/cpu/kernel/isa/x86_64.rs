@@ -17,8 +17,8 @@ static INTO_THE_FIRST: AtomicBool = AtomicBool::new(false);
 static FAST_THIRD: AtomicBool = AtomicBool::new(false);
 
 /// The first family of AMD's processors whose first-level cache allows many prefetches in flight: Zen 5. Relayout is a tenth
-/// faster there with prefetches into the first-level cache; on Zen 4 it is a fifth slower. On Emerald Rapids there is no
-/// difference.
+/// faster there with prefetches into the first-level cache; on Zen 4 it is a fifth slower. On Emerald Rapids both
+/// are equally fast.
 const ZEN_5: u32 = 26;
 
 /// Detects the properties of this processor.
