@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 
 use proptest::prelude::*;
 use tempfile::TempDir;
-use tilewright_core::{Dtype, Remedy};
+use tilewright_core::Dtype;
 use tilewright_notation::Spec;
 use tilewright_recipe::{Assembly, Digit, Equal, Made, Origin, Part, Recipe, Sizes};
 use tilewright_transfer::Limits;
@@ -14,7 +14,7 @@ use super::{
     Assembling, Packaging,
     recorded::{Remade, Unlike},
 };
-use crate::{Conversion, Input, Reading, Request, Tensor, commit::disk::fault, open};
+use crate::{Conversion, Input, Reading, Request, Tensor, open};
 
 /// Returns the bytes of a safetensors file of these tensors: names, types, extents, data.
 pub(crate) fn file(tensors: &[(&str, &str, &[u64], &[u8])], metadata: &str) -> Vec<u8> {
@@ -125,7 +125,7 @@ fn interpreted(made: &Made, input: &Input) -> Vec<Vec<u8>> {
 const LISTS: u64 = 700;
 
 /// Runs with this bound on the memory of boxes, even below the least that a request may have.
-fn run(
+pub(crate) fn run(
     input: &Input,
     assembly: &Assembly,
     out: &Path,
@@ -253,7 +253,7 @@ fn orders(count: usize) -> Vec<Vec<usize>> {
 }
 
 /// Returns terms like `abc` of two sources, concatenated at every digit of every order of the result.
-fn sums(extents: [u64; 3]) -> Assembly {
+pub(crate) fn sums(extents: [u64; 3]) -> Assembly {
     let mut made = Vec::new();
     for (number, to) in orders(3).iter().enumerate() {
         for (first, second) in orders(3).iter().zip(orders(3).iter().cycle().skip(number)) {
@@ -287,7 +287,7 @@ fn sums(extents: [u64; 3]) -> Assembly {
     Assembly { made, ..Assembly::default() }
 }
 
-const MEMORIES: [u64; 5] = [100, 333, 1000, 5000, 2 << 20];
+pub(crate) const MEMORIES: [u64; 5] = [100, 333, 1000, 5000, 2 << 20];
 
 #[test]
 fn all_orders_of_three_digits_with_a_sum_at_each() {
@@ -398,54 +398,6 @@ fn copies_fills_and_single_elements() {
 }
 
 #[test]
-fn what_must_be_equal_is_refused_with_the_first_place_and_both_values() {
-    let folder = tilewright_testing::folder();
-    let path = folder.path().join("in.safetensors");
-    numbered(&path, &[("a", &[4, 6]), ("b", &[4, 6])]);
-    let mut bytes = fs::read(&path).unwrap();
-    let at = bytes.len() - 48;
-    let (first, second) = bytes.split_at_mut(at);
-    let from = first.len() - 48;
-    second.copy_from_slice(&first[from..]);
-    let fill: Vec<u8> = [7u8, 0].repeat(3);
-    second[30..36].copy_from_slice(&fill);
-    fs::write(&path, &bytes).unwrap();
-    let input = open(&path, &Reading::default()).unwrap();
-    let out = folder.path().join("out.safetensors");
-    let source = |tensor, offset| Origin::Source { tensor, offset };
-    let digits =
-        vec![Digit { extent: 4, source: 6, made: 6 }, Digit { extent: 6, source: 1, made: 1 }];
-    let tied = Equal {
-        first: source(0, 0),
-        second: source(1, 0),
-        digits,
-        why: "the tied name \"b\"".into(),
-    };
-    let padding = |extent, bits| Equal {
-        first: source(1, 15),
-        second: Origin::Fill(bits),
-        digits: vec![Digit { extent, source: 1, made: 0 }],
-        why: "the padding of axis ~v".into(),
-    };
-    for memory in MEMORIES.into_iter().skip(2) {
-        let equal = |equal| Assembly { equal: vec![equal], ..Assembly::default() };
-        let said = run(&input, &equal(tied.clone()), &out, memory, 2).unwrap_err();
-        assert!(
-            said.ends_with("the tied name \"b\": tensor \"a\" at [2, 3] has 0x11, expected 0x7"),
-            "{said}"
-        );
-        assert!(run(&input, &equal(padding(3, 7)), &out, memory, 2).is_ok());
-        fs::remove_file(&out).unwrap();
-        let said = run(&input, &equal(padding(4, 7)), &out, memory, 1).unwrap_err();
-        assert!(
-            said.contains("the padding of axis ~v: tensor \"b\" at [3, 0] has 0x14, expected 0x7"),
-            "{said}"
-        );
-        assert!(!out.exists());
-    }
-}
-
-#[test]
 fn halves_widen_and_narrow_or_are_refused() {
     let folder = tilewright_testing::folder();
     let path = folder.path().join("in.safetensors");
@@ -501,76 +453,6 @@ fn halves_widen_and_narrow_or_are_refused() {
     let computed = Assembly { made: vec![made("x", 0, Dtype::F16)], ..Assembly::default() };
     let said = run(&input, &computed, &none, 10_000, 1).unwrap_err();
     assert!(said.contains("recipes move values and do not compute"), "{said}");
-}
-
-#[test]
-fn assemblies_that_cannot_be_are_refused_with_numbers() {
-    let folder = tilewright_testing::folder();
-    let path = folder.path().join("in.safetensors");
-    numbered(&path, &[("a", &[4, 6])]);
-    let input = open(&path, &Reading::default()).unwrap();
-    let out = folder.path().join("out.safetensors");
-    let digit = |extent, source, made| Digit { extent, source, made };
-    let refused = |tensor, offset, to, digits: &[Digit], layout: Option<&str>| {
-        let part =
-            Part { origin: Origin::Source { tensor, offset }, offset: to, digits: digits.to_vec() };
-        let layout = layout.map(str::to_owned);
-        let made = Made {
-            name: "m".into(),
-            dtype: Dtype::U16,
-            extents: vec![24],
-            layout,
-            parts: vec![part],
-        };
-        run(&input, &Assembly { made: vec![made], ..Assembly::default() }, &out, 10_000, 1)
-            .unwrap_err()
-    };
-    type Case<'a> = (usize, u64, u64, &'a [Digit], Option<&'a str>, &'a str);
-    let cases: [Case<'_>; 9] = [
-        (
-            0,
-            1,
-            0,
-            &[digit(24, 1, 1)],
-            None,
-            "tensor \"m\" reaches element 24 of its source, which has 24",
-        ),
-        (
-            0,
-            0,
-            1,
-            &[digit(24, 1, 1)],
-            None,
-            "tensor \"m\" reaches element 24 of the result, which has 24",
-        ),
-        (0, 0, 0, &[digit(23, 1, 1)], None, "tensor \"m\" has 24 elements, and its parts give 23"),
-        (0, 0, 0, &[digit(4, 0, 0), digit(6, 1, 1)], None, "digits that overlap"),
-        (0, 0, 0, &[digit(u64::MAX, u64::MAX, u64::MAX)], None, "reaches element"),
-        (0, u64::MAX, u64::MAX, &[digit(2, 1, 1)], None, "reaches element"),
-        (9, 0, 0, &[digit(24, 1, 1)], None, "is made of the missing tensor 9 of 1"),
-        (
-            0,
-            0,
-            0,
-            &[digit(24, 1, 1)],
-            Some("nonsense here"),
-            "should have layout \"nonsense here\"",
-        ),
-        (0, 0, 0, &[digit(24, 1, 1)], Some("zN"), "rank 1"),
-    ];
-    for (tensor, offset, to, digits, layout, words) in cases {
-        let said = refused(tensor, offset, to, digits, layout);
-        assert!(said.contains(words), "{said}\n{words}");
-        assert!(!out.exists());
-    }
-    let twice = sums([1, 1, 1]).made.remove(0);
-    let assembly = Assembly { made: vec![twice.clone(), twice], ..Assembly::default() };
-    numbered(&path, &[("a", &[1]), ("b", &[1])]);
-    let input = open(&path, &Reading::default()).unwrap();
-    assert!(run(&input, &assembly, &out, 10_000, 1).unwrap_err().contains("is made twice"));
-    assert!(
-        run(&input, &Assembly::default(), &path, 10_000, 1).unwrap_err().contains("is the input")
-    );
 }
 
 #[test]
@@ -737,55 +619,6 @@ fn a_changed_element_of_each_recipe_is_found() {
         families += 1;
     }
     assert_eq!(families, 16);
-}
-
-#[test]
-fn little_memory_is_an_error_that_says_so() {
-    let folder = tilewright_testing::folder();
-    let path = folder.path().join("in.safetensors");
-    numbered(&path, &[("a", &[4, 6])]);
-    let input = open(&path, &Reading::default()).unwrap();
-    let (out, packaging) = (folder.path().join("out.safetensors"), Packaging::default());
-    let request = Request::new().memory(100);
-    let error =
-        Assembling::prepare(&input, &Assembly::default(), &out, request, &packaging).unwrap_err();
-    assert!(matches!(error.remedies(), [Remedy::MoreMemory { least: Some(4096) }]));
-}
-
-#[test]
-fn a_call_that_fails_and_a_source_that_shrinks_leave_nothing() {
-    let _alone = crate::commit::faults::alone();
-    let folder = tilewright_testing::folder();
-    let path = folder.path().join("in.safetensors");
-    numbered(&path, &[("a", &[60]), ("b", &[60])]);
-    let whole = fs::read(&path).unwrap();
-    let out = folder.path().join("out.safetensors");
-    let assembly = sums([3, 4, 5]);
-    let input = open(&path, &Reading::default()).unwrap();
-    // Calls until the rename; after it the result exists.
-    let mut calls = 0;
-    loop {
-        fault::after(calls, fault::Fault::Fail { more: 0 });
-        let done = run(&input, &assembly, &out, 400, 1);
-        fault::none();
-        match done {
-            Ok(()) => break,
-            Err(said) => assert!(said.contains("a fault of the test"), "{said}"),
-        }
-        if out.exists() {
-            break;
-        }
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "call {calls}");
-        // Most calls write boxes.
-        calls += if calls < 20 { 1 } else { 97 };
-    }
-    assert!(calls > 200, "{calls}");
-    let _ = fs::remove_file(&out);
-    let input = open(&path, &Reading::default()).unwrap();
-    fs::write(&path, &whole[..whole.len() - 60]).unwrap();
-    let said = run(&input, &assembly, &out, 400, 2).unwrap_err();
-    assert!(said.contains("it ends before byte"), "{said}");
-    assert!(!out.exists() && fs::read_dir(folder.path()).unwrap().count() == 1);
 }
 
 /// The extents of the digits; for each term the order of its source and its extent of the sum's digit; the order of the result;

@@ -19,6 +19,8 @@ mod packaging;
 pub(crate) mod pieces;
 pub(crate) mod planned;
 pub(crate) mod recorded;
+#[cfg(test)]
+mod refusals;
 mod stored;
 
 pub use assembling::{Assembling, Row};
