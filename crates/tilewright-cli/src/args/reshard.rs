@@ -83,7 +83,7 @@ pub(crate) struct SourceArgs {
     /// Replace OUT if it is a file, or a folder with only files, one of them of tensors
     #[arg(long, help_heading = "The run")]
     pub(crate) force: bool,
-    /// Read the result back and compare it with the source
+    /// Read each part back after it is written, and compare it with the source
     #[arg(long, help_heading = "The run")]
     pub(crate) verify: bool,
 }

@@ -244,3 +244,44 @@ fn tensors_that_share_elements_pass_as_rows() {
         done(at, &["same-data", text(&before), out, "-q"]);
     }
 }
+
+#[test]
+fn copies_of_which_one_changed_are_a_difference() {
+    let folder = tilewright_testing::folder();
+    let at = folder.path();
+    let data: Vec<u8> = (0..24).chain(0..24).collect();
+    let tensor = |n: usize| {
+        format!(
+            r#""w.{n}":{{"dtype":"U16","shape":[3,4],"data_offsets":[{},{}]}}"#,
+            24 * n,
+            24 * n + 24
+        )
+    };
+    let header = format!("{{{},{}}}", tensor(0), tensor(1));
+    let source = |name: &str, data: &[u8]| {
+        let len = (header.len() as u64).to_le_bytes();
+        fs::write(at.join(name), [&len[..], header.as_bytes(), data].concat()).unwrap();
+    };
+    source("in.safetensors", &data);
+    let recipe = "[[map]]\nfrom = 'w.{c} : v h'\nto = 'W : v h'\ncopies = ['c']";
+    fs::write(at.join("r.toml"), recipe).unwrap();
+    done(at, &["convert", "in.safetensors", "out.safetensors", "--recipe", "r.toml", "-q"]);
+    let verify = ["verify", "out.safetensors", "--against"];
+    let all = done(at, &[&verify[..], &["in.safetensors"]].concat());
+    assert!(all.contains("same") && !all.contains("same: 24 B"), "{all}");
+    let copy = done(at, &[&verify[..], &["in.safetensors", "--tensor", "w.1"]].concat());
+    assert!(!copy.contains("same: 0 B"), "{copy}");
+    for element in 0..12 {
+        let mut other = data.clone();
+        other[24 + 2 * element] ^= 1;
+        source("other.safetensors", &other);
+        for more in [&[][..], &["--tensor", "w.1"]] {
+            let found = refused(at, &[&verify[..], &["other.safetensors"], more].concat(), 1);
+            assert!(
+                found.contains("copies")
+                    && found.contains(&format!("[{}, {}]", element / 4, element % 4)),
+                "{found}"
+            );
+        }
+    }
+}

@@ -6,7 +6,7 @@ use tilewright_recipe::{Digit, Equal, Origin};
 use tilewright_transfer::{Limits, Quiet};
 
 use crate::{
-    Error, Input, Tensor,
+    Error, Input,
     assemble::{
         pieces::made::Known,
         recorded::search::{Constant, PartSide, Search},
@@ -49,8 +49,28 @@ impl Equality {
         Ok(Equality { equal: equal.clone(), tensor, offset, other, digits })
     }
 
-    /// Returns the error of the first element that differs.
-    fn check(&self, input: &Input, limits: &Limits<'_>) -> Result<(), Error> {
+    /// Returns whether a selection has one of its tensors by name.
+    pub(crate) fn is_of(&self, input: &Input, selects: &dyn Fn(&str) -> bool) -> bool {
+        let tensor = |number: usize| input.tensors().get(number);
+        [Some(self.tensor), self.other].into_iter().flatten().filter_map(tensor).any(|tensor| {
+            let tied = input.tied().filter(|(_, own)| own.name() == tensor.name());
+            selects(tensor.name()) || tied.into_iter().any(|(name, _)| selects(name))
+        })
+    }
+
+    /// Returns the bytes of its elements on one side.
+    pub(crate) fn bytes(&self, input: &Input) -> u64 {
+        let bits = input.tensors().get(self.tensor).map_or(0, |tensor| u64::from(tensor.held.bits));
+        let digits = self.digits.iter().map(|digit| digit.extent);
+        digits.fold(1, u64::saturating_mul).saturating_mul(bits).div_ceil(8)
+    }
+
+    /// Returns a description of the first element that differs.
+    pub(crate) fn difference(
+        &self,
+        input: &Input,
+        limits: &Limits<'_>,
+    ) -> Result<Option<String>, Error> {
         let why = &self.equal.why;
         let wrong = |said: String| error::usage(format!("{why} {said}"));
         let missing = || wrong("is made of a missing tensor".into());
@@ -70,22 +90,11 @@ impl Equality {
         };
         let mut search = Search::new(limits, false);
         search.part((&to, self.offset), &from, &self.digits).map_err(wrong)??;
-        let Some((index, found)) = search.first else { return Ok(()) };
-        Err(self.error((input, first), index, [found.is, found.was]))
-    }
-
-    /// Returns the error of the element with this row-major index, whose two sides have these bits.
-    fn error(
-        &self,
-        (input, tensor): (&Input, &Tensor),
-        index: u64,
-        [first, second]: [u128; 2],
-    ) -> Error {
-        let (why, name) = (&self.equal.why, &tensor.name);
-        let coord: Vec<u64> = unravel_index(index, tensor.dims()).collect();
-        let said =
-            format!("{why}: tensor {name:?} at {coord:?} has {first:#x}, expected {second:#x}");
-        error::corrupt(&input.path, said)
+        Ok(search.first.map(|(index, found)| {
+            let coord: Vec<u64> = unravel_index(index, first.dims()).collect();
+            let (name, is, was) = (&first.name, found.is, found.was);
+            format!("{why}: tensor {name:?} at {coord:?} has {is:#x}, expected {was:#x}")
+        }))
     }
 }
 
@@ -93,5 +102,8 @@ impl Equality {
 pub(crate) fn check(all: &[Equality], input: &Input, limits: &Limits<'_>) -> Result<(), Error> {
     let quiet = Quiet(limits.watch());
     let limits = &limits.quiet(&quiet);
-    all.iter().try_for_each(|equality| equality.check(input, limits))
+    all.iter().try_for_each(|equality| match equality.difference(input, limits)? {
+        Some(said) => Err(error::corrupt(&input.path, said)),
+        None => Ok(()),
+    })
 }

@@ -1,7 +1,7 @@
 //! Compares a result with its source by the recipe that the result records. Verification uses it.
 //!
 //! Law: every element of the result is compared with the element of the source that the recipe names, and every element of
-//! padding with its fill. Neither the plan that made the result nor the pieces that it was made of are used: each part of the recipe
+//! padding with its fill; then the conditions of the recipe on the source are checked, such as copies. Neither the plan that made the result nor the pieces that it was made of are used: each part of the recipe
 //! becomes [views](crate::verify::view), whose places are those of [`TensorLayout::offset`] on both sides. The difference that is
 //! returned is that of the first tensor in the order of the file, and in it the first element in the order of coordinates. Then the
 //! stored layouts of a result that was just made are compared with those that the recipe states; data are the same in any layout.
@@ -20,14 +20,17 @@ use std::{
 use tilewright_core::{Fill, Remedy, unravel_index};
 use tilewright_notation::Spec;
 use tilewright_recipe::{Assembly, Made, Origin, RECIPE_KEY, Recipe, Sizes};
-use tilewright_transfer::Limits;
+use tilewright_transfer::{Limits, Quiet};
 
 use crate::{
     Difference, Error, Input, Reading, Request, Tensor, Verdict, Watch,
     assemble::{
         apart, packaging,
         pieces::made::{self, Known},
-        recorded::search::{Constant, PartSide, Search},
+        recorded::{
+            equal::Equality,
+            search::{Constant, PartSide, Search},
+        },
     },
     container::Format,
     error,
@@ -158,9 +161,13 @@ fn compared(
     let tensors = against.tensors().len() + out.tensors().len();
     let limits = &request.limits(watch, (against.tensors().len(), tensors))?;
     let found = remade.difference(&meant, limits)?;
+    let (unequal, conditions) = match found {
+        Some(_) => (None, 0),
+        None => remade.unequal(&|name| chosen.has("", &[name]), limits)?,
+    };
     against.check_unchanged()?;
     out.check_unchanged()?;
-    if let Some(found) = found {
+    if let Some(found) = found.or(unequal) {
         return Ok(Some(Verdict::Differs(found)));
     }
     let config = &remade.forth.config;
@@ -170,6 +177,7 @@ fn compared(
         Some(said) => Verdict::Differs(Difference::said(said)),
         None => {
             let dropped = remade.dropped().map(|(name, _)| name).filter(|it| chosen.has("", &[it]));
+            let bytes = bytes.saturating_add(conditions);
             Verdict::Same { bytes, dropped: dropped.map(str::to_owned).collect() }
         }
     }))
@@ -313,6 +321,29 @@ impl<'a> Remade<'a> {
             }
         }
         Ok(None)
+    }
+
+    /// Returns the first of the recipe's conditions on selected tensors of the source that is violated, such as copies that differ,
+    /// and the number of bytes that all of them compare.
+    fn unequal(
+        &self,
+        selects: &dyn Fn(&str) -> bool,
+        limits: &Limits<'_>,
+    ) -> Result<(Option<Difference>, u64), Error> {
+        let known = made::known(self.against, &self.forth);
+        let (quiet, mut bytes) = (Quiet(limits.watch()), 0u64);
+        let limits = &limits.quiet(&quiet);
+        for equal in &self.forth.equal {
+            let equality = Equality::of(equal, &known)?;
+            if !equality.is_of(self.against, selects) {
+                continue;
+            }
+            if let Some(said) = equality.difference(self.against, limits)? {
+                return Ok((Some(Difference::said(said)), bytes));
+            }
+            bytes = bytes.saturating_add(equality.bytes(self.against));
+        }
+        Ok((None, bytes))
     }
 
     /// Returns the first padding of the selected tensors that the recipe does not write.
