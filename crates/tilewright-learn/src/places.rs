@@ -1,12 +1,18 @@
 //! [`Chosen`]: elements of a source whose places in a result are asked, such as those that a sparse update changes.
 //!
-//! A box gives the place of an element by one division for each digit. So the cost is that of the chosen elements, and not that of
-//! the box.
+//! A box gives the place of an element by one division for each digit, or by a division and two tables if many elements are asked.
+//! So the cost is that of the chosen elements, and not that of the box.
 
 use crate::{MapDigit, TermPart};
 
 /// The most boxes for which all elements are looked at in their own order. With more boxes they are sorted once.
 const FEW: usize = 16;
+
+/// The chosen elements for each entry of a table, at least: then the table is cheaper than divisions.
+const PER_ENTRY: u64 = 8;
+
+/// The number of elements that are written together.
+const BATCH: usize = 256;
 
 /// Elements of a source, by their row-major indices, in an order in which the ones in reach of a box are found.
 ///
@@ -110,12 +116,27 @@ impl Chosen<'_> {
         array: &mut [u8],
     ) -> u64 {
         let (values, array) = (values.as_chunks::<N>().0, array.as_chunks_mut::<N>().0);
-        let mut written = 0;
+        let (mut written, mut batch, mut waiting) = (0, [(0, 0); BATCH], 0);
         self.places(part, |number, place| {
-            array[place as usize] = values[number];
+            batch[waiting] = (number, place as usize);
+            waiting += 1;
             written += 1;
+            if waiting == BATCH {
+                write_all(&batch, values, array);
+                waiting = 0;
+            }
         });
+        write_all(&batch[..waiting], values, array);
         written
+    }
+}
+
+/// Writes values to places. All places are read first: loads from many cache lines overlap, which stores in order do not.
+fn write_all<const N: usize>(batch: &[(usize, usize)], values: &[[u8; N]], array: &mut [[u8; N]]) {
+    let read = batch.iter().fold(0, |read, (_, place)| read ^ array[*place][0]);
+    std::hint::black_box(read);
+    for (number, place) in batch {
+        array[*place] = values[*number];
     }
 }
 
@@ -128,8 +149,15 @@ fn walk(
     let mut digits = part.digits.to_vec();
     digits.sort_by_key(|digit| std::cmp::Reverse(digit.source.abs()));
     if is_nested(&digits) {
+        let most = elements.size_hint().1.unwrap_or(0) as u64 / PER_ENTRY;
+        let halves = Halves::of(&digits, part.at, most);
         for (element, number) in elements {
-            if let Some(place) = place_of(&digits, element as i64 - part.offset, part.at) {
+            let rest = element as i64 - part.offset;
+            let place = match &halves {
+                Some(halves) => halves.place_of(rest),
+                None => place_of(&digits, rest, part.at),
+            };
+            if let Some(place) = place {
                 each(number, place as u64);
             }
         }
@@ -138,6 +166,46 @@ fn walk(
     for (element, number) in elements {
         let rest = element as i64 - part.offset;
         find(&digits, rest, part.at, &mut |place| each(number, place as u64));
+    }
+}
+
+/// Places in a box with nested digits, as sums of two numbers: one for the large digits of an element, one for the small ones.
+struct Halves {
+    /// The step of the source at which the digits are split.
+    step: u64,
+    large: Vec<Option<i64>>,
+    small: Vec<Option<i64>>,
+}
+
+impl Halves {
+    /// Returns the tables with the fewest entries, if they are at most `most` together and need no more divisions than the digits.
+    fn of(digits: &[MapDigit], at: i64, most: u64) -> Option<Halves> {
+        let entries = |split: usize| {
+            let (large, small) = digits.split_at(split);
+            let step = large.last()?.source;
+            let is_even = large.iter().all(|digit| digit.source % step == 0);
+            let entries = (reach(large).1 / step) as u64 + 1 + reach(small).1 as u64 + 1;
+            (is_even && entries <= most).then_some((entries, split))
+        };
+        let split = (1..digits.len()).filter_map(entries).min()?.1;
+        let (large, small) = digits.split_at(split);
+        let step = large.last()?.source;
+        let list = |digits: &[MapDigit], step: i64, at: i64| {
+            (0..=reach(digits).1 / step).map(|x| place_of(digits, x * step, at)).collect()
+        };
+        Some(Halves { step: step as u64, large: list(large, step, at), small: list(small, 1, 0) })
+    }
+
+    #[inline]
+    fn place_of(&self, rest: i64) -> Option<i64> {
+        let rest = u64::try_from(rest).ok()?;
+        let (step, small) = (self.step, self.small.len() as u64);
+        let x = if step.is_power_of_two() { rest >> step.trailing_zeros() } else { rest / step };
+        let low = rest - x * step;
+        if x >= self.large.len() as u64 || low >= small {
+            return None;
+        }
+        Some(self.large[x as usize]? + self.small[low as usize]?)
     }
 }
 
@@ -225,12 +293,17 @@ mod tests {
             want.sort_unstable();
             let forward: Vec<u64> = (0..60).collect();
             let mixed: Vec<u64> = (0..60).map(|k| k * 23 % 60).collect();
-            for (elements, boxes) in [(&forward, 1), (&mixed, 1), (&mixed, 99)] {
+            // As many elements as make tables cheaper than divisions.
+            let many: Vec<u64> = (0..6000).map(|k| k * 23 % 60).collect();
+            for (elements, boxes) in [(&forward, 1), (&mixed, 1), (&mixed, 99), (&many, 1)] {
                 let mut found = Vec::new();
                 Chosen::new(elements, boxes).places(part, |number, place| {
                     found.push((elements[number] as i64, place as i64))
                 });
                 found.sort_unstable();
+                let times = elements.len() / 60;
+                let want: Vec<_> =
+                    want.iter().flat_map(|one| std::iter::repeat_n(*one, times)).collect();
                 assert_eq!(found, want, "{digits:?}");
             }
         }
