@@ -2,6 +2,7 @@
 
     python bench/recipes.py PROGRAM                 2 GB in bf16: from one tensor per expert to stacked and fused experts, and back
     python bench/recipes.py PROGRAM --rivals        also transformers' load and save of the same checkpoint
+    python bench/recipes.py PROGRAM --old OLD       also another build of the program, in the same turns
 
 Commands run one after another, in turns; each line is the median of the rounds. CPU time is that of the command with its
 children, wall time includes the sync of the output, memory is the peak of the anonymous memory of the process (RssAnon).
@@ -15,7 +16,7 @@ import shutil
 import sys
 import tempfile
 
-from reshard import copied, table, turns, write
+from reshard import build, copied, of_builds, table, turns, write
 
 LAYERS, EXPERTS, HIDDEN, WIDTH, HEADS, GROUPS, HEAD, WORDS = 13, 64, 1024, 384, 16, 4, 64, 32000
 SHARDS = 10
@@ -36,6 +37,15 @@ to = "{p:*}.experts.down_proj : e h i"
 """
 # The same with transposed experts, whose elements do not lie side by side on both sides.
 TURNED = RECIPE.replace(": e (i + i') h", ": e h (i + i')").replace(": e h i", ": e i h")
+# No change but that of the layout, which a conversion without a recipe makes too.
+STORED = """
+pass = ["*"]
+[[map]]
+from = "{p:*}_proj.weight : o i"
+to = "{p:*}_proj.weight : o i"
+layout = "LAYOUT"
+"""
+LAYOUTS = ["zN", "col-major"]
 
 
 def model():
@@ -84,28 +94,34 @@ for name in os.listdir(sys.argv[2]):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
+    parser.add_argument("--old", help="another build of the program, measured in the same turns")
     parser.add_argument("--rivals", action="store_true")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--memory", default="512M")
     args = parser.parse_args()
-    program = pathlib.Path(shutil.which(args.program) or args.program).resolve()
     folder = pathlib.Path(tempfile.mkdtemp())
     try:
         source, fused, recipe, turned = (folder / name for name in ["in", "fused", "r.toml", "turned.toml"])
         size = checkpoint(source)
         recipe.write_text(RECIPE)
         turned.write_text(TURNED)
-        convert = lambda *more: lambda out: [program, "convert", "-q", more[0], out, *more[1:], "--memory", args.memory]
-        turns({"": convert(source, "--recipe", recipe)}, 1, folder)
-        os.system(" ".join(map(str, convert(source, "--recipe", recipe)(fused))) + " > /dev/null")
-        commands = {
-            "cp, sync": copied(source),
-            f"fused, {args.memory}": convert(source, "--recipe", recipe),
-            "the same, one thread": convert(source, "--recipe", recipe, "--threads", "1"),
-            "and back": convert(fused, "--inverse"),
-            "fused and transposed": convert(source, "--recipe", turned),
-            "fused, verified": convert(source, "--recipe", recipe, "--verify"),
+        for layout in LAYOUTS:
+            (folder / layout).write_text(STORED.replace("LAYOUT", layout))
+        convert = lambda program, source, *more: lambda out: [program, "convert", "-q", source, out, *more, "--memory", args.memory]
+        first = convert(build(args.program), source, "--recipe", recipe)
+        turns({"": first}, 1, folder)
+        os.system(" ".join(map(str, first(fused))) + " > /dev/null")
+        stored = lambda program, layout: {
+            f"to {layout}": convert(program, source, "--rule", f"*_proj.weight={layout}"),
+            f"recipe to {layout}": convert(program, source, "--recipe", folder / layout),
         }
+        commands = {"cp, sync": copied(source)} | of_builds(args, lambda program: {
+            f"fused, {args.memory}": convert(program, source, "--recipe", recipe),
+            "fused, one thread": convert(program, source, "--recipe", recipe, "--threads", "1"),
+            "and back": convert(program, fused, "--inverse"),
+            "fused and transposed": convert(program, source, "--recipe", turned),
+            "fused, verified": convert(program, source, "--recipe", recipe, "--verify"),
+        } | {name: command for layout in LAYOUTS for name, command in stored(program, layout).items()})
         if args.rivals:
             commands["transformers, load and save"] = lambda out: [sys.executable, "-c", RIVAL, source, out, "new"]
         table("a mixture of experts", turns(commands, args.rounds, folder), size, "cp, sync")

@@ -3,6 +3,7 @@
     python bench/reshard.py PROGRAM                 2.1 GB from 4 ways FSDP to 8 ways TP, and a cut of the last of three dims
     python bench/reshard.py PROGRAM --rivals        also torch's consolidation and load of the same checkpoint
     python bench/reshard.py PROGRAM --scale         plans for 46,000 tensors in 256 files, headers without data
+    python bench/reshard.py PROGRAM --old OLD       also another build of the program, in the same turns
 
 Commands run one after another, in turns; each line is the median of the rounds. CPU time is that of the command with its
 children, wall time includes the sync of the output, memory is the peak of the anonymous memory of the process (RssAnon).
@@ -111,6 +112,16 @@ def turns(commands, rounds, folder):
     return {name: [statistics.median(column) for column in zip(*rows)] for name, rows in found.items()}
 
 
+def of_builds(args, commands):
+    """Returns the commands that a function makes for a program, for each build of it that is compared."""
+    old = {f"{name}, old": command for name, command in commands(build(args.old)).items()} if args.old else {}
+    return commands(build(args.program)) | old
+
+
+def build(program):
+    return pathlib.Path(shutil.which(program) or program).resolve()
+
+
 def table(title, found, size, base):
     print(f"\n{title}: {size / 1e9:.2f} GB, load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     print(f"{'':<30} {'CPU s':>7} {'× cp':>6} {'wall s':>7} {'× cp':>6} {'GB/s':>6} {'MB':>7}")
@@ -138,18 +149,17 @@ def copied(source):
     return lambda out: ["sh", "-c", 'cp -r --reflink=never "$0" "$1" && sync "$1"/*', source, out]
 
 
-def speed(program, folder, args):
+def speed(folder, args):
     source = folder / "fsdp4"
     fsdp(source)
     size = sum(file.stat().st_size for file in source.iterdir())
     rules = ["--rule", "*down_proj*=[Shard(1)]", "--rule", "*norm*=[Replicate()]", "--rule", "*=[Shard(0)]"]
-    reshard = [program, "reshard", "-q", source]
-    commands = {
-        "cp, sync": copied(source),
-        "reshard to TP8, 64 MB": lambda out: [*reshard, out, "--mesh", "tp=8", *rules, "--memory", "64M"],
-        "the same, one thread": lambda out: [*reshard, out, "--mesh", "tp=8", *rules, "--memory", "64M", *ALONE],
-        "reshard to one, 64 MB": lambda out: [*reshard, out, "--memory", "64M"],
-    }
+    reshard = lambda program, *more: lambda out: [program, "reshard", "-q", source, out, *more]
+    commands = {"cp, sync": copied(source)} | of_builds(args, lambda program: {
+        "reshard to TP8, 64 MB": reshard(program, "--mesh", "tp=8", *rules, "--memory", "64M"),
+        "TP8, one thread": reshard(program, "--mesh", "tp=8", *rules, "--memory", "64M", *ALONE),
+        "reshard to one, 64 MB": reshard(program, "--memory", "64M"),
+    })
     if args.rivals:
         shapes = json.dumps(model())
         commands["torch consolidates to one"] = lambda out: [sys.executable, "-c", CONSOLIDATE, source, out, shapes]
@@ -161,16 +171,16 @@ def speed(program, folder, args):
     write(source / "model.safetensors", {"experts": [32, 4096, 4096]})
     size = (source / "model.safetensors").stat().st_size
     last = ["--mesh", "tp=8", "--rule", "*=[Shard(2)]"]
-    commands = {
-        "cp, sync": copied(source),
-        "reshard, 64 MB": lambda out: [*reshard, out, *last, "--memory", "64M"],
-        "the same, one thread": lambda out: [*reshard, out, *last, "--memory", "64M", *ALONE],
-        "reshard, 256 MB": lambda out: [*reshard, out, *last],
-    }
+    commands = {"cp, sync": copied(source)} | of_builds(args, lambda program: {
+        "reshard, 64 MB": reshard(program, *last, "--memory", "64M"),
+        "64 MB, one thread": reshard(program, *last, "--memory", "64M", *ALONE),
+        "reshard, 256 MB": reshard(program, *last),
+    })
     table("[32,4096,4096] cut 8 ways in its last dim", turns(commands, args.rounds, folder), size, "cp, sync")
 
 
-def scale(program, folder, args):
+def scale(folder, args):
+    program = build(args.program)
     tensors, files = args.tensors, 256
     for even in (True, False):
         source = folder / "ranks"
@@ -208,13 +218,14 @@ def scale(program, folder, args):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("program")
+    parser.add_argument("--old", help="another build of the program, measured in the same turns")
     parser.add_argument("--rivals", action="store_true", help="measure torch as well, which must be installed")
     parser.add_argument("--scale", action="store_true", help="measure plans for many tensors instead of speed")
     parser.add_argument("--tensors", type=int, default=46000)
     parser.add_argument("--rounds", type=int, default=3)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as made:
-        (scale if args.scale else speed)(os.path.abspath(args.program), pathlib.Path(made), args)
+        (scale if args.scale else speed)(pathlib.Path(made), args)
 
 
 if __name__ == "__main__":
