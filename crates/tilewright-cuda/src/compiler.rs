@@ -6,8 +6,7 @@
 
 use crate::{
     Error,
-    error::of_device,
-    raw::{CodeForm, Library, Nvrtc},
+    raw::{CodeForm, Library, Nvrtc, of_device},
     settings::{self, COMPILER, Settings},
 };
 

@@ -8,8 +8,7 @@ use std::sync::Arc;
 
 use crate::{
     Cuda, Error, Job, Move, Stream,
-    error::of_device,
-    raw::{Allocated, DeviceApi, Event, Events, Graph, OwnedStream},
+    raw::{Allocated, DeviceApi, Event, Events, Graph, OwnedStream, of_device},
 };
 
 /// A device on which this process allocates memory and queues work. Programs that measure, test, or read files into

@@ -8,10 +8,9 @@ use crate::{
     Counts, DeviceBytes, Error, Job, Move, Settings, Stream,
     compiler::Compiler,
     device::{self, Device, Devices},
-    error::{of_code, of_device},
     modules::{CodeKey, Counters, Disk, Modules, count, lock},
     movement::KeyedKernels,
-    raw::{Driver, Events, Loaded},
+    raw::{Driver, Events, Loaded, of_code, of_device},
     settings::{self, DRIVER},
     table::{JobTable, Launch, TextArguments},
 };

@@ -15,9 +15,8 @@ use std::{
 use crate::{
     Error, Job,
     compiler::Capability,
-    error::of_device,
     modules::lock,
-    raw::{Allocation, Context, Driver},
+    raw::{Allocation, Context, Driver, of_device},
 };
 
 /// A device whose primary context is retained.

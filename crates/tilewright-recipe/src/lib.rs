@@ -4,7 +4,6 @@
 mod assembly;
 mod config;
 mod error;
-pub mod kind;
 mod recipe;
 mod rule;
 mod shipped;
@@ -37,7 +36,7 @@ pub use crate::{
 };
 pub use assembly::{Assembly, Digit, Equal, Made, Origin, Part};
 pub use config::{ConfigChange, ConfigJson};
-pub use error::{Error, Errors};
+pub use error::{Error, Errors, kind};
 pub use recipe::Recipe;
 pub use rule::expression::{Axis, Expression, Sizes};
 pub use shipped::{Shipped, shipped};

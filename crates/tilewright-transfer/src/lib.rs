@@ -37,22 +37,15 @@
 mod budget;
 mod failed;
 mod file;
-mod groups;
 mod limits;
 mod mover;
-mod pool;
-mod range;
 mod step;
-mod watch;
 mod workers;
 
-pub use budget::{Budget, Buffer, Reservation, zeros};
+pub use budget::{Budget, Buffer, Reservation, chunks, zeros};
 pub use failed::{Failed, Refused};
 pub use file::{read_at, write_at};
-pub use limits::Limits;
+pub use limits::{Limits, Quiet, Watch};
 pub use mover::{Mover, fetch, part};
-pub use pool::Pool;
-pub use range::chunks;
 pub use step::{LONG, Step, is_straight, reads, writes};
-pub use watch::{Quiet, Watch};
-pub use workers::{Pieces, beside, cores, first, together};
+pub use workers::{Pieces, Pool, beside, cores, first, together};

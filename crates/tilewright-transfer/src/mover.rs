@@ -5,10 +5,9 @@ use std::ops::Range;
 use tilewright_relayout::{Plan, Read};
 
 use crate::{
-    Budget, Buffer, Failed, Step,
-    groups::{ReadGroup, groups},
-    reads,
+    Budget, Buffer, Failed, Step, reads,
     step::range_reads,
+    step::{ReadGroup, groups},
     writes,
 };
 

@@ -5,22 +5,18 @@
 //!
 //! | file | rule |
 //! |---|---|
-//! | `graph.rs` | A1, A2: the crates that each crate may depend on |
-//! | `circles.rs` | no cycles between files |
+//! | `graph.rs` | A1, A2: the crates that each crate may depend on; no cycles between files |
 //! | `dialects.rs` | A3, A4: consumers and core name no notation, the facade parses no name |
-//! | `open_arms.rs` | A5: no catch-all arm over core enums |
-//! | `libraries.rs` | A1: no `cfg(feature …)` in core; A7: the crates that may print; A6: the folders that may contain `unsafe`, and its proof; no library names an option of the program |
+//! | `libraries.rs` | A1: no `cfg(feature …)` in core; A5: no catch-all arm over core enums; A7: the crates that may print; A6: the folders that may contain `unsafe`, and its proof; no library names an option of the program |
 //! | `files.rs` | headers, maps of modules, no unfinished marks, no paths of one machine, readable sizes of files and functions; every public item of a library has an example |
 //! | `source.rs` | no rule: files as the rules read them, and findings |
 //! | `documents.rs` | links lead to existing files; every document is two links from the README, and in the navigation of the site; A9: every file of the corpus is described |
 
-mod circles;
 mod dialects;
 mod documents;
 mod files;
 mod graph;
 mod libraries;
-mod open_arms;
 mod source;
 
 use std::path::Path;
@@ -35,7 +31,7 @@ type Rule = fn(&Source) -> Vec<Finding>;
 const RULES: [Rule; 12] = [
     libraries::features,
     dialects::findings,
-    open_arms::findings,
+    libraries::open_arms,
     libraries::places,
     libraries::proofs,
     libraries::roots,
@@ -75,7 +71,7 @@ fn over_tree(tree: &Tree) -> Vec<Finding> {
         }
     }
     let sources = tree.sources();
-    findings.extend(circles::findings(&sources));
+    findings.extend(graph::cycles(&sources));
     for source in &sources {
         findings.extend(RULES.iter().flat_map(|rule| rule(source)));
     }

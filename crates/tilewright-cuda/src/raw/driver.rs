@@ -8,11 +8,8 @@ use std::{
     sync::Arc,
 };
 
-use super::{Stream, library::Library};
-use crate::{
-    Error,
-    error::{of_call, of_device},
-};
+use super::{Stream, library::Library, of_call, of_device};
+use crate::Error;
 
 super::library::functions! {
     /// The functions of libcuda.

@@ -7,7 +7,8 @@ use std::{ffi::CStr, fmt, mem::ManuallyDrop, path::PathBuf, sync::Arc};
 
 use libloading::Library as Open;
 
-use crate::{Error, error::of_device};
+use super::of_device;
+use crate::Error;
 
 /// An open library. It stays open until the process ends: an initialised driver may have threads and exit handlers,
 /// whose code must remain loaded.
