@@ -29,7 +29,6 @@ mod axe;
 mod compilers {
     //! Dialects of compilers and of the libraries of kernels that they call.
 
-    pub(super) mod affine;
     pub(super) mod hlo;
     pub(super) mod jax;
     pub(super) mod linear;

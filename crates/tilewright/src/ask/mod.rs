@@ -74,8 +74,6 @@ mod files {
 mod layouts {
     //! Answers about one layout or two: offsets, pictures, padding, other notations, the layout between two buffers.
 
-    #[cfg(feature = "draw")]
-    pub(super) mod draw;
     pub(super) mod index;
     pub(super) mod infer;
     #[cfg(feature = "relayout")]
@@ -103,10 +101,10 @@ pub use files::{
     info::Info,
     recipe::{Guesses, RecipeFit, RecipeShown, Recipes},
 };
-#[cfg(feature = "draw")]
-pub use layouts::draw::Drawn;
 #[cfg(feature = "relayout")]
 pub use layouts::moved::Moved;
+#[cfg(feature = "draw")]
+pub use layouts::show::Drawn;
 pub use layouts::{
     index::{Contents, MOST_NAMED, Offset, Sharing},
     infer::{Inferred, Known},

@@ -2,7 +2,6 @@
 
 mod algebra;
 mod arguments;
-mod compare;
 mod coordinates;
 mod linear;
 mod observe;
@@ -195,7 +194,7 @@ pub fn functions() -> impl Iterator<Item = &'static Function> {
         structure::MAKERS,
         coordinates::FUNCTIONS,
         structure::CASTS,
-        compare::FUNCTIONS,
+        observe::COMPARISONS,
         tuples::ORDERS,
         tuples::FUNCTIONS,
         linear::FUNCTIONS,
