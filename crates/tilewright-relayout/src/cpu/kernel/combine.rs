@@ -1,5 +1,6 @@
-//! Streamed writes of runs at any alignment. Lines that a run fills are streamed. What it has of other lines waits in a small
-//! table, keyed by the line, until other runs have the rest; so blocks may come in any order.
+//! Streamed writes of runs at any alignment. Lines that a run fills are streamed. If the next block continues the runs, the line at
+//! the end of each run is carried to it. What a run has of other lines waits in a small table, keyed by the line, until other runs
+//! have the rest; so blocks may come in any order.
 //!
 //! Law: after [`LineWriter::end`], the destination holds the bytes of all runs, and no other byte was written.
 
@@ -26,11 +27,18 @@ struct Waiting {
     has: u64,
 }
 
+/// The bytes of a line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Line([u8; LINE]);
+
 /// The lines that wait for their other bytes. The table is reused from run to run.
 #[derive(Debug, Default)]
 pub(crate) struct WaitingLines {
     waiting: Vec<Waiting>,
-    bytes: Vec<[u8; LINE]>,
+    bytes: Vec<Line>,
+    /// The last line of each run, if the next block continues it.
+    carried: Vec<Line>,
     /// The bits by which a hash is shifted to the number of its set.
     shift: u32,
     turn: usize,
@@ -45,37 +53,44 @@ pub(crate) struct Runs {
     pub(crate) places: Vec<(usize, i64)>,
 }
 
-/// A writer of runs to one destination.
+/// A writer of blocks of runs to one destination.
 pub(crate) struct LineWriter<'a> {
     isa: Isa,
     lines: &'a mut WaitingLines,
+    runs: &'a Runs,
     out: &'a mut [u8],
+    /// The position of the last block and that of the next one, which continues its runs.
+    goes_on: Option<(i64, i64)>,
 }
 
 impl<'a> LineWriter<'a> {
-    /// Returns a writer for blocks of about `count` runs.
+    /// Returns a writer for blocks of these runs.
     pub(crate) fn new(
         isa: Isa,
         lines: &'a mut WaitingLines,
-        count: usize,
+        runs: &'a Runs,
         out: &'a mut [u8],
     ) -> Self {
         // Each run begins and ends with a line that another block may have.
-        let count = (4 * count).next_power_of_two().clamp(LEAST, MOST);
+        let count = (4 * runs.places.len()).next_power_of_two().clamp(LEAST, MOST);
         if lines.is_open || lines.waiting.len() < count {
             lines.waiting = vec![Waiting::default(); count];
-            lines.bytes = vec![[0; LINE]; count];
+            lines.bytes = vec![Line([0; LINE]); count];
             lines.shift = u64::BITS - (count / WAYS).trailing_zeros();
         }
         lines.is_open = true;
-        LineWriter { isa, lines, out }
+        lines.carried.resize(runs.places.len().max(lines.carried.len()), Line([0; LINE]));
+        LineWriter { isa, lines, runs, out, goes_on: None }
     }
 
-    /// Writes runs of a buffer to their positions from byte `to` of the destination on.
+    /// Writes the runs of a buffer to their positions from byte `to` of the destination on. The next block, if there is one, is
+    /// written from byte `next` on; bytes that it shares with this one are equal.
     ///
     /// # Panics
-    /// If a run is empty or outside of either, or the buffer does not continue for a line before and after it.
-    pub(crate) fn write(&mut self, runs: &Runs, buffer: &[u8], to: i64) {
+    /// If a run is empty or outside of either, the buffer does not continue for a line before and after it, or another block was to
+    /// be next.
+    pub(crate) fn write(&mut self, buffer: &[u8], to: i64, next: Option<i64>) {
+        let runs = self.runs;
         let bounds = (buffer.len(), self.out.len());
         let inside = |(at, dst): &(usize, i64)| {
             let first = to.checked_add(*dst).and_then(|first| usize::try_from(first).ok());
@@ -88,17 +103,25 @@ impl<'a> LineWriter<'a> {
             runs.len > 0 && runs.places.iter().all(inside),
             "the runs of a block are inside of its part"
         );
+        let before = self.goes_on.take();
+        assert!(before.is_none_or(|(_, next)| next == to), "the next block is written next");
+        // A block that continues the runs by less than a line might complete no line.
+        let continues = |next: &i64| (LINE as i64..=runs.len as i64).contains(&(next - to));
+        self.goes_on = next.filter(continues).map(|next| (to, next));
+        let skipped = before.map(|(before, _)| runs.len - (to - before) as usize);
         let (buffer, out, to) = (buffer.as_ptr(), self.out.as_mut_ptr(), to as isize);
-        let work = WriteRuns { lines: self.lines, runs, buffer, out, to };
+        let continues = self.goes_on.is_some();
+        let work = WriteRuns { lines: self.lines, runs, buffer, out, to, skipped, continues };
         // SAFETY: every run is within the slices, one of which is exclusive, and has a line before and after it in the buffer, as
-        // was found before. Lines that wait have bytes of runs of this writer: `new` found no others. The machine has the
+        // was found before. `new` made a carried line for each run. `skipped` bytes of it, all but a line or more, are the last ones
+        // of the block before, which carried its lines. Lines that wait have bytes of runs of this writer: `new` found no others. The machine has the
         // instruction set, as `Isa::chosen` and its callers make sure.
         unsafe { enter(self.isa, self.isa.register(), work) };
     }
 
     /// Writes all lines that still wait.
     pub(crate) fn end(self) {
-        let LineWriter { isa, lines, out } = self;
+        let LineWriter { isa, lines, out, .. } = self;
         let work = End { lines, out: out.as_mut_ptr() };
         // SAFETY: lines that wait have bytes of runs of this writer, which are within the destination. The machine has the
         // instruction set, as `Isa::chosen` and its callers make sure.
@@ -149,24 +172,18 @@ impl WaitingLines {
             let given = (u64::MAX >> (LINE - len)) << at;
             if own.has == !given && (at == 0 || at + len == LINE) {
                 // The line is put together in registers: a load of bytes that were just stored would wait for all stores before.
-                let (begun, given) = (bytes.as_ptr(), from.wrapping_sub(at));
+                let (begun, given) = (bytes.0.as_ptr(), from.wrapping_sub(at));
                 let (first, rest, count) =
                     if at > 0 { (begun, given, at) } else { (given, begun, len) };
-                let to = out.wrapping_offset(line);
-                for k in (0..LINE).step_by(V::BYTES) {
-                    let first = V::load(first.wrapping_add(k));
-                    let rest = V::load(rest.wrapping_add(k));
-                    let count = count.saturating_sub(k).min(V::BYTES);
-                    first.splice(rest, count).stream(to.wrapping_add(k));
-                }
+                stream_both::<V>((first, count), rest, out.wrapping_offset(line));
                 own.has = 0;
                 return;
             }
             own.line = line;
             own.has |= given;
-            V::copy_short(from, bytes.as_mut_ptr().add(at), len);
+            V::copy_short(from, bytes.0.as_mut_ptr().add(at), len);
             if own.has == u64::MAX {
-                stream_line::<V>(bytes.as_ptr(), out.wrapping_offset(line));
+                stream_line::<V>(bytes.0.as_ptr(), out.wrapping_offset(line));
                 own.has = 0;
             }
         }
@@ -178,13 +195,13 @@ impl WaitingLines {
 /// # Safety
 /// Every byte that it has is writable; the machine has the instruction set of `V`.
 #[inline(always)]
-unsafe fn put<V: Vector>(own: &mut Waiting, bytes: &[u8; LINE], out: *mut u8) {
+unsafe fn put<V: Vector>(own: &mut Waiting, bytes: &Line, out: *mut u8) {
     let to = out.wrapping_offset(own.line);
     while own.has != 0 {
         let at = own.has.trailing_zeros() as usize;
         let len = (!(own.has >> at)).trailing_zeros() as usize;
         // SAFETY: `# Safety` of `put`: these `len` bytes are writable; `len` is below a line, since complete lines do not wait.
-        unsafe { V::copy_short(bytes.as_ptr().add(at), to.wrapping_add(at), len) };
+        unsafe { V::copy_short(bytes.0.as_ptr().add(at), to.wrapping_add(at), len) };
         own.has &= !((u64::MAX >> (LINE - len)) << at);
     }
 }
@@ -196,32 +213,52 @@ struct WriteRuns<'a> {
     buffer: *const u8,
     out: *mut u8,
     to: isize,
+    /// The bytes of each run that the previous block wrote, if it carried its last lines.
+    skipped: Option<usize>,
+    /// True if the next block continues the runs.
+    continues: bool,
 }
 
 impl Work for WriteRuns<'_> {
     /// Every run is readable in the buffer, with a line before and after it, and writable in the destination, and the two do not
-    /// overlap; what lines that wait have is writable, too.
+    /// overlap; what lines that wait have is writable, too. There is a carried line for each run; if bytes are skipped, it has what
+    /// the previous block wrote of the line where they end, and a line or more is left.
     #[inline(always)]
     unsafe fn with<V: Vector>(self) {
-        let WriteRuns { lines, runs, buffer, out, to } = self;
-        let over = out.addr() % LINE;
-        for (at, dst) in &runs.places {
-            let (mut from, mut dst, mut left) =
-                (buffer.wrapping_add(*at), to + *dst as isize, runs.len);
+        let WriteRuns { lines, runs, buffer, out, to, skipped, continues } = self;
+        let (over, skip) = (out.addr() % LINE, skipped.unwrap_or(0));
+        for (i, (at, dst)) in runs.places.iter().enumerate() {
+            let (mut from, mut dst, mut left) = (
+                buffer.wrapping_add(at + skip),
+                to + *dst as isize + skip as isize,
+                runs.len - skip,
+            );
             let begun = over.wrapping_add_signed(dst) % LINE;
             // SAFETY: `# Safety` of `Work::with`: the run is readable, with a line on either side, and writable. Each step takes bytes
-            // that are left.
+            // that are left. The first line of a run that continues another has bytes of these two only, both of which are writable.
             unsafe {
                 if begun > 0 {
                     let len = left.min(LINE - begun);
-                    lines.add::<V>(out, dst - begun as isize, begun, len, from);
+                    let line = dst - begun as isize;
+                    if skipped.is_some() {
+                        let first = lines.carried.as_ptr().add(i).cast();
+                        let rest = from.wrapping_sub(begun);
+                        stream_both::<V>((first, begun), rest, out.wrapping_offset(line));
+                    } else {
+                        lines.add::<V>(out, line, begun, len, from);
+                    }
                     (from, dst, left) = (from.add(len), dst + len as isize, left - len);
                 }
                 while left >= LINE {
                     stream_line::<V>(from, out.wrapping_offset(dst));
                     (from, dst, left) = (from.add(LINE), dst + LINE as isize, left - LINE);
                 }
-                if left > 0 {
+                if left > 0 && continues {
+                    let carried: *mut u8 = lines.carried.as_mut_ptr().add(i).cast();
+                    for k in (0..LINE).step_by(V::BYTES) {
+                        V::load(from.add(k)).store(carried.add(k));
+                    }
+                } else if left > 0 {
                     lines.add::<V>(out, dst, 0, left, from);
                 }
             }
@@ -261,11 +298,29 @@ pub(super) unsafe fn stream_line<V: Vector>(from: *const u8, to: *mut u8) {
     }
 }
 
+/// Streams a line of the first `count` bytes of one line and the rest of another.
+///
+/// # Safety
+/// `count` is below a line; a line at `first` and at `rest` is readable, and one at `to` writable and on a line; the machine has the
+/// instruction set of `V`.
+#[inline(always)]
+unsafe fn stream_both<V: Vector>((first, count): (*const u8, usize), rest: *const u8, to: *mut u8) {
+    for k in (0..LINE).step_by(V::BYTES) {
+        // SAFETY: `# Safety` of `stream_both`: both lines are readable, and `to` is writable and on a line.
+        unsafe {
+            let (first, rest) = (V::load(first.wrapping_add(k)), V::load(rest.wrapping_add(k)));
+            let count = count.saturating_sub(k).min(V::BYTES);
+            first.splice(rest, count).stream(to.wrapping_add(k));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Runs of many lengths, written in orders that fill lines from both ends, with tables that are too small for them.
+    /// Runs of many lengths, written in orders that fill lines from both ends, with tables that are too small for them. Some blocks
+    /// continue the runs of the block before, and some of these overlap them.
     #[test]
     fn runs_in_any_order_are_written_once_and_nothing_else_is() {
         let count = if cfg!(miri) { 12 } else { 300 };
@@ -278,21 +333,34 @@ mod tests {
                 (64, 64, 5),
                 (65, 70, 0),
                 (130, 130, 60),
+                (130, 65, 2),
+                (200, 137, 33),
+                (300, 290, 7),
                 (40, 200, 9),
             ] {
                 for step in [1, 7, count - 1] {
-                    let buffer: Vec<u8> =
-                        (0..LINE + len * count + LINE).map(|i| (i * 31) as u8).collect();
-                    let mut out = vec![0xEE; first + apart * count + 3];
+                    let mut out = vec![0xEE; first + apart * count + len + 1000 + 3];
                     let mut expected = out.clone();
-                    let place = |i: usize| (LINE + i * len, (i * apart) as i64);
-                    let mut writer = LineWriter::new(isa, &mut lines, 1, &mut out);
-                    for i in (0..count).map(|i| i * step % count) {
-                        let runs = Runs { len, places: vec![place(i)] };
-                        writer.write(&runs, &buffer, first as i64);
-                        let (at, to) = place(i);
-                        expected[first + to as usize..][..len]
-                            .copy_from_slice(&buffer[at..][..len]);
+                    // Two runs of a block; the second one is far behind the first.
+                    let far = if len > apart { apart * count + len + 5 } else { 0 };
+                    out.resize(out.len() + far, 0xEE);
+                    expected.resize(out.len(), 0xEE);
+                    let mut places = vec![(LINE, 0)];
+                    places.extend((far > 0).then_some((3 * LINE + len, far as i64)));
+                    let runs = Runs { len, places };
+                    let at = |i: usize| first + i * step % count * apart;
+                    let mut writer = LineWriter::new(isa, &mut lines, &runs, &mut out);
+                    for i in 0..count {
+                        let mut buffer = vec![0; 5 * LINE + 2 * len];
+                        for (from, to) in &runs.places {
+                            for k in 0..len {
+                                let to = at(i) + *to as usize + k;
+                                buffer[from + k] = (to * 31 % 251) as u8;
+                                expected[to] = buffer[from + k];
+                            }
+                        }
+                        let next = (i + 1 < count).then(|| at(i + 1) as i64);
+                        writer.write(&buffer, at(i) as i64, next);
                     }
                     writer.end();
                     assert!(

@@ -252,10 +252,10 @@ impl Stage {
         let (mut buffer, mut waiting) = (scratch.take_block(self.bytes), scratch.take_waiting());
         let image = buffer.bytes(self.bytes);
         begin(image);
-        let mut writer = LineWriter::new(isa, &mut waiting, self.runs.places.len(), out);
+        let mut writer = LineWriter::new(isa, &mut waiting, &self.runs, out);
         cost::with_next(walk, &mut |(from, to), next| {
             fill(scratch, from, next.map(|(next, _)| next), image);
-            writer.write(&self.runs, image, to);
+            writer.write(image, to, next.map(|(_, next)| next));
         });
         writer.end();
         scratch.give_waiting(waiting);
