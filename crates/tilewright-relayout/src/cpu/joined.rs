@@ -79,12 +79,6 @@ fn inner_loops(region: &Region, around: &[Loop]) -> Option<Vec<Loop>> {
     Some(loops)
 }
 
-/// Returns whether the order of the destination is also the order of the source: rows are then copied as they come.
-fn is_in_order(main: &Region) -> bool {
-    main.loops.is_sorted_by(|outer, inner| outer.src >= inner.src)
-        && main.loops.iter().all(|level| level.src >= main.run as i64)
-}
-
 /// A part of the destination with its own slice, as loops around periods: some iterations of one loop, and the loops in it.
 pub(crate) struct JoinedShare<'a> {
     level: Loop,
@@ -115,7 +109,7 @@ impl Joined {
         }
         let (number, main) = program.main()?;
         let most = main.size() as f64 > MOST * program.dst_bytes() as f64;
-        if is_in_order(main) || most && piece(main) > PIECE {
+        if most && piece(main) > PIECE {
             return None;
         }
         let found = (1..=main.loops.len())
