@@ -131,8 +131,10 @@ impl Way {
         };
         let staged = || Staged::of(region, terms);
         if let Some(tiled) = tiled.as_ref().filter(|tiled| best(tiled)) {
-            let staged = staged().filter(|staged| staged.beats_tiled(tiled)).map(Way::staged);
-            return staged.or_else(|| Some(Way::TiledTranspose(Box::new(tiled.clone()))));
+            // A tile that is not streamed reads the lines that it writes.
+            return staged()
+                .map(Way::staged)
+                .or_else(|| Some(Way::TiledTranspose(Box::new(tiled.clone()))));
         }
         if let Some(transpose) = transpose {
             let staged = Staged::may_beat(&transpose).then(staged).flatten();

@@ -44,10 +44,6 @@ const TWICE_BY_ROWS: f64 = 1.09;
 /// Or if units read whole rows, runs have at least these bytes, and the register transpose needs a buffer, too.
 const VERY_LONG_RUN: usize = 2 << 10;
 
-/// It replaces a tiled transpose of at most this run, unless the tile is a permutation within this number of bytes.
-const SHORT_RUN: u64 = cost::LANE;
-const SMALL_TILE: usize = 4 << 10;
-
 impl Staged {
     /// Returns the staged move of a region in memory; `None` for regions of long runs, without rows or
     /// columns, and with short runs of the destination.
@@ -84,12 +80,6 @@ impl Staged {
         let buffered = !transpose.steps.gather.is_empty();
         let long = by_rows && buffered && self.stage.runs.len >= VERY_LONG_RUN;
         self.stage.bytes >= LEAST_IMAGE && self.tiled.instructions() <= CHEAP && (twice || long)
-    }
-
-    /// Returns whether it is probably faster than a tiled transpose of the region.
-    pub(super) fn beats_tiled(&self, tiled: &TiledTranspose) -> bool {
-        let small = tiled.is_compact() && tiled.bytes() <= SMALL_TILE;
-        !small && self.first.run <= SHORT_RUN && self.beats_two_passes()
     }
 
     /// Moves a part of the region for which this was made, block by block. The part has at least the extents of a
