@@ -14,6 +14,7 @@
 //! | writing a part in memory to its positions in a file | [`Mover::write`] |
 //! | the calls and bytes of such a move | [`reads`], [`writes`], [`Step::calls`] |
 //! | cutting a destination into ranges that stay within a bound | [`chunks`] |
+//! | bytes of a source that is read in whole elements | [`in_units`] |
 //! | sharing work among threads | [`together`], [`beside`], [`first`]; on one piece [`Pool`] |
 //! | progress and cancellation | [`Watch`], [`Watch::check_cancelled`] |
 //!
@@ -39,13 +40,15 @@ mod failed;
 mod file;
 mod limits;
 mod mover;
+mod range;
 mod step;
 mod workers;
 
-pub use budget::{Budget, Buffer, Reservation, chunks, zeros};
+pub use budget::{Budget, Buffer, Reservation, zeros};
 pub use failed::{Failed, Refused};
 pub use file::{read_at, write_at};
 pub use limits::{Limits, Quiet, Watch};
 pub use mover::{Mover, fetch, part};
+pub use range::{chunks, in_units};
 pub use step::{LONG, Step, is_straight, reads, writes};
 pub use workers::{Pieces, Pool, beside, cores, first, together};

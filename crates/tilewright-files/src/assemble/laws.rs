@@ -455,6 +455,63 @@ fn halves_widen_and_narrow_or_are_refused() {
     assert!(said.contains("recipes move values and do not compute"), "{said}");
 }
 
+/// Element types that change and that do not, into and from layouts and byte orders: with each memory, the result is that of
+/// ample memory, byte by byte.
+#[test]
+fn any_memory_gives_the_same_bytes() {
+    let folder = tilewright_testing::folder();
+    let path = folder.path().join("in.safetensors");
+    let dims: &[u64] = &[37, 53];
+    let size = dims.iter().product::<u64>() as usize;
+    let halves: Vec<u8> = (0..size).flat_map(|n| (0x3c00 + n as u16).to_le_bytes()).collect();
+    let wide: Vec<u8> =
+        (0..size).flat_map(|n| [[0, 0], (0x3c00 + n as u16).to_le_bytes()].concat()).collect();
+    let bytes: Vec<u8> = (0..size).map(|n| (n * 7 + n / 251) as u8).collect();
+    let long: Vec<u8> = bytes.iter().flat_map(|byte| [*byte, 1, 2, 3, 4, 5, 6, 7]).collect();
+    let tensors = [
+        ("bf16", "BF16", dims, &*halves),
+        ("f16", "F16", dims, &*halves),
+        ("f32", "F32", dims, &*wide),
+        ("u8", "U8", dims, &*bytes),
+        ("s64", "I64", dims, &*long),
+    ];
+    fs::write(&path, file(&tensors, "")).unwrap();
+    let plain = open(&path, &Reading::default()).unwrap();
+    let tiled = folder.path().join("tiled.safetensors");
+    let request = Request::new().to(Spec::parse("zN[M0=4,C0=4]").unwrap());
+    Conversion::prepare(&plain, &tiled, request).unwrap().run(&()).unwrap();
+    let made = [
+        (0, Dtype::F32),
+        (1, Dtype::F32),
+        (2, Dtype::Bf16),
+        (0, Dtype::Bf16),
+        (3, Dtype::U8),
+        (4, Dtype::S64),
+    ];
+    let turned = [(53, 1, 37), (37, 53, 1)];
+    let digits = turned.map(|(extent, source, made)| Digit { extent, source, made });
+    let steps = tilewright_testing::cases(97, 1801);
+    for input in [plain, open(&tiled, &Reading::default()).unwrap()] {
+        for layout in [None, Some("zN[M0=4,C0=4]"), Some("col-major"), Some("table(0; 0..53) zN")] {
+            let result = |(tensor, dtype): (usize, Dtype)| {
+                let (origin, digits) = (Origin::Source { tensor, offset: 0 }, digits.to_vec());
+                let parts = vec![Part { origin, offset: 0, digits }];
+                let (name, layout) = (format!("{tensor}{dtype}"), layout.map(str::to_owned));
+                Made { name, dtype, extents: vec![53, 37], layout, parts }
+            };
+            let assembly = Assembly { made: made.map(result).into(), ..Assembly::default() };
+            let out = |memory: u64| {
+                let out = folder.path().join("out.safetensors");
+                run(&input, &assembly, &out, memory, 1).map(|()| fs::read(out).unwrap())
+            };
+            let expected = out(1 << 20).unwrap();
+            for memory in (4096..64 << 10).step_by(steps) {
+                assert!(out(memory).unwrap() == expected, "{layout:?}, {memory} bytes");
+            }
+        }
+    }
+}
+
 #[test]
 fn index_tables_pass_as_they_are() {
     let folder = tilewright_testing::folder();

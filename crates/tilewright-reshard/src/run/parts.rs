@@ -22,7 +22,7 @@ use std::{
 use tilewright_core::Remedy;
 use tilewright_files::{Fingerprint, inner::store};
 use tilewright_relayout::{Elements, Plan, Program};
-use tilewright_transfer::{Budget, Buffer, Limits, Mover, Reservation, part};
+use tilewright_transfer::{Budget, Buffer, Limits, Mover, Reservation, in_units, part};
 
 use crate::{
     Error, Job,
@@ -313,22 +313,10 @@ impl<'j> Sender<'j> {
         out: &mut [u8],
     ) -> Result<(), Error> {
         let bits = self.job.source.arrays.get(of.0).map_or(8, |array| array.bits);
-        let width = u64::from(bits / 8).max(1);
-        let [first, last] = uncut(&range, width);
-        for part in [range.start..first, first..last, last..range.end] {
-            let own = (part.start - range.start) as usize..(part.end - range.start) as usize;
-            let Some(own) = out.get_mut(own).filter(|own| !own.is_empty()) else { continue };
-            let whole = part.start / width * width..part.end.next_multiple_of(width);
-            if whole == part {
-                self.whole_elements(buffers, of, &part, own)?;
-                continue;
-            }
-            let mut element = vec![0; width as usize];
-            self.whole_elements(buffers, of, &whole, &mut element)?;
-            let from = (part.start - whole.start) as usize;
-            own.copy_from_slice(element.get(from..from + own.len()).unwrap_or_default());
-        }
-        Ok(())
+        let mut read = |own: &mut [u8], at: u64| {
+            self.whole_elements(buffers, of, &(at..at + own.len() as u64), own)
+        };
+        in_units(out, range.start, u64::from(bits / 8), &mut read)
     }
 
     fn whole_elements(
@@ -440,12 +428,6 @@ struct PartBuffers<'b, 'l> {
     lookups: Option<&'b mut Lookups<'l>>,
 }
 
-/// Returns the bounds of the whole elements of `width` bytes in a range.
-fn uncut(range: &Range<u64>, width: u64) -> [u64; 2] {
-    let first = range.start.next_multiple_of(width).min(range.end);
-    [first, (range.end / width * width).max(first)]
-}
-
 /// Copies the bytes at `at` that are in a range beginning at `start`.
 fn overlay(out: &mut [u8], start: u64, bytes: &[u8], at: u64) {
     let skipped = start.saturating_sub(at) as usize;
@@ -457,19 +439,7 @@ fn overlay(out: &mut [u8], start: u64, bytes: &[u8], at: u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::{overlay, uncut};
-
-    #[test]
-    fn elements_that_a_range_cuts_are_at_its_ends() {
-        for (start, end, width) in
-            (0..9).flat_map(|a| (a..20).flat_map(move |b| (1..9).map(move |w| (a, b, w))))
-        {
-            let [first, last] = uncut(&(start..end), width);
-            assert!(start <= first && first <= last && last <= end);
-            assert!(first == last || (first % width, last % width) == (0, 0));
-            assert!(first - start < width && end - last < width, "{start} {end} {width}");
-        }
-    }
+    use super::overlay;
 
     #[test]
     fn bytes_are_copied_where_ranges_meet() {

@@ -4,6 +4,8 @@
 
 use std::path::Path;
 
+use tilewright_transfer::in_units;
+
 use crate::{
     Error,
     assemble::{
@@ -88,31 +90,34 @@ impl Made for Joined<'_> {
     }
 }
 
-/// Checks that a read consists of whole elements of 32 bits.
-fn check_whole(bytes: &[u8], at: u64) -> Result<(), Error> {
-    match at.is_multiple_of(4) && bytes.len().is_multiple_of(4) {
-        true => Ok(()),
-        false => Err(outside("an element of 32 bits", at)),
-    }
-}
-
 impl Member<'_> {
+    /// Returns the bytes of an element that is computed from its source; 1 if any bytes can be read.
+    fn unit(&self) -> u64 {
+        match self {
+            Member::Fill(_) | Member::Tensor(..) => 1,
+            Member::Rounded(..) | Member::Wide(..) => 4,
+        }
+    }
+
     fn read(&self, bytes: &mut [u8], at: u64) -> Result<(), Error> {
+        in_units(bytes, at, self.unit(), &mut |bytes, at| self.read_whole(bytes, at))
+    }
+
+    /// Fills `bytes` with whole units.
+    fn read_whole(&self, bytes: &mut [u8], at: u64) -> Result<(), Error> {
         match self {
             Member::Fill(unit) => {
-                let unit = unit.iter().cycle().skip(at as usize);
+                let unit = unit.iter().cycle().skip(at as usize % unit.len().max(1));
                 bytes.iter_mut().zip(unit).for_each(|(to, from)| *to = *from);
                 Ok(())
             }
             Member::Tensor(stored, first) => stored.read(bytes, first + at),
             Member::Rounded(stored, first) => {
-                check_whole(bytes, at)?;
                 stored.read(bytes, first + at)?;
                 exact::round_in_place(bytes);
                 Ok(())
             }
             Member::Wide(stored, first, exact) => {
-                check_whole(bytes, at)?;
                 // The halves are read to the end of the buffer, and none is overwritten before it is widened.
                 let half = bytes.len() / 2;
                 let tail = bytes.get_mut(half..).unwrap_or_default();

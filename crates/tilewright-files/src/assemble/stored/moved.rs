@@ -10,7 +10,7 @@ use std::{
 };
 
 use tilewright_relayout::Plan;
-use tilewright_transfer::{Mover, part};
+use tilewright_transfer::{Mover, in_units, part};
 
 use crate::{
     Error,
@@ -115,9 +115,6 @@ impl Moved<'_> {
 
     /// Fills `bytes` with narrow elements from byte `at` on.
     fn narrowed(&self, narrow: &Narrow<'_>, bytes: &mut [u8], at: u64) -> Result<(), Error> {
-        if !at.is_multiple_of(2) || !bytes.len().is_multiple_of(2) {
-            return Err(outside(self.name, at));
-        }
         self.rooms.with(|Room { mover, wide }| {
             let step = (self.rooms.most / 4 * 2).max(2) as usize;
             for (number, bytes) in (0..).zip(bytes.chunks_mut(step)) {
@@ -135,11 +132,15 @@ impl Moved<'_> {
 
 impl Made for Moved<'_> {
     fn read(&self, bytes: &mut [u8], at: u64) -> Result<(), Error> {
-        match &self.narrow {
-            Some(narrow) => self.narrowed(narrow, bytes, at),
-            None => self.rooms.with(|room| self.planned(&mut room.mover, bytes, at)),
-        }?;
-        Origin::Made(self).reverse(self.name, bytes, (at, self.unit))
+        // Elements whose bytes are reversed, and narrow ones, are made whole.
+        let unit = if self.narrow.is_some() { self.unit.max(2) } else { self.unit };
+        in_units(bytes, at, unit as u64, &mut |bytes, at| {
+            match &self.narrow {
+                Some(narrow) => self.narrowed(narrow, bytes, at),
+                None => self.rooms.with(|room| self.planned(&mut room.mover, bytes, at)),
+            }?;
+            Origin::Made(self).reverse(self.name, bytes, (at, self.unit))
+        })
     }
 
     fn path(&self) -> &Path {
