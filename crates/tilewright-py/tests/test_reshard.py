@@ -195,6 +195,29 @@ def test_a_result_is_verified_and_replaced(model: Path) -> None:
     assert len(tensors(plan.output)) == 2
 
 
+def test_a_changed_bit_of_a_finished_task_is_found(model: Path) -> None:
+    plan = planned(model, verify=True)
+    plan.run_tasks(range(40))
+    (partial,) = plan.output.parent.glob(f"{plan.output.name}.partial-*")
+    file = sorted((partial / "data").iterdir())[0]
+    good = file.read_bytes()
+
+    def changed() -> None:
+        bad = bytearray(good)
+        bad[-1] ^= 1
+        file.write_bytes(bad)
+
+    changed()
+    with pytest.raises(tw.FileError, match="the result differs from the source") as refused:
+        plan.run()
+    assert refused.value.kind == "corrupt" and not plan.output.exists()
+    with pytest.raises(tw.FileError, match="the result differs from the source"):
+        plan.finish(verify=True)
+    file.write_bytes(good)
+    plan.finish(verify=True, threads=2)
+    assert plan.output.exists()
+
+
 def test_copies_are_compared(model: Path) -> None:
     """Ranks that hold all of a tensor hold the same, where one of them is not trusted."""
     plan = planned(model, rules=None)

@@ -496,7 +496,8 @@ impl Job {
         bytes.fold(0, u64::saturating_add)
     }
 
-    /// Returns whether each task reads its result back and compares it.
+    /// Returns whether the result is compared with the source before it is visible: by the run of each task, or as a whole by
+    /// a run of all tasks.
     ///
     /// ```
     /// # use tilewright_reshard::{Job, Request};
@@ -505,6 +506,17 @@ impl Job {
     /// ```
     pub fn is_verified(&self) -> bool {
         self.request.verified
+    }
+
+    /// Returns whether the result is in an object store. A run compares its own parts there, before it sends them.
+    ///
+    /// ```
+    /// # use tilewright_reshard::{Job, Request};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// assert!(!Job::prepare(Request::new(path, "out")).unwrap().is_in_store());
+    /// ```
+    pub fn is_in_store(&self) -> bool {
+        self.parts_of_files.is_some()
     }
 
     /// Iterates over remarks about the source and the result, as sentences without a full stop: items that are not

@@ -83,7 +83,7 @@ pub(crate) struct SourceArgs {
     /// Replace OUT if it is a file, or a folder with only files, one of them of tensors
     #[arg(long, help_heading = "The run")]
     pub(crate) force: bool,
-    /// Read each part back after it is written, and compare it with the source
+    /// Read every part back before OUT appears, and compare it with the source
     #[arg(long, help_heading = "The run")]
     pub(crate) verify: bool,
 }
@@ -135,6 +135,9 @@ pub(crate) struct Finish {
     /// The plan
     #[arg(value_name = "PLAN", value_parser = path())]
     pub(crate) plan: PathBuf,
+    /// Compare every part of the result with the source once more before that
+    #[arg(long)]
+    pub(crate) verify: bool,
 }
 
 /// The shardings of both sides.

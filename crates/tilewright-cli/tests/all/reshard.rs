@@ -115,6 +115,43 @@ fn a_checkpoint_of_torch_becomes_whole_and_goes_to_ranks_and_back() {
     same(at, "back", &full);
 }
 
+/// Each step names the tasks that it compared; only a step that compared all says that the result is verified.
+#[test]
+fn steps_say_what_they_compared() {
+    let folder = tilewright_testing::folder();
+    let at = folder.path();
+    let dcp = data("dcp_hf/ckpt");
+    let told = |args: &[&str]| {
+        let text = done(at, &[&["-q", "--json"], args].concat());
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        (value["verified"].clone(), value["tasks_compared"].clone())
+    };
+    let line = |args: &[&str], said: &str| {
+        let text = done(at, &[&["-q"], args].concat());
+        assert!(text.contains(said), "{args:?}: {text}");
+    };
+    let whole = ["reshard", &*dcp, "whole", "--verify", "--trust-extents"];
+    assert_eq!(told(&whole), (true.into(), 18.into()));
+    for (out, name, verify) in [("out-a", "a", true), ("out-b", "b", false)] {
+        let plan = ["reshard", "plan", &*dcp, out, "--trust-extents", "-o", name];
+        let own: &[&str] = if verify { &["--verify"] } else { &[] };
+        assert_eq!(told(&[&plan, own].concat()), (false.into(), 0.into()));
+        let run = |rank| ["reshard", "run", name, "--rank", rank, "--world", "2"];
+        let compared = if verify { 9 } else { 0 };
+        assert_eq!(told(&run("0")), (verify.into(), compared.into()));
+        let said =
+            if verify { "9 of 18 tasks now, these verified: " } else { "9 of 18 tasks now: " };
+        line(&run("1"), said);
+        let said = ", each verified by the run that wrote it: ";
+        line(&run("1"), if verify { said } else { " tasks now: " });
+    }
+    line(
+        &["reshard", "finish", "a"],
+        "0 of 18 tasks now, each verified by the run that wrote it: ",
+    );
+    assert_eq!(told(&["reshard", "finish", "b", "--verify"]), (true.into(), 18.into()));
+}
+
 #[test]
 fn ranks_share_a_plan_and_finish_says_what_is_missing() {
     let folder = tilewright_testing::folder();

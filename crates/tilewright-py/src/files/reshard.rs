@@ -227,10 +227,9 @@ impl PyReshardPlan {
         threads: Option<Integer<usize>>,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<u64> {
-        let all: Vec<u64> = (0..self.0.tasks()).collect();
-        let done = self.tasks_run(py, all, threads, progress.as_ref())?;
-        self.finish(py)?;
-        Ok(done)
+        self.ran(py, threads, progress.as_ref(), |threads, watcher| {
+            self.0.run_all_threads(threads, watcher)
+        })
     }
 
     /// Runs those of these tasks that are missing, and returns their number, like ``run``, but does not make the result visible.
@@ -246,15 +245,29 @@ impl PyReshardPlan {
         if let Some(wrong) = tasks.iter().find(|task| **task >= self.0.tasks()) {
             return Err(self.no_task(*wrong));
         }
-        self.tasks_run(py, tasks, threads, progress.as_ref())
+        self.ran(py, threads, progress.as_ref(), |threads, watcher| {
+            self.0.run_threads(&tasks, threads, "python", watcher)
+        })
     }
 
     /// Makes the result visible if all tasks are on the disk.
     ///
+    /// Each task of a plan with ``verify`` was compared by the run that wrote it. With ``verify=True`` here, all tasks are
+    /// compared once more, in ``threads`` threads.
+    ///
     /// Raises ``FileError`` of the kind ``incomplete`` with the missing tasks, of the kind ``changed`` for a source that has
-    /// changed; ``FileExistsError``.
-    fn finish(&self, py: Python<'_>) -> PyResult<()> {
-        raised(py.detach(|| self.0.finish()))
+    /// changed, of the kind ``corrupt`` for a task whose result differs; ``FileExistsError``.
+    #[pyo3(signature = (*, verify = false, threads = None))]
+    fn finish(
+        &self,
+        py: Python<'_>,
+        verify: bool,
+        threads: Option<Integer<usize>>,
+    ) -> PyResult<()> {
+        self.ran(py, threads, None, |threads, watcher| match verify {
+            true => self.0.finish_verified(threads, watcher),
+            false => self.0.finish(),
+        })
     }
 
     fn _repr_html_(&self) -> String {
@@ -285,16 +298,17 @@ impl PyReshardPlan {
 }
 
 impl PyReshardPlan {
-    fn tasks_run(
+    /// Runs a part of the plan without the GIL, and raises what `progress` raised.
+    fn ran<T: Send>(
         &self,
         py: Python<'_>,
-        tasks: Vec<u64>,
         threads: Option<Integer<usize>>,
         progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<u64> {
+        run: impl FnOnce(usize, &Watcher) -> Result<T, Error> + Send,
+    ) -> PyResult<T> {
         let threads = threads.map(|threads| threads.of("threads")).transpose()?.unwrap_or(1);
         let watcher = Watcher::new(progress)?;
-        let done = py.detach(|| self.0.run_threads(&tasks, threads, "python", &watcher));
+        let done = py.detach(|| run(threads, &watcher));
         match (done, watcher.taken()) {
             (Err(error), Some(exception)) if error.kind() == "cancelled" => Err(exception),
             (Ok(_), Some(exception)) => Err(exception),

@@ -6,8 +6,8 @@
 //! OUT.partial-ID/journal   the tasks that are on the disk
 //! OUT.partial-ID/whole     the folder `data` once all of it is on the disk: the result before its last rename
 //! OUT.partial-ID/old       the folder that had the name before, under `force`
-//! finish                   all tasks done, sources unchanged: headers, index, companions, sync, rename data to whole;
-//!                          rename OUT to old; rename whole to OUT, sync; remove OUT.partial-ID
+//! finish                   all tasks done, sources unchanged: headers, index, companions, sync; compare all tasks if asked;
+//!                          rename data to whole; rename OUT to old; rename whole to OUT, sync; remove OUT.partial-ID
 //! ```
 //!
 //! A result that is a file is the only one in `whole`, and the rename of that file over OUT makes it visible.
@@ -39,6 +39,7 @@ use tilewright_files::{
 use crate::{
     Error, Job, error,
     plan::target::{FORMATS, File},
+    run::Together,
     source::lists::shown,
 };
 
@@ -282,11 +283,45 @@ impl Job {
     /// ```
     pub fn finish(&self) -> Result<(), Error> {
         let _claim = self.claim("finish", true)?;
-        self.complete(&()).map_err(|error| self.leaving(error))
+        self.complete(None, &Together::new(&())).map_err(|error| self.leaving(error))
     }
 
-    /// Finishes the job for a caller that holds the claim.
-    pub(crate) fn complete(&self, watch: &dyn Watch) -> Result<(), Error> {
+    /// Compares every task with the data that were read for it, in several threads, and makes the result visible.
+    ///
+    /// # Errors
+    /// As [`Job::finish`], and `corrupt` for a task whose result differs; `usage` for a result in a store, whose parts cannot
+    /// be read before they are visible.
+    ///
+    /// ```
+    /// # use tilewright_reshard::{Job, Request};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let job = Job::prepare(Request::new(path, folder.path().join("out"))).unwrap();
+    /// job.run(0..8, "first", &()).unwrap();
+    /// let partial = folder.path().join(format!("out.partial-{}", job.id()));
+    /// let file = partial.join("data/model.safetensors");
+    /// let mut bytes = std::fs::read(&file).unwrap();
+    /// *bytes.last_mut().unwrap() ^= 1;
+    /// std::fs::write(&file, bytes).unwrap();
+    /// assert_eq!(job.finish_verified(2, &()).unwrap_err().kind(), "corrupt");
+    /// ```
+    pub fn finish_verified(&self, threads: usize, watch: &(dyn Watch + Sync)) -> Result<(), Error> {
+        if self.parts_of_files.is_some() {
+            let said = "the parts of a result in a store cannot be read before it is visible";
+            let next = "finish it, and compare its data with those of the source";
+            return Err(Error::usage(format!("{said}; {next}")));
+        }
+        let _claim = self.claim("finish", true)?;
+        let done = self.complete(Some(threads), &Together::new(watch));
+        done.map_err(|error| self.leaving(error))
+    }
+
+    /// Finishes the job for a caller that holds the claim, and compares all tasks in these threads before that, if given.
+    pub(crate) fn complete(
+        &self,
+        compares: Option<usize>,
+        watch: &Together<'_>,
+    ) -> Result<(), Error> {
         if let Some(parts) = &self.parts_of_files {
             return self.complete_uploads(parts, watch);
         }
@@ -297,8 +332,18 @@ impl Job {
             self.check_promised()?;
         }
         self.check_complete()?;
-        if !whole.exists() {
+        let is_whole = whole.exists();
+        if !is_whole {
             self.fill(watch)?;
+        }
+        if let Some(threads) = compares {
+            let folder = if is_whole { self.whole_folder() } else { self.data() };
+            self.compare_all(&folder, threads, watch)?;
+        }
+        if watch.cancelled() {
+            return Err(Error::new("cancelled", "cancelled; finished work is kept"));
+        }
+        if !is_whole {
             // Syncing takes long, and the name may have been taken meanwhile.
             self.check_free()?;
             rename(&self.data(), &self.whole_folder())?;
@@ -610,6 +655,48 @@ mod tests {
             job.finish().unwrap();
             let made = inner.map_or(output, |inner| folder.path().join(inner));
             assert!(fs::metadata(made).unwrap().len() > 7);
+        }
+    }
+
+    /// A bit that changes after its task is found, whichever run wrote the task, also in a result before its last rename.
+    #[test]
+    fn tasks_of_earlier_runs_are_compared() {
+        let path =
+            concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+        for (name, threads) in [("out.safetensors", 1), ("out", 2)] {
+            for state in ["resumed", "finished", "whole"] {
+                let folder = tilewright_testing::folder();
+                let output = folder.path().join(name);
+                let job = Job::prepare(Request::new(path, &output).verify(true)).unwrap();
+                let before = if state == "resumed" { 7 } else { 8 };
+                job.run(0..before, "first", &()).unwrap();
+                let mut data = job.data();
+                if state == "whole" {
+                    job.fill(&()).unwrap();
+                    rename(&data, &job.whole_folder()).unwrap();
+                    data = job.whole_folder();
+                }
+                // The last task may be the missing one, so the bit is in the first.
+                let file = data.join(job.files().next().unwrap());
+                let bytes = fs::metadata(&file).unwrap().len() as usize;
+                let at = bytes - job.bytes() as usize;
+                let flip = || {
+                    let mut text = fs::read(&file).unwrap();
+                    text[at] ^= 1;
+                    fs::write(&file, text).unwrap();
+                };
+                flip();
+                let error = match state {
+                    "finished" => job.finish_verified(threads, &()).unwrap_err(),
+                    _ => job.run_all_threads(threads, &()).unwrap_err(),
+                };
+                let said = "the result differs from the source";
+                assert!(error.kind() == "corrupt" && error.message().contains(said), "{error}");
+                assert!(!output.exists(), "{name} {state}");
+                flip();
+                job.run_all_threads(threads, &()).unwrap();
+                assert!(output.exists(), "{name} {state}");
+            }
         }
     }
 }

@@ -26,7 +26,7 @@ use tilewright_transfer::{Budget, Limits, together};
 
 use crate::{
     Error, Job, Task,
-    commit::journal::{Journal, Promise},
+    commit::journal::{Journal, Promise, promises},
     error,
     plan::{
         array::{ReshardedArray, is_replica, size},
@@ -75,8 +75,8 @@ impl Job {
         let _claim = self.claim(who, false)?;
         self.check_sums(watch)?;
         self.check_padding(&limits)?;
-        let done = self.work(tasks, who, &RunState::new(self), &limits);
-        done.map_err(|error| self.leaving(error))
+        let shared = RunState { compares: self.request.verified, ..RunState::new(self) };
+        self.work(tasks, who, &shared, &limits).map_err(|error| self.leaving(error))
     }
 
     /// Returns the limits of a run.
@@ -147,7 +147,8 @@ impl Job {
         self.run_all_threads(1, watch)
     }
 
-    /// Runs all tasks in several threads, which share the request's memory, and makes the result visible.
+    /// Runs all tasks in several threads, which share the request's memory, and makes the result visible. If the request
+    /// asks for verification, all tasks are compared before that, those of earlier runs among them.
     ///
     /// # Errors
     /// As [`Job::run_all`].
@@ -167,9 +168,10 @@ impl Job {
         let _claim = self.claim("a run of all tasks", true)?;
         self.check_sums(watch)?;
         self.check_padding(&self.limits(watch, 1))?;
-        let tasks: Vec<u64> = (0..self.tasks()).collect();
-        let done = self.work_threads(&tasks, threads, "all", watch);
-        let done = done.and_then(|done| self.complete(watch).map(|()| done));
+        let (tasks, all) = ((0..self.tasks()).collect::<Vec<u64>>(), Together::new(watch));
+        let done = self.work_threads(&tasks, (threads, "all"), &RunState::new(self), &all);
+        let compares = self.request.verified.then_some(threads);
+        let done = done.and_then(|done| self.complete(compares, &all).map(|()| done));
         done.map_err(|error| self.leaving(error))
     }
 
@@ -196,7 +198,9 @@ impl Job {
         let _claim = self.claim(who, false)?;
         self.check_sums(watch)?;
         self.check_padding(&self.limits(watch, 1))?;
-        self.work_threads(tasks, threads, who, watch).map_err(|error| self.leaving(error))
+        let shared = RunState { compares: self.request.verified, ..RunState::new(self) };
+        let done = self.work_threads(tasks, (threads, who), &shared, &Together::new(watch));
+        done.map_err(|error| self.leaving(error))
     }
 
     /// Compares the checksums of an archive, such as `.npz`, before its data are used. All files of a source have one format.
@@ -213,21 +217,31 @@ impl Job {
     fn work_threads(
         &self,
         tasks: &[u64],
+        (threads, who): (usize, &str),
+        shared: &RunState,
+        all: &Together<'_>,
+    ) -> Result<u64, Error> {
+        self.in_threads(tasks, threads, all, &|tasks, limits| {
+            self.work(tasks.iter().copied(), who, shared, limits)
+        })
+    }
+
+    /// Divides tasks among threads, which share the request's memory, and adds up what they return.
+    fn in_threads(
+        &self,
+        tasks: &[u64],
         threads: usize,
-        who: &str,
-        watch: &(dyn Watch + Sync),
+        all: &Together<'_>,
+        run: &(dyn Fn(&[u64], &Limits<'_>) -> Result<u64, Error> + Sync),
     ) -> Result<u64, Error> {
         let threads = self.senders(threads).clamp(1, tasks.len().max(1));
-        let (shared, limits) = (RunState::new(self), self.limits(watch, threads));
+        let limits = self.limits(all, threads);
         if threads == 1 {
-            return self.work(tasks.iter().copied(), who, &shared, &limits);
+            return run(tasks, &limits);
         }
         let budget = limits.budget().clone();
-        let (total, failed) = (Mutex::new(0), AtomicBool::new(false));
-        let all = Together { watch, total, failed };
         let share = |tasks: &[u64]| {
-            let limits = Limits::within(&all, budget.clone(), threads);
-            let done = self.work(tasks.iter().copied(), who, &shared, &limits);
+            let done = run(tasks, &Limits::within(all, budget.clone(), threads));
             all.failed.fetch_or(done.is_err(), Ordering::Relaxed);
             done
         };
@@ -244,6 +258,40 @@ impl Job {
         ends.into_iter().try_fold(0, |sum, end| Ok(sum + end?))
     }
 
+    /// Compares every task of the files in a folder with the data that were read for it, whichever process ran it.
+    ///
+    /// # Errors
+    /// `corrupt` for the first task that differs or that no journal names.
+    pub(crate) fn compare_all(
+        &self,
+        folder: &Path,
+        threads: usize,
+        all: &Together<'_>,
+    ) -> Result<(), Error> {
+        let (promises, shared) = (promises(&self.journals())?, RunState::in_folder(self, folder));
+        let tasks: Vec<u64> = (0..self.tasks()).collect();
+        let compare = |tasks: &[u64], limits: &Limits<'_>| {
+            let bytes = |task: &u64| self.task(*task).map_or(0, |task| self.bytes_of(&task));
+            let watch = limits.watch();
+            watch.total(tasks.iter().map(bytes).fold(0, u64::saturating_add));
+            let mut worker = Worker::new(self, &shared, limits)?;
+            for task in tasks {
+                if watch.cancelled() {
+                    return Err(Error::new("cancelled", "cancelled; finished work is kept"));
+                }
+                let promise = promises.get(task).ok_or_else(|| {
+                    let said = format!("task {task}: no journal records it");
+                    Error::new("corrupt", said)
+                })?;
+                worker.verify(promise)?;
+                watch.advance(bytes(task));
+            }
+            worker.release()?;
+            Ok(tasks.len() as u64)
+        };
+        self.in_threads(&tasks, threads, all, &compare).map(drop)
+    }
+
     /// Syncs the data of a batch, verifies them if requested, and then writes the line of the journal.
     fn promise(
         &self,
@@ -253,7 +301,7 @@ impl Job {
     ) -> Result<(), Error> {
         worker.release()?;
         worker.sync()?;
-        if self.request.verified {
+        if worker.shared.compares {
             batch.iter().try_for_each(|promise| worker.verify(promise))?;
         }
         let failed = |cause| error::io(&self.journals(), "write a journal in", &cause);
@@ -293,10 +341,16 @@ impl Job {
 }
 
 /// A watch that all threads share: it adds up their bytes, and stops all if one of them fails.
-struct Together<'w> {
+pub(crate) struct Together<'w> {
     watch: &'w (dyn Watch + Sync),
     total: Mutex<u64>,
     failed: AtomicBool,
+}
+
+impl<'w> Together<'w> {
+    pub(crate) fn new(watch: &'w (dyn Watch + Sync)) -> Together<'w> {
+        Together { watch, total: Mutex::new(0), failed: AtomicBool::new(false) }
+    }
 }
 
 impl Watch for Together<'_> {
@@ -325,6 +379,8 @@ enum JobSide {
 
 /// The open files that the threads of a run share.
 pub(crate) struct RunState {
+    /// True if tasks are compared before the journal names them.
+    compares: bool,
     reads: FileTable,
     writes: FileTable,
     /// The names of the uploads of a result in a store.
@@ -337,11 +393,15 @@ pub(crate) struct RunState {
 
 impl RunState {
     pub(crate) fn new(job: &Job) -> RunState {
-        let data = job.data();
+        RunState::in_folder(job, &job.data())
+    }
+
+    /// Returns the files of a run whose result is in this folder.
+    fn in_folder(job: &Job, data: &Path) -> RunState {
         let writes = job.output.files.iter().map(|file| data.join(&file.name)).collect();
         let (reads, writes) = (FileTable::of(&job.source.files), FileTable::new(writes));
         let (uploads, patches, sent) = Default::default();
-        RunState { reads, writes, uploads, patches, sent }
+        RunState { compares: false, reads, writes, uploads, patches, sent }
     }
 
     /// Returns the names of the uploads of a result in a store.
@@ -680,8 +740,7 @@ mod tests {
     #[test]
     fn totals_are_said_in_their_order() {
         let seen = Seen(Mutex::new(Vec::new()));
-        let (total, failed) = (Mutex::new(0), AtomicBool::new(false));
-        let together = Together { watch: &seen, total, failed };
+        let together = Together::new(&seen);
         std::thread::scope(|scope| {
             for _ in 0..8 {
                 scope.spawn(|| (0..200).for_each(|_| together.total(3)));
