@@ -66,7 +66,8 @@ pub use algebra::{LayoutPart, LayoutTile, LayoutTv, LeftInverse, SEARCH_STATES, 
 pub use basis::{BasisLayout, MAX_BASES};
 pub use dtype::{ByteOrder, Dtype, DtypeKind, ElementBlock, Fill};
 pub use error::{
-    Counted, Error, Remedy,
+    Error,
+    message::{Counted, Remedy},
     parse::{ParseError, Rendered},
 };
 pub use layout::{

@@ -2,7 +2,7 @@
 
 use core::fmt::{self, Write as _};
 
-use crate::{Error, error::ConstText};
+use crate::{Error, error::message::ConstText};
 
 /// The error of a text that is not a layout: the byte span at fault, a sentence, and the nearest legal spelling.
 ///

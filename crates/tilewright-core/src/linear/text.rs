@@ -75,7 +75,7 @@ impl LinearLayout {
 }
 
 /// The contents of the braces.
-struct Bases {
+struct ParsedBases {
     ins: Dims,
     /// The bases, one list of integers each, and the span of each.
     values: [[u64; MAX_DIMS]; MAX_BITS],
@@ -129,8 +129,8 @@ impl<'a> LinearCursor<'a> {
         Ok(!self.eat(end))
     }
 
-    const fn bases(&mut self) -> Result<Bases, ParseError> {
-        let mut bases = Bases {
+    const fn bases(&mut self) -> Result<ParsedBases, ParseError> {
+        let mut bases = ParsedBases {
             ins: Dims::NONE,
             values: [[0; MAX_DIMS]; MAX_BITS],
             spans: [(0, 0); MAX_BITS],
@@ -156,7 +156,7 @@ impl<'a> LinearCursor<'a> {
     }
 
     /// Reads `[1,0]`, or `1` if there is one output dim.
-    const fn basis(&mut self, bases: &mut Bases) -> Result<(), ParseError> {
+    const fn basis(&mut self, bases: &mut ParsedBases) -> Result<(), ParseError> {
         self.peek();
         let (from, mut values, mut rank) = (self.at, [0; MAX_DIMS], 0);
         if self.eat(b'[') {
@@ -191,7 +191,7 @@ impl<'a> LinearCursor<'a> {
     }
 
     /// Reads the output dims and returns the layout.
-    const fn outputs(&mut self, bases: &Bases) -> Result<LinearLayout, ParseError> {
+    const fn outputs(&mut self, bases: &ParsedBases) -> Result<LinearLayout, ParseError> {
         let mut all = LinearLayout { ins: bases.ins, ..LinearLayout::EMPTY };
         self.peek();
         let from = self.at;
@@ -229,7 +229,7 @@ impl<'a> LinearCursor<'a> {
         Ok(all)
     }
 
-    const fn output(&mut self, bases: &Bases, outs: &mut Dims) -> Result<(), ParseError> {
+    const fn output(&mut self, bases: &ParsedBases, outs: &mut Dims) -> Result<(), ParseError> {
         let (name, span) = tri!(self.name("expected the name of an output dim"));
         let bits = if self.eat(b':') {
             self.peek();
@@ -293,7 +293,7 @@ impl<'a> LinearCursor<'a> {
     }
 }
 
-impl Bases {
+impl ParsedBases {
     /// Returns the number of bits of output dim `at` that hold every basis.
     const fn width(&self, at: usize) -> usize {
         let (mut all, mut i) = (0, 0);
