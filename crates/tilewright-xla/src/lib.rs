@@ -86,8 +86,8 @@ pub use crate::{
 pub use hlo::{Buffer, Buffers, HloComputation, HloInstruction, HloModule, Tiling, Unsized};
 pub use layout::{ArrayShape, Dim, Layout, Split};
 pub use layout::{Tile, TileDim};
-pub use layout_util::Ignore;
 pub use padding::{Padded, fill_text, parse_fill};
 pub use primitive_type::PrimitiveType;
 pub use shape::{Shape, ShapeKind};
+pub use shape_util::Ignore;
 pub use tilewright_error::Error;

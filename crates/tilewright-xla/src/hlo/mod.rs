@@ -25,8 +25,8 @@ use tilewright_core::{Error as Refusal, ParseError};
 
 use crate::{
     Error, Parameter, ProgramShape, Shape,
-    hlo::text::Scan,
     proto::{ShapeProto, decode, each, inside, of_field},
+    text::{Cursor, TextKind},
 };
 
 /// A module: its name and its computations.
@@ -276,7 +276,10 @@ impl HloModule {
     /// ```
     pub fn begins_as_text(bytes: &[u8]) -> bool {
         let text = String::from_utf8_lossy(bytes);
-        Scan::new(&text).name("").is_ok_and(|name| matches!(name, "HloModule" | "ENTRY"))
+        Cursor::new(&text)
+            .of(TextKind::Module)
+            .label("")
+            .is_ok_and(|name| matches!(name, "HloModule" | "ENTRY"))
     }
 
     /// Reads a module from its text or its proto. Bytes that begin with `HloModule`, or whose only control characters are

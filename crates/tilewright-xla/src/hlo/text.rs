@@ -21,9 +21,8 @@
 //! comments. The attributes of an instruction end with the line on which all brackets are closed, unless a comma
 //! continues them. Only shapes are read recursively.
 //!
-//! # The cursor
-//!
-//! A [`Scan`] skips what is not read, with brackets balanced. Law: `at` is between two characters, because the cursor stops only before or after an ASCII byte, or at the end.
+//! The cursor skips what is not read, with brackets balanced. Law: it is between two characters, because it stops only
+//! before or after an ASCII byte, or at the end.
 
 use std::collections::HashMap;
 
@@ -32,7 +31,7 @@ use tilewright_core::ParseError;
 use super::{HloComputation, HloInstruction, HloModule, Shapes, in_module};
 use crate::{
     Error, Shape,
-    text::{Cursor, is_name, shape_prefix},
+    text::{Cursor, TextKind, is_name, shape_prefix},
 };
 
 /// Tables of source positions, which newer texts have before the computations.
@@ -55,27 +54,27 @@ impl HloModule {
     /// assert_eq!(error.to_string(), "line 1, column 1: expected `HloModule`\n  module m\n  ^^^^^^");
     /// ```
     pub fn parse(text: &str) -> Result<HloModule, Error> {
-        module(&mut Scan::new(text)).map_err(|error| in_module(text, error))
+        module(&mut Cursor::new(text).of(TextKind::Module)).map_err(|error| in_module(text, error))
     }
 }
 
-fn module(scan: &mut Scan<'_>) -> Result<HloModule, ParseError> {
+fn module(scan: &mut Cursor<'_>) -> Result<HloModule, ParseError> {
     if scan.is_instruction() {
         return single(scan);
     }
     let (mut name, mut stated) = (None, None);
     if !scan.is_computation() {
         let expected = scan.error("expected `HloModule`");
-        if scan.name("expected `HloModule`")? != "HloModule" {
+        if scan.label("expected `HloModule`")? != "HloModule" {
             return Err(expected);
         }
-        name = Some(scan.name("expected the module's name")?.to_owned());
+        name = Some(scan.label("expected the module's name")?.to_owned());
         stated = scan.attribute("entry_computation_layout").map(EntryLayout::read).transpose()?;
     }
     let (mut computations, mut shapes) = (Vec::<HloComputation>::new(), Shapes::default());
     while scan.peek().is_some() {
         let again = scan.error("a second ENTRY; a module begins with one computation");
-        let word = scan.name("expected a computation, such as `ENTRY main {`")?;
+        let word = scan.label("expected a computation, such as `ENTRY main {`")?;
         if TABLES.contains(&word) {
             table(scan);
             continue;
@@ -84,7 +83,7 @@ fn module(scan: &mut Scan<'_>) -> Result<HloModule, ParseError> {
         if entry && computations.iter().any(|computation| computation.entry) {
             return Err(again);
         }
-        let name = if entry { scan.name("expected the computation's name")? } else { word };
+        let name = if entry { scan.label("expected the computation's name")? } else { word };
         computations.push(computation(scan, &mut shapes, name, entry)?);
     }
     if computations.iter().all(|computation| !computation.entry)
@@ -109,18 +108,18 @@ struct EntryLayout {
 
 impl EntryLayout {
     /// Reads `{(shape, …)->shape}`.
-    fn read(mut scan: Scan<'_>) -> Result<EntryLayout, ParseError> {
-        scan.expect(b'{', "expected `{` and the shapes of the entry")?;
-        scan.expect(b'(', "expected `(` and the shapes of the parameters")?;
+    fn read(mut scan: Cursor<'_>) -> Result<EntryLayout, ParseError> {
+        scan.expect("{", "expected `{` and the shapes of the entry")?;
+        scan.expect("(", "expected `(` and the shapes of the parameters")?;
         let mut parameters = Vec::new();
-        while !scan.eat(b')') {
+        while !scan.eat(")") {
             parameters.push(scan.shape()?);
-            scan.eat(b',');
+            scan.eat(",");
         }
-        scan.expect(b'-', "expected `->` and the shape of the result")?;
-        scan.expect(b'>', "expected `->` and the shape of the result")?;
+        scan.expect("-", "expected `->` and the shape of the result")?;
+        scan.expect(">", "expected `->` and the shape of the result")?;
         let result = scan.shape()?;
-        scan.expect(b'}', "expected `}`")?;
+        scan.expect("}", "expected `}`")?;
         Ok(EntryLayout { parameters, result })
     }
 
@@ -144,34 +143,34 @@ impl EntryLayout {
 }
 
 /// Skips the lines of a table, which begin with numbers.
-fn table(scan: &mut Scan<'_>) {
+fn table(scan: &mut Cursor<'_>) {
     while scan.peek().is_some_and(|byte| byte.is_ascii_digit()) {
         scan.pass_line();
     }
 }
 
 fn computation(
-    scan: &mut Scan<'_>,
+    scan: &mut Cursor<'_>,
     shapes: &mut Shapes,
     name: &str,
     entry: bool,
 ) -> Result<HloComputation, ParseError> {
-    if scan.eat(b'(') {
+    if scan.eat("(") {
         scan.pass_group("the computation's parameters do not end; expected `)`")?;
-        scan.expect(b'-', "expected `->` and the shape of the result")?;
-        scan.expect(b'>', "expected `->` and the shape of the result")?;
+        scan.expect("-", "expected `->` and the shape of the result")?;
+        scan.expect(">", "expected `->` and the shape of the result")?;
         let _ = scan.shape()?;
     }
-    scan.expect(b'{', "expected `{` and the computation's instructions")?;
+    scan.expect("{", "expected `{` and the computation's instructions")?;
     let (mut instructions, mut root) = (Vec::new(), None);
-    while !scan.eat(b'}') {
+    while !scan.eat("}") {
         let (instruction, is_root) = instruction(scan, shapes)?;
         if is_root {
             root = Some(instructions.len());
         }
         instructions.push(instruction);
     }
-    if scan.eat(b',') {
+    if scan.eat(",") {
         scan.pass_line();
     }
     Ok(HloComputation { name: name.to_owned(), entry, instructions, root })
@@ -179,7 +178,7 @@ fn computation(
 
 /// Reads an instruction; returns it and whether it is the root.
 fn instruction(
-    scan: &mut Scan<'_>,
+    scan: &mut Cursor<'_>,
     shapes: &mut Shapes,
 ) -> Result<(HloInstruction, bool), ParseError> {
     let (name, root) = left_side(scan)?;
@@ -187,35 +186,35 @@ fn instruction(
 }
 
 /// Reads the name of an instruction and `=`; returns it and whether the instruction is the root.
-fn left_side<'a>(scan: &mut Scan<'a>) -> Result<(&'a str, bool), ParseError> {
-    let mut name = scan.name("expected an instruction, or `}` at the end of the computation")?;
+fn left_side<'a>(scan: &mut Cursor<'a>) -> Result<(&'a str, bool), ParseError> {
+    let mut name = scan.label("expected an instruction, or `}` at the end of the computation")?;
     let root = name == "ROOT";
     if root {
-        name = scan.name("expected the name of the root")?;
+        name = scan.label("expected the name of the root")?;
     }
-    scan.expect(b'=', "expected `=` and the instruction's shape")?;
+    scan.expect("=", "expected `=` and the instruction's shape")?;
     Ok((name, root))
 }
 
 /// Reads the rest of an instruction. Its operands are passed over, or become parameters.
 fn right_side(
-    scan: &mut Scan<'_>,
+    scan: &mut Cursor<'_>,
     shapes: &mut Shapes,
     name: &str,
     parameters: Option<&mut Vec<HloInstruction>>,
 ) -> Result<HloInstruction, ParseError> {
     let mut shape = if scan.is_call() { None } else { Some(scan.shape()?) };
     shape.iter_mut().for_each(Shape::fill_scalar_layouts);
-    let opcode = scan.name("expected an opcode, such as `add`")?;
-    scan.expect(b'(', "expected `(` and the operands")?;
-    let parameter = if opcode == "parameter" { Some(scan.integer()?) } else { None };
+    let opcode = scan.label("expected an opcode, such as `add`")?;
+    scan.expect("(", "expected `(` and the operands")?;
+    let parameter = if opcode == "parameter" { Some(scan.number()?) } else { None };
     let is_single = parameters.is_some();
     match parameters {
         // The operand of a constant is a literal, and that of a parameter is its number.
         Some(list) if !["constant", "parameter"].contains(&opcode) => operands(scan, shapes, list)?,
         _ => scan.pass_group("the instruction's operands do not end; expected `)`")?,
     }
-    match scan.eat(b',') {
+    match scan.eat(",") {
         true if is_single => attributes(scan)?,
         true => scan.pass_line(),
         false => {}
@@ -225,12 +224,12 @@ fn right_side(
 }
 
 /// Passes over the attributes of a single instruction. Nothing follows it, so a text that is cut off ends within them.
-fn attributes(scan: &mut Scan<'_>) -> Result<(), ParseError> {
+fn attributes(scan: &mut Cursor<'_>) -> Result<(), ParseError> {
     loop {
-        scan.name("expected an attribute, such as `dimensions={1}`")?;
-        scan.expect(b'=', "expected `=` and the value of the attribute")?;
+        scan.label("expected an attribute, such as `dimensions={1}`")?;
+        scan.expect("=", "expected `=` and the value of the attribute")?;
         scan.pass_value()?;
-        if !scan.eat(b',') {
+        if !scan.eat(",") {
             return Ok(());
         }
     }
@@ -238,12 +237,12 @@ fn attributes(scan: &mut Scan<'_>) -> Result<(), ParseError> {
 
 /// Reads operands with their shapes as parameters, each name once.
 fn operands(
-    scan: &mut Scan<'_>,
+    scan: &mut Cursor<'_>,
     shapes: &mut Shapes,
     parameters: &mut Vec<HloInstruction>,
 ) -> Result<(), ParseError> {
     let mut names = HashMap::new();
-    while !scan.eat(b')') {
+    while !scan.eat(")") {
         if scan.peek() == Some(b'%') {
             return Err(scan.error(
                 "an operand without a shape; a single instruction states the shape of each",
@@ -251,7 +250,7 @@ fn operands(
         }
         let mut shape = scan.shape()?;
         shape.fill_scalar_layouts();
-        let name = scan.name("expected the name of the operand")?;
+        let name = scan.label("expected the name of the operand")?;
         match names.get(name) {
             Some(known) if *known != shape => {
                 return Err(
@@ -266,7 +265,7 @@ fn operands(
                 parameters.push(HloInstruction { name, opcode, shape, parameter });
             }
         }
-        if !scan.eat(b',') && scan.peek() != Some(b')') {
+        if !scan.eat(",") && scan.peek() != Some(b')') {
             return Err(scan.error("expected `,` or `)` after the operand"));
         }
     }
@@ -274,7 +273,7 @@ fn operands(
 }
 
 /// Reads a text of a single instruction.
-fn single(scan: &mut Scan<'_>) -> Result<HloModule, ParseError> {
+fn single(scan: &mut Cursor<'_>) -> Result<HloModule, ParseError> {
     let (mut shapes, mut instructions) = (Shapes::default(), Vec::new());
     let name = if scan.is_named() { left_side(scan)?.0 } else { "_" };
     let root = right_side(scan, &mut shapes, name, Some(&mut instructions))?;
@@ -317,146 +316,85 @@ const fn classes() -> [Class; 256] {
     classes
 }
 
-pub(super) struct Scan<'a> {
-    text: &'a str,
-    bytes: &'a [u8],
-    at: usize,
-    /// Set if no comment ends after `at`; this is searched for once.
-    unclosed: bool,
-}
-
-impl<'a> Scan<'a> {
-    pub(super) fn new(text: &'a str) -> Scan<'a> {
-        Scan { text, bytes: text.as_bytes(), at: 0, unclosed: false }
-    }
-
-    /// Returns the next byte; skips white space and comments.
-    pub(super) fn peek(&mut self) -> Option<u8> {
-        loop {
-            let byte = *self.bytes.get(self.at)?;
-            if byte.is_ascii_whitespace() {
-                self.at += 1;
-            } else if byte != b'/' || !self.comment() {
-                return Some(byte);
-            }
-        }
-    }
-
-    /// Skips a comment that begins here; returns false if it does not end.
-    fn comment(&mut self) -> bool {
-        let rest = self.text.get(self.at..).unwrap_or("");
-        let len = match rest.as_bytes().get(1) {
-            Some(b'/') => Some(rest.find(['\n', '\r']).unwrap_or(rest.len())),
-            Some(b'*') if !self.unclosed => {
-                let end = rest.get(2..).and_then(|inner| inner.find("*/"));
-                self.unclosed = end.is_none();
-                end.map(|end| end + 4)
-            }
-            _ => None,
-        };
-        self.at += len.unwrap_or(0);
-        len.is_some()
-    }
-
-    /// Reads one byte if it is next; returns whether it did.
-    pub(super) fn eat(&mut self, byte: u8) -> bool {
-        let is = self.peek() == Some(byte);
-        self.at += usize::from(is);
-        is
-    }
-
-    /// Reads one byte; the error with `message` if another one is next.
-    pub(super) fn expect(&mut self, byte: u8, message: &'static str) -> Result<(), ParseError> {
-        if self.eat(byte) { Ok(()) } else { Err(self.error(message)) }
-    }
-
-    /// Returns an error at the next word or character.
-    pub(super) fn error(&mut self, message: &'static str) -> ParseError {
-        self.peek();
-        let rest = self.text.get(self.at..).unwrap_or("");
-        let word = rest.bytes().take_while(|&b| is_name(b)).count();
-        let one = rest.chars().next().map_or(0, char::len_utf8);
-        ParseError::new((self.at, self.at + word.max(one)), message, [])
-    }
-
+impl<'a> Cursor<'a> {
     /// Reads a name or keyword, without the `%` before it; the error with `message` if there is none.
-    pub(super) fn name(&mut self, message: &'static str) -> Result<&'a str, ParseError> {
-        self.eat(b'%');
-        self.peek();
-        let rest = self.bytes.get(self.at..).unwrap_or(&[]);
-        let len = rest.iter().take_while(|&&b| is_name(b)).count();
-        if len == 0 {
-            return Err(self.error(message));
+    pub(super) fn label(&mut self, message: &'static str) -> Result<&'a str, ParseError> {
+        self.eat("%");
+        match self.name() {
+            ("", _) => Err(self.error(message)),
+            (name, _) => Ok(name),
         }
-        let name = self.text.get(self.at..self.at + len).unwrap_or("");
-        self.at += len;
-        Ok(name)
     }
 
     /// Returns whether a name and `(` come next and do not begin a shape: `b(…)` is a buffer.
-    pub(super) fn is_call(&mut self) -> bool {
-        self.peek();
-        let rest = self.bytes.get(self.at..).unwrap_or(&[]);
+    fn is_call(&mut self) -> bool {
+        self.skip();
+        let rest = self.bytes();
         let len = rest.iter().take_while(|&&b| is_name(b)).count();
         let behind = rest.get(len..).unwrap_or(&[]).trim_ascii_start();
         len > 0 && rest.get(..len) != Some(b"b") && behind.first() == Some(&b'(')
     }
 
     /// Returns whether a computation comes next: `ENTRY`, or a name and `{`.
-    pub(super) fn is_computation(&mut self) -> bool {
-        self.peek();
-        let mut ahead = Scan { at: self.at, ..Scan::new(self.text) };
-        let Ok(name) = ahead.name("") else { return false };
+    fn is_computation(&mut self) -> bool {
+        self.skip();
+        let mut ahead = *self;
+        let Ok(name) = ahead.label("") else { return false };
         name == "ENTRY" || (name != "HloModule" && ahead.peek() == Some(b'{'))
     }
 
     /// Returns whether an instruction comes next: a name and `=`, or a shape and a name and `(`.
-    pub(super) fn is_instruction(&mut self) -> bool {
+    fn is_instruction(&mut self) -> bool {
         let named = self.is_named();
-        let mut ahead = Scan { at: self.at, ..Scan::new(self.text) };
+        let mut ahead = *self;
         named || ahead.shape().is_ok() && ahead.is_call()
     }
 
     /// Returns whether the name of an instruction and `=` come next.
-    pub(super) fn is_named(&mut self) -> bool {
-        self.peek();
-        let mut ahead = Scan { at: self.at, ..Scan::new(self.text) };
-        let is_root = ahead.name("") == Ok("ROOT");
-        (!is_root || ahead.name("").is_ok()) && ahead.at > self.at && ahead.eat(b'=')
+    fn is_named(&mut self) -> bool {
+        self.skip();
+        let mut ahead = *self;
+        let is_root = ahead.label("") == Ok("ROOT");
+        (!is_root || ahead.label("").is_ok()) && ahead.at > self.at && ahead.eat("=")
     }
 
     /// Passes over the rest of the line, and returns a reader of what follows the name of an attribute and `=` there.
-    pub(super) fn attribute(&mut self, name: &str) -> Option<Scan<'a>> {
+    fn attribute(&mut self, name: &str) -> Option<Cursor<'a>> {
         let from = self.at;
         self.pass_line();
-        let line = self.text.get(from..self.at)?;
+        let line = self.spanned((from, self.at));
         let mut places = line.match_indices(name).map(|(at, _)| at);
         let at = places.find(|&at| line[..at].trim_end().ends_with(','))?;
-        let mut found = Scan { at: from + at + name.len(), ..Scan::new(self.text) };
-        found.eat(b'=').then_some(found)
+        let mut found = self.moved_to(from + at + name.len());
+        found.eat("=").then_some(found)
     }
 
     /// Reads an integer, the number of a parameter.
-    pub(super) fn integer(&mut self) -> Result<u64, ParseError> {
-        let mut cursor = Cursor::starting(self.text, self.at);
-        let (value, _) = cursor.integer("expected the number of the parameter")?;
+    fn number(&mut self) -> Result<u64, ParseError> {
+        Ok(self.as_shapes(|cursor| cursor.integer("expected the number of the parameter"))?.0)
+    }
+
+    /// Reads a shape.
+    fn shape(&mut self) -> Result<Shape, ParseError> {
+        self.as_shapes(shape_prefix)
+    }
+
+    /// Reads a part of the text of a shape.
+    fn as_shapes<T>(
+        &mut self,
+        read: impl FnOnce(&mut Cursor<'a>) -> Result<T, ParseError>,
+    ) -> Result<T, ParseError> {
+        let mut cursor = self.of(TextKind::Shapes);
+        let value = read(&mut cursor)?;
         self.at = cursor.at();
         Ok(value)
     }
 
-    /// Reads a shape.
-    pub(super) fn shape(&mut self) -> Result<Shape, ParseError> {
-        let mut cursor = Cursor::starting(self.text, self.at);
-        let shape = shape_prefix(&mut cursor)?;
-        self.at = cursor.at();
-        Ok(shape)
-    }
-
     /// Skips everything up to the `)` that closes the group opened before.
-    pub(super) fn pass_group(&mut self, message: &'static str) -> Result<(), ParseError> {
+    fn pass_group(&mut self, message: &'static str) -> Result<(), ParseError> {
         let from = self.at;
         self.pass(false);
-        if self.bytes.get(self.at) != Some(&b')') {
+        if self.whole().get(self.at) != Some(&b')') {
             return Err(ParseError::new((from.saturating_sub(1), from), message, []));
         }
         self.at += 1;
@@ -465,15 +403,15 @@ impl<'a> Scan<'a> {
 
     /// Skips the rest of the line, and the next lines while brackets are open or a comma continues; stops before a
     /// bracket that closes one opened before.
-    pub(super) fn pass_line(&mut self) {
+    fn pass_line(&mut self) {
         self.pass(true);
     }
 
     /// Skips the value of an attribute, up to a comma, an unmatched closing bracket, the end of a line or the end.
-    pub(super) fn pass_value(&mut self) -> Result<(), ParseError> {
-        self.peek();
+    fn pass_value(&mut self) -> Result<(), ParseError> {
+        self.skip();
         let (from, mut depth) = (self.at, 0usize);
-        while let Some(&byte) = self.bytes.get(self.at) {
+        while let Some(&byte) = self.whole().get(self.at) {
             match CLASSES[usize::from(byte)] {
                 Class::Plain if byte == b',' && depth == 0 => break,
                 Class::Close | Class::Newline if depth == 0 => break,
@@ -490,8 +428,8 @@ impl<'a> Scan<'a> {
             self.at += 1;
         }
         // A string that does not end is passed beyond the end.
-        let is_open = depth > 0 || self.at > self.bytes.len();
-        self.at = self.at.min(self.bytes.len());
+        let is_open = depth > 0 || self.at > self.whole().len();
+        self.at = self.at.min(self.whole().len());
         match is_open {
             true => {
                 let said = "the value of the attribute does not end";
@@ -506,7 +444,7 @@ impl<'a> Scan<'a> {
     /// also at the end of a line outside brackets.
     fn pass(&mut self, lines: bool) {
         let mut depth = 0usize;
-        while let Some(&byte) = self.bytes.get(self.at) {
+        while let Some(&byte) = self.whole().get(self.at) {
             match CLASSES[usize::from(byte)] {
                 Class::Plain => {}
                 Class::Open => depth += 1,
@@ -528,13 +466,13 @@ impl<'a> Scan<'a> {
             }
             self.at += 1;
         }
-        self.at = self.at.min(self.bytes.len());
+        self.at = self.at.min(self.whole().len());
     }
 
     /// Moves to the quote that ends the string, or to the end.
     fn pass_string(&mut self) {
         self.at += 1;
-        while let Some(&byte) = self.bytes.get(self.at) {
+        while let Some(&byte) = self.whole().get(self.at) {
             match byte {
                 b'"' => return,
                 b'\\' => self.at += 2,
@@ -546,11 +484,11 @@ impl<'a> Scan<'a> {
     /// Returns whether the line that ends here ends with a comma, or the next one begins with one; if so, skips the
     /// white space between them.
     fn comma_around(&mut self) -> bool {
-        let before = self.bytes.get(..self.at).unwrap_or(&[]).trim_ascii_end();
-        let after = self.bytes.get(self.at..).unwrap_or(&[]).trim_ascii_start();
+        let before = self.whole().get(..self.at).unwrap_or(&[]).trim_ascii_end();
+        let after = self.whole().get(self.at..).unwrap_or(&[]).trim_ascii_start();
         let comma = before.last() == Some(&b',') || after.first() == Some(&b',');
         if comma {
-            self.at = self.bytes.len() - after.len();
+            self.at = self.whole().len() - after.len();
         }
         comma
     }

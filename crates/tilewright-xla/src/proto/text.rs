@@ -17,7 +17,7 @@ use super::{LayoutProto, ProgramShapeProto, ShapeProto, SplitConfigProto, TilePr
 use crate::{
     PrimitiveType, Shape,
     shape::too_deep,
-    text::{Cursor, Span},
+    text::{Cursor, Span, TextKind},
 };
 
 /// The largest nesting of messages: that of the deepest legal shape.
@@ -91,7 +91,7 @@ impl ProgramShapeProto {
 }
 
 fn whole<M: Default>(text: &str, field: Field<M>) -> ReadField<M> {
-    fields(&mut Cursor::of_proto(text), field, None, 0)
+    fields(&mut Cursor::new(text).of(TextKind::Proto), field, None, 0)
 }
 
 /// Reads fields up to `close`, or the end of the text.

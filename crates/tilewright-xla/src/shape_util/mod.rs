@@ -16,6 +16,7 @@ mod sizes;
 mod transpose;
 mod traversal;
 
+pub use equality::Ignore;
 pub use makers::Native;
 pub use padding::{Factor, LeastPadding, PaddingAdvice, PaddingCause};
 pub use reshape::{

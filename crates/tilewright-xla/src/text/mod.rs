@@ -119,30 +119,44 @@ impl fmt::Display for PrintedShape<'_> {
 /// A range `from..to` of bytes of the text.
 pub(crate) type Span = (usize, usize);
 
+/// The text that a cursor reads.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum TextKind {
+    /// Shapes: comments are `// …` and `/* … */`.
+    Shapes,
+    /// Proto text: comments begin with `#`.
+    #[cfg(feature = "proto")]
+    Proto,
+    /// A module: comments as in shapes. Errors point at whole names, such as `%add.1`.
+    #[cfg(feature = "proto")]
+    Module,
+}
+
 /// A position in a text. `at` is after the last token, always between two characters.
 #[derive(Clone, Copy)]
 pub(crate) struct Cursor<'a> {
     text: &'a str,
-    at: usize,
-    /// Comments begin with `#`, as in proto text, instead of `//` and `/*`.
-    is_proto: bool,
+    pub(crate) at: usize,
+    kind: TextKind,
+    /// Set if no comment ends after `at`; this is searched for once.
+    unclosed: bool,
 }
 
 impl<'a> Cursor<'a> {
     pub(crate) fn new(text: &'a str) -> Cursor<'a> {
-        Cursor { text, at: 0, is_proto: false }
+        Cursor { text, at: 0, kind: TextKind::Shapes, unclosed: false }
     }
 
-    /// Starts at the beginning of a proto text.
+    /// Reads the rest as another kind of text.
     #[cfg(feature = "proto")]
-    pub(crate) fn of_proto(text: &'a str) -> Cursor<'a> {
-        Cursor { text, at: 0, is_proto: true }
+    pub(crate) fn of(self, kind: TextKind) -> Cursor<'a> {
+        Cursor { kind, ..self }
     }
 
-    /// Starts at byte `at`, which must be between two characters.
+    /// Returns all bytes of the text.
     #[cfg(feature = "proto")]
-    pub(crate) fn starting(text: &'a str, at: usize) -> Cursor<'a> {
-        Cursor { text, at, is_proto: false }
+    pub(crate) fn whole(&self) -> &'a [u8] {
+        self.text.as_bytes()
     }
 
     /// Returns the position after the last token read.
@@ -150,34 +164,50 @@ impl<'a> Cursor<'a> {
         self.at
     }
 
+    /// Returns a cursor at byte `at` of the same text, which must be between two characters.
+    #[cfg(feature = "proto")]
+    pub(crate) fn moved_to(&self, at: usize) -> Cursor<'a> {
+        Cursor { at, unclosed: false, ..*self }
+    }
+
     fn rest(&self) -> &'a str {
         self.text.get(self.at..).unwrap_or("")
     }
 
-    fn bytes(&self) -> &'a [u8] {
+    pub(crate) fn bytes(&self) -> &'a [u8] {
         self.text.as_bytes().get(self.at..).unwrap_or(&[])
     }
 
     /// Skips white space and comments. An unclosed comment is not skipped, so that whoever expects a token reports it.
     #[inline]
-    fn skip(&mut self) {
+    pub(crate) fn skip(&mut self) {
         // Most tokens are adjacent: nothing to skip.
         if let Some(b'\t'..=b' ' | b'/' | b'#') = self.bytes().first() {
-            while self.skip_comment() {}
+            loop {
+                let rest = self.rest();
+                self.at += rest.len() - rest.trim_ascii_start().len();
+                if !self.comment() {
+                    return;
+                }
+            }
         }
     }
 
-    /// Skips white space and one comment after it, if there is one.
-    fn skip_comment(&mut self) -> bool {
+    /// Skips a comment that begins here; returns false if there is none, or if it does not end.
+    pub(crate) fn comment(&mut self) -> bool {
         let rest = self.rest();
-        let trimmed = rest.trim_ascii_start();
-        self.at += rest.len() - trimmed.len();
-        let len = if trimmed.starts_with(if self.is_proto { "#" } else { "//" }) {
-            Some(trimmed.find('\n').unwrap_or(trimmed.len()))
-        } else if !self.is_proto && trimmed.starts_with("/*") {
-            trimmed.get(2..).and_then(|inner| inner.find("*/")).map(|end| end + 4)
-        } else {
-            None
+        let len = match (rest.as_bytes(), self.kind) {
+            #[cfg(feature = "proto")]
+            ([b'#', ..], TextKind::Proto) => Some(rest.find('\n').unwrap_or(rest.len())),
+            #[cfg(feature = "proto")]
+            (_, TextKind::Proto) => None,
+            ([b'/', b'/', ..], _) => Some(rest.find(['\n', '\r']).unwrap_or(rest.len())),
+            ([b'/', b'*', ..], _) if !self.unclosed => {
+                let end = rest.get(2..).and_then(|inner| inner.find("*/"));
+                self.unclosed = end.is_none();
+                end.map(|end| end + 4)
+            }
+            _ => None,
         };
         self.at += len.unwrap_or(0);
         len.is_some()
@@ -226,9 +256,19 @@ impl<'a> Cursor<'a> {
         let mut ahead = *self;
         ahead.skip();
         let rest = ahead.rest();
-        let word = rest.bytes().take_while(|&b| is_word(b)).count();
+        let word = rest.bytes().take_while(|&b| ahead.is_part_of_word(b)).count();
         let len = if word > 0 { word } else { rest.chars().next().map_or(0, char::len_utf8) };
         (ahead.at, ahead.at + len)
+    }
+
+    fn is_part_of_word(&self, b: u8) -> bool {
+        match self.kind {
+            TextKind::Shapes => is_word(b),
+            #[cfg(feature = "proto")]
+            TextKind::Proto => is_word(b),
+            #[cfg(feature = "proto")]
+            TextKind::Module => is_name(b),
+        }
     }
 
     /// Returns the text of a span.
