@@ -25,7 +25,7 @@ enum Verdict {
 }
 
 /// A check of the workspace at this root; only the fuzz targets use the second argument.
-type Run = fn(&Path, &Searched) -> Verdict;
+type Check = fn(&Path, &Searched) -> Verdict;
 
 /// The fuzz targets to run: those whose names contain `target`, each for `seconds` seconds.
 pub(crate) struct Searched {
@@ -360,7 +360,7 @@ fn readers(root: &Path) -> Verdict {
 // code without a device: compiled by NVRTC and read by its disassembler, run by OpenCL on the processor,
 // compiled for AMD's GPUs; and random pairs of layouts on the simulated device.
 
-const TABLE: [(&str, &str, Run); 44] = [
+const TABLE: [(&str, &str, Check); 44] = [
     (
         "laws",
         "all tests, with every case of the laws of which `cargo test` checks a part",

@@ -10,7 +10,7 @@ use tilewright_core::{Dtype, Fill, LinearLayout, Pattern, TensorLayout};
 use crate::{
     Error, ResolvedLayout,
     literal::{needs_dims, needs_dtype, tuple},
-    words::{Asked, Ratio, Words, product, shape},
+    words::{AskedArray, Ratio, Words, product, shape},
 };
 
 /// A SPEC as one dialect read it. Its `Display` is the canonical text in that dialect.
@@ -250,7 +250,7 @@ impl ResolvedLayout {
     }
 }
 
-impl Asked {
+impl AskedArray {
     /// Spells the storage of an array so. The elements are packed where no other width is given.
     pub(crate) fn apply(
         &self,

@@ -16,7 +16,7 @@ use crate::{
     parsed_spec::{Given, ParsedSpec},
     resolved_layout::BIG_WORDS,
     tables,
-    words::{self, Asked},
+    words::{self, AskedArray},
 };
 
 /// The longest text that is read, in bytes.
@@ -84,7 +84,7 @@ pub struct Spec {
     /// The order of an element's bytes, where the text gives it.
     order: Option<ByteOrder>,
     /// The words that the storage is spelled as for others.
-    pub(crate) words: Option<Asked>,
+    pub(crate) words: Option<AskedArray>,
     /// The canonical text without that.
     pub(crate) plain: Arc<str>,
     /// Its index tables.
@@ -351,13 +351,13 @@ impl Spec {
 fn read_spelled(
     text: &str,
     all: dialect::All,
-) -> Result<(dialect::ReadText, Option<Asked>), Error> {
+) -> Result<(dialect::ReadText, Option<AskedArray>), Error> {
     let Some((to, from)) = words::split(text) else {
         return dialect::read(text, all).map(|read| (read, None));
     };
     let spelled = || {
         let read = dialect::read(&text[..to], all)?;
-        let words = Asked::read(&text[from..]).map_err(|error| error.shifted(from))?;
+        let words = AskedArray::read(&text[from..]).map_err(|error| error.shifted(from))?;
         Ok((read, Some(words)))
     };
     // A notation may have names of its own that are called `as`.

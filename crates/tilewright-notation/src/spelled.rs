@@ -13,12 +13,12 @@ use crate::{
     literal::needs_dims,
     parsed_spec::Given,
     resolved_layout::BIG_WORDS,
-    words::{Asked, Ratio},
+    words::{AskedArray, Ratio},
 };
 
 impl Spec {
     /// Spells the storage as these words.
-    pub(crate) fn spelled(mut self, words: Asked, all: dialect::All) -> Spec {
+    pub(crate) fn spelled(mut self, words: AskedArray, all: dialect::All) -> Spec {
         if let Some(packed) = self.packed(all) {
             self = packed;
         }
@@ -85,7 +85,7 @@ impl Spec {
                 "`{self}` is stored as {}, but {dtype} was requested",
                 words.dtype
             ))),
-            None => Ok(self.clone().spelled(Asked::of(dtype, None)?, dialect::notations())),
+            None => Ok(self.clone().spelled(AskedArray::of(dtype, None)?, dialect::notations())),
         }
     }
 
@@ -121,7 +121,7 @@ impl Spec {
         if self.words.is_none() && (word.packed_bits() == Some(bits) || !is_integer) {
             return Ok(None);
         }
-        let asked = Asked::of(word, None)?;
+        let asked = AskedArray::of(word, None)?;
         self.check_words(&asked, shape)?;
         let ratio = asked.ratio(bits, self)?;
         let found = match dims {
@@ -147,13 +147,13 @@ impl Spec {
     }
 
     /// Refuses an array of other words than the text gives.
-    fn check_words(&self, is: &Asked, shape: &[u64]) -> Result<(), Error> {
+    fn check_words(&self, is: &AskedArray, shape: &[u64]) -> Result<(), Error> {
         let Some(words) = &self.words else { return Ok(()) };
         let other = words.shape.as_deref().is_some_and(|own| own != shape);
         if words.dtype == is.dtype && !other {
             return Ok(());
         }
-        let is = Asked { shape: Some(shape.to_vec()), ..is.clone() };
+        let is = AskedArray { shape: Some(shape.to_vec()), ..is.clone() };
         let message = format!("`{self}` is stored as {words}, and the array is {is}");
         Err(Error::mismatch(message))
     }
@@ -161,7 +161,7 @@ impl Spec {
     /// Refuses an array of words of another shape than that which the format states for an array of these dims.
     fn check_shape(
         &self,
-        (asked, shape): (&Asked, &[u64]),
+        (asked, shape): (&AskedArray, &[u64]),
         dims: &[u64],
         ratio: Ratio,
         dtype: Option<Dtype>,
@@ -171,8 +171,9 @@ impl Spec {
         if own == shape || self.dims_of_words(asked, shape, ratio, dtype).is_err() {
             return Ok(());
         }
-        let (own, is) =
-            [own, shape].map(|own| Asked { shape: Some(own.to_vec()), ..asked.clone() }).into();
+        let (own, is) = [own, shape]
+            .map(|own| AskedArray { shape: Some(own.to_vec()), ..asked.clone() })
+            .into();
         let message =
             format!("`{self}` of dims {dims:?} is stored as {own}, and the array is {is}");
         Err(Error::mismatch(message))
@@ -181,7 +182,7 @@ impl Spec {
     /// The dims of the array whose storage is words of this shape.
     fn dims_of_words(
         &self,
-        asked: &Asked,
+        asked: &AskedArray,
         shape: &[u64],
         ratio: Ratio,
         dtype: Option<Dtype>,
@@ -195,7 +196,7 @@ impl Spec {
             }
         };
         let spelled =
-            self.clone().spelled(Asked { shape: None, ..asked.clone() }, dialect::notations());
+            self.clone().spelled(AskedArray { shape: None, ..asked.clone() }, dialect::notations());
         let is_so = |dims: &Vec<u64>| {
             let named = spelled.resolve(Some(dims), dtype).ok();
             let words = named
@@ -205,7 +206,7 @@ impl Spec {
             words.is_some_and(|own| without_ones(&own) == without_ones(shape))
         };
         candidates.into_iter().find(is_so).ok_or_else(|| {
-            let is = Asked { shape: Some(shape.to_vec()), ..asked.clone() };
+            let is = AskedArray { shape: Some(shape.to_vec()), ..asked.clone() };
             let message = format!(
                 "`{self}` needs the array's dims: those of its words, {is}, do not determine them"
             );
@@ -236,7 +237,7 @@ impl ResolvedLayout {
         dtype: Dtype,
         shape: Option<&[u64]>,
     ) -> Result<ResolvedLayout, Error> {
-        let asked = Asked::of(dtype, shape)?;
+        let asked = AskedArray::of(dtype, shape)?;
         let (name, order) = (self.name().to_owned(), self.byte_order());
         let mut resolved = self.without_words();
         let dims = resolved.layout.extents();

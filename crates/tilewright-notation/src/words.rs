@@ -93,13 +93,13 @@ impl fmt::Display for Words {
 
 /// The words that a text asks for; without a shape it follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(crate) struct AskedArray {
     pub(crate) dtype: Dtype,
     pub(crate) bits: u32,
     pub(crate) shape: Option<Vec<u64>>,
 }
 
-impl fmt::Display for Asked {
+impl fmt::Display for AskedArray {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.shape {
             Some(shape) => write!(f, "{}[{}]", self.dtype, comma(shape)),
@@ -152,9 +152,9 @@ fn has_form(text: &str) -> bool {
         && name.starts_with(|c: char| c.is_ascii_alphabetic() || "<>=|".contains(c))
 }
 
-impl Asked {
+impl AskedArray {
     /// Words of this type.
-    pub(crate) fn of(dtype: Dtype, shape: Option<&[u64]>) -> Result<Asked, Error> {
+    pub(crate) fn of(dtype: Dtype, shape: Option<&[u64]>) -> Result<AskedArray, Error> {
         let whole = dtype.packed_bits().filter(|bits| bits.is_multiple_of(8) && *bits > 0);
         let Some(bits) = whole.filter(|bits| dtype.storage_bits() == Some(*bits)) else {
             let message = format!(
@@ -162,11 +162,11 @@ impl Asked {
             );
             return Err(Error::unsupported(message));
         };
-        Ok(Asked { dtype, bits, shape: shape.map(<[u64]>::to_vec) })
+        Ok(AskedArray { dtype, bits, shape: shape.map(<[u64]>::to_vec) })
     }
 
     /// Reads the text after `as`.
-    pub(crate) fn read(text: &str) -> Result<Asked, Error> {
+    pub(crate) fn read(text: &str) -> Result<AskedArray, Error> {
         let mut scan = Scanner::new(text);
         let name = scan.take(|c| c != '[');
         let name = name.trim_end();
@@ -176,7 +176,7 @@ impl Asked {
             None => None,
         };
         scan.end("the words")?;
-        Asked::of(dtype, shape.as_deref()).map_err(|error| error.at((0, name.len())))
+        AskedArray::of(dtype, shape.as_deref()).map_err(|error| error.at((0, name.len())))
     }
 
     /// Returns the number of elements in a word, or of words in an element.

@@ -279,7 +279,7 @@ fn serve(state: Arc<Mutex<ServerState>>) -> String {
 }
 
 /// A request.
-struct Asked {
+struct Request {
     method: String,
     path: String,
     query: BTreeMap<String, String>,
@@ -364,7 +364,7 @@ fn answer_one(state: &Mutex<ServerState>, stream: &TcpStream) -> Option<()> {
     (fault != Some(Planted::Short)).then_some(())
 }
 
-fn read(stream: &TcpStream) -> Option<Asked> {
+fn read(stream: &TcpStream) -> Option<Request> {
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
     reader.read_line(&mut line).ok().filter(|read| *read > 0)?;
@@ -384,7 +384,14 @@ fn read(stream: &TcpStream) -> Option<Asked> {
     let pairs = query.split('&').filter(|pair| !pair.is_empty());
     let pairs = pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")));
     let query = pairs.map(|(name, value)| (plain(name), plain(value))).collect();
-    Some(Asked { path: plain(path.trim_start_matches('/')), method, query, headers, body, target })
+    Some(Request {
+        path: plain(path.trim_start_matches('/')),
+        method,
+        query,
+        headers,
+        body,
+        target,
+    })
 }
 
 /// Returns a text with its `%XX` decoded.
@@ -426,7 +433,7 @@ impl ServerState {
         tag
     }
 
-    fn answer(&mut self, asked: &mut Asked) -> Told {
+    fn answer(&mut self, asked: &mut Request) -> Told {
         if let Some(rest) = asked.path.strip_prefix("api/models/") {
             return self.described(rest);
         }
@@ -454,7 +461,7 @@ impl ServerState {
         }
     }
 
-    fn got(&self, asked: &Asked, name: &str) -> Told {
+    fn got(&self, asked: &Request, name: &str) -> Told {
         let Some(Stored { bytes, tag }) = self.objects.get(name) else {
             return Told::error(404, "NoSuchKey");
         };
@@ -478,7 +485,7 @@ impl ServerState {
         told(whole(206, from..end)).with("content-range", said)
     }
 
-    fn written(&mut self, asked: &mut Asked) -> Told {
+    fn written(&mut self, asked: &mut Request) -> Told {
         // S3 and Google's store spell the same condition.
         let names = ["if-none-match", "x-goog-if-generation-match"];
         let is_new = names.iter().any(|name| asked.headers.contains_key(*name));
@@ -489,7 +496,7 @@ impl ServerState {
         Told::new(200, "").with("etag", tag)
     }
 
-    fn begun(&mut self, asked: &Asked) -> Told {
+    fn begun(&mut self, asked: &Request) -> Told {
         self.made += 1;
         let id = format!("upload-{}", self.made);
         self.uploads.insert(id.clone(), (asked.path.clone(), BTreeMap::new()));
@@ -502,7 +509,7 @@ impl ServerState {
         )
     }
 
-    fn part(&mut self, asked: &mut Asked, id: &str) -> Told {
+    fn part(&mut self, asked: &mut Request, id: &str) -> Told {
         let number = asked.query.get("partNumber").and_then(|number| number.parse().ok());
         let (Some(number), Some((_, parts))) = (number, self.uploads.get_mut(id)) else {
             return Told::error(404, "NoSuchUpload");
@@ -513,7 +520,7 @@ impl ServerState {
         Told::new(200, "").with("etag", tag)
     }
 
-    fn completed(&mut self, asked: &Asked, id: &str) -> Told {
+    fn completed(&mut self, asked: &Request, id: &str) -> Told {
         let Some((_, parts)) = self.uploads.get(id) else {
             return Told::error(404, "NoSuchUpload");
         };
@@ -545,7 +552,7 @@ impl ServerState {
     }
 
     /// Removes the objects that the body of a bulk deletion names.
-    fn removed(&mut self, asked: &Asked) -> Told {
+    fn removed(&mut self, asked: &Request) -> Told {
         let text = String::from_utf8_lossy(&asked.body).into_owned();
         let bucket = asked.path.trim_matches('/');
         let mut said = String::from("<DeleteResult>");
@@ -556,7 +563,7 @@ impl ServerState {
         Told::new(200, said + "</DeleteResult>")
     }
 
-    fn listed(&self, asked: &Asked) -> Told {
+    fn listed(&self, asked: &Request) -> Told {
         let bucket = asked.path.trim_matches('/');
         let prefix = asked.query.get("prefix").map_or("", String::as_str);
         let mut said =
@@ -600,7 +607,7 @@ impl ServerState {
     }
 
     /// Answers for a file of a repository: texts directly, others by a redirection to the storage.
-    fn resolved(&self, asked: &Asked, repo: &str, rest: &str) -> Told {
+    fn resolved(&self, asked: &Request, repo: &str, rest: &str) -> Told {
         let Some(commit) = self.commits.get(repo) else { return Told::new(404, "") };
         let (revision, path) = rest.split_once('/').unwrap_or_default();
         let name = format!("{repo}/{path}");

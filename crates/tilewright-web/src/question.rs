@@ -17,7 +17,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::{step, view};
 
-type Answer = Result<Value, Error>;
+type Reply = Result<Value, Error>;
 
 /// The largest length of a question in bytes.
 const MAX_QUESTION: usize = 1 << 20;
@@ -55,7 +55,7 @@ pub fn ask(question: &str) -> String {
     answer(question).unwrap_or_else(|refused| refused.to_json()).to_string()
 }
 
-fn answer(text: &str) -> Answer {
+fn answer(text: &str) -> Reply {
     if text.len() > MAX_QUESTION {
         return Err(
             Error::usage(format!("a question has more than {MAX_QUESTION} bytes")).in_field("ask")
@@ -71,7 +71,7 @@ fn answer(text: &str) -> Answer {
 struct Page<'a>(Fields<'a>);
 
 impl Page<'_> {
-    fn answer(&self) -> Answer {
+    fn answer(&self) -> Reply {
         let Page(fields) = self;
         match fields.text("ask")? {
             "view" => self.view(),
@@ -87,7 +87,7 @@ impl Page<'_> {
     }
 
     /// Answers with one layout. For an array in shards, errors in its text come before the refusal.
-    fn view(&self) -> Answer {
+    fn view(&self) -> Reply {
         let text = self.0.text("spec")?;
         if is_sharded(text) {
             InShards::parse(text).map_err(|error| error.in_field("spec"))?;
@@ -96,7 +96,7 @@ impl Page<'_> {
     }
 
     /// Answers with both sides of a conversion, and whether any element has to move.
-    fn convert(&self) -> Answer {
+    fn convert(&self) -> Reply {
         let [a, b] = self.0.array_layouts()?;
         let (left, right) = (a.layout().extents(), b.layout().extents());
         if left != right {
@@ -110,7 +110,7 @@ impl Page<'_> {
     }
 
     /// Answers with the plan of a move between two layouts.
-    fn plan(&self) -> Answer {
+    fn plan(&self) -> Reply {
         let [a, b] = self.0.array_layouts()?;
         let known = b.stored().element_bits().or(a.stored().element_bits());
         let bits = known.unwrap_or(USUAL_BITS);
@@ -121,7 +121,7 @@ impl Page<'_> {
     }
 
     /// Answers with the banks of shared memory that reads of a matrix access, and their conflicts.
-    fn banks(&self) -> Answer {
+    fn banks(&self) -> Reply {
         let named = self.0.layout("spec")?;
         let vector = u64::from(self.0.natural("vector")?);
         let usual = Access { element_bytes: u64::from(USUAL_BITS / 8), vector };
@@ -139,7 +139,7 @@ impl Page<'_> {
 
     /// Answers with a map that is not a layout of an array in memory: an array spread over threads, a linear map, a map to
     /// coordinates.
-    fn spread(&self) -> Answer {
+    fn spread(&self) -> Reply {
         let text = self.0.text("spec")?;
         if is_sharded(text) {
             return in_shards(text);
@@ -165,7 +165,7 @@ impl Page<'_> {
     }
 
     /// Answers with a picture to save: of one layout, its memory, or a conversion.
-    fn picture(&self) -> Answer {
+    fn picture(&self) -> Reply {
         let svg = match self.0.text("kind")? {
             "expression" => {
                 let scene = expression(self.0.text("text")?, &Limits::default());
@@ -188,7 +188,7 @@ impl Page<'_> {
 
 /// Answers a question of the library, all of which the late module answers.
 #[cfg(feature = "late")]
-fn asked(name: &str, question: &Value) -> Answer {
+fn asked(name: &str, question: &Value) -> Reply {
     match tilewright::ask::Question::from_json(question)? {
         Some(question) => Ok(question.answer()?.to_json()),
         None => Err(Error::usage(format!("`{name}` is not a question")).in_field("ask")),
@@ -197,13 +197,13 @@ fn asked(name: &str, question: &Value) -> Answer {
 
 /// Refuses a question that is not the page's own.
 #[cfg(not(feature = "late"))]
-fn asked(name: &str, _: &Value) -> Answer {
+fn asked(name: &str, _: &Value) -> Reply {
     Err(tilewright::notation::Error::not_built(&format!("questions such as `{name}`"), "late")
         .into())
 }
 
 /// Answers with the elements that each device holds of an array in shards.
-fn in_shards(text: &str) -> Answer {
+fn in_shards(text: &str) -> Reply {
     let array = InShards::parse(text).map_err(|error| error.in_field("spec"))?;
     let mut scene = shards(&array, &Limits::default());
     scene.title = text.trim().to_owned();

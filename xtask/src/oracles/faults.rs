@@ -344,9 +344,9 @@ pub(crate) fn bounds(root: &Path, program: &Path, folder: &Path) -> Outcome {
 }
 
 /// Runs an input, and returns its seconds and mebibytes.
-type Run<'a> = dyn FnMut(&[u8]) -> Outcome<(f64, u64)> + 'a;
+type Trial<'a> = dyn FnMut(&[u8]) -> Outcome<(f64, u64)> + 'a;
 
-fn worst_of(inputs: &[Vec<u8>], run: &mut Run<'_>) -> Outcome<Worst> {
+fn worst_of(inputs: &[Vec<u8>], run: &mut Trial<'_>) -> Outcome<Worst> {
     let mut worst = Worst::default();
     for input in inputs {
         let (seconds, mebibytes) = run(input)?;

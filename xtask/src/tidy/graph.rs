@@ -1,7 +1,7 @@
 //! Dependencies between crates and between the files of a crate.
 //!
-//! A1 and A2: the crate graph is the one of `ARCHITECTURE.md`, and core depends on nothing. Files have no cycles: of two
-//! files of a crate, at most one depends on the other, directly or indirectly.
+//! A1 and A2: the crate graph is the one of `ARCHITECTURE.md`, and core depends on nothing. Cycles between files are
+//! findings: of two files of a crate, at most one depends on the other, directly or indirectly.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

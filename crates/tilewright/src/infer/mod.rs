@@ -18,7 +18,7 @@ mod search;
 
 use tilewright_core::{Counted, Layout, Mode, Profile, TensorLayout, unravel_index};
 
-use crate::infer::search::Search;
+use crate::infer::search::LayoutSearch;
 
 /// The largest number of mirrored arrays that are searched. Few of them begin with the first element of the storage.
 const SEARCHES: usize = 8;
@@ -137,7 +137,7 @@ pub fn infer(original: &[u8], dims: &[u64], packed: &[u8], width: usize) -> Infe
         let rows = TensorLayout::row_major(dims).ok().filter(|_| cells.len() == elements.len());
         return Inference::Ambiguous { layouts: rows.into_iter().collect(), why: why.into() };
     }
-    match answer(Search::new(&elements, dims, &cells), packed, width) {
+    match answer(LayoutSearch::new(&elements, dims, &cells), packed, width) {
         Inference::None { why } => in_words(&elements, dims, &cells, packed, width)
             .map(Inference::Found)
             .or_else(|| mirrored(&elements, dims, &cells, packed, width))
@@ -157,7 +157,8 @@ fn in_words(
 ) -> Option<Found> {
     WORDS.iter().find_map(|&word| {
         let cells = turned_cells(cells, word)?;
-        let Inference::Found(found) = answer(Search::new(elements, dims, &cells), packed, width)
+        let Inference::Found(found) =
+            answer(LayoutSearch::new(elements, dims, &cells), packed, width)
         else {
             return None;
         };
@@ -187,7 +188,7 @@ fn mirrored(
             break;
         }
         let back: Vec<u64> = (0..elements.len()).map(|i| elements[mirror.index(i)]).collect();
-        let mut search = Search::new(&back, &mirror.dims, cells);
+        let mut search = LayoutSearch::new(&back, &mirror.dims, cells);
         search.run();
         only &= !search.gave_up();
         for layout in search.found.iter().filter_map(|found| mirror.layout(found, dims)) {
@@ -206,7 +207,7 @@ fn mirrored(
 }
 
 /// Runs a search and turns its result into an answer.
-fn answer(mut search: Search<'_>, packed: &[u8], width: usize) -> Inference {
+fn answer(mut search: LayoutSearch<'_>, packed: &[u8], width: usize) -> Inference {
     search.run();
     let gave_up = search.gave_up();
     let mut layouts = search.found.clone();
@@ -398,7 +399,7 @@ fn repaired(
 ) -> Option<TensorLayout> {
     let mut cells = cells.to_vec();
     *cells.get_mut(cell)? = *elements.get(element)?;
-    let mut search = Search::new(elements, dims, &cells);
+    let mut search = LayoutSearch::new(elements, dims, &cells);
     search.run();
     match &search.found[..] {
         [layout] if layout.offset_of(element as u64).ok()? == cell as i64 => Some(layout.clone()),

@@ -22,7 +22,7 @@ const MOST_DIGITS: usize = 24;
 /// The steps that the search may take, in addition to those in proportion to the buffer.
 const STEPS: u64 = 1 << 28;
 
-pub(super) struct Search<'a> {
+pub(super) struct LayoutSearch<'a> {
     elements: &'a [u64],
     dims: &'a [u64],
     /// Row-major strides.
@@ -41,8 +41,8 @@ pub(super) struct Search<'a> {
     pub(super) found: Vec<TensorLayout>,
 }
 
-impl<'a> Search<'a> {
-    pub(super) fn new(elements: &'a [u64], dims: &'a [u64], packed: &'a [u64]) -> Search<'a> {
+impl<'a> LayoutSearch<'a> {
+    pub(super) fn new(elements: &'a [u64], dims: &'a [u64], packed: &'a [u64]) -> LayoutSearch<'a> {
         let mut strides = vec![1; dims.len()];
         for axis in (1..dims.len()).rev() {
             strides[axis - 1] = strides[axis] * dims[axis] as usize;
@@ -53,7 +53,7 @@ impl<'a> Search<'a> {
         }
         lines.sort_unstable();
         let divisors = divisors(packed.len() as u64);
-        Search {
+        LayoutSearch {
             elements,
             dims,
             strides,

@@ -6,8 +6,8 @@ use tilewright_core::{Error, IntTuple, Layout, Swizzle, Tiler};
 
 use crate::eval::{
     functions::{
-        Answer, Call, Function, Refusal, arguments::By, coordinates::flat_coord, structure::layout,
-        tuples::gcd,
+        Answer, Call, Function, Refusal, arguments::By, coordinates::flat_coord, integer,
+        structure::layout, tuples::gcd,
     },
     lexer::{Items, with_tilers},
     value::Form,
@@ -112,7 +112,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         |call| {
             let common = call.layout(0)?.max_common_vector(&call.layout(1)?)?;
             // A size fits 63 bits.
-            super::observe::integer(common as i64)
+            integer(common as i64)
         },
     ),
     Function::new(
@@ -121,8 +121,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
         "(layout: LayoutLike, /) -> int",
         "(8,4):(1,12)",
         |call| match call.form(0)? {
-            Form::Swizzle(swizzle) => super::observe::integer(1 << swizzle.base()),
-            _ => super::observe::integer(call.layout(0)?.max_alignment() as i64),
+            Form::Swizzle(swizzle) => integer(1 << swizzle.base()),
+            _ => integer(call.layout(0)?.max_alignment() as i64),
         },
     ),
 ];

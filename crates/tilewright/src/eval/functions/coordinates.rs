@@ -3,8 +3,7 @@
 use tilewright_core::{Coord, IntTuple, Layout, Mode, Place, TensorLayout};
 
 use super::{
-    Answer, Call, Function, Refusal,
-    observe::integer,
+    Answer, Call, Function, Refusal, integer,
     structure::{array, layout},
 };
 use crate::eval::value::Form;

@@ -2,7 +2,7 @@
 
 use tilewright_core::{Error, IntTuple, LinearLayout, Profile};
 
-use super::{Answer, Call, Function, Refusal, observe::integer, structure::layout};
+use super::{Answer, Call, Function, Refusal, integer, structure::layout};
 use crate::eval::value::Form;
 
 pub(super) static FUNCTIONS: &[Function] = &[

@@ -10,12 +10,18 @@ mod tuples;
 
 use std::fmt;
 
+use tilewright_core::IntTuple;
+
 use super::{basis, lexer::shortened, value::Form};
 use crate::Error;
 pub(super) use algebra::composition;
 pub(super) use arguments::{Argument, Call, Refusal};
 
 type Answer = Result<Form, Refusal>;
+
+fn integer(value: i64) -> Answer {
+    Ok(Form::Tuple(IntTuple::integer(value)))
+}
 
 /// A function of the expression language.
 ///

@@ -8,7 +8,7 @@ use tilewright_core::{IntTuple, Layout};
 use tilewright_core::{LinearLayout, Swizzle, TensorLayout};
 
 use super::{
-    Answer, Call, Function, Refusal,
+    Answer, Call, Function, Refusal, integer,
     structure::{array, parts_of},
     tuples::padded,
 };
@@ -132,10 +132,6 @@ pub(super) static FUNCTIONS: &[Function] = &[
         },
     ),
 ];
-
-pub(super) fn integer(value: i64) -> Answer {
-    Ok(Form::Tuple(IntTuple::integer(value)))
-}
 
 /// Returns the shape of the part of argument 0 at the path that the other arguments give.
 fn part(call: &Call<'_>) -> Result<IntTuple, Refusal> {

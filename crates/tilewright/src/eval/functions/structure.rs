@@ -3,7 +3,7 @@
 use tilewright_core::{BasisLayout, IntTuple, Layout, LayoutPart, LayoutTv, TensorLayout};
 use tilewright_notation::ResolvedLayout;
 
-use super::{Answer, Call, Function, Refusal, observe::integer};
+use super::{Answer, Call, Function, Refusal, integer};
 use crate::eval::value::{Form, Strides, Value};
 
 pub(super) static FUNCTIONS: &[Function] = &[

@@ -12,8 +12,7 @@
 use tilewright_core::{IntTuple, MAX_MODES};
 
 use super::{
-    Answer, Call, Function, Refusal,
-    observe::integer,
+    Answer, Call, Function, Refusal, integer,
     structure::{layout, parts_of},
 };
 use crate::eval::value::Form;
@@ -366,27 +365,27 @@ pub(super) static ORDERS: &[Function] = &[
     row(
         "elem_less(a, b)",
         "Returns whether each integer of a is less than the one of b in its place.",
-        |call| less(call, Order::Each),
+        |call| less(call, TupleOrder::Each),
     ),
-    row("elem_leq(a, b)", "Not elem_less(b, a).", |call| not(more(call, Order::Each))),
-    row("elem_gtr(a, b)", "elem_less(b, a).", |call| more(call, Order::Each)),
-    row("elem_geq(a, b)", "Not elem_less(a, b).", |call| not(less(call, Order::Each))),
+    row("elem_leq(a, b)", "Not elem_less(b, a).", |call| not(more(call, TupleOrder::Each))),
+    row("elem_gtr(a, b)", "elem_less(b, a).", |call| more(call, TupleOrder::Each)),
+    row("elem_geq(a, b)", "Not elem_less(a, b).", |call| not(less(call, TupleOrder::Each))),
     row(
         "lex_less(a, b)",
         "Returns whether a comes before b if the first part counts most.",
-        |call| less(call, Order::First),
+        |call| less(call, TupleOrder::First),
     ),
-    row("lex_leq(a, b)", "Not lex_less(b, a).", |call| not(more(call, Order::First))),
-    row("lex_gtr(a, b)", "lex_less(b, a).", |call| more(call, Order::First)),
-    row("lex_geq(a, b)", "Not lex_less(a, b).", |call| not(less(call, Order::First))),
+    row("lex_leq(a, b)", "Not lex_less(b, a).", |call| not(more(call, TupleOrder::First))),
+    row("lex_gtr(a, b)", "lex_less(b, a).", |call| more(call, TupleOrder::First)),
+    row("lex_geq(a, b)", "Not lex_less(a, b).", |call| not(less(call, TupleOrder::First))),
     row(
         "colex_less(a, b)",
         "Returns whether a comes before b if the last part counts most.",
-        |call| less(call, Order::Last),
+        |call| less(call, TupleOrder::Last),
     ),
-    row("colex_leq(a, b)", "Not colex_less(b, a).", |call| not(more(call, Order::Last))),
-    row("colex_gtr(a, b)", "colex_less(b, a).", |call| more(call, Order::Last)),
-    row("colex_geq(a, b)", "Not colex_less(a, b).", |call| not(less(call, Order::Last))),
+    row("colex_leq(a, b)", "Not colex_less(b, a).", |call| not(more(call, TupleOrder::Last))),
+    row("colex_gtr(a, b)", "colex_less(b, a).", |call| more(call, TupleOrder::Last)),
+    row("colex_geq(a, b)", "Not colex_less(a, b).", |call| not(less(call, TupleOrder::Last))),
 ];
 
 const fn row(call: &'static str, doc: &'static str, run: fn(&Call<'_>) -> Answer) -> Function {
@@ -396,7 +395,7 @@ const fn row(call: &'static str, doc: &'static str, run: fn(&Call<'_>) -> Answer
 
 /// The parts that decide.
 #[derive(Clone, Copy)]
-enum Order {
+enum TupleOrder {
     /// All of them.
     Each,
     /// The first that differs.
@@ -405,11 +404,11 @@ enum Order {
     Last,
 }
 
-fn less(call: &Call<'_>, order: Order) -> Answer {
+fn less(call: &Call<'_>, order: TupleOrder) -> Answer {
     is_less(&call.tuple(0)?, &call.tuple(1)?, order).map(Form::Boolean)
 }
 
-fn more(call: &Call<'_>, order: Order) -> Answer {
+fn more(call: &Call<'_>, order: TupleOrder) -> Answer {
     is_less(&call.tuple(1)?, &call.tuple(0)?, order).map(Form::Boolean)
 }
 
@@ -421,27 +420,27 @@ fn not(answer: Answer) -> Answer {
 }
 
 /// Looks at every pair of parts, so that an integer beside a tuple is refused wherever it is.
-fn is_less(a: &IntTuple, b: &IntTuple, order: Order) -> Result<bool, Refusal> {
+fn is_less(a: &IntTuple, b: &IntTuple, order: TupleOrder) -> Result<bool, Refusal> {
     match (a.as_integer(), b.as_integer()) {
         (Some(a), Some(b)) => return Ok(a < b),
         (None, None) => {}
         _ => return Err(differ(a, b)),
     }
     let (mut left, mut right) = (parts_of(a)?, parts_of(b)?);
-    if matches!(order, Order::Last) {
+    if matches!(order, TupleOrder::Last) {
         left.reverse();
         right.reverse();
     }
     // The answer of the parts behind those that both have.
     let mut answer = match order {
-        Order::Each => left.len() <= right.len(),
-        Order::First | Order::Last => left.len() < right.len(),
+        TupleOrder::Each => left.len() <= right.len(),
+        TupleOrder::First | TupleOrder::Last => left.len() < right.len(),
     };
     for (a, b) in left.iter().zip(&right).rev() {
         let here = is_less(a, b, order)?;
         answer = match order {
-            Order::Each => here && answer,
-            Order::First | Order::Last => here || (a == b && answer),
+            TupleOrder::Each => here && answer,
+            TupleOrder::First | TupleOrder::Last => here || (a == b && answer),
         };
     }
     Ok(answer)
