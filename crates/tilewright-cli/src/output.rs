@@ -6,10 +6,7 @@
 use std::io::{self, IsTerminal as _, Write};
 
 use serde_json::Value;
-use tilewright::{
-    ask::{Answer, words::printable},
-    picture::Limits,
-};
+use tilewright::ask::{Answer, TextLimits, words::printable};
 
 /// The version of the JSON shapes (`docs/reference/json.md`).
 const VERSION: u32 = 1;
@@ -176,7 +173,7 @@ pub(crate) fn terminal() -> Option<(usize, usize)> {
 }
 
 /// Returns the bounds of a grid or of memory that is printed as text.
-pub(crate) fn text() -> Limits {
-    let limits = terminal().map(|(width, height)| Limits::terminal(width, height));
-    Limits { width: width(), ..limits.unwrap_or_default() }
+pub(crate) fn text() -> TextLimits {
+    let limits = terminal().map(|(width, height)| TextLimits::terminal(width, height));
+    TextLimits { width: width(), ..limits.unwrap_or_default() }
 }

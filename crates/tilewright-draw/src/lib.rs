@@ -9,6 +9,7 @@
 //! | [`grid()`] | the position of each element; tiles as borders, padding hatched |
 //! | [`memory()`] | the element at each offset |
 //! | [`conversion()`] | one array in two layouts, grids and memories, with one colour for corresponding elements |
+//! | [`pair()`], [`memory_pair()`] | the grids of two layouts alone, or their memories |
 //! | [`owners()`], [`fragment()`] | the thread that holds each element, and the index of the value |
 //! | [`distribution()`] | the holders of a linear layout's elements, such as Triton's registers, lanes and warps |
 //! | [`devices()`] | the devices that hold each element of a sharded array |
@@ -48,7 +49,7 @@ mod subject;
 pub use crate::{
     pictures::{
         banks::{Access, Waiting, bank_conflicts, banks},
-        conversion::{conversion, memory},
+        conversion::{conversion, memory, memory_line, memory_pair, pair},
         devices::{Device, devices},
         step::{Relation, step},
         threads::{distribution, fragment, owners},

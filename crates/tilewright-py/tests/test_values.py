@@ -429,7 +429,7 @@ def test_show_has_the_options_of_the_program() -> None:
     large = tw.parse("f16[4096,4096] zN")
     assert max(map(len, large.show().splitlines())) <= 100
     assert max(map(len, large.show(width=60).splitlines()[1:])) <= 60
-    assert large.show(rows=5).splitlines()[-1].startswith("… 4091 more rows")
+    assert large.show(rows=5).splitlines()[-1].startswith("left out: 4092 of 4096 rows")
 
 
 def test_make_layout_is_that_of_cute() -> None:

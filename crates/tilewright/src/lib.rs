@@ -39,7 +39,6 @@
 //! | [`sharded`] | arrays in shards over a mesh of devices, and what each device holds | `sharded` |
 //! | [`ask`] | questions of every kind, each with the type of its answer, its text and its JSON | `questions` |
 //! | [`eval`] | expressions of the algebra | `questions` |
-//! | [`picture`] | layouts drawn in text | |
 //! | [`banks`] | bank conflicts of shared memory, and the least change that removes them | `banks` |
 //! | [`emit`] | the offset function of a layout, and its inverse, as code in six languages | `questions` |
 //! | [`infer`], [`input`] | the layout between two buffers; readers of what a person types | `questions` |
@@ -50,7 +49,7 @@
 //! | [`learn`] | loaders learned from coded checkpoints: where each element of their results comes from | `learn` |
 //! | [`recipe`] | the tensors of one checkpoint as the tensors of another; rewriting files by recipes | `files` |
 //! | [`fingerprint`] | fingerprints of data that no layout changes | `files` |
-//! | [`draw`] | pictures: SVG, HTML, TikZ, terminals | `draw` |
+//! | [`draw`] | pictures: SVG, HTML, TikZ, terminals | `questions` |
 //! | [`xla`] | XLA's shapes and sizes; with `xla`, HLO modules and protos | always |
 //! | [`module`] | HLO modules in files | `xla` |
 //! | [`text`] | values as their texts in the formats of serde | `serde` |
@@ -59,9 +58,9 @@
 //!
 //! # Features
 //!
-//! All features are on by default. Without them a layout is still read, compared, drawn as text and printed in every
-//! notation, and eight crates are built. The feature `formats` reads named formats of your own from TOML; `tables` is
-//! for storage orders that are lists of numbers.
+//! All features are on by default. Without them a layout is still read, compared and printed in every notation, and eight
+//! crates are built. The feature `formats` reads named formats of your own from TOML; `tables` is for storage orders that
+//! are lists of numbers.
 //!
 //! # Integers
 //!
@@ -88,7 +87,7 @@
 #![cfg_attr(not(feature = "files"), doc = "[`recipe`]: #features")]
 #![cfg_attr(not(feature = "files"), doc = "[`fingerprint`]: #features")]
 #![cfg_attr(not(feature = "learn"), doc = "[`learn`]: #features")]
-#![cfg_attr(not(feature = "draw"), doc = "[`draw`]: #features")]
+#![cfg_attr(not(feature = "questions"), doc = "[`draw`]: #features")]
 #![cfg_attr(not(feature = "xla"), doc = "[`module`]: #features")]
 #![cfg_attr(not(feature = "serde"), doc = "[`text`]: #features")]
 #![cfg_attr(not(feature = "files"), doc = "[`open`]: #features\n[`convert`]: #features")]
@@ -100,7 +99,7 @@ pub mod ask;
 #[cfg(feature = "banks")]
 pub mod banks;
 mod comparison;
-#[cfg(feature = "draw")]
+#[cfg(feature = "questions")]
 pub mod draw;
 #[cfg(feature = "questions")]
 pub mod emit;
@@ -114,7 +113,6 @@ pub mod input;
 pub mod learn;
 #[cfg(feature = "xla")]
 pub mod module;
-pub mod picture;
 #[cfg(feature = "files")]
 pub mod recipe;
 #[cfg(feature = "serde")]

@@ -448,18 +448,8 @@ fn coloured(args: &Show) -> bool {
 fn fitted(args: &Show, width: usize) -> Result<Scene, Failure> {
     let rows = output::terminal().map(|(_, height)| (height as u64).saturating_sub(8).max(4));
     let usual = Limits { panels: 4, ..Limits::default() };
-    let mut limits = Limits { rows: rows.unwrap_or(usual.rows), ..usual };
-    loop {
-        let scene = scene(args, &limits, true)?;
-        let text = scene.to_terminal_within(false, width);
-        let widest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
-        if widest <= width || limits.columns <= 1 {
-            return Ok(scene);
-        }
-        // Margins keep their width, so this may leave out too few columns; the next iteration leaves out more.
-        let fewer = limits.columns * width as u64 / widest as u64;
-        limits.columns = fewer.clamp(1, limits.columns - 1);
-    }
+    let limits = Limits { rows: rows.unwrap_or(usual.rows), ..usual };
+    Scene::fitted(width, limits, |limits| scene(args, limits, true))
 }
 
 /// Returns the scene for the arguments, for a screen or for files.

@@ -10,6 +10,7 @@ use tilewright_core::{Error, Place, TensorLayout};
 
 use crate::{
     Band, Cell, Joint, Label, Limits, Margin, Paint, Panel, Scene, Subject,
+    printers::terminal,
     scene::MOST,
     sheet::{Colouring, Sheet, bands, cell, empty, gap, padding, tip},
     subject::join,
@@ -54,10 +55,62 @@ pub fn conversion(from: &Subject<'_>, to: &Subject<'_>, limits: &Limits) -> Resu
         legend: colouring.legend(),
         ..Scene::default()
     };
-    grids(&mut scene, [from, to], &colouring, &half);
+    grids(&mut scene, [from, to], &colouring, (&half, Joint::Arrow));
+    for (panel, subject) in
+        scene.bands.iter_mut().flat_map(|band| band.panels.iter_mut().zip([from, to]))
+    {
+        panel.detail.clone_from(&subject.name);
+    }
     memories(&mut scene, [from, to], &colouring, &half)?;
     scene.legend.extend(padding(&scene, &[from, to]));
     scene.notes.extend(empty(from));
+    Ok(scene)
+}
+
+/// Draws the grids of two layouts of an array side by side, equal rows on one line, in the colours of [`conversion`].
+///
+/// # Errors
+/// [mismatch](Error::is_mismatch) if the arrays differ in rank or in an extent.
+///
+/// ```
+/// use tilewright_core::TensorLayout;
+/// use tilewright_draw::{Limits, Subject, pair};
+/// let (rows, columns) = (TensorLayout::row_major(&[1, 2])?, TensorLayout::col_major(&[1, 2])?);
+/// let scene = pair(&Subject::new(&rows), &Subject::new(&columns), &Limits::default())?;
+/// let text = scene.to_terminal(false);
+/// assert!(text.contains(" 0  | 0 1 |     0  | 0 1 |"));
+/// let other = TensorLayout::row_major(&[2, 1])?;
+/// assert!(pair(&Subject::new(&rows), &Subject::new(&other), &Limits::default()).is_err());
+/// # Ok::<(), tilewright_core::Error>(())
+/// ```
+pub fn pair(a: &Subject<'_>, b: &Subject<'_>, limits: &Limits) -> Result<Scene, Error> {
+    equal(a.layout.extents(), b.layout.extents())?;
+    let colouring = colouring(a, b);
+    let mut scene = Scene { legend: colouring.legend(), ..Scene::default() };
+    grids(&mut scene, [a, b], &colouring, (limits, Joint::Gap));
+    scene.notes.extend(empty(a));
+    Ok(scene)
+}
+
+/// Draws the memories of two layouts of an array side by side, in the colours of [`conversion`].
+///
+/// # Errors
+/// Those of [`conversion`].
+///
+/// ```
+/// use tilewright_core::TensorLayout;
+/// use tilewright_draw::{Label, Limits, Subject, memory_pair};
+/// let (rows, columns) = (TensorLayout::row_major(&[2, 2])?, TensorLayout::col_major(&[2, 2])?);
+/// let [a, b] = [&rows, &columns].map(|layout| Subject::new(layout).labelled(Label::Names));
+/// let scene = memory_pair(&a, &b, &Limits::default())?;
+/// assert_eq!(scene.panels().map(|panel| panel.cells[1].text.as_str()).collect::<Vec<_>>(), ["b", "c"]);
+/// # Ok::<(), tilewright_core::Error>(())
+/// ```
+pub fn memory_pair(a: &Subject<'_>, b: &Subject<'_>, limits: &Limits) -> Result<Scene, Error> {
+    equal(a.layout.extents(), b.layout.extents())?;
+    let colouring = colouring(a, b);
+    let mut scene = Scene { legend: colouring.legend(), ..Scene::default() };
+    memories(&mut scene, [a, b], &colouring, limits)?;
     Ok(scene)
 }
 
@@ -82,8 +135,13 @@ fn equal(a: &[u64], b: &[u64]) -> Result<(), Error> {
     }
 }
 
-/// Draws grids for the outer dims, A and B with an arrow between.
-fn grids(scene: &mut Scene, both: [&Subject<'_>; 2], colouring: &Colouring, limits: &Limits) {
+/// Draws grids for the outer dims, A and B with a sign between.
+fn grids(
+    scene: &mut Scene,
+    both: [&Subject<'_>; 2],
+    colouring: &Colouring,
+    (limits, joint): (&Limits, Joint),
+) {
     let own = both.map(|subject| Colouring::new(subject.layout));
     let sheet = |at: usize| Sheet::beside(both[at], both, &own[at], colouring, limits);
     let sheets = [sheet(0), sheet(1)];
@@ -94,11 +152,10 @@ fn grids(scene: &mut Scene, both: [&Subject<'_>; 2], colouring: &Colouring, limi
     let [of_a, of_b] = sheets.each_ref().map(|sheet| sheet.notes(more));
     scene.notes.extend(left_out(of_a, of_b));
     for (mut a, mut b) in a.into_iter().zip(b) {
-        for (panel, subject, letter) in [(&mut a, both[0], "A"), (&mut b, both[1], "B")] {
+        for (panel, letter) in [(&mut a, "A"), (&mut b, "B")] {
             panel.caption = format!("{letter} {}", panel.caption).trim_end().into();
-            panel.detail = subject.name.clone();
         }
-        scene.bands.push(Band { panels: vec![a, b], joints: vec![Joint::Arrow] });
+        scene.bands.push(Band { panels: vec![a, b], joints: vec![joint.clone()] });
     }
 }
 
@@ -173,6 +230,43 @@ pub fn memory(subject: &Subject<'_>, limits: &Limits) -> Result<Scene, Error> {
     scene.legend.extend(padding(&scene, &[subject]));
     scene.notes.extend(empty(subject));
     Ok(scene)
+}
+
+/// Returns memory from the first offset on as one line of at most `width` characters, and below it the number of cells that
+/// do not fit.
+///
+/// # Errors
+/// [undecided](Error::is_undecided) as [`TensorLayout::locate`].
+///
+/// ```
+/// use tilewright_core::TensorLayout;
+/// use tilewright_draw::{Label, Subject, memory_line};
+/// let columns = TensorLayout::col_major(&[2, 3])?;
+/// let subject = Subject::new(&columns).labelled(Label::Names);
+/// assert_eq!(memory_line(&subject, 80)?, "a d b e c f\n");
+/// assert_eq!(memory_line(&subject, 4)?, "a d\n… 4 more cells\n");
+/// # Ok::<(), tilewright_core::Error>(())
+/// ```
+pub fn memory_line(subject: &Subject<'_>, width: usize) -> Result<String, Error> {
+    let colouring = Colouring::new(subject.layout);
+    let strip = Strip::new(subject, &colouring, 1, &Limits::default());
+    let (mut text, mut used, mut drawn) = (String::new(), 0, 0);
+    while drawn < strip.whole {
+        let cell = strip.cell(strip.low.saturating_add_unsigned(drawn))?;
+        let cell = terminal::shown(cell.paint, &cell.text);
+        used += cell.chars().count() + usize::from(drawn > 0);
+        if drawn > 0 && used > width {
+            break;
+        }
+        text += if drawn > 0 { " " } else { "" };
+        text += &cell;
+        drawn += 1;
+    }
+    text.push('\n');
+    if drawn < strip.whole {
+        text += &format!("… {} more cells\n", strip.whole - drawn);
+    }
+    Ok(text)
 }
 
 /// Memory as the panel of a scene.

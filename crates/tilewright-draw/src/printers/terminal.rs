@@ -2,7 +2,7 @@
 //! colours of ECMA-48 (xterm's palette: a cube of six levels).
 
 use crate::{
-    Band, Joint, Margin, Paint, Panel, Scene,
+    Band, Joint, Limits, Margin, Paint, Panel, Scene,
     page::{ground, wrap},
     palette::Rgb,
     printers,
@@ -32,7 +32,7 @@ impl Scene {
     /// let layout = TensorLayout::row_major(&[2, 2])?;
     /// let scene = grid(&Subject::new(&layout), &Limits::default())?;
     /// assert!(scene.to_terminal(true).contains("\u{1b}[30;48;5;"));
-    /// let lines = ["      0  1", "    +------+", " 0  | 0  1 |", " 1  | 2  3 |", "    +------+"];
+    /// let lines = ["      0 1", "    +-----+", " 0  | 0 1 |", " 1  | 2 3 |", "    +-----+"];
     /// let text = scene.to_terminal(false);
     /// assert_eq!(text.lines().skip(2).take(5).collect::<Vec<_>>(), lines);
     /// # Ok::<(), tilewright_core::Error>(())
@@ -57,6 +57,66 @@ impl Scene {
     /// ```
     pub fn to_terminal_within(&self, colours: bool, width: usize) -> String {
         print(self, colours, width)
+    }
+
+    /// Draws a scene with the most columns that fit lines of `width` characters, up to those of the limits.
+    ///
+    /// # Errors
+    /// Those of `draw`.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_draw::{Limits, Scene, Subject, grid};
+    /// let layout = TensorLayout::row_major(&[100, 100])?;
+    /// let draw = |limits: &Limits| grid(&Subject::new(&layout), limits);
+    /// let scene = Scene::fitted(60, Limits::default(), draw)?;
+    /// assert!(scene.panels().all(|panel| panel.columns.len() == 10));
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    pub fn fitted<E>(
+        width: usize,
+        mut limits: Limits,
+        mut draw: impl FnMut(&Limits) -> Result<Scene, E>,
+    ) -> Result<Scene, E> {
+        loop {
+            let scene = draw(&limits)?;
+            let text = scene.to_terminal_within(false, width);
+            let widest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+            if widest <= width || limits.columns <= 1 {
+                return Ok(scene);
+            }
+            // Margins keep their width, so this may leave out too few columns; the next iteration leaves out more.
+            let fewer = u128::from(limits.columns) * width as u128 / widest as u128;
+            limits.columns = u64::try_from(fewer).unwrap_or(1).clamp(1, limits.columns - 1);
+        }
+    }
+
+    /// Returns the cells alone, a line for each row, with the captions of panels above and the notes below.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_draw::{Label, Limits, Subject, grid};
+    /// let layout = TensorLayout::row_major(&[2, 3])?;
+    /// let scene = grid(&Subject::new(&layout).labelled(Label::Names), &Limits::default())?;
+    /// assert_eq!(scene.to_rows(), "a b c\nd e f\n");
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    pub fn to_rows(&self) -> String {
+        let mut text = String::new();
+        for panel in self.panels() {
+            if !panel.caption.is_empty() {
+                text += &format!("{}\n", panel.caption);
+            }
+            let cells: Vec<String> =
+                panel.cells.iter().map(|cell| shown(cell.paint, &cell.text)).collect();
+            let width = cells.iter().map(|cell| cell.chars().count()).max().unwrap_or(0);
+            for row in cells.chunks(panel.columns.len().max(1)) {
+                let row: Vec<String> = row.iter().map(|cell| format!("{cell:>width$}")).collect();
+                text += &format!("{}\n", row.join(" "));
+            }
+        }
+        self.notes.iter().for_each(|note| text += &format!("{note}\n"));
+        text
     }
 }
 
@@ -255,6 +315,8 @@ struct LineSizes<'a> {
     width: usize,
     /// The weight of the bar before each column and after the last, 0 for none.
     bars: Vec<u8>,
+    /// True if a text has blanks itself: one blank would not separate it from the next text.
+    has_blanks: bool,
 }
 
 impl<'a> LineSizes<'a> {
@@ -268,7 +330,14 @@ impl<'a> LineSizes<'a> {
             margin: panel.rows.iter().map(|row| row.head.chars().count()).max().unwrap_or(0),
             width: texts.chain(heads).max().unwrap_or(1).max(1),
             bars: (0..=panel.columns.len()).map(|column| bar(column).unwrap_or(0)).collect(),
+            has_blanks: panel.cells.iter().any(|cell| cell.text.contains([' ', '\n'])),
         }
+    }
+
+    /// Returns the blank before the cells of a column: none if that at the end of the column before suffices.
+    fn blank(&self, column: usize) -> &'static str {
+        let is_apart = column == 0 || self.bars[column] > 0 || self.has_blanks;
+        if is_apart { " " } else { "" }
     }
 
     /// Returns the number of characters across.
@@ -305,7 +374,8 @@ impl<'a> LineSizes<'a> {
         let mut line = vec![self.head("")];
         for (at, column) in self.panel.columns.iter().enumerate() {
             line.push(self.bar(at, |_| " "));
-            line.push(plain(&format!(" {:>1$} ", name(column), self.width)));
+            let blank = self.blank(at);
+            line.push(plain(&format!("{blank}{:>1$} ", name(column), self.width)));
         }
         line
     }
@@ -324,7 +394,7 @@ impl<'a> LineSizes<'a> {
                 Some(1) => "-",
                 Some(_) => "=",
             };
-            line.push(plain(&rule.repeat(self.width + 2)));
+            line.push(plain(&rule.repeat(self.blank(column).len() + self.width + 1)));
         }
         line.push(self.bar(self.panel.columns.len(), corner));
         Some(line)
@@ -334,8 +404,9 @@ impl<'a> LineSizes<'a> {
         let mut line = vec![self.head(&self.panel.rows[row].head)];
         for column in 0..self.panel.columns.len() {
             line.push(self.upright(row, column));
+            let blank = self.blank(column);
             line.extend(self.panel.cell(row, column).map(|cell| StyledText {
-                text: format!(" {:>1$} ", shown(cell.paint, &cell.text), self.width),
+                text: format!("{blank}{:>1$} ", shown(cell.paint, &cell.text), self.width),
                 ground: ground(cell.paint).filter(|_| cell.paint != Paint::Padding),
                 strong: cell.marked,
             }));
@@ -350,8 +421,9 @@ impl<'a> LineSizes<'a> {
         let mut line = vec![self.head("")];
         for column in 0..=self.panel.columns.len() {
             line.push(self.upright(row, column));
-            let blank = if column < self.panel.columns.len() { self.width + 2 } else { 0 };
-            line.push(plain(&" ".repeat(blank)));
+            if column < self.panel.columns.len() {
+                line.push(plain(&" ".repeat(self.blank(column).len() + self.width + 1)));
+            }
         }
         line
     }
@@ -368,7 +440,7 @@ impl<'a> LineSizes<'a> {
 }
 
 /// Returns the text of a cell on one line; padding without a value is a point.
-fn shown(paint: Paint, text: &str) -> String {
+pub(crate) fn shown(paint: Paint, text: &str) -> String {
     if paint == Paint::Padding && text.is_empty() { ".".into() } else { inner(text) }
 }
 

@@ -3,11 +3,10 @@
 use pyo3::{prelude::*, types::PyTuple};
 use tilewright::{
     ArrayLayout, Comparison, Explanation, ResolvedLayout, Spec,
-    ask::{Answer as _, Example, Formats, Inferred, Known, compare},
+    ask::{Answer as _, Example, Formats, Inferred, Known, TextLimits, compare},
     files::FileLists,
     input::both,
     notation::{self, Format},
-    picture::Limits,
 };
 
 use crate::{
@@ -94,7 +93,7 @@ impl PyExplanation {
     pub(crate) fn of(named: &ResolvedLayout) -> PyExplanation {
         let all = Explanation::of(named);
         PyExplanation {
-            text: all.within(Limits::default().width),
+            text: all.within(TextLimits::default().width),
             lines: all.lines(),
             padding_share: all.padding_share(),
             spec: all.name,

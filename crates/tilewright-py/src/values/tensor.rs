@@ -6,12 +6,11 @@ use pyo3::{
 };
 use tilewright::{
     ArrayLayout, Dtype, Fill, ResolvedLayout, TensorLayout,
-    ask::{Look, Shown, TabledExplanation},
+    ask::{Look, Shown, TabledExplanation, TextLimits},
     compare,
     files::FileLists,
     layouts::Place,
     notation,
-    picture::Limits,
 };
 
 use crate::{
@@ -240,10 +239,11 @@ impl PyTensorLayout {
         width: Option<Integer<u64>>,
         rows: Option<Integer<u64>>,
     ) -> PyResult<String> {
-        let usual = Limits::default();
+        let usual = TextLimits::default();
         let width = given("width", width)?
             .map_or(usual.width, |width| usize::try_from(width).unwrap_or(usize::MAX));
-        let limits = Limits { width, rows: given("rows", rows)?.unwrap_or(usual.rows), ..usual };
+        let limits =
+            TextLimits { width, rows: given("rows", rows)?.unwrap_or(usual.rows), ..usual };
         let look = Look { memory, tiles, limits, ..Look::default() }.labelled(names, numbers);
         let shown = match other {
             None => Shown::one(&self.0, &look),

@@ -9,13 +9,12 @@ use tilewright_notation::{
 };
 
 use super::{
-    Answer, Explanation,
+    Answer, Explanation, Look, TextLimits,
     words::{counted, fitted, lines, row, shortened},
 };
 use crate::{
     Error,
     eval::{self, Function},
-    picture::{Cells, Limits, Picture},
 };
 
 /// The named formats by maker and purpose, one on a line: all, or those with a word in their names, makers, purposes or sources,
@@ -235,7 +234,7 @@ fn find(name: &str) -> Result<&'static Format, Error> {
 
 impl fmt::Display for Example {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.within(Limits::default().width))
+        f.write_str(&self.within(TextLimits::default().width))
     }
 }
 
@@ -250,13 +249,14 @@ impl Answer for Example {
         for (title, words) in described(self.format).into_iter().chain(others) {
             text += &row(&format!("  {title}"), 13, &words, width);
         }
-        let usual = Limits::default();
         // Lines of any length are for text, not for a picture.
-        let across = if width == usize::MAX { usual.width } else { width };
-        let limits = Limits { width: across, rows: 16, panels: 1, ..usual };
-        let picture = Picture::new(self.array.layout(), self.array.fill()).within(limits);
+        let across = if width == usize::MAX { TextLimits::default().width } else { width };
+        let limits = TextLimits { width: across, rows: 16, panels: 1 };
+        let grid = Look { limits, ..Look::default() }.grid(&self.array);
+        let picture = grid
+            .map_or_else(|error| error.to_string(), |grid| grid.to_terminal_within(false, across));
         let explained = Explanation::of(&self.array).within(width);
-        text + &format!("\nFor example {explained}\n{}", picture.grid(Cells::Offsets))
+        text + &format!("\nFor example {explained}\n{picture}")
     }
 }
 

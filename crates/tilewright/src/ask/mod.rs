@@ -41,7 +41,6 @@
 // An answer whose feature is off is absent from the documentation; its links lead to the features.
 #![cfg_attr(not(feature = "banks"), doc = "[`BankConflicts`]: crate#features")]
 #![cfg_attr(not(feature = "relayout"), doc = "[`Moved`]: crate#features")]
-#![cfg_attr(not(feature = "draw"), doc = "[`Drawn`]: crate#features")]
 #![cfg_attr(not(feature = "xla"), doc = "[`ModuleInfo`]: crate#features")]
 #![cfg_attr(not(feature = "files"), doc = "[`Info`]: crate#features")]
 #![cfg_attr(not(feature = "files"), doc = "[`Assembled`]: crate#features")]
@@ -103,13 +102,11 @@ pub use files::{
 };
 #[cfg(feature = "relayout")]
 pub use layouts::moved::Moved;
-#[cfg(feature = "draw")]
-pub use layouts::show::Drawn;
 pub use layouts::{
     index::{Contents, MOST_NAMED, Offset, Sharing},
     infer::{Inferred, Known},
     padding::{Advice, Cause},
-    show::{Distribution, Look, Shown, title},
+    show::{Distribution, Drawn, Look, Shown, TextLimits, title},
     translate::{Parsed, Recognition, Translation},
 };
 #[cfg(feature = "xla")]

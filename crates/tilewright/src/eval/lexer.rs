@@ -160,7 +160,6 @@ pub(super) fn core(span: (usize, usize), subject: &str, error: &core::Error) -> 
 }
 
 /// Returns the error of core about a whole expression.
-#[cfg(feature = "draw")]
 pub(crate) fn whole(text: &str, error: &core::Error) -> Error {
     core((0, text.len()), "", error).in_text(text)
 }

@@ -56,7 +56,6 @@ use crate::{
 };
 pub use functions::{Function, functions};
 use lexer::Items;
-#[cfg(feature = "draw")]
 pub(crate) use lexer::whole;
 pub use lexer::{MAX_LIST, MAX_NESTING, MAX_NODES, MAX_TEXT};
 pub use value::Value;

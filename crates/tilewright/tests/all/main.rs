@@ -18,6 +18,7 @@ mod eval_cases;
 mod eval_vectors;
 #[cfg(all(feature = "questions", feature = "xla"))]
 mod explain;
+#[cfg(feature = "questions")]
 mod fixed_picture;
 #[cfg(feature = "questions")]
 mod infer;

@@ -4,20 +4,70 @@
 use std::fmt;
 
 use serde_json::{Value, json};
-use tilewright_core::LinearLayout;
-#[cfg(feature = "draw")]
-use tilewright_draw::Scene;
+use tilewright_core::{self as core, LinearLayout};
+use tilewright_draw::{self as draw, Label, Limits, MOST, Scene, Subject};
 use tilewright_notation::{ResolvedLayout, notations};
 
 use crate::{
     Error,
     ask::{Answer, words::shortened},
     input::{self, Array},
-    picture::{Cells, Limits, Picture},
 };
 
-/// The characters between two pictures, and before the text of each.
+/// The characters between two pictures.
 const GAP: usize = 3;
+
+/// The most columns of a picture, unless its lines are longer.
+const COLUMNS: u64 = 64;
+
+/// Bounds of a picture in text. The picture counts what it omits.
+///
+/// ```
+/// use tilewright::{Spec, ask::{Look, Shown, TextLimits}};
+/// let rows = Spec::parse("[1048576] row-major")?.resolve(None, None)?;
+/// let limits = TextLimits { width: 8, ..TextLimits::default() };
+/// let memory = Look { memory: true, limits, ..Look::default() };
+/// assert_eq!(Shown::one(&rows, &memory)?.picture, "a b c d\n… 1048572 more cells\n");
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextLimits {
+    /// Characters across.
+    pub width: usize,
+    /// Rows of one grid.
+    pub rows: u64,
+    /// Grids, for arrays of more than two dims.
+    pub panels: u64,
+}
+
+impl Default for TextLimits {
+    /// The limits if the width of a line is not known: 100 characters across, 64 rows, 4 panels.
+    fn default() -> TextLimits {
+        TextLimits { width: 100, rows: 64, panels: 4 }
+    }
+}
+
+impl TextLimits {
+    /// Returns limits that fit a terminal of `width` characters and `height` lines.
+    ///
+    /// ```
+    /// use tilewright::ask::TextLimits;
+    /// let limits = TextLimits::terminal(80, 24);
+    /// assert_eq!((limits.width, limits.rows), (80, 12));
+    /// // Something is drawn in the smallest.
+    /// assert!(TextLimits::terminal(0, 0).width > 0);
+    /// ```
+    pub fn terminal(width: usize, height: usize) -> TextLimits {
+        TextLimits { width: width.max(20), rows: (height as u64 / 2).max(4), panels: 4 }
+    }
+
+    /// Returns the limits of a scene: every column takes two characters at least.
+    fn of_scene(&self) -> Limits {
+        let columns = (self.width as u64 / 2).min((MOST / self.rows.max(1)).max(COLUMNS));
+        let cells = columns.saturating_mul(self.rows).saturating_mul(self.panels);
+        Limits { rows: self.rows, columns, panels: self.panels, cells }
+    }
+}
 
 /// Options of a picture of a layout.
 ///
@@ -35,38 +85,49 @@ pub struct Look {
     /// Draws borders round tiles instead of cells.
     pub tiles: bool,
     /// The contents of the cells; by default offsets in a grid, and elements in memory.
-    pub cells: Option<Cells>,
+    pub cells: Option<Label>,
     /// The bounds of the picture.
-    pub limits: Limits,
+    pub limits: TextLimits,
 }
 
 impl Look {
     /// Sets the contents of the cells from two switches of a caller: names of elements, or else their numbers.
     ///
     /// ```
-    /// use tilewright::{ask::Look, picture::Cells};
+    /// use tilewright::{ask::Look, draw::Label};
     /// let cells = |names, numbers| Look::default().labelled(names, numbers).cells;
-    /// assert_eq!([cells(true, false), cells(false, true), cells(false, false)], [Some(Cells::Names), Some(Cells::Numbers), None]);
+    /// assert_eq!([cells(true, false), cells(false, true), cells(false, false)], [Some(Label::Names), Some(Label::Numbers), None]);
     /// ```
     #[must_use]
     pub fn labelled(self, names: bool, numbers: bool) -> Look {
         let cells = match (names, numbers) {
-            (true, _) => Some(Cells::Names),
-            (false, true) => Some(Cells::Numbers),
+            (true, _) => Some(Label::Names),
+            (false, true) => Some(Label::Numbers),
             (false, false) => None,
         };
         Look { cells, ..self }
     }
 
-    fn picture<'a>(&self, named: &'a ResolvedLayout, limits: Limits) -> Picture<'a> {
-        let picture = Picture::new(named.layout(), named.fill()).within(limits);
-        if self.tiles { picture.with_tiles() } else { picture }
+    /// Returns a layout with the requested contents of its cells, or the default: offsets in a grid, `in_memory` in memory.
+    fn subject<'a>(&self, named: &'a ResolvedLayout, in_memory: Label) -> Subject<'a> {
+        let label = self.cells.unwrap_or(if self.memory { in_memory } else { Label::Offsets });
+        let subject = Subject::new(named.layout()).filled(named.fill()).labelled(label);
+        if self.tiles { subject } else { subject.boxed() }
     }
 
-    /// Returns the requested contents, or the default: offsets in a grid, `in_memory` in memory.
-    fn cells(&self, in_memory: Cells) -> Cells {
-        self.cells.unwrap_or(if self.memory { in_memory } else { Cells::Offsets })
+    /// Draws the grid of a layout without its title.
+    pub(in crate::ask) fn grid(&self, named: &ResolvedLayout) -> Result<Scene, core::Error> {
+        let subject = self.subject(named, Label::Names);
+        let scene = Scene::fitted(self.limits.width, self.limits.of_scene(), |limits| {
+            draw::grid(&subject, limits).map(bare)
+        });
+        scene.map(bare)
     }
+}
+
+/// Returns a scene without the texts around its panels, except for notes on what is left out.
+fn bare(scene: Scene) -> Scene {
+    Scene { title: String::new(), subtitle: String::new(), legend: Vec::new(), ..scene }
 }
 
 /// One layout, or two of one array, in text.
@@ -75,7 +136,16 @@ impl Look {
 /// use tilewright::{Spec, ask::{Answer, Look, Shown}};
 /// let rows = Spec::parse("(2,3):(3,1)")?.resolve(None, None)?;
 /// let shown = Shown::one(&rows, &Look::default())?;
-/// assert!(shown.to_string().starts_with("(2,3):(3,1)\n"));
+/// let lines = [
+///     "(2,3):(3,1)",
+///     "      0   1   2",
+///     "    +---+---+---+",
+///     " 0  | 0 | 1 | 2 |",
+///     "    +---+---+---+",
+///     " 1  | 3 | 4 | 5 |",
+///     "    +---+---+---+",
+/// ];
+/// assert!(shown.to_string().lines().eq(lines));
 /// assert_eq!(shown.to_json()["layout"], "(2,3):(3,1)");
 /// # Ok::<(), tilewright::Error>(())
 /// ```
@@ -94,20 +164,22 @@ impl Shown {
     /// [undecided](Error::is_undecided) if an offset of the memory is not decided.
     ///
     /// ```
-    /// use tilewright::{Spec, ask::{Look, Shown}, picture::Cells};
+    /// use tilewright::{Spec, ask::{Look, Shown}, draw::Label};
     /// let padded = Spec::parse("{0,1}pad(3,5)fill(0)")?.resolve(Some(&[2, 3]), None)?;
-    /// let names = Look { cells: Some(Cells::Names), ..Look::default() };
+    /// let names = Look { cells: Some(Label::Names), ..Look::default() };
     /// assert_eq!(Shown::one(&padded, &names)?.picture, "a b c 0 0\nd e f 0 0\n0 0 0 0 0\n");
     /// # Ok::<(), tilewright::Error>(())
     /// ```
     pub fn one(named: &ResolvedLayout, look: &Look) -> Result<Shown, Error> {
-        let picture = look.picture(named, look.limits);
-        let (cells, title) = (look.cells(Cells::Names), title(named));
-        let line = shortened(&title, look.limits.width);
-        let picture = match (look.memory, cells == Cells::Names && !look.tiles) {
-            (true, _) => picture.memory(cells)?,
-            (false, true) => picture.rows(cells),
-            (false, false) => format!("{line}\n{}", picture.grid(cells)),
+        let (title, width) = (title(named), look.limits.width);
+        let plain = look.cells == Some(Label::Names) && !look.tiles;
+        let picture = if look.memory {
+            draw::memory_line(&look.subject(named, Label::Names), width)?
+        } else if plain {
+            look.grid(named)?.to_rows()
+        } else {
+            let grid = look.grid(named)?.to_terminal_within(false, width);
+            format!("{}\n{grid}", shortened(&title, width))
         };
         Ok(Shown { layouts: vec![title], picture })
     }
@@ -123,15 +195,21 @@ impl Shown {
     /// let both = Shown::two(&named("(2,2):(2,1)"), &named("(2,2):(1,2)"), &Look::default())?;
     /// assert_eq!(both.layouts, ["(2,2):(2,1)", "(2,2):(1,2)"]);
     /// assert!(both.picture.starts_with("A  (2,2):(2,1)\nB  (2,2):(1,2)\n"));
+    /// // Element (0,1) has offset 1 in the one and 2 in the other.
+    /// assert!(both.picture.contains(" 0  | 0 | 1 |     0  | 0 | 2 |\n"));
     /// # Ok::<(), tilewright::Error>(())
     /// ```
     pub fn two(a: &ResolvedLayout, b: &ResolvedLayout, look: &Look) -> Result<Shown, Error> {
-        let half = Limits { width: look.limits.width.saturating_sub(GAP) / 2, ..look.limits };
-        let (left, right) = (look.picture(a, half), look.picture(b, half));
-        let (pair, cells) = (left.beside(&right)?, look.cells(Cells::Coords));
-        let drawn = if look.memory { pair.memory(cells)? } else { pair.grid(cells) };
+        let [left, right] = [a, b].map(|named| look.subject(named, Label::Coords));
+        let both = if look.memory { draw::memory_pair } else { draw::pair };
+        let width = look.limits.width;
+        let scene =
+            Scene::fitted(width / 2 - GAP.min(width / 2), look.limits.of_scene(), |limits| {
+                both(&left, &right, limits).map(bare)
+            });
+        let drawn = scene?.to_terminal_within(false, width);
         let layouts = vec![title(a), title(b)];
-        let short = |at: usize| shortened(&layouts[at], look.limits.width.saturating_sub(GAP));
+        let short = |at: usize| shortened(&layouts[at], width.saturating_sub(GAP));
         let picture = format!("A  {}\nB  {}\n{drawn}", short(0), short(1));
         Ok(Shown { layouts, picture })
     }
@@ -230,7 +308,6 @@ impl Answer for Distribution {
 /// assert_eq!((drawn.to_string().as_str(), &drawn.to_json()["files"][0]), ("", &"rows.svg".into()));
 /// # Ok::<(), tilewright::Error>(())
 /// ```
-#[cfg(feature = "draw")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Drawn {
     /// The title of the picture.
@@ -243,7 +320,6 @@ pub struct Drawn {
     pub picture: Option<String>,
 }
 
-#[cfg(feature = "draw")]
 impl Drawn {
     /// Returns the answer for a scene that was written to files, or that is printed as `picture`.
     ///
@@ -259,14 +335,12 @@ impl Drawn {
     }
 }
 
-#[cfg(feature = "draw")]
 impl fmt::Display for Drawn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.picture.as_deref().unwrap_or_default())
     }
 }
 
-#[cfg(feature = "draw")]
 impl Answer for Drawn {
     fn to_json(&self) -> Value {
         json!({
