@@ -118,6 +118,11 @@ and the result must have these layouts. .npy and raw files record theirs in
 NAME.tilewright.json; without it, give --to. OUT is .safetensors, .gguf, .npy,
 .npz, raw:PATH, a sharded *.safetensors.index.json, or a folder.
 
+A result that records its recipe is compared by it, and one that does not, such
+as .npy, by --recipe. Metadata that were copied have to be equal. Those that do
+not describe the data are a line and no difference: the files that an index
+names, the record of a recipe, and `format: pt`, which `reshard` adds.
+
 Without --against, the data of OUT is compared with the fingerprints that it
 records. Row-major tensors have none. Tensors with a layout and no fingerprint
 are listed. If nothing is recorded, the exit code is 2. With two folders, the

@@ -248,7 +248,9 @@ pub(crate) fn option(remedy: Remedy) -> String {
         Remedy::DimsAndDtype => "give --dims and --dtype",
         Remedy::Source => "give its layout with --from, such as --from row-major",
         Remedy::Target => "give the layout with --to",
-        Remedy::NoTarget => "leave out --to and --rule",
+        Remedy::NoTarget => {
+            "leave out --to, --rule, --from, --dims, --dtype, --fill, --store and --skip-unfit"
+        }
         Remedy::Rule => "give layouts with --rule",
         Remedy::OtherLayout => "give it another layout with --rule",
         Remedy::LeaveOut => "leave it out with --tensor",

@@ -29,9 +29,10 @@ pub(crate) fn exists(path: &Path) -> Error {
 
 /// Returns the error for an existing folder that a result would have to replace.
 pub(crate) fn occupied(path: &Path) -> Error {
-    let said = match path.is_dir() {
-        true => "the folder is not empty",
-        false => "it exists and is not a folder",
+    let said = match std::fs::read_link(path) {
+        Ok(to) => &*format!("it is a link to {}, which a folder does not replace", shown(&to)),
+        Err(_) if path.is_dir() => "the folder is not empty",
+        Err(_) => "it exists and is not a folder",
     };
     usage(format!("{}: {said}; choose another path", shown(path))).of_kind("exists")
 }

@@ -5,7 +5,7 @@
 //! | the tensors of a file | [`open`], [`Input::tensors`] |
 //! | every tensor of a file or a folder in another layout | [`Request`], [`Conversion::prepare`], [`Conversion::run`] |
 //! | a preview of such a conversion | [`Conversion::jobs`] |
-//! | a check of a result | [`verify`], without its original [`verify_recorded`] |
+//! | a check of a result | [`verify`], without its original [`verify_recorded`], by a recipe [`verify_recipe`] |
 //! | a fingerprint of the data that no layout changes | [`Collection::fingerprints`] |
 //! | a comparison of the arrays of two files or folders | [`same_data`](fn@same_data), [`verify_data`] |
 //! | a result assembled from tensors of a source by a recipe | [`Assembling`] |
@@ -61,7 +61,7 @@ pub mod inner {
         assemble::planned::{Models, PlannedFile, PlannedTensor, planned},
         commit::{
             claim::{Busy, Claim, Claimant},
-            new_folder::{NewFolder, is_empty_folder, remove_filled},
+            new_folder::{NewFolder, check_apart, is_empty_folder, remove_filled},
             space::check as check_space,
             store,
             temporary::write_new,
@@ -78,7 +78,7 @@ pub mod inner {
             joined::joined,
             json::json,
             readable::{Readable, is_file, is_folder, list_folder},
-            remote::{check_scheme, is_url},
+            remote::{check_local, check_scheme, is_url},
         },
     };
     pub use tilewright_recipe::RECIPE_KEY;
@@ -94,7 +94,7 @@ pub mod remote {
     };
 }
 
-pub use assemble::{Assembling, Packaging, Row};
+pub use assemble::{Assembling, Packaging, Row, recorded::verify_recipe};
 pub use commit::destination::write;
 pub use convert::{
     conversion::Conversion,

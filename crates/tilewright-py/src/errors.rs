@@ -100,7 +100,9 @@ pub(crate) fn argument(remedy: Remedy) -> String {
         Remedy::DimsAndDtype => "give dims= and dtype=",
         Remedy::Source => "give the layout it has, such as from_=\"row-major\"",
         Remedy::Target => "give the layout as to=",
-        Remedy::NoTarget => "leave out to= and rules=",
+        Remedy::NoTarget => {
+            "leave out to=, rules=, from_=, dims=, dtype=, fill=, store= and skip_unfit="
+        }
         Remedy::Rule => "give layouts as rules=",
         Remedy::OtherLayout => "give it another layout with rules=",
         Remedy::LeaveOut => "leave it out with tensors=",

@@ -111,3 +111,20 @@ def test_metadata_that_contradict_the_tensors_are_refused(tmp_path: Path) -> Non
     with pytest.raises(tw.Error, match=r"`llama.block_count` is 7.*trust_metadata=True"):
         tw.convert_recipe(*job, metadata=tmp_path / "wrong.gguf")
     tw.convert_recipe(*job, metadata=tmp_path / "wrong.gguf", trust_metadata=True)
+
+
+def test_a_result_without_a_record_is_compared_by_its_recipe(tmp_path: Path) -> None:
+    source, out, recipe = tmp_path / "in.safetensors", tmp_path / "out.npy", tmp_path / "turn.toml"
+    tw.save({"w": np.arange(6, dtype=np.int32).reshape(2, 3)}, source)
+    recipe.write_text("[[map]]\nfrom = 'w : a b'\nto = 'v : b a'")
+    with pytest.warns(UserWarning, match="a later comparison needs the recipe"):
+        tw.convert_recipe(source, out, recipe)
+    assert tw.verify(out, source, recipe=recipe) is None
+    with pytest.raises(tw.Error, match="a value of padding does not apply; leave out to="):
+        tw.verify(out, source, recipe=recipe, fill="one")
+    with pytest.raises(tw.ArgumentError, match="recipe="):
+        tw.verify(out, recipe=recipe)
+    data = bytearray(out.read_bytes())
+    data[-4] ^= 1
+    out.write_bytes(data)
+    assert tw.verify(out, source, recipe=recipe) == 'tensor "v" has 0x4 at [2, 1], expected 0x5'

@@ -152,7 +152,39 @@ pub(crate) struct Verify {
     #[command(flatten)]
     pub(crate) job: JobArgs,
     #[command(flatten)]
+    pub(crate) by: ByRecipe,
+    #[command(flatten)]
     pub(crate) shards: ShardArgs,
+}
+
+/// The recipe of a result that does not record it.
+#[derive(Args, Debug)]
+#[group(skip)]
+pub(crate) struct ByRecipe {
+    /// Compare by this recipe, which OUT need not record, such as .npy: a TOML file, or a name of `recipe list`
+    #[arg(long, value_name = "R.toml|NAME", requires = "against", help_heading = "Recipes")]
+    pub(crate) recipe: Option<String>,
+    /// Compare by the inverse of the recipe
+    #[arg(long, requires = "recipe", help_heading = "Recipes")]
+    pub(crate) inverse: bool,
+    /// A size of the recipe, as for the conversion; may be repeated
+    #[arg(long, value_name = "AXIS=N", requires = "recipe", help_heading = "Recipes")]
+    pub(crate) size: Vec<String>,
+    /// A condition of the recipe that may fail, as for the conversion; may be repeated
+    #[arg(long, value_name = "NAME", requires = "recipe", help_heading = "Recipes")]
+    pub(crate) allow: Vec<String>,
+    /// The file that gave the metadata to OUT, as for the conversion
+    #[arg(
+        long,
+        value_name = "FROM",
+        value_parser = path(),
+        requires = "recipe",
+        help_heading = "Recipes"
+    )]
+    pub(crate) metadata: Option<PathBuf>,
+    /// Compare even if config.json names another model
+    #[arg(long, requires = "recipe", help_heading = "Recipes")]
+    pub(crate) any_config: bool,
 }
 
 /// The text after the options in the help of `fingerprint`.

@@ -13,7 +13,7 @@ use tilewright::{
     ask::{Assembled, Converted, Recorded, Verified},
     files::{
         self, Assembling, Collection, Conversion, Input, Packaging, Reading, Request, verify,
-        verify_data, verify_recorded,
+        verify_data, verify_recipe, verify_recorded,
     },
     recipe::{self, Recipe, Sizes},
 };
@@ -167,7 +167,32 @@ pub(super) fn run_verify(
         let checked = bar.outcome(verify_recorded(&args.output, &request, &bar))?;
         return Ok(out.say(&Recorded(checked))?);
     };
+    if let Some(name) = &args.by.recipe {
+        return by_recipe(args, (name, against), (&request, &bar), out);
+    }
     let verdict = bar.outcome(verify(&args.output, against, &request, &bar))?;
+    Ok(out.say(&Verified(verdict))?)
+}
+
+/// Compares a result with its original by a recipe that is given.
+fn by_recipe(
+    args: &Verify,
+    (name, against): (&str, &Path),
+    (request, bar): (&Request, &Bar),
+    out: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let (asked, sizes) = (&args.by, sizes(&args.by.size)?);
+    let recipe = named(name).map_err(|failure| failure.about("--recipe"))?;
+    let recipe = if asked.inverse { recipe.inverse() } else { recipe };
+    let recipe = if asked.any_config { recipe.for_any_config() } else { recipe };
+    let recipe = recipe::allowing(recipe, &asked.allow)?;
+    let input = streams::open(against, request.reading())?;
+    let assembly = recipe::solved(&recipe, &input, &sizes)?;
+    let metadata = asked.metadata.as_ref().map(|from| files::open(from, &Reading::default()));
+    let metadata = metadata.transpose()?;
+    let packaging = Packaging { metadata: metadata.as_ref(), ..Packaging::default() };
+    let by = (request, &packaging);
+    let verdict = bar.outcome(verify_recipe(&args.output, &input, &assembly, by, bar))?;
     Ok(out.say(&Verified(verdict))?)
 }
 
@@ -179,6 +204,10 @@ fn of_shards(
     out: &mut Output,
 ) -> Result<ExitCode, Failure> {
     check_alone(&args.job, "does not apply to shards, whose arrays are compared in any layout")?;
+    if args.by.recipe.is_some() {
+        let said = "--recipe does not apply to shards: join them with `tilewright reshard` first";
+        return Err(Failure::usage(said));
+    }
     let Some(against) = &args.against else {
         let said = "fingerprints of shards are not compared with recorded ones; name the checkpoint with --against";
         return Err(Failure::usage(said));

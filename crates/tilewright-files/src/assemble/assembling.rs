@@ -206,6 +206,7 @@ impl<'a> Assembling<'a> {
         messages.cautions.splice(0..0, assembly.notes.iter().cloned());
         messages.cautions.extend(packaging::misplaced(frame.format, assembly));
         messages.cautions.extend(packaging::unrecorded(&frame, assembly));
+        messages.cautions.extend(packaging::unkept(input, &frame, assembly));
         messages.cautions.extend(made.opened.container.cautions());
         let names = made.tensors().iter().map(|tensor| tensor.name.as_str());
         messages.cautions.extend(frame.format.too_long(names));

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use tilewright_core::Remedy;
-use tilewright_recipe::{Assembly, ConfigJson};
+use tilewright_recipe::{Assembly, ConfigJson, Recipe, Sizes};
 
 use crate::{
     Action, Error, Input, Job, Request, Tensor,
-    assemble::{config_json, given::CONFIG},
+    assemble::{config_json, given::CONFIG, recorded},
     commit::{destination, mark, new_folder::NewFolder},
     container::{Beside, Container, FORMATS, Format, Member, Opened, Target},
     convert::conversion,
@@ -227,8 +227,44 @@ pub(crate) fn unrecorded(frame: &Frame, assembly: &Assembly) -> Option<String> {
     let lost = frame.format.array.is_some() && !assembly.metadata.is_empty();
     lost.then(|| {
         let shown = frame.format.shown;
-        format!("{shown} cannot store metadata: the recipe that undoes this one is not recorded")
+        format!("{shown} cannot store metadata: the recipe that undoes this one is not recorded, and a later comparison needs the recipe")
     })
+}
+
+/// Returns a warning if the input records a recipe that the result does not record: a recipe that does not undo it.
+pub(crate) fn unkept(input: &Input, frame: &Frame, assembly: &Assembly) -> Option<String> {
+    let text = recorded::text(input).filter(|_| frame.format.array.is_none())?;
+    let back = Recipe::parse(text);
+    let back = back.and_then(|it| it.solve(&input.recipe_tensors(), None, &Sizes::new()));
+    if back.is_ok_and(|back| back.made == assembly.made) {
+        return None;
+    }
+    let path = input.path.display();
+    Some(format!(
+        "the recipe that {path} records is not recorded in the result, which is undone to this file and compared with it: keep it"
+    ))
+}
+
+/// Returns the metadata that the conversion by an assembly writes to this result, as texts; `None` if they are unknown, such as
+/// those of a GGUF file that another file gave.
+pub(crate) fn written(
+    out: &Input,
+    against: &Input,
+    packaging: &Packaging<'_>,
+    assembly: &Assembly,
+) -> Result<Option<Vec<(String, String)>>, Error> {
+    let files = out.opened.files.iter().map(|file| mark::usual(&file.name).into_owned());
+    let (files, config) = (files.collect::<Vec<_>>(), known(against, assembly)?);
+    let (pairs, result) = (&assembly.metadata[..], &assembly.result);
+    let (own, trusted) = (packaging.metadata.is_none(), packaging.trusted);
+    let tensors = out.tensors();
+    let beside = Beside { pairs, tensors, files: &files, result, config: &config, own, trusted };
+    let models = [packaging.metadata.unwrap_or(against), against];
+    let container = of_models(&models, out.container_format(), &beside)?;
+    let texts = |container: Box<dyn Container>| {
+        container.metadata().map(|(key, text)| (key.to_owned(), text.to_owned())).collect()
+    };
+    Ok(container.map(texts))
 }
 
 /// Returns the destination of the result: in a folder that becomes OUT, a file, or a stream.

@@ -238,6 +238,7 @@ fn is_of_proc(_path: &Path) -> bool {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn write(path: &Path, bytes: &[u8], force: bool) -> Result<(), Error> {
+    remote::check_local(path, "this result")?;
     check_name(path)?;
     check_folder(path)?;
     check_free(path, force)?;

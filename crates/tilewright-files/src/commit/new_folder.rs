@@ -48,6 +48,9 @@ impl NewFolder {
         }
         // A slash at the end only marks a folder.
         let out: PathBuf = out.components().collect();
+        if let Some(source) = &companions.source {
+            check_apart(source, &out)?;
+        }
         destination::check_name(&out)?;
         destination::check_folder(&out)?;
         lock::sweep(&out)?;
@@ -106,6 +109,39 @@ struct Made<'a>(&'a Path);
 impl Drop for Made<'_> {
     fn drop(&mut self) {
         remove_filled(self.0);
+    }
+}
+
+/// Returns an error for a result inside of its source, or a source inside of its result.
+#[doc(hidden)]
+pub fn check_apart(source: &Path, result: &Path) -> Result<(), Error> {
+    let (from, to) = (real(source), real(result));
+    let is_folder = |path: &Path| path.is_dir() || remote::is_url(path);
+    let said = |inner: &Path, outer: &Path| {
+        let said = format!("{} is inside {}", inner.display(), outer.display());
+        let legal = "the result must be a separate folder, outside the source";
+        Err(Error::new("same-file", format!("{said}: {legal}")))
+    };
+    match from == to {
+        true => Ok(()),
+        false if is_folder(&from) && to.starts_with(&from) => said(result, source),
+        false if from.starts_with(&to) => said(source, result),
+        false => Ok(()),
+    }
+}
+
+/// Returns a path with links followed in the part of it that exists.
+fn real(path: &Path) -> PathBuf {
+    if remote::is_url(path) {
+        return path.to_string_lossy().trim_end_matches('/').into();
+    }
+    let path = &std::path::absolute(path).unwrap_or_else(|_| path.into());
+    let known = path.ancestors().find_map(|known| Some((known, fs::canonicalize(known).ok()?)));
+    let rest = known.as_ref().and_then(|(known, _)| path.strip_prefix(known).ok());
+    match (&known, rest) {
+        (Some((_, real)), Some(rest)) if rest != Path::new("") => real.join(rest),
+        (Some((_, real)), _) => real.clone(),
+        (None, _) => path.to_owned(),
     }
 }
 

@@ -231,6 +231,10 @@ pub(crate) struct Fact {
     pub(crate) said: String,
     /// The tensor whose layout the fact may disappear with: a note without meaning is replaced by the note of a result.
     pub(crate) goes_with: Option<String>,
+    /// The key of an entry of metadata, without the name of its file.
+    pub(crate) key: Option<String>,
+    /// True if it is the name of a tensor's file.
+    pub(crate) is_place: bool,
 }
 
 /// The place of a box: the layout of the local array, and the first index in it.

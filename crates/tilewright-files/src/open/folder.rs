@@ -284,6 +284,8 @@ pub(crate) fn difference(
 pub struct Companions {
     /// The files that are copied.
     pub taken: Vec<PathBuf>,
+    /// The folder that was opened as the input, if any: its result is another one.
+    pub(crate) source: Option<PathBuf>,
     /// The new bytes of files that are changed, by their names.
     changed: BTreeMap<OsString, Vec<u8>>,
     /// Descriptions of the files that are not copied.
@@ -293,7 +295,8 @@ pub struct Companions {
 impl Companions {
     /// Returns the companions of an input that was opened by its folder.
     pub(crate) fn of(folder: &Path, input: &Input) -> Result<Companions, Error> {
-        Companions::beside(folder, &input.sources().map(Source::path).collect())
+        let beside = Companions::beside(folder, &input.sources().map(Source::path).collect())?;
+        Ok(Companions { source: Some(folder.to_owned()), ..beside })
     }
 
     /// Returns the files in a folder beside these files.
@@ -412,7 +415,11 @@ fn stays(path: &Path) -> Result<Option<String>, Error> {
         true if weights => 0,
         true => Source::open(path)?.len(),
         false => {
-            let facts = fs::metadata(path).map_err(|cause| error::io(path, "look at", cause))?;
+            let doing = match fs::read_link(path) {
+                Ok(to) => format!("follow the link to {}", to.display()),
+                Err(_) => "look at".to_owned(),
+            };
+            let facts = fs::metadata(path).map_err(|cause| error::io(path, &doing, cause))?;
             if facts.is_dir() {
                 return Ok(Some("a folder".into()));
             }

@@ -50,6 +50,22 @@ pub fn check_scheme(path: &Path) -> Result<(), Error> {
     Err(crate::error::usage(format!("{scheme}://…: {said}")))
 }
 
+/// Checks that the path of `what`, such as a plan, is not a URL: such a file is written and read here.
+///
+/// # Errors
+/// [usage](Error::is_usage) for any URL, of which the message shows the scheme.
+#[doc(hidden)]
+pub fn check_local(path: &Path, what: &str) -> Result<(), Error> {
+    check_scheme(path)?;
+    if !is_url(path) {
+        return Ok(());
+    }
+    let text = path.to_string_lossy();
+    let scheme = text.split("://").next().unwrap_or_default();
+    let said = format!("{scheme}://…: {what} is a file of this machine; name a path");
+    Err(crate::error::usage(said))
+}
+
 /// Returns whether a URL names a folder with objects in it.
 pub(crate) fn has_objects(path: &Path) -> Result<bool, Error> {
     here::is_folder(path)
@@ -193,6 +209,13 @@ mod tests {
         ] {
             let said = check_scheme(Path::new(path)).unwrap_err().to_string();
             assert!(said.contains(words) && !said.contains("secret"), "{said}");
+            assert_eq!(check_local(Path::new(path), "a plan").unwrap_err().to_string(), said);
         }
+        for path in ["s3://bucket/plan?signature=secret", "HTTPS://user:secret@host/plan"] {
+            let said = check_local(Path::new(path), "a plan").unwrap_err().to_string();
+            let words = "://…: a plan is a file of this machine; name a path";
+            assert!(said.contains(words) && !said.contains("secret"), "{said}");
+        }
+        assert!(check_local(Path::new("here/plan"), "a plan").is_ok());
     }
 }

@@ -25,7 +25,7 @@ use crate::{
 /// ```
 /// use tilewright_files::{Checked, Verdict};
 /// let unrecorded = vec!["b".to_owned()];
-/// let checked = Checked { recorded: 3, tensors: 5, unrecorded, verdict: Verdict::Same { bytes: 4096, dropped: vec![] } };
+/// let checked = Checked { recorded: 3, tensors: 5, unrecorded, verdict: Verdict::Same { bytes: 4096, dropped: vec![], changed: vec![] } };
 /// assert_eq!(checked.remark().unwrap(), r#"a layout is recorded for "b", and no fingerprint: not compared"#);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl Checked {
     ///
     /// ```
     /// use tilewright_files::{Checked, Verdict};
-    /// let verdict = Verdict::Same { bytes: 4096, dropped: vec![] };
+    /// let verdict = Verdict::Same { bytes: 4096, dropped: vec![], changed: vec![] };
     /// let checked = Checked { recorded: 5, tensors: 5, unrecorded: vec![], verdict };
     /// assert_eq!(checked.remark(), None);
     /// ```
@@ -201,7 +201,7 @@ fn compared(
         }
         bytes += tensor.len;
     }
-    Ok(Verdict::Same { bytes, dropped: vec![] })
+    Ok(Verdict::Same { bytes, dropped: vec![], changed: vec![] })
 }
 
 /// Compares a tensor's data with its records, if there are any. All its elements were compared before, so the watcher gets no

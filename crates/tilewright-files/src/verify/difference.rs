@@ -21,6 +21,8 @@ pub enum Verdict {
         bytes: u64,
         /// The tensors of the original that the recorded recipe drops, all or parts of them: nothing holds these elements.
         dropped: Vec<String>,
+        /// Sentences about metadata that differ and that say nothing about the data, such as the files that an index names.
+        changed: Vec<String>,
     },
     /// The first difference.
     Differs(Difference),
@@ -40,17 +42,23 @@ pub(crate) fn named(names: &[String]) -> Option<String> {
 }
 
 impl Verdict {
-    /// Returns a message on elements of the original that nothing holds, as a sentence without a full stop.
+    /// Returns a message on elements of the original that nothing holds, and on metadata that differ, as a sentence without a full
+    /// stop.
     ///
     /// ```
     /// use tilewright_files::Verdict;
-    /// let verdict = Verdict::Same { bytes: 64, dropped: vec!["inv_freq".into()] };
+    /// let verdict = Verdict::Same { bytes: 64, dropped: vec!["inv_freq".into()], changed: vec![] };
     /// assert_eq!(verdict.remark().unwrap(), r#"the recorded recipe drops "inv_freq", or parts: not compared"#);
     /// ```
     pub fn remark(&self) -> Option<String> {
-        let Verdict::Same { dropped, .. } = self else { return None };
-        let shown = named(dropped)?;
-        Some(format!("the recorded recipe drops {shown}, or parts: not compared"))
+        let Verdict::Same { dropped, changed, .. } = self else { return None };
+        let dropped = named(dropped)
+            .map(|shown| format!("the recorded recipe drops {shown}, or parts: not compared"));
+        let changed = (!changed.is_empty()).then(|| {
+            format!("metadata that do not describe the data differ: {}", changed.join("; "))
+        });
+        let said: Vec<String> = dropped.into_iter().chain(changed).collect();
+        (!said.is_empty()).then(|| said.join("; "))
     }
 }
 

@@ -23,7 +23,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use tilewright_core::Fill;
+use tilewright_core::{Fill, Remedy};
 use tilewright_fingerprint::Fingerprint;
 use tilewright_transfer::Limits;
 
@@ -44,7 +44,10 @@ use crate::{
         note_file::{self, FoundNote},
     },
     open::{folder, open_watched, open_with, place::Place, source::Source},
-    verify::compare::{side, unfilled},
+    verify::{
+        compare::{side, unfilled},
+        metadata::Metadata,
+    },
 };
 
 /// Compares a finished file or folder with its original: names, element types, logical dims, every element, every padding byte,
@@ -77,7 +80,7 @@ pub fn verify(
     watch: &dyn Watch,
 ) -> Result<Verdict, Error> {
     check_memory(request.memory)?;
-    let request = &request.clone().spelled()?;
+    let (asked, request) = (request, &request.clone().spelled()?);
     let against = open_watched(against, &request.reading, watch)?;
     let place = Place::parse(out.as_ref());
     let out = folder::opened(place.clone())?;
@@ -85,12 +88,12 @@ pub fn verify(
     let (source, beside) = (Source::open(&out.path)?, temporary::folder(&out.path));
     let beside = |name: &str| beside.join(name);
     if let Some(verdict) =
-        recorded::verdict((&place, format, &source), &beside, (&against, request), watch)?
+        recorded::verdict((&place, format, &source), &beside, (&against, asked), watch)?
     {
         return Ok(verdict);
     }
     let expected = expected(&against, format, request)?;
-    let out = match open_result(format, source, &beside, (&against, &expected), watch)? {
+    let out = match open_result(format, source, &beside, (against.tensors(), &expected), watch)? {
         Ok(out) => out,
         Err(said) => return Ok(Verdict::Differs(Difference::said(said))),
     };
@@ -101,12 +104,12 @@ pub fn verify(
     };
     let tensors = against.tensors().len() + out.tensors().len();
     let limits = &request.limits(watch, (against.tensors().len(), tensors))?;
-    let (fill, arrays) = (request.fill, &[][..]);
-    let comparison = Comparison { out: &out, against: &against, arrays, fill, limits };
+    let (fill, arrays, is_made) = (request.fill, &[][..], false);
+    let comparison = Comparison { out: &out, against: &against, arrays, fill, limits, is_made };
     let found = match comparison.of(&pairs)? {
-        Verdict::Same { bytes, .. } => {
+        same @ Verdict::Same { .. } => {
             match folder::difference(&place, &against, &|_| Ok(()), limits)? {
-                None => return Ok(Verdict::Same { bytes, dropped: vec![] }),
+                None => return Ok(same),
                 Some(said) => Difference::said(said),
             }
         }
@@ -117,7 +120,7 @@ pub fn verify(
 }
 
 /// The layout with which a tensor of the original is read, and the requested layout of the result, if any.
-struct Expected {
+pub(crate) struct Expected {
     /// The number of the tensor in the original, and its name in the result.
     tensor: usize,
     name: String,
@@ -128,6 +131,12 @@ struct Expected {
 }
 
 impl Expected {
+    /// Returns the expectation for the only array of a result, which has this layout.
+    pub(crate) fn alone(name: &str, held: &ElementLayout) -> Expected {
+        let (from, to) = (held.clone(), Some(held.clone()));
+        Expected { tensor: 0, name: name.to_owned(), from, to, data: None }
+    }
+
     fn of(job: Job) -> Expected {
         let Job { tensor, name, from, to, .. } = job;
         Expected { tensor, name, from, to: Some(to), data: None }
@@ -169,14 +178,14 @@ fn expected(
 
 /// Opens a result with the layout that it records, or, if it cannot record one, with the requested layout. `beside` returns the
 /// paths of the files in its folder. The inner error is a difference.
-fn open_result(
+pub(crate) fn open_result(
     format: &'static Format,
     source: Source,
     beside: &dyn Fn(&str) -> PathBuf,
-    (against, expected): (&Input, &[Expected]),
+    (tensors, expected): (&[Tensor], &[Expected]),
     watch: &dyn Watch,
 ) -> Result<Result<Input, String>, Error> {
-    let one = expected.first().and_then(|it| Some((it, against.tensors().get(it.tensor)?)));
+    let one = expected.first().and_then(|it| Some((it, tensors.get(it.tensor)?)));
     if let (Some(array), Some((expected, tensor))) = (&format.array, one) {
         let path = source.path().to_path_buf();
         let Expected { from, to, .. } = expected;
@@ -257,6 +266,8 @@ struct Comparison<'a> {
     arrays: &'a [&'a [u8]],
     fill: Option<Fill>,
     limits: &'a Limits<'a>,
+    /// True if a conversion has just made the result, which then has all metadata of the original.
+    is_made: bool,
 }
 
 impl Comparison<'_> {
@@ -271,11 +282,14 @@ impl Comparison<'_> {
     fn once(&self, pairs: &[TensorPair<'_>]) -> Result<Verdict, Error> {
         self.against.check_sums(self.limits.watch())?;
         self.out.check_sums(self.limits.watch())?;
-        if let Some(said) = metadata::difference(self.out, self.against) {
+        let Metadata { wrong, free } = metadata::compared(self.out, self.against);
+        let free_too = || free.first().filter(|_| self.is_made).cloned();
+        if let Some(said) = wrong.or_else(free_too) {
             return Ok(Verdict::Differs(Difference::said(said)));
         }
         let mut bytes = 0;
         for pair in pairs {
+            self.check_read(pair)?;
             let said = match different_facts(pair) {
                 None => misplaced(pair)?,
                 said => said,
@@ -296,7 +310,26 @@ impl Comparison<'_> {
             }
             bytes += pair.out.len;
         }
-        Ok(Verdict::Same { bytes, dropped: vec![] })
+        Ok(Verdict::Same { bytes, dropped: vec![], changed: free })
+    }
+
+    /// Returns an error if the result records elements of words, and the original is read as these words: only its layout says what
+    /// its elements are.
+    fn check_read(&self, pair: &TensorPair<'_>) -> Result<(), Error> {
+        let (out, against, from) = (pair.out, pair.against, &pair.expected.from);
+        let is_words = out.file_dtype == against.file_dtype || out.held.bits < 8;
+        let is_other = out.held.dtype != from.dtype && out.held.bits < from.bits;
+        if !(is_words && is_other && out.noted.is_some() && against.noted.is_none()) {
+            return Ok(());
+        }
+        let dtype = out.held.dtype;
+        let said = format!(
+            "tensor {:?}: the result records elements of {dtype}, and {} has {} without a layout; the conversion read it by a layout and dtype {dtype}",
+            out.name,
+            self.against.path.display(),
+            from.dtype
+        );
+        Err(error::usage(said).with(&[Remedy::Source]))
     }
 
     /// Returns the first element or padding of a tensor that differs.
@@ -375,7 +408,8 @@ pub(crate) fn written(
         reopened(conversion, done, &expected, limits.watch())?.map_err(|said| wrong(&said))?;
     let pairs = paired(&out, conversion.input, &expected).map_err(|said| wrong(&said))?;
     let (against, arrays) = (conversion.input, conversion.arrays);
-    let comparison = Comparison { out: &out, against, arrays, fill: None, limits };
+    let (fill, is_made) = (None, true);
+    let comparison = Comparison { out: &out, against, arrays, fill, limits, is_made };
     match comparison.of(&pairs)? {
         Verdict::Same { bytes, .. } => Ok(bytes),
         Verdict::Differs(found) => Err(wrong(&found.to_string())),
@@ -413,5 +447,5 @@ fn reopened(
         done.iter().find(named).map_or_else(|| name.into(), |file| file.path().into())
     };
     let (source, against) = (Source::open(last)?, conversion.input);
-    open_result(conversion.format, source, &beside, (against, expected), watch)
+    open_result(conversion.format, source, &beside, (against.tensors(), expected), watch)
 }

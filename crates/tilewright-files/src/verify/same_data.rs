@@ -92,7 +92,7 @@ pub fn verify_data(
         .partition(|one| matches!(one.apart, Apart::Dropped { first: true, .. }));
     let Some(Divergence { name, apart, .. }) = found.into_iter().next() else {
         let dropped = dropped.into_iter().map(|one| one.name).collect();
-        return Ok(Verdict::Same { bytes: out.bytes(), dropped });
+        return Ok(Verdict::Same { bytes: out.bytes(), dropped, changed: vec![] });
     };
     let text = match apart {
         Apart::Missing { first: true } => "is missing in the result".to_owned(),

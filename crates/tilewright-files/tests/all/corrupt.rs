@@ -224,7 +224,10 @@ fn what_has_no_layout_passes_through() {
         convert(&path, &out, request.clone().verify(true).force(true)).unwrap();
         for request in [request, tilewright_files::Request::new()] {
             let verdict = tilewright_files::verify(&out, &path, &request, &()).unwrap();
-            assert_eq!(verdict, tilewright_files::Verdict::Same { bytes: 16, dropped: vec![] });
+            assert_eq!(
+                verdict,
+                tilewright_files::Verdict::Same { bytes: 16, dropped: vec![], changed: vec![] }
+            );
         }
     }
     assert_eq!(parts(&out).1, [&data[..7], &[8, 11, 9, 12, 10, 13], &data[13..]].concat());

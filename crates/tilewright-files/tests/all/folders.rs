@@ -241,3 +241,36 @@ fn verification_compares_what_goes_along() {
     let file = out.join("model.safetensors");
     assert!(matches!(verify(&file, &from, &Request::new(), &()).unwrap(), Verdict::Same { .. }));
 }
+
+#[test]
+#[cfg(unix)]
+fn links_and_the_folder_itself_are_named_as_the_reason() {
+    let folder = tilewright_testing::folder();
+    let at = folder.path();
+    let model = at.join("model");
+    fs::create_dir(&model).unwrap();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    fs::copy(path, model.join("model.safetensors")).unwrap();
+    fs::create_dir(at.join("empty")).unwrap();
+    std::os::unix::fs::symlink("empty", at.join("link")).unwrap();
+    let refused = |out: &Path| {
+        let input = open(&model, &Reading::default()).unwrap();
+        let request = to("col-major").skip_unfit(true);
+        Conversion::prepare(&input, out, request).unwrap_err()
+    };
+    let error = refused(&at.join("link"));
+    let said = "it is a link to empty, which a folder does not replace; choose another path";
+    assert!(error.kind() == "exists" && error.to_string().ends_with(said), "{error}");
+    // The folder of the result is not one of the source.
+    for out in [model.join("out"), model.join("a/../b")] {
+        let error = refused(&out);
+        assert!(error.kind() == "same-file" && error.to_string().contains("is inside"), "{error}");
+    }
+    let error = refused(at);
+    assert!(error.kind() == "same-file", "{error}");
+    // A link to nothing beside the tensors.
+    std::os::unix::fs::symlink("nowhere", model.join("tokenizer.json")).unwrap();
+    let error = refused(&at.join("out"));
+    let said = "tokenizer.json: cannot follow the link to nowhere";
+    assert!(error.is_io() && error.to_string().contains(said), "{error}");
+}

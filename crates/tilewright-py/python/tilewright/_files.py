@@ -171,6 +171,12 @@ def verify(
     progress: _Progress | None = None,
     from_mesh: Any = None,
     from_rules: Mapping[str, Any] | None = None,
+    recipe: str | os.PathLike[str] | None = None,
+    inverse: bool = False,
+    sizes: Mapping[str, int] | None = None,
+    allow: Sequence[str] = (),
+    metadata: _Path | None = None,
+    any_config: bool = False,
 ) -> str | None:
     """Compares a finished file with the one it was made from: None where everything agrees, else the first
     difference in words. The other arguments are those of the conversion.
@@ -182,13 +188,18 @@ def verify(
     A folder of shards counts as its whole arrays, which are compared with those of ``against``, as by ``same_data``. Of
     the other arguments only ``progress``, ``from_mesh`` and ``from_rules`` apply.
 
+    A result that records its recipe is compared by it. With ``recipe`` the file need not record one, such as ``.npy``;
+    ``inverse``, ``sizes``, ``allow``, ``metadata`` and ``any_config`` are those of ``convert_recipe``. Metadata that differ and
+    do not describe the data are a ``UserWarning``; lost or changed ones are a difference.
+
     :param from_mesh: the mesh of a folder of shards whose files do not record it, with ``from_rules``, as of ``reshard``
+    :param recipe: a recipe's file, or the name of one that is shipped
     :raises FileError: what cannot be read, or is corrupt
     :raises ArgumentError: a file that records nothing, without ``against``
     """
-    others = (to, rules, from_, dims, dtype, store, fill, skip_unfit or None)
+    others = (to, rules, from_, dims, dtype, store, fill, recipe, skip_unfit or None)
     if against is None and any(other is not None for other in others):
-        about = "to=, rules=, from_=, dims=, dtype=, store=, fill= and skip_unfit="
+        about = "to=, rules=, from_=, dims=, dtype=, store=, fill=, recipe= and skip_unfit="
         raise ArgumentError(f"{about} apply only to a conversion; against= names the original")
     job = {
         "to": to,
@@ -202,6 +213,12 @@ def verify(
         "threads": threads,
         "memory": memory,
         "skip_unfit": skip_unfit,
+        "recipe": None if recipe is None else os.fspath(recipe),
+        "inverse": inverse,
+        "sizes": sizes,
+        "allow": list(allow),
+        "metadata": None if metadata is None else os.fsdecode(metadata),
+        "any_config": any_config,
         **source(from_mesh, from_rules),
     }
     original = None if against is None else os.fsdecode(against)

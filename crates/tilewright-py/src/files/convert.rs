@@ -21,10 +21,10 @@ use tilewright::{
     Dtype, Error,
     ask::{Answer as _, Assembled, Converted, Guesses},
     files::{
-        Assembling, Conversion, Job, Packaging, Reading, Report, Request, Row, Tensor, Watch,
-        inner::json, open_watched,
+        Assembling, Conversion, Input, Job, Packaging, Reading, Report, Request, Row, Tensor,
+        Watch, inner::json, open_watched,
     },
-    recipe::{self, Made, Origin, Part, Recipe, Sizes, guess},
+    recipe::{self, Assembly, Made, Origin, Part, Recipe, Sizes, guess},
 };
 
 use crate::{
@@ -406,21 +406,14 @@ pub(crate) fn recast_files<'py>(
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let asked = request(job)?;
-    let (dry_run, sizes) = (flag(job, "dry_run")?, sizes(job)?);
+    let dry_run = flag(job, "dry_run")?;
     let largest: Option<u64> = integer(job, "max_shard_size")?;
     let from = given(job, "metadata")?.map(|from| from.extract::<PathBuf>()).transpose()?;
     let watcher = Watcher::new(progress.as_ref())?;
     let open = |path: &PathBuf| open_watched(path, &Reading::default(), &watcher);
     let opened = watcher.outcome(py.detach(|| open(&input)))?;
     let metadata = from.map(|from| watcher.outcome(py.detach(|| open(&from)))).transpose()?;
-    let recipe = match given(job, "recipe")? {
-        None => recipe::recorded(&opened).raised()?,
-        Some(name) => named(&text("recipe", &name)?, flag(job, "inverse")?)?,
-    };
-    let recipe = if flag(job, "any_config")? { recipe.for_any_config() } else { recipe };
-    let allow = given(job, "allow")?.map(|names| names.extract::<Vec<String>>()).transpose()?;
-    let recipe = recipe::allowing(recipe, &allow.unwrap_or_default()).raised()?;
-    let assembly = recipe::solved(&recipe, &opened, &sizes).raised()?;
+    let assembly = solved_by(job, &opened)?;
     let trusted = flag(job, "trust_metadata")?;
     let packaging = Packaging { metadata: metadata.as_ref(), largest, trusted };
     let prepared =
@@ -440,6 +433,18 @@ pub(crate) fn recast_files<'py>(
     let said = Assembled { job: &prepared, report: None };
     report.set_item("bytes_out", said.bytes())?;
     Ok(report)
+}
+
+/// Solves the recipe of a job on an input, which records the recipe if the job names none.
+pub(crate) fn solved_by(job: &Bound<'_, PyDict>, input: &Input) -> PyResult<Assembly> {
+    let recipe = match given(job, "recipe")? {
+        None => recipe::recorded(input).raised()?,
+        Some(name) => named(&text("recipe", &name)?, flag(job, "inverse")?)?,
+    };
+    let recipe = if flag(job, "any_config")? { recipe.for_any_config() } else { recipe };
+    let allow = given(job, "allow")?.map(|names| names.extract::<Vec<String>>()).transpose()?;
+    let recipe = recipe::allowing(recipe, &allow.unwrap_or_default()).raised()?;
+    recipe::solved(&recipe, input, &sizes(job)?).raised()
 }
 
 /// Returns a recipe by its name, or its inverse.

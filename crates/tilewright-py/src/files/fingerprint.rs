@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use pyo3::{exceptions::PyTypeError, prelude::*, types::PyDict};
 use tilewright::{
     ask::{Answer, Printed, SameData},
-    files::{self, Collection, Key, Reading},
+    files::{self, Collection, Key, Packaging, Reading, Request, open_watched},
     fingerprint::{self, Array, Fingerprint},
     layouts::ByteOrder,
     relayout::Elements,
@@ -16,7 +16,7 @@ use crate::{
     arguments::{Integers, TextArgument, ask::Ask},
     errors::{about, refused},
     files::{
-        convert::{Watcher, given, request, warned},
+        convert::{Watcher, given, request, solved_by, warned},
         reshard,
     },
     foreign::Memory,
@@ -208,6 +208,9 @@ pub(crate) fn verify(
     if sharded.iter().any(Option::is_some) {
         return verify_shards(py, sharded, (&output, against.as_ref(), job), &watcher);
     }
+    if let (Some(_), Some(against)) = (given(job, "recipe")?, &against) {
+        return verify_by_recipe(py, (&output, against), (job, &request), &watcher);
+    }
     let done = py.detach(|| match against {
         Some(against) => {
             let verdict = files::verify(&output, against, &request, &watcher)?;
@@ -225,6 +228,27 @@ pub(crate) fn verify(
     Ok(difference(verdict))
 }
 
+/// Compares a file with its original by the recipe of a job.
+fn verify_by_recipe(
+    py: Python<'_>,
+    (output, against): (&PathBuf, &PathBuf),
+    (job, request): (&Bound<'_, PyDict>, &Request),
+    watcher: &Watcher,
+) -> PyResult<Option<String>> {
+    let from = given(job, "metadata")?.map(|from| from.extract::<PathBuf>()).transpose()?;
+    let open = |path: &PathBuf, reading: &Reading| open_watched(path, reading, watcher);
+    let original = watcher.outcome(py.detach(|| open(against, request.reading())))?;
+    let from = from.map(|from| watcher.outcome(py.detach(|| open(&from, &Reading::default()))));
+    let from = from.transpose()?;
+    let assembly = solved_by(job, &original)?;
+    let packaging = Packaging { metadata: from.as_ref(), ..Packaging::default() };
+    let by = (request, &packaging);
+    let done = py.detach(|| files::verify_recipe(output, &original, &assembly, by, watcher));
+    let verdict = watcher.outcome(done)?;
+    warned(py, output, verdict.remark().into_iter())?;
+    Ok(difference(verdict))
+}
+
 fn difference(verdict: files::Verdict) -> Option<String> {
     match verdict {
         files::Verdict::Same { .. } => None,
@@ -239,7 +263,7 @@ fn verify_shards(
     (out, against, job): (&PathBuf, Option<&PathBuf>, &Bound<'_, PyDict>),
     watcher: &Watcher,
 ) -> PyResult<Option<String>> {
-    for name in ["to", "rules", "tensors", "from_", "dims", "dtype", "store", "fill"] {
+    for name in ["to", "rules", "tensors", "from_", "dims", "dtype", "store", "fill", "recipe"] {
         if given(job, name)?.is_some() {
             let said = format!("{name}= does not apply to shards, whose arrays are compared");
             return Err(refused("arguments", said));

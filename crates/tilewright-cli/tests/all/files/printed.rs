@@ -89,7 +89,7 @@ fn json_shapes_are_those_of_the_document() {
         assert!(done["tensors"][2]["reason"].as_str().unwrap().contains("6-bit"));
     }
     let same = json(&answer(&["verify", &out, "--against", &input, "--json"]));
-    let expected = serde_json::json!({ "version": 1, "same": true, "bytes": 135, "dropped": [] });
+    let expected = serde_json::json!({ "version": 1, "same": true, "bytes": 135, "dropped": [], "changed": [] });
     assert_eq!(same, expected);
     let output =
         run(&["verify", &out, "--against", &input, "--to", "row-major", "--skip-unfit", "--json"]);

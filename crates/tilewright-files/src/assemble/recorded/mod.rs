@@ -14,7 +14,7 @@ pub(crate) mod search;
 use std::{
     borrow::Cow,
     collections::{HashMap, HashSet},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 use tilewright_core::{Fill, Remedy, unravel_index};
@@ -25,21 +25,27 @@ use tilewright_transfer::{Limits, Quiet};
 use crate::{
     Difference, Error, Input, Reading, Request, Tensor, Verdict, Watch,
     assemble::{
-        apart, packaging,
+        apart,
+        packaging::{self, Packaging},
         pieces::made::{self, Known},
         recorded::{
             equal::Equality,
             search::{Constant, PartSide, Search},
         },
     },
+    commit::temporary,
     container::Format,
+    convert::request::check_memory,
     error,
     layout::element_layout::ElementLayout,
     open::{
         folder, globs::Pattern, open_with, origin::Origin as Bytes, place::Place, source::Source,
     },
     verify::{
+        Expected,
         compare::{self, Unequal, side},
+        metadata::{self, Metadata},
+        open_result,
         patch::comparing,
     },
 };
@@ -147,40 +153,148 @@ fn compared(
         Some(Err(said)) => return Ok(Some(Verdict::Differs(Difference::said(said)))),
         Some(Ok(remade)) => remade,
     };
-    if request.asks() {
-        let said = format!(
-            "{}: it is compared by the recipe that it records, element by element in any layout",
-            out.path().display()
-        );
-        return Err(error::usage(said).with(&[Remedy::NoTarget]));
-    }
-    let chosen = Chosen::of(request, out, against)?;
-    let meant = |name: &str, sources: &[&str]| chosen.has(name, sources);
-    let bytes = remade.bytes(&meant);
-    watch.total(bytes);
-    let tensors = against.tensors().len() + out.tensors().len();
-    let limits = &request.limits(watch, (against.tensors().len(), tensors))?;
-    let found = remade.difference(&meant, limits)?;
-    let (unequal, conditions) = match found {
-        Some(_) => (None, 0),
-        None => remade.unequal(&|name| chosen.has("", &[name]), limits)?,
-    };
-    against.check_unchanged()?;
-    out.check_unchanged()?;
-    if let Some(found) = found.or(unequal) {
-        return Ok(Some(Verdict::Differs(found)));
-    }
-    let config = &remade.forth.config;
-    let go_along =
-        |companions: &mut _| packaging::configure(against, companions, config).map(|_| ());
-    Ok(Some(match folder::difference(place, against, &go_along, limits)? {
-        Some(said) => Verdict::Differs(Difference::said(said)),
-        None => {
-            let dropped = remade.dropped().map(|(name, _)| name).filter(|it| chosen.has("", &[it]));
-            let bytes = bytes.saturating_add(conditions);
-            Verdict::Same { bytes, dropped: dropped.map(str::to_owned).collect() }
+    check_request(request, (out, "it records"), against)?;
+    let judged = remade.judged(place, (request, &Packaging::default()), watch)?;
+    Ok(Some(judged))
+}
+
+/// Returns an error for a request with settings that have no meaning beside a recipe.
+fn check_request(
+    request: &Request,
+    (out, by): (&Input, &str),
+    against: &Input,
+) -> Result<(), Error> {
+    let silent = against.is_array() || request.reading.is_silent();
+    let given = [
+        ("a layout of the result", request.asks()),
+        ("a layout, dims or an element type of the original", !silent),
+        ("a value of padding", request.fill.is_some()),
+        ("a type of words", request.store.is_some()),
+        ("permission to skip tensors", request.skip_unfit),
+    ];
+    let Some((what, _)) = given.iter().find(|(_, given)| *given) else { return Ok(()) };
+    let said = format!(
+        "{}: it is compared by the recipe that {by}, element by element in any layout, and {what} does not apply",
+        out.path().display()
+    );
+    Err(error::usage(said).with(&[Remedy::NoTarget]))
+}
+
+/// Compares a finished file or folder with the result of a recipe that it need not record, such as one array in `.npy`. The
+/// assembly is the recipe's on the source `against`, and the packaging that of the conversion.
+///
+/// Every element, every padding byte, the conditions on the source, and the metadata that the conversion copies are compared.
+///
+/// # Errors
+/// As [`verify`](crate::verify()); [usage](Error::is_usage) for a request with a layout, a fill or words, which a recipe states.
+///
+/// ```
+/// use tilewright_files::{Assembling, Packaging, Reading, Request, Verdict, open, verify_recipe};
+/// use tilewright_recipe::{Recipe, Sizes};
+/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+/// let input = open(path, &Reading::default()).unwrap();
+/// let recipe = "drop = ['0.*', '3.bias']\n[[map]]\nfrom = '3.weight : o i'\nto = 'turned : i o'";
+/// let recipe = Recipe::parse(recipe).unwrap();
+/// let assembly = recipe.solve(&input.recipe_tensors(), None, &Sizes::new()).unwrap();
+/// let folder = tempfile::tempdir().unwrap();
+/// let out = folder.path().join("turned.npy");
+/// let (request, packaging) = (Request::new(), Packaging::default());
+/// Assembling::prepare(&input, &assembly, &out, request.clone(), &packaging).unwrap().run(&()).unwrap();
+/// let compared = || verify_recipe(&out, &input, &assembly, (&request, &packaging), &()).unwrap();
+/// assert!(matches!(compared(), Verdict::Same { bytes: 1.., .. }));
+/// // The last element changes.
+/// let mut bytes = std::fs::read(&out).unwrap();
+/// *bytes.last_mut().unwrap() ^= 1;
+/// std::fs::write(&out, bytes).unwrap();
+/// assert!(matches!(compared(), Verdict::Differs(_)));
+/// ```
+pub fn verify_recipe(
+    out: impl AsRef<Path>,
+    against: &Input,
+    assembly: &Assembly,
+    (request, packaging): (&Request, &Packaging<'_>),
+    watch: &dyn Watch,
+) -> Result<Verdict, Error> {
+    check_memory(request.memory)?;
+    let place = Place::parse(out.as_ref());
+    let found = folder::opened(place.clone())?;
+    let format = found.format.unwrap_or(against.container_format());
+    let folder = temporary::folder(&found.path);
+    let (source, beside) = (Source::open(&found.path)?, |name: &str| folder.join(name));
+    let opened = match (&format.array, &assembly.made[..]) {
+        (Some(_), [made]) => {
+            let known = made::known(against, assembly);
+            let (tensor, _) = made::made(made, &known, format.orders)?;
+            let expected = Expected::alone(&made.name, &tensor.held);
+            let made = (&[tensor][..], &[expected][..]);
+            open_result(format, source, &beside, made, watch)?
         }
-    }))
+        (Some(_), all) => {
+            Err(format!("the recipe makes {} tensors, and the file holds one array", all.len()))
+        }
+        (None, _) => Ok(open_with(format, source, &Reading::default(), Some(&beside), watch)?),
+    };
+    let mut out = match opened {
+        Ok(out) => out,
+        Err(said) => return Ok(Verdict::Differs(Difference::said(said))),
+    };
+    if let (true, [array], [made]) =
+        (out.is_array(), &mut out.opened.tensors[..], &assembly.made[..])
+    {
+        array.name.clone_from(&made.name);
+    }
+    check_request(request, (&out, "is given"), against)?;
+    let forth = Cow::Borrowed(assembly);
+    let remade = Remade { out: &out, against, forth, is_made: false };
+    remade.judged(&place, (request, packaging), watch)
+}
+
+impl Remade<'_> {
+    /// Compares the selected tensors, the conditions on the source, the metadata and the files beside them.
+    fn judged(
+        &self,
+        place: &Place,
+        (request, packaging): (&Request, &Packaging<'_>),
+        watch: &dyn Watch,
+    ) -> Result<Verdict, Error> {
+        let Remade { out, against, .. } = *self;
+        let chosen = Chosen::of(request, out, against)?;
+        let meant = |name: &str, sources: &[&str]| chosen.has(name, sources);
+        let bytes = self.bytes(&meant);
+        watch.total(bytes);
+        let tensors = against.tensors().len() + out.tensors().len();
+        let limits = &request.limits(watch, (against.tensors().len(), tensors))?;
+        let found = self.difference(&meant, limits)?;
+        let (unequal, conditions) = match found {
+            Some(_) => (None, 0),
+            None => self.unequal(&|name| chosen.has("", &[name]), limits)?,
+        };
+        against.check_unchanged()?;
+        out.check_unchanged()?;
+        if let Some(found) = found.or(unequal) {
+            return Ok(Verdict::Differs(found));
+        }
+        let Metadata { wrong, free } = match out.is_array() {
+            true => Metadata::default(),
+            false => packaging::written(out, against, packaging, &self.forth)?
+                .map_or_else(Metadata::default, |texts| metadata::of_recipe(out, &texts)),
+        };
+        if let Some(said) = wrong {
+            return Ok(Verdict::Differs(Difference::said(said)));
+        }
+        let config = &self.forth.config;
+        let go_along =
+            |companions: &mut _| packaging::configure(against, companions, config).map(|_| ());
+        Ok(match folder::difference(place, against, &go_along, limits)? {
+            Some(said) => Verdict::Differs(Difference::said(said)),
+            None => {
+                let dropped = self.dropped().map(|(name, _)| name);
+                let dropped = dropped.filter(|name| chosen.has("", &[name])).map(str::to_owned);
+                let bytes = bytes.saturating_add(conditions);
+                Verdict::Same { bytes, dropped: dropped.collect(), changed: free }
+            }
+        })
+    }
 }
 
 /// The tensors of a result that a request selects: by their own names, or by the name of a tensor that they are made of if the
@@ -581,7 +695,7 @@ mod tests {
             let key = serde_json::to_string(&assembly.metadata[0].0).unwrap();
             let own = serde_json::to_string(&assembly.metadata[0].1).unwrap();
             let (mut metadata, mut stored, mut is) =
-                (format!("{key}:{own}"), data.clone(), "row-major");
+                (format!(r#""format":"pt",{key}:{own}"#), data.clone(), "row-major");
             if layout.is_empty() {
                 metadata += r#","tilewright.layout.b":"u16[8,16] col-major""#;
                 let column = |at: usize| &data[at % 8 * 32 + at / 8 * 2..][..2];

@@ -201,6 +201,8 @@ impl Container for Gguf {
                 exact: [&value.kind.to_le_bytes()[..], value.bytes].concat(),
                 said: format!("{:?}", names::clipped(&value.text())),
                 goes_with: role.goes_with(key),
+                key: Some(key.to_owned()),
+                is_place: false,
             }
         };
         // The alignment tells where tensors begin in one file, and nothing about them.

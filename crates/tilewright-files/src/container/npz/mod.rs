@@ -103,6 +103,8 @@ impl Container for Npz {
             exact: value.as_bytes().to_vec(),
             said: format!("{:?}", names::clipped(value)),
             goes_with: role.goes_with(key),
+            key: Some(key.clone()),
+            is_place: false,
         };
         self.texts(opened).filter(|(.., role)| *role != Role::Note).map(fact).collect()
     }

@@ -128,6 +128,8 @@ pub(super) fn facts(
         exact: value.as_bytes().to_vec(),
         said: format!("{value:?}"),
         goes_with: role.goes_with(key),
+        key: Some(key.to_owned()),
+        is_place: false,
     })
 }
 

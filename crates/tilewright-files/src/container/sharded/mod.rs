@@ -105,6 +105,8 @@ impl Container for Sharded {
             exact: rest.clone().into_bytes(),
             said: names::clipped(&rest).into_owned(),
             goes_with: None,
+            key: None,
+            is_place: false,
         };
         // A mark in the name of a file is new each time and has no meaning.
         let place = |(tensor, file): &(String, String)| Fact {
@@ -112,6 +114,8 @@ impl Container for Sharded {
             exact: mark::usual(file).as_bytes().to_vec(),
             said: format!("{:?}", mark::usual(file)),
             goes_with: None,
+            key: None,
+            is_place: true,
         };
         let own = (0..).zip(&self.metadata);
         let own = own.flat_map(|(number, metadata)| safetensors::facts(opened, number, metadata));

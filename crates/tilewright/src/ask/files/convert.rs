@@ -376,7 +376,7 @@ impl fmt::Display for Verified {
 ///
 /// ```
 /// use tilewright::{ask::{Answer, Recorded}, files::{Checked, Verdict}};
-/// let (verdict, unrecorded) = (Verdict::Same { bytes: 640, dropped: vec![] }, vec![]);
+/// let (verdict, unrecorded) = (Verdict::Same { bytes: 640, dropped: vec![], changed: vec![] }, vec![]);
 /// let recorded = Recorded(Checked { recorded: 2, tensors: 3, unrecorded, verdict });
 /// assert_eq!(recorded.to_string(), "same: 2 of 3 tensors have the recorded data, 640 B read");
 /// assert_eq!(recorded.to_json()["recorded"], 2);
@@ -414,8 +414,8 @@ impl Answer for Recorded {
 impl Answer for Verified {
     fn to_json(&self) -> Value {
         let difference = match &self.0 {
-            Verdict::Same { bytes, dropped } => {
-                return json!({ "same": true, "bytes": bytes, "dropped": dropped });
+            Verdict::Same { bytes, dropped, changed } => {
+                return json!({ "same": true, "bytes": bytes, "dropped": dropped, "changed": changed });
             }
             Verdict::Differs(difference) => difference,
         };
