@@ -561,6 +561,32 @@ fn a_whole_bucket_is_a_result() {
     assert!(said.contains("exists"), "{said}");
 }
 
+/// The memory that an error names is enough for a part of an upload, and a little less is not.
+#[test]
+fn the_least_memory_of_a_part_is_enough() {
+    let server = filled();
+    for (number, verify) in [&[][..], &["--verify"]].into_iter().enumerate() {
+        let store = format!("s3://bucket/least{number}");
+        let with = |memory: &str| -> Vec<String> {
+            let args =
+                [&["reshard", "s3://bucket/in", &store, "--memory", memory], KINDS[0], verify];
+            args.concat().into_iter().map(str::to_owned).collect()
+        };
+        let refused = |memory: &str| {
+            let args = with(memory);
+            refusal(&server, &args.iter().map(String::as_str).collect::<Vec<_>>(), 2)
+        };
+        let said = refused("5M");
+        let (_, least) = said.split_once("give --memory ").unwrap();
+        let (least, _) = least.split_once("M or more").unwrap();
+        let least: f64 = least.parse().unwrap();
+        assert!((5.0..10.0).contains(&least), "{said}");
+        refused(&format!("{}", ((least - 0.2) * f64::from(1 << 20)) as u64));
+        let args = with(&format!("{least}M"));
+        answer(&server, &args.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+}
+
 /// A run names the folders of other runs for its result.
 #[test]
 fn other_runs_are_named() {

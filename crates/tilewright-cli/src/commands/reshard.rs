@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tilewright::{
     Remedy,
     ask::words::printable,
-    files::Collection,
+    files::{Collection, inner::is_url},
     layouts::Counted,
     reshard::{Calls, Form, Job, Model, Outlook, Planned, Request, Rules, Tensor, Workers},
 };
@@ -289,7 +289,7 @@ fn dims(text: &str) -> Option<(&str, Vec<u64>)> {
 
 /// Adds the extents that a file lists to a request.
 fn listed(request: Request, path: &str) -> Result<Request, Failure> {
-    if !Path::new(path).exists() {
+    if !is_url(Path::new(path)) && !Path::new(path).exists() {
         let legal = "expected a file, or GLOB=DIMS such as 'embed.weight=[50257,64]'";
         return Err(Failure::usage(format!("--extents {path}: {legal}")));
     }

@@ -30,6 +30,19 @@ fn other_urls_are_refused_with_what_to_write() {
         (&["reshard", "ftp://host/very-secret", "out"], "a URL begins with s3://"),
         (&["same-data", LLM, "ftp://user:very-secret@host/a.npy"], "a URL begins with s3://"),
         (&["convert", LLM, "out.safetensors", "--recipe", recipe], "download it first"),
+        (
+            &["reshard", LLM, "out", "--metadata", "ftp://host/very-secret"],
+            "a URL begins with s3://",
+        ),
+        // Plans are files of this machine.
+        (
+            &["reshard", "plan", LLM, "out", "-o", "s3://very-secret/p"],
+            "s3://…: a plan is a file of",
+        ),
+        (&["reshard", "run", "S3://bucket/p?very-secret"], "a plan is a file of this machine"),
+        (&["reshard", "finish", "file:///very-secret"], "write /PATH"),
+        (&["learn", "read", "p", "d", "-o", "https://user:very-secret@host/p"], "this machine"),
+        (&["show", "6:1", "--svg", "s3://bucket/very-secret"], "s3://…: this result is a file of"),
     ] {
         let said = refusal(args);
         assert!(said.contains(expected) && !said.contains("secret"), "{args:?}: {said}");
@@ -47,6 +60,8 @@ fn a_program_without_the_feature_says_how_to_get_it() {
         &["reshard", "s3://bucket/in", "out"],
         &["reshard", "in.safetensors", "s3://bucket/out"],
         &["info", "HTTPS://host/a.npy"],
+        &["reshard", LLM, "out.gguf", "--metadata", "HTTPS://host/a.gguf"],
+        &["reshard", LLM, "out", "--extents", "s3://bucket/extents.json"],
         &["convert", "raw:S3://b/c", "o.npy", "--dims", "2", "--dtype", "u8", "--to", "row-major"],
         &["convert", LLM, "raw:s3://bucket/bytes", "--tensor", "ids.i64", "--to", "row-major"],
     ] {

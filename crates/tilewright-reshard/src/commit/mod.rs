@@ -694,6 +694,14 @@ mod tests {
                 assert!(error.kind() == "corrupt" && error.message().contains(said), "{error}");
                 assert!(!output.exists(), "{name} {state}");
                 flip();
+                if state == "whole" {
+                    // Without the journal, the source is read again.
+                    fs::remove_dir_all(job.journals()).unwrap();
+                    flip();
+                    let error = job.run_all_threads(threads, &()).unwrap_err();
+                    assert!(error.message().contains(said), "{error}");
+                    flip();
+                }
                 job.run_all_threads(threads, &()).unwrap();
                 assert!(output.exists(), "{name} {state}");
             }

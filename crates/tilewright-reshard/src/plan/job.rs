@@ -8,7 +8,6 @@
 
 use std::{
     collections::HashMap,
-    fs,
     ops::Range,
     path::{Path, PathBuf},
     sync::Arc,
@@ -16,7 +15,7 @@ use std::{
 
 use serde_json::Value;
 use tilewright_core::Remedy;
-use tilewright_files::inner::{check_scheme, is_url, json, store};
+use tilewright_files::inner::{check_apart, check_scheme, is_url, json, store};
 use tilewright_sharded::{Cut, Heads};
 
 use crate::{
@@ -110,7 +109,8 @@ impl Job {
     /// ```
     pub fn prepare(request: Request) -> Result<Job, Error> {
         request.check_memory()?;
-        [&request.input, &request.output].into_iter().try_for_each(|path| check_scheme(path))?;
+        let paths = [&request.input, &request.output];
+        paths.into_iter().chain(&request.metadata).try_for_each(|path| check_scheme(path))?;
         if is_url(&request.output) {
             store::check_writable(&request.output)?;
         }
@@ -391,37 +391,6 @@ fn id(request: &Request, source: &Checkpoint) -> Result<String, Error> {
     let text = serde_json::to_string(&decides);
     let text = text.map_err(|error| Error::usage(format!("a path that is not text: {error}")))?;
     Ok(hash(text.as_bytes()).chars().take(16).collect())
-}
-
-/// Returns an error for a result inside of its source, or a source inside of its result.
-pub(crate) fn check_apart(source: &Path, result: &Path) -> Result<(), Error> {
-    let (from, to) = (real(source), real(result));
-    let is_folder = |path: &Path| path.is_dir() || is_url(path);
-    let said = |inner: &Path, outer: &Path| {
-        let said = format!("{} is inside {}", inner.display(), outer.display());
-        let legal = "the result must be a separate folder, outside the source";
-        Err(Error::new("same-file", format!("{said}: {legal}")))
-    };
-    match from == to {
-        true => Ok(()),
-        false if is_folder(&from) && to.starts_with(&from) => said(result, source),
-        false if from.starts_with(&to) => said(source, result),
-        false => Ok(()),
-    }
-}
-
-/// Returns a path with links followed in the part of it that exists.
-fn real(path: &Path) -> PathBuf {
-    if is_url(path) {
-        return path.to_string_lossy().trim_end_matches('/').into();
-    }
-    let known = path.ancestors().find_map(|known| Some((known, fs::canonicalize(known).ok()?)));
-    let rest = known.as_ref().and_then(|(known, _)| path.strip_prefix(known).ok());
-    match (&known, rest) {
-        (Some((_, real)), Some(rest)) if rest != Path::new("") => real.join(rest),
-        (Some((_, real)), _) => real.clone(),
-        (None, _) => path.to_owned(),
-    }
 }
 
 /// Makes the array of a described tensor.

@@ -27,7 +27,7 @@ use std::{collections::HashMap, fs, path::Path, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 use tilewright_core::TensorLayout;
-use tilewright_files::inner::write_new;
+use tilewright_files::inner::{check_local, write_new};
 use tilewright_notation::Spec;
 use tilewright_sharded::Piece;
 
@@ -79,6 +79,7 @@ impl Job {
     /// assert_eq!(Job::of_plan(&plan).unwrap().id(), job.id());
     /// ```
     pub fn write_plan(&self, path: &Path) -> Result<(), Error> {
+        check_local(path, "a plan")?;
         let bytes = self.plan().map_err(|error| error.about(&path.display().to_string()))?;
         write_new(path, &bytes).map_err(|error| match error.kind() {
             "exists" => Error::new(
@@ -117,6 +118,7 @@ impl Job {
     /// assert_eq!(Job::of_plan(&plan).unwrap_err().kind(), "corrupt");
     /// ```
     pub fn of_plan(path: &Path) -> Result<Job, Error> {
+        check_local(path, "a plan")?;
         let bytes = fs::read(path).map_err(|cause| error::io(path, "read", &cause))?;
         Plan::read(&bytes, &path.display().to_string())?.job()
     }

@@ -47,9 +47,7 @@ impl FileParts {
         output: &Output,
         summed: impl Iterator<Item = (usize, u64)>,
     ) -> Result<FileParts, Error> {
-        let longest = output.files.iter().map(|file| file.bytes).max().unwrap_or(0);
-        let needed = longest.div_ceil(MOST_PARTS).next_multiple_of(1 << 20);
-        let bytes = PART.min(request.memory / 4).max(LEAST_PART).max(needed);
+        let bytes = FileParts::bytes_in(output, request.memory);
         let mut parts = FileParts { bytes, first: vec![0], ..FileParts::default() };
         for file in &output.files {
             parts.tasks += file.bytes.div_ceil(bytes).max(1);
@@ -60,6 +58,13 @@ impl FileParts {
             parts.tasks += boxes;
         }
         Ok(parts)
+    }
+
+    /// Returns the number of bytes of a part of these files within this memory.
+    pub(crate) fn bytes_in(output: &Output, memory: u64) -> u64 {
+        let longest = output.files.iter().map(|file| file.bytes).max().unwrap_or(0);
+        let needed = longest.div_ceil(MOST_PARTS).next_multiple_of(1 << 20);
+        PART.min(memory / 4).max(LEAST_PART).max(needed)
     }
 
     pub(crate) fn tasks(&self) -> u64 {

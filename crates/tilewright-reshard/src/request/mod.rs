@@ -127,6 +127,14 @@ pub struct Request {
     pub(crate) part: Option<u64>,
 }
 
+/// Returns an absolute path. A URL is kept as it is, also one that is refused later.
+fn absolute(path: &Path) -> PathBuf {
+    match is_url(path) || check_scheme(path).is_err() {
+        true => path.into(),
+        false => std::path::absolute(path).unwrap_or_else(|_| path.into()),
+    }
+}
+
 impl Request {
     /// Requests that a checkpoint is rewritten as whole tensors in a new folder.
     ///
@@ -135,11 +143,6 @@ impl Request {
     /// assert_eq!(Request::new("in", "out").memory(DEFAULT_MEMORY), Request::new("in", "out"));
     /// ```
     pub fn new(input: impl AsRef<Path>, output: impl AsRef<Path>) -> Request {
-        // A URL that is refused later is kept as it is.
-        let absolute = |path: &Path| match is_url(path) || check_scheme(path).is_err() {
-            true => path.into(),
-            false => std::path::absolute(path).unwrap_or_else(|_| path.into()),
-        };
         Request {
             input: absolute(input.as_ref()),
             output: absolute(output.as_ref()),
@@ -371,8 +374,7 @@ impl Request {
     /// assert_ne!(Request::new("in", "out").metadata("old.gguf"), Request::new("in", "out"));
     /// ```
     pub fn metadata(mut self, path: impl AsRef<Path>) -> Request {
-        let path = path.as_ref();
-        self.metadata = vec![std::path::absolute(path).unwrap_or_else(|_| path.into())];
+        self.metadata = vec![absolute(path.as_ref())];
         self
     }
 

@@ -32,7 +32,7 @@ use crate::{
         target::Patches,
     },
     run::{
-        JobSide, RunState, Worker, absent, failure,
+        JobSide, RunState, Worker, absent, buffers_in, failure,
         lookups::{self, Lookups},
         moves,
     },
@@ -57,27 +57,32 @@ impl Job {
 
     /// Returns the memory that a thread needs to make and send a part.
     fn part_memory(&self, parts: &FileParts) -> u64 {
-        parts.bytes.saturating_add(self.memory_beside())
+        parts.bytes.saturating_add(self.memory_beside(self.request.memory))
     }
 
-    /// Returns the memory of the buffers of a part, of the pieces in which it is made again, of the list of its lookups, and of the
-    /// buffers of a copy.
-    fn memory_beside(&self) -> u64 {
+    /// Returns the memory of the buffers of a part within this limit, of the pieces in which it is made again, of the list of its
+    /// lookups, and of the buffers of a copy.
+    fn memory_beside(&self, memory: u64) -> u64 {
+        let buffers = buffers_in(memory);
         let copied = self.source.arrays.iter().any(|array| array.held.replicated() > 0);
-        let copies = if copied { self.compared_at_once() } else { 0 };
-        let again = self.again_at_once() + lookups::bytes(self.lookups_of_part());
+        let copies = if copied { buffers / 2 } else { 0 };
+        let again = again_at_once(buffers) + lookups::bytes(lookups_of_part(buffers));
         let verified = if self.request.verified { again } else { 0 };
-        2 * self.buffers() + verified + copies
+        2 * buffers + verified + copies
     }
 
-    /// Returns the bytes of a part that are made again at once.
-    fn again_at_once(&self) -> u64 {
-        self.buffers().next_multiple_of(1 << 16)
-    }
-
-    /// Returns the most elements of a part that are looked up: their list takes at most a quarter of a buffer.
-    fn lookups_of_part(&self) -> usize {
-        lookups::fitting(self.buffers() / 4)
+    /// Returns the least limit within which a part and its buffers fit, above one within which they do not. Larger limits have larger
+    /// parts and buffers, so the need is followed until it is met.
+    fn least_part_memory(&self) -> u64 {
+        let mut least = self.request.memory;
+        loop {
+            let bytes = FileParts::bytes_in(&self.output, least);
+            let needed = bytes.saturating_add(self.memory_beside(least));
+            if needed <= least {
+                return least;
+            }
+            least = needed;
+        }
     }
 
     /// Returns an error if a part and its buffers do not fit in memory.
@@ -89,7 +94,7 @@ impl Job {
         }
         let said =
             format!("a part of an upload needs {needed} bytes of memory, {memory} are allowed");
-        let least = Some(parts.bytes.saturating_mul(2));
+        let least = Some(self.least_part_memory());
         Err(Error::usage(said).with(&[Remedy::MoreMemory { least }]))
     }
 
@@ -225,7 +230,7 @@ impl<'j> Sender<'j> {
 
     /// Returns the memory of a part, its buffers, and its copy for a comparison.
     fn memory(&self, len: u64) -> Result<Budget, Error> {
-        let needed = len.saturating_add(self.job.memory_beside());
+        let needed = len.saturating_add(self.job.memory_beside(self.job.request.memory));
         Ok(match self.limits.threads() {
             1 => self.limits.budget().clone(),
             _ => self.limits.budget().share(needed),
@@ -264,8 +269,8 @@ impl<'j> Sender<'j> {
         budget: &Budget,
         bytes: &[u8],
     ) -> Result<(), Error> {
-        let step = self.job.again_at_once();
-        let most = self.job.lookups_of_part();
+        let step = again_at_once(self.job.buffers());
+        let most = lookups_of_part(self.job.buffers());
         let list = budget.reserve(lookups::bytes(most));
         let _list = list.map_err(|error| Error::new("memory", error.to_string()))?;
         let mut lookups = Lookups::of(self.job, (file, range), bytes, most)?;
@@ -426,6 +431,16 @@ struct PartBuffers<'b, 'l> {
     /// The bytes of a copy that are compared at once.
     copy: Option<Buffer>,
     lookups: Option<&'b mut Lookups<'l>>,
+}
+
+/// Returns the bytes of a part that are made again at once, beside buffers of this size.
+fn again_at_once(buffers: u64) -> u64 {
+    buffers.next_multiple_of(1 << 16)
+}
+
+/// Returns the most elements of a part that are looked up: their list takes at most a quarter of a buffer.
+fn lookups_of_part(buffers: u64) -> usize {
+    lookups::fitting(buffers / 4)
 }
 
 /// Copies the bytes at `at` that are in a range beginning at `start`.

@@ -9,14 +9,12 @@ use std::{
     sync::Arc,
 };
 
+use tilewright_files::inner::check_apart;
 use tilewright_sharded::Piece;
 
 use crate::{
     Error, Job, Request,
-    plan::{
-        array::{LocalArrays, LocalOffsets, ReshardedArray, StoredArray},
-        job::check_apart,
-    },
+    plan::array::{LocalArrays, LocalOffsets, ReshardedArray, StoredArray},
     request::model::Elements,
     source::{beside::Beside, checkpoint::Checkpoint, identity::Identity},
 };
