@@ -583,10 +583,11 @@ impl PyLearnedMaps {
         py.detach(|| Report::of(&self.0, &|name| drop.has(name)).map(faults)).raised()
     }
 
-    /// Returns the patterns of ``drop`` that match no source.
-    fn unmatched(&self, drop: Vec<String>) -> PyResult<Vec<String>> {
+    /// Raises an error for a pattern of ``drop`` that matches no source.
+    fn check_dropped(&self, drop: Vec<String>) -> PyResult<()> {
         let names = self.0.sources.iter().map(|source| source.name.as_str());
-        Ok(Dropped::new(&drop).raised()?.unmatched(names).map(str::to_owned).collect())
+        let checked = Dropped::new(&drop).raised()?.check(names);
+        checked.map_err(|error| error.about("drop=")).raised()
     }
 
     /// Returns the names of the sources that match a pattern of ``drop``.

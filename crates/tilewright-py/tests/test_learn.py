@@ -370,6 +370,6 @@ def test_scatter_writes_arrays_that_share_memory_once_for_each_name(tmp_path: ob
     assert shared[5] == 9
 
 
-def test_patterns_without_a_match_are_said() -> None:
-    with pytest.warns(UserWarning, match="matches no input"):
+def test_patterns_without_a_match_are_refused() -> None:
+    with pytest.raises(tw.Error, match="drop=: no tensor matches"):
         tw.learn(lambda w: w.copy(), np.zeros(3, np.float32), drop=["lm_head.*"])

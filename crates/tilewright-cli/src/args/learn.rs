@@ -93,6 +93,9 @@ pub(crate) struct LearnRead {
     /// Write the plan also if elements are not explained or not held; `convert` refuses the arrays that have such elements
     #[arg(long)]
     pub(crate) partial: bool,
+    /// Replace the file of the plan
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 #[derive(Args, Debug)]
@@ -109,6 +112,9 @@ pub(crate) struct LearnPredict {
     /// Write the predicted plan to this file, as TOML, or as JSON if its name ends in .json
     #[arg(short = 'o', long = "output", value_name = "PREDICTED", value_parser = path())]
     pub(crate) output: PathBuf,
+    /// Replace the file of the plan
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 #[derive(Args, Debug)]
@@ -125,4 +131,7 @@ pub(crate) struct LearnConfirm {
     /// Write the plan to this file, as TOML, or as JSON if its name ends in .json
     #[arg(short = 'o', long = "output", value_name = "PLAN", value_parser = path())]
     pub(crate) output: PathBuf,
+    /// Replace the file of the plan
+    #[arg(long)]
+    pub(crate) force: bool,
 }

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use tilewright::{
-    Error,
-    files::{self, Reading},
+    Error, Remedy,
+    files::{self, Reading, inner::check_local},
+    layouts::Counted,
     learn::{self, Dropped, Learned, Predicted, Probe, Report},
 };
 
@@ -23,12 +24,7 @@ pub(super) fn run(step: &LearnStep, out: &mut Output) -> Result<ExitCode, Failur
         LearnStep::Predict(args) => args.plans.iter().chain([&args.output]).collect(),
         LearnStep::Confirm(args) => vec![&args.predicted, &args.dump, &args.output],
     };
-    if let Some(url) = paths.iter().find(|path| path.to_string_lossy().contains("://")) {
-        let url = url.display();
-        return Err(Failure::usage(format!(
-            "{url}: probes, dumps and plans are on this machine; name a path"
-        )));
-    }
+    paths.iter().try_for_each(|path| check_local(path, "a probe, a dump or a plan"))?;
     match step {
         LearnStep::Make(args) => make(args, out),
         LearnStep::Read(args) => read(args, out),
@@ -45,9 +41,10 @@ fn make(args: &LearnMake, out: &mut Output) -> Result<ExitCode, Failure> {
     probe.write(&args.probe, Some(&input), beside)?;
     let (loads, tensors) = (probe.loads()?, probe.tensors.len());
     let text = format!(
-        "{}: {tensors} tensors, {} loads: {}\n",
+        "{}: {}, {}: {}\n",
         args.probe.display(),
-        loads.len(),
+        Counted(tensors as u64, "tensor"),
+        Counted(loads.len() as u64, "load"),
         loads.join(", ")
     );
     out.answer(
@@ -62,9 +59,9 @@ fn read(args: &LearnRead, out: &mut Output) -> Result<ExitCode, Failure> {
     let probe = Probe::open(&args.probe)?;
     let dropped = Dropped::new(&args.drop)?;
     let names = probe.tensors.iter().map(|tensor| tensor.name.as_str());
-    let unmatched: Vec<&str> = dropped.unmatched(names).collect();
-    for pattern in &unmatched {
-        out.warn(&format!("--drop {pattern}: no tensor of the probe matches"));
+    dropped.check(names).map_err(|error| error.about("--drop"))?;
+    if let Some(path) = &args.plan {
+        check_free(path, args.force)?;
     }
     let mut learned = probe.learn(&args.dumps)?;
     let differs = |learned: &Learned| -> Result<Option<String>, Error> {
@@ -95,7 +92,7 @@ fn read(args: &LearnRead, out: &mut Output) -> Result<ExitCode, Failure> {
         }
         (Some(_), _) => String::new(),
     };
-    let mut value = json!({ "complete": complete, "faults": faults, "unmatched": unmatched, "contradicted": contradicted });
+    let mut value = json!({ "complete": complete, "faults": faults, "contradicted": contradicted });
     let plan = sized(&learned, &args.probe)?;
     value["plan"] = if out.is_json() { plan.clone() } else { Value::Null };
     out.answer(&format!("{report}{said}{checked}"), value)?;
@@ -103,7 +100,7 @@ fn read(args: &LearnRead, out: &mut Output) -> Result<ExitCode, Failure> {
     if let Some(path) =
         args.plan.as_ref().filter(|_| differing.is_none() && (complete || args.partial))
     {
-        save(&plan, path)?;
+        save(&plan, path, args.force)?;
     }
     Ok(if complete { ExitCode::SUCCESS } else { ExitCode::NO })
 }
@@ -125,6 +122,7 @@ fn sized(learned: &Learned, probe: &Path) -> Result<Value, Error> {
 
 /// Predicts the plan for a checkpoint of other sizes, and writes it.
 fn predict(args: &LearnPredict, out: &mut Output) -> Result<ExitCode, Failure> {
+    check_free(&args.output, args.force)?;
     let path = args.model.display();
     let sizes = learn::config_sizes(&args.model, args.ranks)?.ok_or_else(|| {
         Failure::usage(format!(
@@ -144,12 +142,13 @@ fn predict(args: &LearnPredict, out: &mut Output) -> Result<ExitCode, Failure> {
     }
     let input = files::open(&args.model, &Reading::default())?;
     let predicted = learn::predict_for(&input, &sizes, &known)?;
-    save(&predicted.to_json(), &args.output)?;
+    save(&predicted.to_json(), &args.output, args.force)?;
     let (written, formulas) = (args.output.display().to_string(), &predicted.formulas);
     let lines: String = formulas.iter().map(|formula| format!("    {formula}\n")).collect();
-    let (results, sources) = (predicted.plan.results.len(), predicted.plan.sources.len());
+    let results = Counted(predicted.plan.results.len() as u64, "array");
+    let sources = Counted(predicted.plan.sources.len() as u64, "tensor");
     out.answer(
-        &format!("{lines}{written}: {results} arrays from {sources} tensors, predicted; `learn confirm` compares it with one load\n"),
+        &format!("{lines}{written}: {results} from {sources}, predicted; `learn confirm` compares it with one load\n"),
         json!({ "output": written, "predicted": true, "formulas": formulas, "plan": predicted.to_json() }),
     )?;
     Ok(ExitCode::SUCCESS)
@@ -157,13 +156,14 @@ fn predict(args: &LearnPredict, out: &mut Output) -> Result<ExitCode, Failure> {
 
 /// Compares a predicted plan with the arrays of one load, and writes it as a plan if they agree.
 fn confirm(args: &LearnConfirm, out: &mut Output) -> Result<ExitCode, Failure> {
+    check_free(&args.output, args.force)?;
     let bytes = files::bytes(&args.predicted, plan::LONGEST)?;
     let about = |error: Error| error.about(&args.predicted.display().to_string());
     let predicted = Predicted::from_bytes(&bytes).map_err(about)?;
     let input = files::open(&args.model, &Reading::default())?;
     let (said, code) = match learn::confirm(predicted.clone(), &input, &args.dump)? {
         Ok(_) => {
-            save(&predicted.learned_json(), &args.output)?;
+            save(&predicted.learned_json(), &args.output, args.force)?;
             (None, ExitCode::SUCCESS)
         }
         Err(found) => (Some(learn::differs(&predicted.plan, &found)), ExitCode::NO),
@@ -175,13 +175,20 @@ fn confirm(args: &LearnConfirm, out: &mut Output) -> Result<ExitCode, Failure> {
     Ok(code)
 }
 
-/// Writes a plan.
-fn save(plan: &Value, path: &Path) -> Result<(), Failure> {
+/// Checks that a plan may be written, before work of minutes.
+fn check_free(path: &Path, force: bool) -> Result<(), Failure> {
+    if force || path.symlink_metadata().is_err() {
+        return Ok(());
+    }
+    let said = format!("{} exists already", path.display());
+    Err(Error::new("exists", said).with(&[Remedy::Overwrite]).into())
+}
+
+/// Writes a plan, which is whole or absent.
+fn save(plan: &Value, path: &Path, force: bool) -> Result<(), Failure> {
     let text = match path.extension().is_some_and(|ending| ending == "json") {
         true => format!("{plan}\n"),
         false => learn::to_toml(plan),
     };
-    std::fs::write(path, text)
-        .map_err(|error| Error::from(error).about(&path.display().to_string()))?;
-    Ok(())
+    Ok(files::write(path, text.as_bytes(), force)?)
 }

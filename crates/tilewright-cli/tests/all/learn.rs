@@ -467,7 +467,7 @@ fn plans_at_three_sizes_predict_a_fourth_and_one_load_confirms_it() {
     let predict = |plans: &[String], ranks: &str| {
         let plans: Vec<&str> = plans.iter().map(String::as_str).collect();
         let out = path("predicted.toml");
-        let more = ["--ranks", ranks, "-o", &out];
+        let more = ["--ranks", ranks, "--force", "-o", &out];
         code(&[&["learn", "predict", &model], &plans[..], &more].concat())
     };
     let (status, text, error) = predict(&plans, "2");
@@ -516,6 +516,59 @@ fn plans_at_three_sizes_predict_a_fourth_and_one_load_confirms_it() {
     for rank in ["rank0.safetensors", "rank1.safetensors"] {
         assert_eq!(read(&folder.path().join("ranks").join(rank)), read(&dump.join(rank)));
     }
+    // A plan is replaced by request only.
+    let again = code(&["learn", "predict", &model, &plans[0], "-o", &path("plan.toml")]);
+    assert!(
+        again.0 == 2 && again.2.contains("plan.toml exists already; overwriting it needs --force"),
+        "{}",
+        again.2
+    );
+    // Plans and a checkpoint of other tensors name them.
+    let other = folder.path().join("other/model");
+    let mut tensors = read(&new.join("model/model.safetensors"));
+    tensors[0].0 = "layers.1.k".into();
+    write(&other.join("model.safetensors"), &tensors);
+    fs::copy(new.join("model/config.json"), other.join("config.json")).unwrap();
+    let args = [
+        "learn",
+        "predict",
+        &path("other/model"),
+        &plans[0],
+        &plans[1],
+        &plans[2],
+        "-o",
+        &path("p.toml"),
+    ];
+    let (status, _, error) = code(&args);
+    let lost = tensors[0].0.clone();
+    assert!(status == 2 && error.contains("plan 1 reads ") && error.contains(&lost), "{error}");
+    assert!(error.contains("learn the plans with as many layers as the checkpoint has"), "{error}");
+    // The files of ranks are those of the plan, no more and no fewer.
+    let back = || {
+        let out = path("back.safetensors");
+        code(&[
+            "convert",
+            &path("ranks"),
+            &out,
+            "--inverse",
+            "--plan",
+            &path("plan.toml"),
+            "--force",
+        ])
+    };
+    assert_eq!(back().0, 0);
+    let more = folder.path().join("ranks/rank2.safetensors");
+    fs::copy(folder.path().join("ranks/rank1.safetensors"), &more).unwrap();
+    let (status, _, error) = back();
+    assert!(
+        status == 2 && error.contains("has rank2.safetensors, and the last rank of the plan is 1"),
+        "{error}"
+    );
+    fs::remove_file(&more).unwrap();
+    fs::remove_file(folder.path().join("ranks/rank1.safetensors")).unwrap();
+    let (status, _, error) = back();
+    assert!(status == 3 && error.contains("rank1.safetensors: cannot open"), "{error}");
+    assert!(error.contains("the plan has 2 ranks, and each needs its file"), "{error}");
     // Two sizes are too few, and no plan is of four ranks.
     let (status, _, error) = predict(&plans[..2], "2");
     assert!(status == 2 && error.contains("needs plans at three sizes or more"), "{error}");
@@ -532,13 +585,16 @@ fn patterns_without_a_match_and_maps_without_moves_are_said() {
     made(folder.path());
     // The loader makes zeros.
     loads(folder.path(), |_, made| made.iter_mut().for_each(|one| one.2.fill(0)));
-    let all = ["--drop", "gate", "--drop", "{up,norm}", "--drop", "lm_head*"];
-    let (status, text, error) = learned(folder.path(), &all);
+    let all = ["--drop", "gate", "--drop", "{up,norm}"];
+    let (status, text, _) = learned(folder.path(), &all);
     assert!(
         status == 0 && text.ends_with("no array holds an element of the checkpoint\n"),
         "{text}"
     );
-    assert!(error.contains("--drop lm_head*: no tensor of the probe matches"), "{error}");
+    let (status, text, error) = learned(folder.path(), &["--drop", "gate", "--drop", "nrom"]);
+    assert!(status == 2 && text.is_empty(), "{text}");
+    assert!(error.contains("--drop: no tensor matches \"nrom\""), "{error}");
+    assert!(error.contains("norm"), "{error}");
 }
 
 #[test]
@@ -565,7 +621,7 @@ fn truth_values_and_second_names_are_kept() {
     masked(&folder.path().join("model.safetensors"));
     let (status, text, error) =
         code(&["learn", "make", &path("model.safetensors"), &path("probe")]);
-    assert!(status == 0 && text.contains("1 tensors"), "{text}{error}");
+    assert!(status == 0 && text.contains("1 tensor,"), "{text}{error}");
     let load = folder.path().join("probe/load0/model.safetensors");
     let tensors = read(&load);
     let mask = tensors.iter().find(|tensor| tensor.0 == "mask").unwrap();

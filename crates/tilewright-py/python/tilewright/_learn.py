@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -250,8 +249,7 @@ def learn(
             if loader.storage(array) != loads[-1][name]:
                 raise _fault("random", f"two runs on equal inputs differ in {name}: the loader is random, or it returns memory that it did not write")
     maps = space.learn([(result.tensor, [one[result.name] for one in loads]) for result in loader.made])
-    for pattern in maps.unmatched(list(drop)):
-        warnings.warn(f"drop= has {pattern!r}, which matches no input", stacklevel=2)
+    maps.check_dropped(list(drop))
     problems = maps.faults(list(drop))
     if problems and not partial:
         raise _fault("unexplained", "\n".join(problems))

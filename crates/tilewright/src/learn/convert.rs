@@ -21,6 +21,9 @@ use super::{
     plan::{RankOf, ranks_of},
 };
 
+/// The most files that an error names.
+const NAMED: usize = 4;
+
 /// Writes the file of each rank. A plan without ranks makes the file `out`. Otherwise `out` is a new folder of `rank0.safetensors` and
 /// so on, with the files beside a checkpoint in a folder, such as `config.json`. Returns a report for each file.
 ///
@@ -92,6 +95,31 @@ fn beside(input: &Input) -> Result<Companions, Error> {
     folder.map_or_else(|| Ok(Companions::default()), |folder| Companions::beside(folder, &own))
 }
 
+/// Checks that a folder has no files of ranks beyond these.
+fn check_files(folder: &Path, count: usize) -> Result<(), Error> {
+    let listed = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = listed.filter_map(|entry| entry.file_name().into_string().ok());
+    let rank = |name: &String| -> Option<u64> {
+        let digits = name.strip_prefix("rank")?.strip_suffix(".safetensors")?;
+        digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
+    };
+    let beyond = |name: &String| rank(name).is_some_and(|rank| rank >= count as u64);
+    let mut beyond: Vec<String> = names.filter(beyond).collect();
+    beyond.sort();
+    if beyond.is_empty() {
+        return Ok(());
+    }
+    let more = beyond.len().saturating_sub(NAMED);
+    beyond.truncate(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let last = count.saturating_sub(1);
+    Err(Error::mismatch(format!(
+        "{} has {}{more}, and the last rank of the plan is {last}; give the plan of these files, or remove them",
+        folder.display(),
+        beyond.join(", ")
+    )))
+}
+
 fn file(folder: &Path, rank: usize) -> PathBuf {
     folder.join(format!("rank{rank}.safetensors"))
 }
@@ -99,7 +127,8 @@ fn file(folder: &Path, rank: usize) -> PathBuf {
 /// Writes the checkpoint from the files of all ranks: a file, or a folder as [`pack`] makes it. Copies of one element must be equal.
 ///
 /// # Errors
-/// Those of [`inverse_assembly`], of reading and of writing.
+/// Those of [`inverse_assembly`], of reading and of writing; [mismatch](Error::is_mismatch) for a folder that has the file of a rank
+/// beyond those of the plan.
 ///
 /// ```
 /// use tilewright::{files::Request, learn::{Learned, unpack}};
@@ -119,9 +148,13 @@ pub fn unpack(
         false => open(from, &reading)?,
         true => {
             let count = ranks(learned);
+            check_files(from, count)?;
+            let all = if count == 1 { "1 rank".to_owned() } else { format!("{count} ranks") };
+            let missing = format!("the plan has {all}, and each needs its file");
             let one = |rank: usize| {
                 let prefix = if count == 1 { String::new() } else { format!("rank{rank}/") };
-                Ok((prefix, open(file(from, rank), &reading)?))
+                let opened = open(file(from, rank), &reading);
+                Ok((prefix, opened.map_err(|error| error.and(&missing))?))
             };
             joined((0..count).map(one).collect::<Result<_, Error>>()?)?
         }

@@ -12,14 +12,14 @@ use crate::Error;
 /// let dropped = Dropped::new(&patterns)?;
 /// assert!(dropped.has("layers.0.inv_freq"));
 /// // A pattern without a match is probably mistyped.
-/// assert_eq!(dropped.unmatched(["layers.0.inv_freq"].into_iter()).collect::<Vec<&str>>(), ["lm_head.*"]);
+/// assert!(dropped.check(["layers.0.inv_freq"].into_iter()).unwrap_err().to_string().contains("lm_head.*"));
 /// # Ok::<(), tilewright::Error>(())
 /// ```
 #[must_use]
 #[derive(Clone, Debug)]
-pub struct Dropped<'a>(Vec<(&'a str, Pattern)>);
+pub struct Dropped(Vec<Pattern>);
 
-impl<'a> Dropped<'a> {
+impl Dropped {
     /// Reads the patterns.
     ///
     /// # Errors
@@ -29,9 +29,9 @@ impl<'a> Dropped<'a> {
     /// use tilewright::learn::Dropped;
     /// assert!(Dropped::new(&["[a".into()]).unwrap_err().is_usage());
     /// ```
-    pub fn new(patterns: &'a [String]) -> Result<Dropped<'a>, Error> {
-        let one = |text: &'a String| Ok((text.as_str(), Pattern::new(text)?));
-        patterns.iter().map(one).collect::<Result<_, Error>>().map(Dropped)
+    pub fn new(patterns: &[String]) -> Result<Dropped, Error> {
+        let all = patterns.iter().map(|text| Pattern::new(text));
+        all.collect::<Result<_, Error>>().map(Dropped)
     }
 
     /// Returns whether a name matches one of the patterns.
@@ -41,23 +41,21 @@ impl<'a> Dropped<'a> {
     /// # Ok::<(), tilewright::Error>(())
     /// ```
     pub fn has(&self, name: &str) -> bool {
-        self.0.iter().any(|(_, pattern)| pattern.matches(name))
+        self.0.iter().any(|pattern| pattern.matches(name))
     }
 
-    /// Returns the patterns that match none of the names.
+    /// Checks that each pattern matches one of the names.
+    ///
+    /// # Errors
+    /// [usage](Error::is_usage) for the first that matches none, with similar names.
     ///
     /// ```
     /// let patterns = ["a".to_owned()];
     /// let dropped = tilewright::learn::Dropped::new(&patterns)?;
-    /// assert_eq!(dropped.unmatched(["a"].into_iter()).count(), 0);
+    /// assert!(dropped.check(["a"].into_iter()).is_ok());
     /// # Ok::<(), tilewright::Error>(())
     /// ```
-    pub fn unmatched<'n>(
-        &self,
-        names: impl Iterator<Item = &'n str> + Clone,
-    ) -> impl Iterator<Item = &'a str> {
-        let none =
-            |(_, pattern): &&(&str, Pattern)| !names.clone().any(|name| pattern.matches(name));
-        self.0.iter().filter(none).map(|(text, _)| *text).collect::<Vec<&str>>().into_iter()
+    pub fn check<'n>(&self, names: impl Iterator<Item = &'n str> + Clone) -> Result<(), Error> {
+        self.0.iter().try_for_each(|pattern| pattern.check(names.clone()))
     }
 }

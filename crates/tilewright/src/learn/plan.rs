@@ -206,8 +206,9 @@ pub(super) fn value(bytes: &[u8]) -> Result<Value, Error> {
 ///
 /// # Errors
 /// [corrupt](Error::is_corrupt) for a value that is missing or has another type, and for unknown keys; [illegal](Error::is_illegal)
-/// for terms that leave their sources or results, for no results or two of one name, for ranks that no engine has, and for
-/// computed elements that are not `unexplained`.
+/// for terms that leave their sources or results, for patterns that are not those of the terms' numbers, for no results or two of
+/// one name, for ranks that no engine has, and for computed elements that are not `unexplained`. An error names its source or
+/// result.
 ///
 /// ```
 /// use serde_json::json;
@@ -230,10 +231,11 @@ pub fn from_json(value: &Value) -> Result<Learned, Error> {
     known(value, "the plan", &["tilewright_plan", "sizes", "source", "result"])?;
     let mut tensors = Vec::new();
     let mut numbered = Vec::new();
-    for source in list(value, "source")? {
-        known(source, "a source", &["name", "dtype", "extents", "first"])?;
-        let tensor = tensor(source)?;
-        let first = source["first"].as_i64().ok_or_else(|| corrupt("first"))?;
+    for (number, source) in list(value, "source")?.iter().enumerate() {
+        let about = |error: Error| of_table(error, ("source", number), source);
+        known(source, "a source", &["name", "dtype", "extents", "first"]).map_err(about)?;
+        let tensor = tensor(source).map_err(about)?;
+        let first = source["first"].as_i64().ok_or_else(|| about(corrupt("first")))?;
         numbered.push(MapSource {
             name: tensor.name.clone(),
             extents: tensor.extents.clone(),
@@ -247,11 +249,23 @@ pub fn from_json(value: &Value) -> Result<Learned, Error> {
         ));
     }
     let sources = Sources::new(numbered)?;
-    let results = list(value, "result")?.iter().map(|result| learnt(result, &sources, &tensors));
+    let results = list(value, "result")?.iter().enumerate().map(|(number, result)| {
+        let read = learnt(result, &sources, &tensors);
+        read.map_err(|error| of_table(error, ("result", number), result))
+    });
     let results = results.collect::<Result<Vec<_>, Error>>()?;
     check_ranks(&results)?;
     check_names(&results)?;
     Ok(Learned { results, sources: tensors })
+}
+
+/// Adds the name of a source or a result to its error, or its number if it has no name.
+fn of_table(error: Error, (kind, number): (&str, usize), table: &Value) -> Error {
+    match table["name"].as_str() {
+        Some(name) if error.message().starts_with(name) => error,
+        Some(name) => error.about(&format!("{kind} {}", printable(name))),
+        None => error.about(&format!("{kind} {}", number + 1)),
+    }
 }
 
 /// Checks the ranks that the results name: a result of all has an index for each, and none is beyond them.
@@ -268,6 +282,10 @@ fn check_ranks(results: &[LearnedResult]) -> Result<(), Error> {
                 return illegal(name, &format!("has {count} ranks, not 1 to {MOST_RANKS}"));
             }
             ("{T}", _, Some(count)) => _ = counts.insert(*count),
+            (other, _, _) if other.starts_with('{') => {
+                let said = format!("names the ranks `rank{other}`; all ranks are `rank{{T}}`");
+                return illegal(name, &said);
+            }
             (_, Ok(rank), _) if rank < MOST_RANKS => _ = named.insert(rank),
             (_, Err(error), _) if *error.kind() != IntErrorKind::PosOverflow => {}
             (_, _, _) => return illegal(name, &format!("is of a rank beyond {MOST_RANKS}")),
@@ -390,6 +408,7 @@ fn learnt(
     let rest = origin(&value["rest"]).ok_or_else(|| corrupt("rest"))?;
     let description =
         Description::of(size, numbered.clone(), terms.collect::<Result<_, Error>>()?, rest)?;
+    check_patterns(array(value, "terms")?, &description)?;
     let mut constants = Constants::default();
     for run in list(value, "constants")? {
         let run = numbers(run, "constants", natural)?;
@@ -425,6 +444,27 @@ fn learnt(
     }
     check_units(&tensor, unit, &description, sources)?;
     Ok(LearnedResult { tensor, unit, description, constants, unexplained })
+}
+
+/// Checks that the patterns of terms are those of their numbers: patterns are for people, and only the numbers move data.
+fn check_patterns(terms: &[Value], description: &Description) -> Result<(), Error> {
+    for (number, (value, term)) in terms.iter().zip(description.terms()).enumerate() {
+        let stated = match &value["pattern"] {
+            Value::Null => continue,
+            stated => stated.as_str().ok_or_else(|| corrupt("pattern"))?,
+        };
+        let is = description.pattern(term);
+        if stated != is {
+            let said = format!(
+                "term {number} has the pattern `{}`, and its numbers are `{}`",
+                printable(stated),
+                printable(&is)
+            );
+            let next = "change the numbers, or remove the pattern";
+            return Err(Error::illegal(format!("{said}; {next}")));
+        }
+    }
+    Ok(())
 }
 
 /// Checks that the units of a result fill its tensor, and that they are as wide as the elements of its sources.

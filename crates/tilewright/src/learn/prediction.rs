@@ -10,7 +10,7 @@ use super::{
     Probe,
     assembly::sources,
     probe::{LONGEST, MOST, results},
-    sizes::{NamedSizes, Predicted, RANKS, predict},
+    sizes::{NamedSizes, Predicted, RANKS, predict, same_tensors},
 };
 
 /// Predicts the plan for a checkpoint, of which only names, types and extents are read. Sizes that some plan does not name are left
@@ -42,32 +42,20 @@ pub fn predict_for(
         common.iter().map(|name| ((*name).clone(), own[*name])).collect()
     };
     let known: Vec<_> = known.iter().map(|(own, plan)| (of(own), plan.clone())).collect();
-    let tensors = match known.first() {
-        Some((_, plan)) => in_order(model, plan)?,
-        None => Vec::new(),
-    };
+    let tensors = in_order(model, &known)?;
     predict(&known, &of(sizes), &tensors)
 }
 
-/// Returns the tensors of a checkpoint in the order of a plan's.
-fn in_order(model: &Input, plan: &Learned) -> Result<Vec<NamedArray>, Error> {
-    let path = model.path().display();
-    let all = Probe::of(model, 0)?.tensors.into_iter();
-    let mut all: HashMap<String, NamedArray> = all.map(|one| (one.name.clone(), one)).collect();
-    let mut found = Vec::new();
-    for source in &plan.sources {
-        let name = &source.name;
-        let lacks = || Error::mismatch(format!("{path} lacks {name}, which the plans read"));
-        found.push(all.remove(name).ok_or_else(lacks)?);
-    }
-    match all.keys().min() {
-        None => Ok(found),
-        Some(name) => {
-            let said =
-                "and the plans have not; predictions are for the same tensors at other sizes";
-            Err(Error::mismatch(format!("{path} has {name}, {said}")))
-        }
-    }
+/// Returns the tensors of a checkpoint in the order of the plans'.
+fn in_order(model: &Input, known: &[(NamedSizes, Learned)]) -> Result<Vec<NamedArray>, Error> {
+    let tensors = Probe::of(model, 0)?.tensors;
+    let names: Vec<&str> = tensors.iter().map(|tensor| tensor.name.as_str()).collect();
+    let path = model.path().display().to_string();
+    same_tensors(known, &names).map_err(|error| error.about(&path))?;
+    let mut all: HashMap<String, NamedArray> =
+        tensors.into_iter().map(|one| (one.name.clone(), one)).collect();
+    let order = known.first().map_or(&[][..], |(_, plan)| &plan.sources[..]);
+    Ok(order.iter().filter_map(|source| all.remove(&source.name)).collect())
 }
 
 /// Returns a predicted plan as a learned one, if the dump of one load agrees with it; else the first difference. `model` is the

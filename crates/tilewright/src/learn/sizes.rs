@@ -167,9 +167,12 @@ pub fn predict(
     }
     in_regime(known, sizes)?;
     varied(known, sizes)?;
-    let names = |sources: &[NamedArray]| sources.iter().map(|s| s.name.clone()).collect::<Vec<_>>();
-    if known.iter().any(|(_, plan)| names(&plan.sources) != names(sources)) {
-        return Err(Error::mismatch("the checkpoint has other tensors than the plans"));
+    let names: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
+    same_tensors(known, &names)?;
+    let is_ordered =
+        |plan: &Learned| plan.sources.iter().map(|s| &*s.name).eq(names.iter().copied());
+    if known.iter().any(|(_, plan)| !is_ordered(plan)) {
+        return Err(Error::mismatch("the plans list their tensors in different orders"));
     }
     for (own, new) in known.iter().flat_map(|(_, plan)| plan.sources.iter().zip(sources)) {
         if own.dtype != new.dtype {
@@ -180,13 +183,21 @@ pub fn predict(
         }
     }
     let flat = known.iter().map(|(_, plan)| flat(plan)).collect::<Result<Vec<_>, Error>>()?;
-    if flat.iter().any(|(_, form)| *form != flat[0].1) {
-        return Err(unsupported("the plans have different forms; learn them in one regime"));
+    same_results(known)?;
+    for (place, learnt) in model.results.iter().enumerate() {
+        let other = flat.iter().position(|all| all[place].1 != flat[0][place].1);
+        if let Some(other) = other {
+            return Err(Error::unsupported(format!(
+                "{} has another form in plan {} than in plan 1: other terms or constants move it; learn all plans in one regime",
+                learnt.tensor.name,
+                other + 1
+            )));
+        }
     }
     let (mut fit, mut results) = (Fit::new(known, sizes), Vec::new());
     let numbered = Sources::numbered(sources.iter().map(|s| (s.name.clone(), s.extents.clone())))?;
     for (place, learnt) in model.results.iter().enumerate() {
-        let known: Vec<&Numbers> = flat.iter().map(|(all, _)| &all[place]).collect();
+        let known: Vec<&Numbers> = flat.iter().map(|all| &all[place].0).collect();
         let name = &learnt.tensor.name;
         let found = fit.result(&known).map_err(|error| error.about(name))?;
         results.push(found.result(learnt, &numbered)?);
@@ -194,6 +205,72 @@ pub fn predict(
     let plan = Learned { sources: sources.to_vec(), results };
     let formulas = fit.formulas.into_iter().collect();
     Ok(Predicted { plan, formulas, sizes: sizes.clone() })
+}
+
+/// The most names in an error.
+const NAMED: usize = 3;
+
+/// Lists the first names of those that only the first set has; `None` if there are none.
+fn only<'a>(names: &[&'a str], others: &[&'a str]) -> Option<String> {
+    let others: BTreeSet<&str> = others.iter().copied().collect();
+    let own: Vec<&str> = names.iter().copied().filter(|name| !others.contains(name)).collect();
+    let shown = own.get(..NAMED.min(own.len()))?.join(", ");
+    match own.len() {
+        0 => None,
+        count if count > NAMED => Some(format!("{shown} and {} more", count - NAMED)),
+        _ => Some(shown),
+    }
+}
+
+/// Checks that each plan reads the tensors of the checkpoint, which have these names, and no others.
+///
+/// # Errors
+/// [mismatch](Error::is_mismatch), with the tensors that one side has alone.
+pub(super) fn same_tensors(known: &[(NamedSizes, Learned)], names: &[&str]) -> Result<(), Error> {
+    for (number, (_, plan)) in known.iter().enumerate() {
+        let own: Vec<&str> = plan.sources.iter().map(|source| source.name.as_str()).collect();
+        let number = number + 1;
+        let said = match (only(&own, names), only(names, &own)) {
+            (None, None) => continue,
+            (Some(lost), None) => format!("plan {number} reads {lost}, which the checkpoint lacks"),
+            (None, Some(more)) => {
+                format!("the checkpoint has {more}, which plan {number} does not read")
+            }
+            (Some(lost), Some(more)) => {
+                format!("plan {number} reads {lost}, and the checkpoint has {more} instead")
+            }
+        };
+        let next = "predictions are for the same tensors at other sizes: learn the plans with as many layers as the checkpoint has";
+        return Err(Error::mismatch(format!("{said}; {next}")));
+    }
+    Ok(())
+}
+
+/// Checks that all plans have the same results in the same order.
+fn same_results(known: &[(NamedSizes, Learned)]) -> Result<(), Error> {
+    let names = |plan: &'_ Learned| -> Vec<String> {
+        plan.results.iter().map(|learnt| learnt.tensor.name.clone()).collect()
+    };
+    let Some((_, first)) = known.first() else { return Ok(()) };
+    let first = names(first);
+    for (number, (_, plan)) in known.iter().enumerate() {
+        let own = names(plan);
+        if own == first {
+            continue;
+        }
+        let [a, b] = [&first, &own].map(|all| all.iter().map(String::as_str).collect::<Vec<_>>());
+        let said = match (only(&a, &b), only(&b, &a)) {
+            (Some(lost), _) => format!("plan {} lacks the result {lost} of plan 1", number + 1),
+            (None, Some(more)) => {
+                format!("plan {} has the result {more}, and plan 1 has not", number + 1)
+            }
+            (None, None) => {
+                format!("plan {} has its results in another order than plan 1", number + 1)
+            }
+        };
+        return Err(Error::unsupported(format!("{said}; learn all plans in one regime")));
+    }
+    Ok(())
 }
 
 /// Reads a plan in TOML or JSON with the sizes at which it was learned; none if it names none.
@@ -299,11 +376,13 @@ struct Numbers {
     is_rest: bool,
 }
 
-/// Returns the numbers of the results of a plan, and what else it consists of.
-fn flat(plan: &Learned) -> Result<(Vec<Numbers>, String), Error> {
-    let mut form = String::new();
-    let all = plan.results.iter().map(|learnt| Numbers::of(learnt, &mut form));
-    Ok((all.collect::<Result<_, Error>>()?, form))
+/// Returns the numbers of each result of a plan, and what else it consists of.
+fn flat(plan: &Learned) -> Result<Vec<(Numbers, String)>, Error> {
+    let one = |learnt: &LearnedResult| {
+        let mut form = String::new();
+        Ok((Numbers::of(learnt, &mut form)?, form))
+    };
+    plan.results.iter().map(one).collect()
 }
 
 /// Returns the distance of the members of the family of an origin.

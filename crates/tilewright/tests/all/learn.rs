@@ -98,8 +98,20 @@ fn plans_are_read_back_and_checked() {
     let said = wrong(&|result| result["terms"][0]["offset"] = 1000.into());
     assert!(said.contains("leaves its source"), "{said}");
     let said = wrong(&|result| result["terms"][0]["axes"][0]["count"] = (1u64 << 60).into());
-    assert_eq!(said, "term 0 has impossible digits or no source");
-    assert_eq!(wrong(&|result| result["unit"] = 7.into()), "the plan has no legal value of unit");
+    assert_eq!(said, "result w13: term 0 has impossible digits or no source");
+    // A pattern that somebody changed would be ignored: the numbers decide.
+    let said = wrong(&|result| result["terms"][0]["pattern"] = "gate (a b) -> b a".into());
+    let words = "result w13: term 0 has the pattern `gate (a b) -> b a`, and its numbers are `";
+    assert!(said.starts_with(words) && said.ends_with("or remove the pattern"), "{said}");
+    let mut bare = json.clone();
+    bare["result"][0]["terms"][0].as_object_mut().unwrap().remove("pattern");
+    assert_eq!(from_json(&bare).unwrap(), learned);
+    let said = wrong(&|result| result["name"] = "rank{Q}/w13".into());
+    assert_eq!(said, "rank{Q}/w13 names the ranks `rank{Q}`; all ranks are `rank{T}`");
+    assert_eq!(
+        wrong(&|result| result["unit"] = 7.into()),
+        "result w13: the plan has no legal value of unit"
+    );
     for rank in
         ["rank18446744073709551615", "rank99999999999999999999", "rank999999999999", "rank+70000"]
     {
@@ -131,6 +143,8 @@ fn plans_are_read_back_and_checked() {
     let terms = sized["result"][0]["terms"].to_string();
     let terms = terms.replace("\"up\"", &Value::from(&*odd.sources[1].name).to_string());
     sized["result"][0]["terms"] = serde_json::from_str(&terms).unwrap();
+    let terms = sized["result"][0]["terms"].as_array_mut().unwrap().iter_mut();
+    terms.for_each(|term| drop(term.as_object_mut().unwrap().remove("pattern")));
     sized["sizes"] = serde_json::json!({ "tp": 2, "rope.theta": 10000 });
     let text = to_toml(&sized);
     let (sizes, plan) = sized_plan(text.as_bytes()).unwrap();
@@ -139,22 +153,24 @@ fn plans_are_read_back_and_checked() {
     assert_eq!(plan.results[0].constants, odd.results[0].constants);
     assert_eq!(sized_plan(sized.to_string().as_bytes()).unwrap(), (sizes, plan));
     let said = wrong(&|result| result["terms"][0]["step"] = 1.into());
-    assert!(said.starts_with("a term has the unknown key step; its keys are pattern, "), "{said}");
+    let words = "result w13: a term has the unknown key step; its keys are pattern, ";
+    assert!(said.starts_with(words), "{said}");
     let said = wrong(&|result| result["terms"][0]["axes"][0]["stride"] = 1.into());
-    assert!(said.starts_with("an axis has the unknown key stride"), "{said}");
+    assert!(said.starts_with("result w13: an axis has the unknown key stride"), "{said}");
     // A value of another type is not a missing one.
     for source in [7.into(), Value::from("up")] {
         let said = wrong(&|result| {
             let term = &mut result["terms"][0];
             (term["source"], term["other"]) = (source.clone(), "constant".into());
         });
-        assert_eq!(said, "the plan has no legal value of source");
+        assert_eq!(said, "result w13: the plan has no legal value of source");
     }
     for xor in [3.into(), "0".into(), serde_json::json!({}), serde_json::json!([3])] {
         let said = wrong(&|result| result["terms"][0]["xor"] = xor.clone());
-        assert_eq!(said, "the plan has no legal value of xor");
+        assert_eq!(said, "result w13: the plan has no legal value of xor");
     }
-    assert_eq!(wrong(&|r| r["constants"] = 3.into()), "the plan has no legal value of constants");
+    let said = wrong(&|r| r["constants"] = 3.into());
+    assert_eq!(said, "result w13: the plan has no legal value of constants");
     let mut odd = json.clone();
     odd["sizes"] = 3.into();
     let said = sized_plan(odd.to_string().as_bytes()).unwrap_err().to_string();
