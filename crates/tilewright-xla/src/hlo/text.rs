@@ -145,6 +145,7 @@ impl EntryLayout {
 /// Skips the lines of a table, which begin with numbers.
 fn table(scan: &mut Cursor<'_>) {
     while scan.peek().is_some_and(|byte| byte.is_ascii_digit()) {
+        scan.skip();
         scan.pass_line();
     }
 }
