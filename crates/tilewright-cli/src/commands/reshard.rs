@@ -35,7 +35,7 @@ pub(super) fn run(args: &Reshard, quiet: bool, out: &mut Output) -> Result<ExitC
             let job = prepared(&plan.asked)?;
             job.write_plan(&plan.plan).map_err(Failure::of_request)?;
             remark(&job, out);
-            say(&job, Told::of(&job, "planned", 0), out)
+            say(&job, StepEnd::of(&job, "planned", 0), out)
         }
         (Some(StepArgs::Run(share)), _) => {
             let job = Job::of_plan(&share.plan).map_err(Failure::of_request)?;
@@ -45,18 +45,17 @@ pub(super) fn run(args: &Reshard, quiet: bool, out: &mut Output) -> Result<ExitC
             let threads = threads(&share.threads)?;
             let done = job.run_threads(&tasks, threads, &format!("rank-{rank}"), &bar);
             let done = bar.kept(done, Failure::of_plan)?;
-            say(&job, Told::of(&job, "run", done), out)
+            say(&job, StepEnd::of(&job, "run", done), out)
         }
         (Some(StepArgs::Finish(finish)), _) => {
             let job = Job::of_plan(&finish.plan).map_err(Failure::of_request)?;
             if !finish.verify {
                 job.finish().map_err(Failure::of_plan)?;
-                return say(&job, Told { compared: 0, ..Told::of(&job, "finished", 0) }, out);
+                return say(&job, StepEnd::of(&job, "finished", 0), out);
             }
             let bar = Bar::new(quiet || out.is_json());
             bar.kept(job.finish_verified(threads("0")?, &bar), Failure::of_plan)?;
-            let told = Told::of(&job, "finished", 0);
-            say(&job, Told { verified: true, compared: job.tasks(), ..told }, out)
+            say(&job, StepEnd { state: "finished", done: 0, compared: job.tasks() }, out)
         }
         (Some(StepArgs::Simulate(asked)), _) => simulate(asked, out),
         (None, Some(alone)) => {
@@ -71,10 +70,11 @@ pub(super) fn run(args: &Reshard, quiet: bool, out: &mut Output) -> Result<ExitC
             remark(&job, out);
             let bar = Bar::new(quiet || out.is_json());
             let done = bar.kept(job.run_all_threads(threads, &bar), Failure::of_request)?;
-            let told = Told::of(&job, "finished", done);
+            let end = StepEnd::of(&job, "finished", done);
             // The parts of a store that earlier runs sent were compared by those.
-            let compared = if job.is_in_store() { done } else { job.tasks() };
-            say(&job, Told { compared, ..told }, out)
+            let is_all = job.is_verified() && !job.is_in_store();
+            let compared = if is_all { job.tasks() } else { end.compared };
+            say(&job, StepEnd { compared, ..end }, out)
         }
         (None, None) => Err(Failure::usage("no checkpoint to reshard; give IN and OUT, or a step")),
     }
@@ -121,51 +121,55 @@ fn number(name: &str) -> Result<Option<u64>, Failure> {
     })
 }
 
-/// The end of a step: its state, the tasks that it ran, and those that it compared.
+/// The end of a step: its state, and the numbers of tasks that this process ran and compared.
 #[derive(Clone, Copy)]
-struct Told {
+struct StepEnd {
     state: &'static str,
     done: u64,
-    /// True if every task was compared, by this process or by the one that ran it.
-    verified: bool,
-    /// The tasks that this process compared.
     compared: u64,
 }
 
-impl Told {
-    fn of(job: &Job, state: &'static str, done: u64) -> Told {
-        Told { state, done, verified: job.is_verified() && state != "planned", compared: done }
+impl StepEnd {
+    /// Returns the end of a step that compared the tasks that it ran, if the job is verified.
+    fn of(job: &Job, state: &'static str, done: u64) -> StepEnd {
+        StepEnd { state, done, compared: if job.is_verified() { done } else { 0 } }
+    }
+
+    /// Returns whether every task of the job was compared, by this process or by the one that ran it.
+    fn is_verified(self, job: &Job) -> bool {
+        self.compared == job.tasks() || self.state == "finished" && job.is_verified()
     }
 
     /// Returns the words about the tasks that were compared.
-    fn words(self, job: &Job) -> &'static str {
-        match (self.verified, self.compared) {
-            (false, _) => "",
-            (true, all) if all == job.tasks() => ", verified",
-            (true, 0) if self.done == 0 => ", each verified by the run that wrote it",
-            (true, _) => ", these verified",
+    fn words(self, job: &Job) -> String {
+        match self.compared {
+            all if all == job.tasks() => ", verified".into(),
+            0 if self.is_verified(job) => ", each verified by the run that wrote it".into(),
+            0 => String::new(),
+            _ if self.is_verified(job) => ", verified by this run and earlier ones".into(),
+            some => format!(", {some} compared"),
         }
     }
 }
 
 /// Returns a job as a line and as fields.
-fn said(job: &Job, told: Told) -> (String, Value) {
+fn said(job: &Job, end: StepEnd) -> (String, Value) {
     let (files, form, folder) = (job.files().count(), job.form().name(), job.output().display());
     let (tensors, bytes, tasks) = (job.tensors(), job.bytes(), job.tasks());
-    let Told { state, done, verified, compared } = told;
+    let StepEnd { state, done, compared } = end;
     let text = format!(
         "{state}: {}, {}, as {form} in {}, {done} of {} now{}: {folder}\n",
         Counted(tensors as u64, "tensor"),
         Counted(bytes, "byte"),
         Counted(files as u64, "file"),
         Counted(tasks, "task"),
-        told.words(job),
+        end.words(job),
     );
     let value = json!({
         "state": state, "plan": job.id(), "output": job.output(), "form": form,
         "files": job.files().collect::<Vec<_>>(), "tensors": tensors, "bytes": bytes,
         "bytes_out": job.written(), "tasks": tasks, "done": done, "compared": job.compared(),
-        "verified": verified, "tasks_compared": if verified { compared } else { 0 },
+        "verified": end.is_verified(job), "tasks_compared": compared,
         "companions": job.companions().collect::<Vec<_>>(),
         "remarks": job.remarks().collect::<Vec<_>>(),
         "assumed": job.assumed().map(named).collect::<Vec<_>>(),
@@ -178,15 +182,15 @@ fn named((name, dims): (&str, &[u64])) -> Value {
     json!({ "name": name, "dims": dims })
 }
 
-fn say(job: &Job, told: Told, out: &mut Output) -> Result<ExitCode, Failure> {
-    let (text, value) = said(job, told);
+fn say(job: &Job, end: StepEnd, out: &mut Output) -> Result<ExitCode, Failure> {
+    let (text, value) = said(job, end);
     out.answer(&text, value)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Lists the planned result of each tensor.
 fn list(job: &Job, out: &mut Output) -> Result<ExitCode, Failure> {
-    let (mut text, mut value) = said(job, Told::of(job, "planned", 0));
+    let (mut text, mut value) = said(job, StepEnd::of(job, "planned", 0));
     let planned = job.planned().map_err(Failure::of_request)?;
     text += &planned.iter().map(line).collect::<String>();
     value["arrays"] = planned.iter().map(fields).collect();

@@ -338,7 +338,9 @@ impl Job {
         }
         if let Some(threads) = compares {
             let folder = if is_whole { self.whole_folder() } else { self.data() };
-            self.compare_all(&folder, threads, watch)?;
+            let tasks: Vec<u64> = (0..self.tasks()).collect();
+            let first = self.differing(&folder, &tasks, threads, watch)?.into_values().next();
+            first.map_or(Ok(()), Err)?;
         }
         if watch.cancelled() {
             return Err(Error::new("cancelled", "cancelled; finished work is kept"));
@@ -658,6 +660,30 @@ mod tests {
         }
     }
 
+    fn name_of(job: &Job) -> &str {
+        job.files().next().unwrap()
+    }
+
+    /// Of two tasks that differ, the first is reported, whatever the number of threads.
+    #[test]
+    fn the_first_task_that_differs_is_reported() {
+        let path =
+            concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+        for threads in [1, 2, 3, 8] {
+            let folder = tilewright_testing::folder();
+            let job = Job::prepare(Request::new(path, folder.path().join("out"))).unwrap();
+            job.run(0..8, "first", &()).unwrap();
+            let file = job.data().join(name_of(&job));
+            let mut text = fs::read(&file).unwrap();
+            let at = text.len() - job.bytes() as usize;
+            text[at..].iter_mut().for_each(|byte| *byte ^= 1);
+            fs::write(&file, text).unwrap();
+            let error = job.finish_verified(threads, &()).unwrap_err();
+            let first = format!("tensor {:?}", job.task(0).unwrap().tensor);
+            assert!(error.message().starts_with(&first), "{error}");
+        }
+    }
+
     /// A bit that changes after its task is found, whichever run wrote the task, also in a result before its last rename.
     #[test]
     fn tasks_of_earlier_runs_are_compared() {
@@ -677,7 +703,7 @@ mod tests {
                     data = job.whole_folder();
                 }
                 // The last task may be the missing one, so the bit is in the first.
-                let file = data.join(job.files().next().unwrap());
+                let file = data.join(name_of(&job));
                 let bytes = fs::metadata(&file).unwrap().len() as usize;
                 let at = bytes - job.bytes() as usize;
                 let flip = || {
@@ -685,7 +711,16 @@ mod tests {
                     text[at] ^= 1;
                     fs::write(&file, text).unwrap();
                 };
+                let want = fs::read(&file).unwrap();
                 flip();
+                if state == "resumed" {
+                    // The run that continues repeats the task, besides the missing one.
+                    assert_eq!(job.run_all_threads(threads, &()).unwrap(), 2);
+                    let file =
+                        if job.request.is_file { output } else { output.join(name_of(&job)) };
+                    assert!(fs::read(file).unwrap()[at..] == want[at..]);
+                    continue;
+                }
                 let error = match state {
                     "finished" => job.finish_verified(threads, &()).unwrap_err(),
                     _ => job.run_all_threads(threads, &()).unwrap_err(),

@@ -101,8 +101,10 @@ impl Job {
             return self.work_parts(parts, (&tasks, who), shared, limits);
         }
         let Some(done) = self.lay_out()? else { return Ok(0) };
-        let todo: BTreeSet<u64> =
-            tasks.into_iter().filter(|task| !done.contains_key(task)).collect();
+        let todo: BTreeSet<u64> = tasks
+            .into_iter()
+            .filter(|task| !done.contains_key(task) || shared.again.contains(task))
+            .collect();
         let bytes = |task: &u64| self.task(*task).map_or(0, |task| self.bytes_of(&task));
         let watch = limits.watch();
         watch.total(todo.iter().map(bytes).fold(0, u64::saturating_add));
@@ -148,7 +150,7 @@ impl Job {
     }
 
     /// Runs all tasks in several threads, which share the request's memory, and makes the result visible. If the request
-    /// asks for verification, all tasks are compared before that, those of earlier runs among them.
+    /// asks for verification, this run compares all tasks: it begins with those of earlier runs, and repeats those that differ.
     ///
     /// # Errors
     /// As [`Job::run_all`].
@@ -168,11 +170,30 @@ impl Job {
         let _claim = self.claim("a run of all tasks", true)?;
         self.check_sums(watch)?;
         self.check_padding(&self.limits(watch, 1))?;
-        let (tasks, all) = ((0..self.tasks()).collect::<Vec<u64>>(), Together::new(watch));
-        let done = self.work_threads(&tasks, (threads, "all"), &RunState::new(self), &all);
-        let compares = self.request.verified.then_some(threads);
-        let done = done.and_then(|done| self.complete(compares, &all).map(|()| done));
-        done.map_err(|error| self.leaving(error))
+        let all = Together::new(watch);
+        self.all_run(threads, &all).map_err(|error| self.leaving(error))
+    }
+
+    /// Runs all tasks for a caller that holds the claim.
+    fn all_run(&self, threads: usize, all: &Together<'_>) -> Result<u64, Error> {
+        let (verified, is_local) = (self.request.verified, self.parts_of_files.is_none());
+        let (mut compares, mut again) = (None, BTreeSet::new());
+        if verified && is_local {
+            match self.lay_out()? {
+                Some(done) => {
+                    let earlier: Vec<u64> = done.into_keys().collect();
+                    again =
+                        self.differing(&self.data(), &earlier, threads, all)?.into_keys().collect();
+                }
+                // A result that is whole before its last rename has no tasks left to repeat.
+                None => compares = Some(threads),
+            }
+        }
+        let shared = RunState { compares: verified, again, ..RunState::new(self) };
+        let tasks: Vec<u64> = (0..self.tasks()).collect();
+        let done = self.work_threads(&tasks, (threads, "all"), &shared, all)?;
+        self.complete(compares, all)?;
+        Ok(done)
     }
 
     /// Runs those of these tasks that are not done in several threads, which share the request's memory.
@@ -258,18 +279,17 @@ impl Job {
         ends.into_iter().try_fold(0, |sum, end| Ok(sum + end?))
     }
 
-    /// Compares every task of the files in a folder with the data that were read for it, whichever process ran it.
-    ///
-    /// # Errors
-    /// `corrupt` for a task that differs.
-    pub(crate) fn compare_all(
+    /// Compares tasks of the files in a folder with the data that were read for them, and returns the errors of those that differ,
+    /// whatever the number of threads.
+    pub(crate) fn differing(
         &self,
         folder: &Path,
+        tasks: &[u64],
         threads: usize,
         all: &Together<'_>,
-    ) -> Result<(), Error> {
+    ) -> Result<BTreeMap<u64, Error>, Error> {
         let (promises, shared) = (promises(&self.journals())?, RunState::in_folder(self, folder));
-        let tasks: Vec<u64> = (0..self.tasks()).collect();
+        let found = Mutex::new(BTreeMap::new());
         let compare = |tasks: &[u64], limits: &Limits<'_>| {
             let bytes = |task: &u64| self.task(*task).map_or(0, |task| self.bytes_of(&task));
             let watch = limits.watch();
@@ -279,17 +299,27 @@ impl Job {
                 if watch.cancelled() {
                     return Err(Error::new("cancelled", "cancelled; finished work is kept"));
                 }
-                match promises.get(task) {
-                    Some(promise) => worker.verify(promise)?,
+                let compared = match promises.get(task) {
+                    Some(promise) => worker.verify(promise),
                     // The journal of a whole result may be removed already.
-                    None => worker.verify_again(*task)?,
+                    None => worker.verify_again(*task),
+                };
+                match compared {
+                    Err(error) if error.kind() == "corrupt" => {
+                        let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+                        found.insert(*task, error);
+                    }
+                    compared => compared?,
                 }
                 watch.advance(bytes(task));
             }
             worker.release()?;
             Ok(tasks.len() as u64)
         };
-        self.in_threads(&tasks, threads, all, &compare).map(drop)
+        if !tasks.is_empty() {
+            self.in_threads(tasks, threads, all, &compare)?;
+        }
+        Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Syncs the data of a batch, verifies them if requested, and then writes the line of the journal.
@@ -327,8 +357,8 @@ impl Job {
     pub(crate) fn beside_box(&self) -> u64 {
         let replicated =
             |arrays: &[ReshardedArray]| arrays.iter().any(|it| it.held.replicated() > 0);
-        let result = self.request.verified && replicated(&self.output.arrays);
-        let compares = result || replicated(&self.source.arrays);
+        // The result is compared before it is visible, if that is asked for at any time.
+        let compares = replicated(&self.output.arrays) || replicated(&self.source.arrays);
         let compared = if compares { 4 * self.compared_at_once() } else { 0 };
         2 * self.buffers() + compared
     }
@@ -386,6 +416,8 @@ enum JobSide {
 pub(crate) struct RunState {
     /// True if tasks are compared before the journal names them.
     compares: bool,
+    /// Tasks that journals name, and whose results differ from the source.
+    again: BTreeSet<u64>,
     reads: FileTable,
     writes: FileTable,
     /// The names of the uploads of a result in a store.
@@ -405,8 +437,8 @@ impl RunState {
     fn in_folder(job: &Job, data: &Path) -> RunState {
         let writes = job.output.files.iter().map(|file| data.join(&file.name)).collect();
         let (reads, writes) = (FileTable::of(&job.source.files), FileTable::new(writes));
-        let (uploads, patches, sent) = Default::default();
-        RunState { compares: false, reads, writes, uploads, patches, sent }
+        let (again, uploads, patches, sent) = Default::default();
+        RunState { compares: false, again, reads, writes, uploads, patches, sent }
     }
 
     /// Returns the names of the uploads of a result in a store.
