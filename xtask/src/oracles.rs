@@ -2,6 +2,7 @@
 //! whose tools cannot be installed is skipped, with the reason; a check that runs must pass.
 
 pub(crate) mod faults;
+mod learn;
 pub(crate) mod memory;
 mod packings;
 mod proofs;
@@ -420,7 +421,7 @@ const TABLE: [(&str, &str, Check); 44] = [
     (
         "learn",
         "vLLM's loader of eleven architectures at 1, 2 and 4 ranks, learned, checked, converted, updated and started (RANKS)",
-        |root, _| packings::engines(root),
+        |root, _| learn::engines(root),
     ),
     (
         "remote",

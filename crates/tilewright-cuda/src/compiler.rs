@@ -6,7 +6,8 @@
 
 use crate::{
     Error,
-    raw::{CodeForm, Library, Nvrtc, of_device},
+    error::of_device,
+    raw::{CodeForm, Library, Nvrtc},
     settings::{self, COMPILER, Settings},
 };
 

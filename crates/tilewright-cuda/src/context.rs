@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use crate::{
     Cuda, Error, Job, Move, Stream,
-    raw::{Allocated, DeviceApi, Event, Events, Graph, OwnedStream, of_device},
+    error::of_device,
+    raw::{Allocated, DeviceApi, Event, Events, Graph, OwnedStream},
 };
 
 /// A device on which this process allocates memory and queues work. Programs that measure, test, or read files into

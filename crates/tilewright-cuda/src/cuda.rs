@@ -8,9 +8,10 @@ use crate::{
     Counts, DeviceBytes, Error, Job, Move, Settings, Stream,
     compiler::Compiler,
     device::{self, Device, Devices},
+    error::{of_code, of_device},
     modules::{CodeKey, Counters, Disk, Modules, count, lock},
     movement::KeyedKernels,
-    raw::{Driver, Events, Loaded, of_code, of_device},
+    raw::{Driver, Events, Loaded},
     settings::{self, DRIVER},
     table::{JobTable, Launch, TextArguments},
 };

@@ -15,8 +15,9 @@ use std::{
 use crate::{
     Error, Job,
     compiler::Capability,
+    error::of_device,
     modules::lock,
-    raw::{Allocation, Context, Driver, of_device},
+    raw::{Allocation, Context, Driver},
 };
 
 /// A device whose primary context is retained.

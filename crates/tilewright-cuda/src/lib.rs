@@ -14,6 +14,7 @@
 //! | `device` | devices with their primary contexts; checks of the memory of jobs |
 //! | `table` | the arguments of entries; many arrays in one launch |
 //! | `context` | [`DeviceContext`]: a device with [`Memory`] that this process owns; [`Queue`]: work in order, timed by events |
+//! | `error` | errors of devices, and the code of the driver |
 //! | `raw` | the calls of both libraries, the only `unsafe` code |
 //!
 //! ```
@@ -58,6 +59,7 @@ mod compiler;
 mod context;
 mod cuda;
 mod device;
+mod error;
 mod modules;
 mod movement;
 #[allow(unsafe_code, reason = "the calls of the driver and the compiler, each with its proof")]

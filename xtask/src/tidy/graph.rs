@@ -1,6 +1,6 @@
 //! Dependencies between crates and between the files of a crate.
 //!
-//! A1 and A2: the crate graph is the one of `ARCHITECTURE.md`, and core depends on nothing. Cycles between files are
+//! A1 and A2: `ARCHITECTURE.md` shows the crate graph, and core depends on nothing. Cycles between files are
 //! findings: of two files of a crate, at most one depends on the other, directly or indirectly.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -574,7 +574,7 @@ mod tests {
         );
     }
 
-    fn circles(files: &[(&str, &str)]) -> Vec<String> {
+    fn cycles_of(files: &[(&str, &str)]) -> Vec<String> {
         let source =
             |&(name, text): &(&str, &str)| Source::new(&format!("crates/x/src/{name}"), text);
         let sources: Vec<Source> = files.iter().map(source).collect();
@@ -583,7 +583,7 @@ mod tests {
 
     #[test]
     fn a_circle_is_found_with_its_lines() {
-        let found = circles(&[
+        let found = cycles_of(&[
             ("lib.rs", "mod a; mod b; mod c; pub use a::A; pub use c::C;"),
             ("a.rs", "//! a\nuse crate::b;\npub struct A;"),
             ("b.rs", "pub fn go() -> crate::C { C }"),
@@ -598,8 +598,8 @@ mod tests {
     }
 
     #[test]
-    fn larger_circles_name_all_their_files() {
-        let found = circles(&[
+    fn larger_cycles_name_all_their_files() {
+        let found = cycles_of(&[
             ("lib.rs", "mod a; mod b; mod c;"),
             ("a.rs", "use crate::{b, c};"),
             ("b.rs", "use crate::a;"),
@@ -612,7 +612,7 @@ mod tests {
 
     #[test]
     fn what_the_parts_of_a_module_need_the_module_needs() {
-        let found = circles(&[
+        let found = cycles_of(&[
             ("lib.rs", "mod list; mod one;"),
             ("list/mod.rs", "mod entry; pub fn all() { entry::make() }"),
             ("list/entry.rs", "use crate::one::One; pub fn make() {}"),
@@ -625,7 +625,7 @@ mod tests {
 
     #[test]
     fn paths_lead_through_folders_without_a_file() {
-        let found = circles(&[
+        let found = cycles_of(&[
             ("lib.rs", "mod one; mod list { pub mod entry; }"),
             ("list/entry.rs", "use crate::one::One; pub struct Entry;"),
             ("one.rs", "pub struct One; use crate::list::entry::Entry;"),
@@ -636,7 +636,7 @@ mod tests {
 
     #[test]
     fn children_that_use_their_parent_tests_and_ways_without_return_are_fine() {
-        let found = circles(&[
+        let found = cycles_of(&[
             ("lib.rs", "mod a; mod b; fn f() { a::g() }"),
             ("a/mod.rs", "mod deep; use deep::D; use crate::b;"),
             (

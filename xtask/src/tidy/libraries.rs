@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn catch_all_arms_beside_variants_are_arms() {
+    fn catch_all_arms_beside_variants_are_found() {
         let text = "match a {\n    A::B => 1,\n    _ => 2,\n}\nmatch a { Bee => 1, _ => 2 }\nmatch a {\n    A::B { c } => { 3 }\n    _ if d => 1,\n}";
         assert_eq!(in_core(text), [3, 5, 8]);
         assert_eq!(arms("crates/tilewright-relayout/src/cpu/kernel/a.rs", text), [3, 5, 8]);

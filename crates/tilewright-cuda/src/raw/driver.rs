@@ -8,8 +8,11 @@ use std::{
     sync::Arc,
 };
 
-use super::{Stream, library::Library, of_call, of_device};
-use crate::Error;
+use super::{Stream, library::Library};
+use crate::{
+    Error,
+    error::{of_call, of_device},
+};
 
 super::library::functions! {
     /// The functions of libcuda.

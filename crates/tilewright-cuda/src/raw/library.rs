@@ -7,8 +7,7 @@ use std::{ffi::CStr, fmt, mem::ManuallyDrop, path::PathBuf, sync::Arc};
 
 use libloading::Library as Open;
 
-use super::of_device;
-use crate::Error;
+use crate::{Error, error::of_device};
 
 /// An open library. It stays open until the process ends: an initialised driver may have threads and exit handlers,
 /// whose code must remain loaded.

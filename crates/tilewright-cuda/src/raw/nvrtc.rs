@@ -8,8 +8,8 @@ use std::{
     sync::Arc,
 };
 
-use super::{library::Library, of_device};
-use crate::Error;
+use super::library::Library;
+use crate::{Error, error::of_device};
 
 /// A program of NVRTC: an opaque pointer.
 type NvrtcProgram = *mut std::ffi::c_void;

@@ -12,8 +12,8 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use super::{Context, DeviceBytes, Driver, Events, Graph, Stream, graph::Graphs, of_device};
-use crate::Error;
+use super::{Context, DeviceBytes, Driver, Events, Graph, Stream, graph::Graphs};
+use crate::{Error, error::of_device};
 
 super::library::functions! {
     /// The functions of libcuda for memory and streams.

@@ -2,6 +2,7 @@
 
 mod algebra;
 mod arguments;
+mod compare;
 mod coordinates;
 mod linear;
 mod observe;
@@ -200,7 +201,7 @@ pub fn functions() -> impl Iterator<Item = &'static Function> {
         structure::MAKERS,
         coordinates::FUNCTIONS,
         structure::CASTS,
-        observe::COMPARISONS,
+        compare::FUNCTIONS,
         tuples::ORDERS,
         tuples::FUNCTIONS,
         linear::FUNCTIONS,
