@@ -114,8 +114,9 @@ def turns(commands, rounds, folder):
 
 def of_builds(args, commands):
     """Returns the commands that a function makes for a program, for each build of it that is compared."""
-    old = {f"{name}, old": command for name, command in commands(build(args.old)).items()} if args.old else {}
-    return commands(build(args.program)) | old
+    new, old = commands(build(args.program)), commands(build(args.old)) if args.old else {}
+    pairs = [{name: command} | ({f"{name}, old": old[name]} if old else {}) for name, command in new.items()]
+    return {name: command for pair in pairs for name, command in pair.items()}
 
 
 def build(program):

@@ -1,7 +1,7 @@
-//! Ranges of a destination, halved until the needs of each stay within a bound.
+//! Ranges of a destination: halved until the needs of each stay within a bound, and read in whole units.
 //!
-//! Law: the chunks follow one another from the first byte of the range to its last, and none exceeds the bound except
-//! chunks of a single unit.
+//! Laws: the chunks follow one another from the first byte of the range to its last, and none exceeds the bound except
+//! chunks of a single unit. Reads in units have the bytes at their positions, and cut no unit.
 
 use std::ops::Range;
 

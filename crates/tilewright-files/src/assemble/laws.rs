@@ -491,7 +491,12 @@ fn any_memory_gives_the_same_bytes() {
     let turned = [(53, 1, 37), (37, 53, 1)];
     let digits = turned.map(|(extent, source, made)| Digit { extent, source, made });
     let steps = tilewright_testing::cases(97, 1801);
-    for input in [plain, open(&tiled, &Reading::default()).unwrap()] {
+    let turned_bytes = folder.path().join("in.npy");
+    big_endian(&turned_bytes, [37, 53]);
+    let [tiled, turned_bytes] =
+        [tiled, turned_bytes].map(|path| open(path, &Reading::default()).unwrap());
+    let inputs = [(plain, &made[..]), (tiled, &made[..]), (turned_bytes, &[(0, Dtype::U16)])];
+    for (input, made) in inputs {
         for layout in [None, Some("zN[M0=4,C0=4]"), Some("col-major"), Some("table(0; 0..53) zN")] {
             let result = |(tensor, dtype): (usize, Dtype)| {
                 let (origin, digits) = (Origin::Source { tensor, offset: 0 }, digits.to_vec());
@@ -499,7 +504,8 @@ fn any_memory_gives_the_same_bytes() {
                 let (name, layout) = (format!("{tensor}{dtype}"), layout.map(str::to_owned));
                 Made { name, dtype, extents: vec![53, 37], layout, parts }
             };
-            let assembly = Assembly { made: made.map(result).into(), ..Assembly::default() };
+            let made = made.iter().copied().map(result).collect();
+            let assembly = Assembly { made, ..Assembly::default() };
             let out = |memory: u64| {
                 let out = folder.path().join("out.safetensors");
                 run(&input, &assembly, &out, memory, 1).map(|()| fs::read(out).unwrap())
