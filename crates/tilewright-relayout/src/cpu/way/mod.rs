@@ -137,8 +137,7 @@ impl Way {
                 .or_else(|| Some(Way::TiledTranspose(Box::new(tiled.clone()))));
         }
         if let Some(transpose) = transpose {
-            let staged = Staged::may_beat(&transpose).then(staged).flatten();
-            let staged = staged.filter(|staged| staged.beats(&transpose)).map(Way::staged);
+            let staged = staged().filter(|staged| staged.beats(&transpose)).map(Way::staged);
             return staged.or_else(|| Some(Way::RegisterTranspose(Box::new(transpose))));
         }
         let staged = staged();

@@ -59,6 +59,22 @@ pub(crate) unsafe trait Vector: Copy {
         }
     }
 
+    /// Loads the lanes of 16 bytes of a register, lane `k` from `from[k]`. Addresses of lanes that a register does not have are ignored.
+    ///
+    /// # Safety
+    /// 16 bytes are readable for each lane; the machine has the instruction set.
+    #[inline(always)]
+    unsafe fn load_lanes(from: [*const u8; 4]) -> Self {
+        let mut bytes = [[0; 16]; 4];
+        // SAFETY: `# Safety` of `load_lanes`: 16 bytes are readable for each lane. The array holds a register, at most 64 bytes.
+        unsafe {
+            for k in 0..Self::BYTES / 16 {
+                bytes[k] = from[k].cast::<[u8; 16]>().read();
+            }
+            Self::load(bytes.as_ptr().cast())
+        }
+    }
+
     /// Stores a register past the caches, if the instruction set can.
     ///
     /// # Safety

@@ -253,6 +253,15 @@ unsafe impl Vector for Ymm {
     }
 
     #[inline(always)]
+    unsafe fn load_lanes(from: [*const u8; 4]) -> Ymm {
+        // SAFETY: `# Safety` of `Vector::load_lanes`: 16 bytes are readable for both lanes, and the machine has AVX2.
+        unsafe {
+            let first = _mm256_castsi128_si256(_mm_loadu_si128(from[0].cast()));
+            Ymm(_mm256_inserti128_si256::<1>(first, _mm_loadu_si128(from[1].cast())))
+        }
+    }
+
+    #[inline(always)]
     unsafe fn store_lanes(self, to: [*mut u8; 4]) {
         // SAFETY: `# Safety` of `Vector::store_lanes`: 16 bytes are writable for both lanes, and the machine has AVX2.
         unsafe {
@@ -434,6 +443,18 @@ unsafe impl Vector for Zmm {
     unsafe fn load(from: *const u8) -> Zmm {
         // SAFETY: `# Safety` of `Vector::load`: 64 bytes at `from` are readable, and the machine has AVX-512.
         Zmm(unsafe { _mm512_loadu_si512(from.cast()) })
+    }
+
+    #[inline(always)]
+    unsafe fn load_lanes(from: [*const u8; 4]) -> Zmm {
+        // SAFETY: `# Safety` of `Vector::load_lanes`: 16 bytes are readable for each of four lanes, and the machine has AVX-512.
+        // Broadcasts with a mask use no shuffle unit.
+        unsafe {
+            let all = _mm512_castsi128_si512(_mm_loadu_si128(from[0].cast()));
+            let all = _mm512_mask_broadcast_i32x4(all, 0x00F0, _mm_loadu_si128(from[1].cast()));
+            let all = _mm512_mask_broadcast_i32x4(all, 0x0F00, _mm_loadu_si128(from[2].cast()));
+            Zmm(_mm512_mask_broadcast_i32x4(all, 0xF000, _mm_loadu_si128(from[3].cast())))
+        }
     }
 
     #[inline(always)]

@@ -13,7 +13,7 @@ use crate::{
     cpu::cost::{self, even, firsts},
     program::region::{Loop, RegionRef, for_each},
 };
-use unit::{Lines, Runs, Squares, Unit, Wholes};
+use unit::{Columns, Lines, Runs, Squares, Unit, Wholes};
 
 /// The longest runs of a tile.
 const LONGEST: u64 = 64;
@@ -45,8 +45,17 @@ impl TiledTranspose {
         if region.packed || region.run > LONGEST {
             return None;
         }
-        let (rows, columns, inside) = sides(region)?;
-        let unit = Unit::of(isa, region.run as usize, &rows, &columns)?;
+        let (rows, mut columns, inside) = sides(region)?;
+        let run = region.run as usize;
+        let least = |unit: &Unit, columns: &PanelSide| unit.instructions(rows.len(), columns.len());
+        let mut unit = Unit::of(isa, run, &rows, &columns);
+        if let Some(all) = columns.with_absent(run)
+            && let Some(other) = Unit::of(isa, run, &rows, &all)
+            && unit.is_none_or(|unit| least(&other, &all) < least(&unit, &columns))
+        {
+            (unit, columns) = (Some(other), all);
+        }
+        let unit = unit?;
         let tables = unit.tables(region.run as usize, &rows, &columns);
         Some(TiledTranspose { unit, tables, rows, columns, inside, run: region.run })
     }
@@ -61,11 +70,16 @@ impl TiledTranspose {
         matches!(self.unit, Unit::Lines { .. })
     }
 
+    /// Returns whether registers also hold elements that are not moved, which are between those of columns.
+    pub(crate) fn has_gaps(&self) -> bool {
+        !self.columns.all_exist()
+    }
+
     /// Returns whether registers are full of runs that are moved.
     pub(crate) fn is_dense(&self) -> bool {
         match self.unit {
             Unit::Square { count, .. } => count <= self.rows.len().min(self.columns.len()),
-            Unit::Lines { .. } | Unit::Whole { .. } => true,
+            Unit::Lines { .. } | Unit::Columns { .. } | Unit::Whole { .. } => true,
             Unit::Run { .. } => false,
         }
     }
@@ -97,14 +111,14 @@ impl TiledTranspose {
     /// Returns the approximate number of instructions per line.
     pub(crate) fn instructions(&self) -> f64 {
         let (rows, columns) = self.size();
-        let lines = (rows * columns * self.width()) as f64 / cost::LINE as f64;
+        let lines = (rows * self.columns.existing() * self.width()) as f64 / cost::LINE as f64;
         self.unit.instructions(rows, columns) as f64 / lines
     }
 
     /// Returns whether a region has the rows and columns of this one.
     fn is_of(&self, region: &RegionRef<'_>) -> bool {
         let same = |(inside, level): (&Option<Inside>, &Loop)| {
-            inside.is_none_or(|Inside { level: own, taken }| {
+            inside.is_none_or(|Inside { level: own, taken, .. }| {
                 (own.src, own.dst) == (level.src, level.dst) && taken <= level.extent
             })
         };
@@ -137,10 +151,12 @@ impl TiledTranspose {
         around.extend(outer.map(|(level, _)| *level));
         // The last loop around tiles runs within the function that has the instruction set.
         let along = around.pop().unwrap_or(Loop { extent: 1, src: 0, dst: 0 });
+        let (shift_src, shift_dst) = self.shift();
         let reads = self.rows.furthest() + self.columns.span(self.width());
         let reads = reads + self.unit.beyond(self.width(), &self.columns);
         let mut done = true;
         let mut along_one = |from: i64, to: i64| {
+            let (from, to) = (from + shift_src, to + shift_dst);
             let tiles = TileLoop {
                 tiled: self,
                 along,
@@ -161,6 +177,16 @@ impl TiledTranspose {
         });
         tools.scratch.give_loops(around);
         done
+    }
+
+    /// Returns the distance from the first iterations of a tile to its first row and column on each side: loops that run backward in
+    /// the source are columns from their last iteration on.
+    fn shift(&self) -> (i64, i64) {
+        let backward = self.inside.iter().flatten().filter(|inside| inside.is_backward);
+        backward.fold((0, 0), |(src, dst), Inside { level, taken, .. }| {
+            let last = *taken as i64 - 1;
+            (src + last * level.src, dst + last * level.dst)
+        })
     }
 
     /// Calls `f` with the positions of each tile of these loops, beginning with a first one, but not along the loops
@@ -226,6 +252,16 @@ impl TileLoop<'_> {
                 8 => go!(register, Lines::<8>(self)),
                 _ => go!(register, Lines::<16>(self)),
             },
+            Unit::Columns { register, count, spread: false } => match count {
+                2 => go!(register, Columns::<2, false>(self)),
+                4 => go!(register, Columns::<4, false>(self)),
+                8 => go!(register, Columns::<8, false>(self)),
+                _ => go!(register, Columns::<16, false>(self)),
+            },
+            Unit::Columns { register, count, spread: true } => match count {
+                2 => go!(register, Columns::<2, true>(self)),
+                _ => go!(register, Columns::<4, true>(self)),
+            },
             Unit::Whole { register, count } => match count {
                 1 => go!(register, Wholes::<1>(self)),
                 2 => go!(register, Wholes::<2>(self)),
@@ -261,7 +297,7 @@ impl TileLoop<'_> {
     #[cold]
     fn exactly(&self, from: *const u8, to: *mut u8) {
         let TiledTranspose { rows, columns, .. } = self.tiled;
-        for (c, column) in columns.table.iter().enumerate() {
+        for (c, column) in columns.table.iter().enumerate().filter(|(_, at)| **at != ABSENT) {
             for (r, row) in rows.table.iter().enumerate() {
                 let from = from.wrapping_offset(*row as isize).wrapping_add(c * columns.step);
                 let to = to.wrapping_offset(*column as isize).wrapping_add(r * rows.step);
@@ -276,6 +312,12 @@ impl TileLoop<'_> {
 
 /// The maximal number of rows or columns of a tile: tables stay in the first-level cache.
 const MOST: u64 = 2048;
+
+/// The start of a column that does not exist: its elements are between those of others in the source, and are not moved.
+const ABSENT: i64 = i64::MIN;
+
+/// The most columns of which one exists.
+const MOST_ABSENT: usize = 4;
 
 /// The rows, which are consecutive in the destination, or the columns, which are consecutive in the source.
 #[derive(Clone, Debug)]
@@ -314,6 +356,27 @@ impl PanelSide {
         table.iter().enumerate().all(|(i, at)| *at == (i * by) as i64)
     }
 
+    /// Returns the number of columns that are not [absent](ABSENT).
+    fn existing(&self) -> usize {
+        self.table.iter().filter(|at| **at != ABSENT).count()
+    }
+
+    /// Returns whether no column is [absent](ABSENT).
+    fn all_exist(&self) -> bool {
+        self.existing() == self.len()
+    }
+
+    /// Returns these columns with those between them, which do not exist; `None` if there are none or too many.
+    fn with_absent(&self, run: usize) -> Option<PanelSide> {
+        let apart = self.step / run;
+        if !self.step.is_multiple_of(run) || !(2..=MOST_ABSENT).contains(&apart) {
+            return None;
+        }
+        let mut table = vec![ABSENT; (self.len() - 1) * apart + 1];
+        table.iter_mut().step_by(apart).zip(&self.table).for_each(|(at, column)| *at = *column);
+        Some(PanelSide { step: run, table })
+    }
+
     /// Adds some iterations of a loop with this stride on the other side.
     fn grow(&mut self, iterations: u64, stride: i64) -> Option<()> {
         let len = self.len();
@@ -329,6 +392,8 @@ impl PanelSide {
 struct Inside {
     level: Loop,
     taken: u64,
+    /// True for columns that run backward in the source.
+    is_backward: bool,
 }
 
 /// A side while its loops are found.
@@ -339,16 +404,20 @@ struct Growing {
     /// The strides of a loop on its side and on the other.
     own: fn(&Loop) -> i64,
     other: fn(&Loop) -> i64,
+    /// True if loops that run backward in the source begin with their last iteration.
+    turns: bool,
 }
 
 impl Growing {
-    fn new(run: u64, own: fn(&Loop) -> i64, other: fn(&Loop) -> i64) -> Growing {
-        Growing {
-            side: PanelSide { step: run as usize, table: vec![0] },
-            is_whole: true,
-            own,
-            other,
-        }
+    fn rows(run: u64) -> Growing {
+        let side = PanelSide { step: run as usize, table: vec![0] };
+        let (own, other): (fn(&Loop) -> i64, _) = (|level| level.dst, |level: &Loop| level.src);
+        Growing { side, is_whole: true, own, other, turns: false }
+    }
+
+    fn columns(run: u64) -> Growing {
+        let (own, other) = (|level: &Loop| level.src.abs(), forward);
+        Growing { own, other, turns: true, ..Growing::rows(run) }
     }
 
     /// Adds the loop that continues the others, or the first one, and marks it. Returns whether there is one.
@@ -372,11 +441,17 @@ impl Growing {
                 self.side.step = (self.own)(&level) as usize;
             }
             self.is_whole = taken == level.extent;
-            inside[i] = Some(Inside { level, taken });
+            let is_backward = self.turns && level.src < 0;
+            inside[i] = Some(Inside { level, taken, is_backward });
             return true;
         }
         false
     }
+}
+
+/// Returns the stride of a loop in the destination, in the direction in which it runs forward in the source.
+fn forward(level: &Loop) -> i64 {
+    level.dst * level.src.signum()
 }
 
 /// The loops of a region that are rows or columns, by their position in it.
@@ -386,8 +461,7 @@ type Insides = Box<[Option<Inside>]>;
 /// column.
 fn sides(region: &RegionRef<'_>) -> Option<(PanelSide, PanelSide, Insides)> {
     let mut inside = vec![None; region.loops.len()];
-    let mut rows = Growing::new(region.run, |level| level.dst, |level| level.src);
-    let mut columns = Growing::new(region.run, |level| level.src, |level| level.dst);
+    let (mut rows, mut columns) = (Growing::rows(region.run), Growing::columns(region.run));
     loop {
         // The shorter side grows first, so that both become long.
         let (short, long) = if rows.side.len() <= columns.side.len() {
@@ -541,5 +615,64 @@ mod tests {
             }
         }
         assert!(whole > 8, "{whole}");
+    }
+
+    /// Columns run backward in the source, or only one of several elements is a column, at every width and number of columns.
+    /// Nothing outside either slice is read or written.
+    #[test]
+    fn columns_run_backward_and_have_gaps() {
+        let (mut long, mut spread, mut gaps, mut backward) = (0, 0, 0, 0);
+        for isa in Isa::ALL.iter().copied().filter(|isa| isa.is_here()) {
+            for (rows, run, columns) in some(
+                &[(70, 1), (70, 2), (33, 3), (40, 4), (19, 5), (16, 6), (9, 7), (17, 8)]
+                    .map(|(rows, run)| [2, 3, 5, 13, 17, 40].map(|columns| (rows, run, columns))),
+                2,
+            )
+            .flatten()
+            {
+                for apart in [1, 2, 3, 4, -1, -2, -3, -5] {
+                    let pitch = (columns * run) as i64 * i64::abs(apart) + 3;
+                    let loops = [
+                        Loop { extent: 2, src: pitch * rows as i64, dst: 20_000 },
+                        Loop {
+                            extent: columns,
+                            src: run as i64 * apart,
+                            dst: 130 + (run * rows) as i64,
+                        },
+                        Loop { extent: rows, src: pitch, dst: run as i64 },
+                    ];
+                    let first = if apart < 0 { -loops[1].src_reach() } else { 0 };
+                    let part = RegionRef { packed: false, src: first, dst: 0, run, loops: &loops };
+                    let Some(tiled) = TiledTranspose::of(isa, &part) else { continue };
+                    match tiled.unit {
+                        Unit::Columns { spread: true, .. } => spread += 1,
+                        Unit::Columns { .. } => long += 1,
+                        _ => (), // open set
+                    }
+                    gaps += usize::from(!tiled.columns.all_exist());
+                    backward += usize::from(tiled.shift() != (0, 0));
+                    let reach = |of: fn(&Loop) -> i64| {
+                        (loops.iter().map(|level| of(level).abs()).sum::<i64>() + run as i64)
+                            as usize
+                    };
+                    let (from, to) = (reach(Loop::src_reach), reach(Loop::dst_reach));
+                    let source: Vec<u8> = (0..from).map(|i| ((i * 167) >> 3) as u8).collect();
+                    let (mut out, mut expected) = (vec![0xA5; to], vec![0xA5; to]);
+                    for_each(&loops, part.src, part.dst, &mut |from, to| {
+                        let (from, to, run) = (from as usize, to as usize, run as usize);
+                        expected[to..][..run].copy_from_slice(&source[from..][..run]);
+                    });
+                    let scratch = &mut Scratch::default();
+                    let (elements, locality) = (Elements::same(8), Locality::Cache);
+                    let mut tools =
+                        Tools { elements, isa, locality, prefetch: None, ahead: 64, scratch };
+                    assert!(tiled.run(&mut tools, &part, &source, &mut out));
+                    assert!(out == expected, "{} {rows} {columns} {run} {apart}", isa.name());
+                }
+            }
+        }
+        let least = if cfg!(miri) { 0 } else { 10 };
+        let found = [long, spread, gaps, backward];
+        assert!(found.iter().all(|found| *found >= least), "{found:?}");
     }
 }

@@ -8,6 +8,12 @@
 //! column in each lane. So a line of the source is read once, at any distance between rows. The rows of a unit equal the runs
 //! of a lane, and its columns the runs of a register. The last units begin earlier, like squares.
 //!
+//! Each register of a unit of long columns has lanes of 16 bytes of different rows. Exchanges within the lanes leave one column in
+//! each register, for rows that are contiguous in the destination. The columns of a unit equal the runs of a lane, and its rows the
+//! runs of a register. Runs that are not a power of two take the room of the next one while they are exchanged.
+//!
+//! Columns that do not exist, where only one of 2 to 4 elements is read, are loaded by squares and long columns, and are not written.
+//!
 //! A small tile that is contiguous in the destination moves as a whole: each written register takes its bytes from each read
 //! register, by a table.
 //!
@@ -22,7 +28,7 @@ use super::{
         isa::Vector,
         isa::Work,
     },
-    PanelSide, TileLoop,
+    ABSENT, PanelSide, TileLoop,
 };
 use crate::cpu::cost;
 
@@ -33,6 +39,8 @@ pub(super) enum Unit {
     Square { register: usize, count: usize },
     /// `count` rows, and the columns of a register.
     Lines { register: usize, count: usize },
+    /// `count` columns, and the rows of a register; runs are `spread` if they are not a power of two.
+    Columns { register: usize, count: usize, spread: bool },
     /// A whole tile that is contiguous in the destination, in `count` registers on each side. Its rows may have gaps in the source.
     Whole { register: usize, count: usize },
     /// One run, by a load and a store of this power of two.
@@ -49,13 +57,14 @@ impl Unit {
         let copied = run.next_power_of_two();
         // Bytes that a run writes beyond its end must be overwritten.
         let follows = rows.step == run || copied == run;
-        let each = follows.then_some(Unit::Run { copied });
+        let each = (follows && columns.all_exist()).then_some(Unit::Run { copied });
         let joined = rows.step == run && columns.step == run;
         let sizes = || [64, 32, 16].into_iter().filter(|size| joined && *size <= isa.register());
         let squares = sizes().filter_map(|register| square(register, run));
         let lines = sizes().filter_map(|register| lines(register, run, rows, columns));
+        let long = sizes().filter_map(|register| long_columns(register, run, rows));
         let wholes = sizes().filter_map(|register| whole(register, run, rows, columns));
-        let units = squares.chain(lines).chain(wholes).chain(each);
+        let units = squares.chain(lines).chain(long).chain(wholes).chain(each);
         units.min_by_key(|unit| unit.instructions(rows.len(), columns.len()))
     }
 
@@ -74,6 +83,12 @@ impl Unit {
                 let units = rows.div_ceil(count) * columns.div_ceil(each * count);
                 units * count * (1 + count.ilog2() as usize + each)
             }
+            Unit::Columns { register, count, spread } => {
+                let lanes = register / LANE;
+                let units = rows.div_ceil(lanes * count) * columns.div_ceil(count);
+                let each = lanes + count.ilog2() as usize + 1 + 2 * usize::from(spread);
+                units * count * each
+            }
             Unit::Whole { count, .. } => count * (2 + 2 * count),
             Unit::Run { .. } => 2 * rows * columns,
         }
@@ -83,19 +98,24 @@ impl Unit {
     pub(super) fn beyond(self, run: usize, columns: &PanelSide) -> usize {
         match self {
             Unit::Square { register, .. } => register.saturating_sub(columns.len() * run),
+            Unit::Columns { count, .. } => LANE.saturating_sub(count.min(columns.len()) * run),
             Unit::Lines { .. } | Unit::Whole { .. } => 0,
             Unit::Run { copied } => copied - run,
         }
     }
 
     /// Returns, for each written and each read register of a whole tile, the source of its bytes. The last registers on
-    /// each side end at the end of the tile.
+    /// each side end at the end of the tile. For long columns whose runs are spread, returns the source of the bytes of a register
+    /// with spread runs, and then of one without.
     pub(super) fn tables(
         self,
         run: usize,
         rows: &PanelSide,
         columns: &PanelSide,
     ) -> Box<[[u8; 64]]> {
+        if let Unit::Columns { register, count, spread: true } = self {
+            return Box::new(spreads(register, count, run));
+        }
         let Unit::Whole { register, count } = self else { return Box::default() };
         let bytes = rows.len() * columns.len() * run;
         let mut from = vec![0; bytes];
@@ -135,8 +155,32 @@ fn square(register: usize, run: usize) -> Option<Unit> {
 fn lines(register: usize, run: usize, rows: &PanelSide, columns: &PanelSide) -> Option<Unit> {
     let count = LANE / run;
     let fits = run.is_power_of_two() && count >= 2 && register > LANE;
-    (fits && rows.len() >= count && columns.len() >= count * register / LANE)
+    (fits && rows.len() >= count && columns.len() >= count * register / LANE && columns.all_exist())
         .then_some(Unit::Lines { register, count })
+}
+
+/// Returns the units of long columns in registers of this size, if the tile has enough rows for one.
+fn long_columns(register: usize, run: usize, rows: &PanelSide) -> Option<Unit> {
+    let (count, spread) = (LANE / run.next_power_of_two(), !run.is_power_of_two());
+    let fits = count >= 2 && (register > LANE || spread);
+    (fits && rows.len() >= count * register / LANE).then_some(Unit::Columns {
+        register,
+        count,
+        spread,
+    })
+}
+
+/// Returns the tables that spread the `count` runs of each lane of a register, and that join all of them.
+fn spreads(register: usize, count: usize, run: usize) -> [[u8; 64]; 2] {
+    let (mut tables, room) = ([[0; 64]; 2], LANE / count);
+    for i in 0..register / LANE * count {
+        for byte in 0..run {
+            let (lane, within) = (i / count * LANE, i % count);
+            tables[0][lane + within * room + byte] = (lane + within * run + byte) as u8;
+            tables[1][i * run + byte] = (lane + within * room + byte) as u8;
+        }
+    }
+    tables
 }
 
 /// Returns the whole tile in registers of this size, if it is small.
@@ -217,6 +261,9 @@ impl TileLoop<'_> {
                     exchange::<V, true, N, 1>(&mut held, &[[0; 2]; 4]);
                     let to = to.wrapping_add(r * width);
                     for (register, place) in held.into_iter().zip(&columns[c..]) {
+                        if *place == ABSENT {
+                            continue;
+                        }
                         let to = to.wrapping_offset(*place as isize);
                         if SHORT && rows.len() < N {
                             register.store_first(to, rows.len() * width);
@@ -287,6 +334,90 @@ impl TileLoop<'_> {
                             lanes[k] = to.wrapping_offset(columns[k * N + i] as isize);
                         }
                         held[i].store_lanes(lanes);
+                    }
+                }
+            }
+        }
+    }
+}
+
+// Units of long columns.
+
+/// Tiles in units of `N` columns, whose runs are spread with `SPREAD`.
+pub(super) struct Columns<'a, const N: usize, const SPREAD: bool>(pub(super) TileLoop<'a>);
+
+impl<const N: usize, const SPREAD: bool> Work for Columns<'_, N, SPREAD> {
+    /// The requirements are those of `TileLoop`; a lane has room for `N` runs, and a tile has at least the rows of a register. With
+    /// `SPREAD` there are two tables.
+    #[inline(always)]
+    unsafe fn with<V: Vector>(self) {
+        let Columns(tiles) = self;
+        for i in 0..tiles.along.extent as isize {
+            let Some((from, to)) = tiles.whole(i) else { continue };
+            // SAFETY: `# Safety` of `Work::with`: the requirements of `Columns` hold, and `TileLoop::whole` found that the units of
+            // tile `i` are within the source.
+            unsafe { tiles.columns::<V, N, SPREAD>(from, to) };
+        }
+    }
+}
+
+impl TileLoop<'_> {
+    /// Moves one tile: all columns of the rows of a register, then the next rows.
+    ///
+    /// # Safety
+    /// Those of [`Columns`], for the tile at these places.
+    #[inline(always)]
+    unsafe fn columns<V: Vector, const N: usize, const SPREAD: bool>(
+        &self,
+        from: *const u8,
+        to: *mut u8,
+    ) {
+        let (rows, columns) = (&self.tiled.rows.table[..], &self.tiled.columns.table[..]);
+        let (width, lanes) = (self.tiled.width(), V::BYTES / LANE);
+        let long = N * lanes;
+        let [spread, join] = if SPREAD { *exact(&self.tiled.tables) } else { [[0; 64]; 2] };
+        for r in (0..rows.len()).step_by(long) {
+            let r = r.min(rows.len() - long);
+            let (to, rows) = (to.wrapping_add(r * width), &rows[r..r + long]);
+            for c in (0..columns.len()).step_by(N) {
+                let c = c.min(columns.len().saturating_sub(N));
+                let from = from.wrapping_add(c * width);
+                if self.ahead != 0 && c * width % (cost::LINE as usize) < LANE {
+                    for start in rows {
+                        V::prefetch(from.wrapping_offset(*start as isize + self.ahead));
+                    }
+                }
+                // SAFETY: `# Safety` of `columns`: a lane at each row is readable, since `Unit::beyond` counts what it reads after
+                // the columns. The runs of a register are writable at each column that exists, since they are those of its rows;
+                // with `SPREAD` they are fewer bytes than a register. The levels of a transpose of lanes are below those of a
+                // register, and the tables are those of `spreads`.
+                unsafe {
+                    let mut held = [V::load(spread.as_ptr()); N];
+                    for k in 0..N {
+                        let mut starts = [from; 4];
+                        for lane in 0..lanes {
+                            starts[lane] = from.wrapping_offset(rows[lane * N + k] as isize);
+                        }
+                        held[k] = V::load_lanes(starts);
+                        if SPREAD {
+                            held[k] = held[k].arrange(spread.as_ptr());
+                        }
+                    }
+                    match lanes {
+                        1 => exchange::<V, true, N, 1>(&mut held, &[[0; 2]; 4]),
+                        2 => exchange::<V, true, N, 2>(&mut held, &[[0; 2]; 4]),
+                        _ => exchange::<V, true, N, 4>(&mut held, &[[0; 2]; 4]),
+                    }
+                    for (register, place) in held.into_iter().zip(&columns[c..]) {
+                        if *place == ABSENT {
+                            continue;
+                        }
+                        let to = to.wrapping_offset(*place as isize);
+                        if SPREAD {
+                            register.arrange(join.as_ptr()).store_first(to, long * width);
+                        } else {
+                            register.store(to);
+                        }
                     }
                 }
             }
