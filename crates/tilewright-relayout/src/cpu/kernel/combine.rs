@@ -1,6 +1,6 @@
 //! Streamed writes of runs at any alignment. Lines that a run fills are streamed. If the next block continues the runs, the line at
-//! the end of each run is carried to it. What a run has of other lines waits in a small table, keyed by the line, until other runs
-//! have the rest; so blocks may come in any order.
+//! the end of each run is carried to it. Bytes of other lines wait in a small table, keyed by the line, until other runs have the
+//! rest; so blocks may come in any order.
 //!
 //! Law: after [`LineWriter::end`], the destination holds the bytes of all runs, and no other byte was written.
 
