@@ -113,14 +113,19 @@ impl<'a> LineWriter<'a> {
         let continues = self.goes_on.is_some();
         let work = WriteRuns { lines: self.lines, runs, buffer, out, to, skipped, continues };
         // SAFETY: every run is within the slices, one of which is exclusive, and has a line before and after it in the buffer, as
-        // was found before. `new` made a carried line for each run. `skipped` bytes of it, all but a line or more, are the last ones
-        // of the block before, which carried its lines. Lines that wait have bytes of runs of this writer: `new` found no others. The machine has the
-        // instruction set, as `Isa::chosen` and its callers make sure.
+        // was found before. `new` made a carried line for each run. The first `skipped` bytes of a run, all but a line or more, equal
+        // the last bytes of the block before. That block wrote a line or more of each run, so the line at the end of the run begins
+        // within it, and the carried line has all bytes of the run there. Lines that wait have bytes of runs of this writer: `new`
+        // found no others. The machine has the instruction set, as `Isa::chosen` and its callers make sure.
         unsafe { enter(self.isa, self.isa.register(), work) };
     }
 
     /// Writes all lines that still wait.
+    ///
+    /// # Panics
+    /// If another block was to be next: the ends of its runs were carried to it.
     pub(crate) fn end(self) {
+        assert!(self.goes_on.is_none(), "the next block is written before the end");
         let LineWriter { isa, lines, out, .. } = self;
         let work = End { lines, out: out.as_mut_ptr() };
         // SAFETY: lines that wait have bytes of runs of this writer, which are within the destination. The machine has the
@@ -338,7 +343,8 @@ mod tests {
                 (300, 290, 7),
                 (40, 200, 9),
             ] {
-                for step in [1, 7, count - 1] {
+                // Blocks by a step; and in groups of three that continue each other, the last group first.
+                for step in [1, 7, count - 1, 0] {
                     let mut out = vec![0xEE; first + apart * count + len + 1000 + 3];
                     let mut expected = out.clone();
                     // Two runs of a block; the second one is far behind the first.
@@ -348,7 +354,10 @@ mod tests {
                     let mut places = vec![(LINE, 0)];
                     places.extend((far > 0).then_some((3 * LINE + len, far as i64)));
                     let runs = Runs { len, places };
-                    let at = |i: usize| first + i * step % count * apart;
+                    let at = |i: usize| match step {
+                        0 => first + (count - 3 - i / 3 * 3 + i % 3) * apart,
+                        _ => first + i * step % count * apart,
+                    };
                     let mut writer = LineWriter::new(isa, &mut lines, &runs, &mut out);
                     for i in 0..count {
                         let mut buffer = vec![0; 5 * LINE + 2 * len];
