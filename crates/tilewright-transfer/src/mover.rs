@@ -5,9 +5,10 @@ use std::ops::Range;
 use tilewright_relayout::{Plan, Read};
 
 use crate::{
-    Budget, Buffer, Failed, Step, reads,
-    step::range_reads,
-    step::{ReadGroup, groups},
+    Budget, Buffer, Failed, Step,
+    range::ReadAt,
+    reads,
+    step::{ReadGroup, groups, range_reads},
     writes,
 };
 
@@ -27,9 +28,6 @@ pub fn part<E>(bytes: &mut [u8], at: u64, len: u64) -> Result<&mut [u8], Failed<
     let found = range.and_then(|(at, end)| bytes.get_mut(at..end));
     found.ok_or(Failed::Outside { at, len })
 }
-
-/// Reads bytes from a position.
-type ReadAt<'r, E> = &'r mut dyn FnMut(&mut [u8], u64) -> Result<(), E>;
 
 /// Writes bytes to a position.
 type WriteAt<'w, E> = &'w mut dyn FnMut(&[u8], u64) -> Result<(), E>;

@@ -9,6 +9,9 @@ use tilewright_relayout::{Chunk, Plan};
 
 use crate::Failed;
 
+/// Reads bytes from a position.
+pub(crate) type ReadAt<'r, E> = &'r mut dyn FnMut(&mut [u8], u64) -> Result<(), E>;
+
 /// Calls `take` with chunks that cover a range of the destination of a plan, in its order. A range is halved while
 /// `held` returns more than `most` bytes for its chunk; units of `unit` bytes are not cut.
 ///
@@ -66,12 +69,7 @@ pub fn chunks<E>(
 /// tilewright_transfer::in_units(&mut out, 3, 4, &mut read).unwrap();
 /// assert_eq!(out, [0, 1, 1, 1, 1, 2, 2, 2]);
 /// ```
-pub fn in_units<E>(
-    out: &mut [u8],
-    at: u64,
-    unit: u64,
-    read: &mut dyn FnMut(&mut [u8], u64) -> Result<(), E>,
-) -> Result<(), E> {
+pub fn in_units<E>(out: &mut [u8], at: u64, unit: u64, read: ReadAt<'_, E>) -> Result<(), E> {
     let (unit, end) = (unit.max(1), at.saturating_add(out.len() as u64));
     let first = at.checked_next_multiple_of(unit).unwrap_or(end).min(end);
     let last = (end / unit * unit).max(first);

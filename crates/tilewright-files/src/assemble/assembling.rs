@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, path::Path};
 
-use tilewright_recipe::Assembly;
+use tilewright_recipe::{Assembly, Recipe, Sizes};
 
 use crate::{
     Action, Conversion, Error, Input, Request, Tensor,
@@ -10,7 +10,7 @@ use crate::{
         making::Making,
         packaging::{self, Messages, Packaging},
         pieces::{Give, made, whole::Whole},
-        recorded::equal::Equality,
+        recorded::{self, equal::Equality},
     },
     commit::destination,
     convert::{budget, conversion, request::check_memory},
@@ -114,7 +114,7 @@ impl<'a> Assembling<'a> {
     ///
     /// ```
     /// use tilewright_files::{Assembling, Packaging, Reading, Request, open};
-    /// use tilewright_recipe::Assembly;
+    /// use tilewright_recipe::{Assembly, Recipe, Sizes};
     /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
     /// let input = open(path, &Reading::default())?;
     /// let (assembly, packaging) = (Assembly::default(), Packaging::default());
@@ -141,7 +141,7 @@ impl<'a> Assembling<'a> {
     ///
     /// ```
     /// use tilewright_files::{Assembling, Packaging, Reading, Request, open};
-    /// use tilewright_recipe::Assembly;
+    /// use tilewright_recipe::{Assembly, Recipe, Sizes};
     /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
     /// let input = open(path, &Reading::default())?;
     /// let prepared = |request| {
@@ -206,7 +206,7 @@ impl<'a> Assembling<'a> {
         messages.cautions.splice(0..0, assembly.notes.iter().cloned());
         messages.cautions.extend(packaging::misplaced(frame.format, assembly));
         messages.cautions.extend(packaging::unrecorded(&frame, assembly));
-        messages.cautions.extend(packaging::unkept(input, &frame, assembly));
+        messages.cautions.extend(unkept(input, &frame, assembly));
         messages.cautions.extend(made.opened.container.cautions());
         let names = made.tensors().iter().map(|tensor| tensor.name.as_str());
         messages.cautions.extend(frame.format.too_long(names));
@@ -243,7 +243,7 @@ impl<'a> Assembling<'a> {
     ///
     /// ```
     /// # use tilewright_files::{Assembling, Packaging, Reading, Request, open};
-    /// # use tilewright_recipe::Assembly;
+    /// # use tilewright_recipe::{Assembly, Recipe, Sizes};
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
     /// # let input = open(path, &Reading::default())?;
     /// let folder = tempfile::tempdir().unwrap();
@@ -261,7 +261,7 @@ impl<'a> Assembling<'a> {
     ///
     /// ```
     /// # use tilewright_files::{Assembling, Packaging, Reading, Request, open};
-    /// # use tilewright_recipe::Assembly;
+    /// # use tilewright_recipe::{Assembly, Recipe, Sizes};
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
     /// # let input = open(path, &Reading::default())?;
     /// # let folder = tempfile::tempdir().unwrap();
@@ -288,7 +288,7 @@ impl<'a> Assembling<'a> {
     ///
     /// ```
     /// # use tilewright_files::{Assembling, Packaging, Reading, Request, open};
-    /// # use tilewright_recipe::Assembly;
+    /// # use tilewright_recipe::{Assembly, Recipe, Sizes};
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
     /// # let input = open(path, &Reading::default())?;
     /// # let folder = tempfile::tempdir().unwrap();
@@ -306,7 +306,7 @@ impl<'a> Assembling<'a> {
     ///
     /// ```
     /// # use tilewright_files::{Assembling, Packaging, Reading, Request, open};
-    /// # use tilewright_recipe::Assembly;
+    /// # use tilewright_recipe::{Assembly, Recipe, Sizes};
     /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
     /// let folder = tempfile::tempdir().unwrap();
     /// std::fs::copy(path, folder.path().join("model.safetensors")).unwrap();
@@ -363,4 +363,18 @@ fn row(source: &Input, tensor: &Tensor, whole: &Whole) -> Row {
     let how = if whole.is_runs() { "copy" } else { "relayout" };
     let (name, spec) = (tensor.name.clone(), tensor.held.spec());
     Row { name, spec, sources: names.collect(), bytes: tensor.len, how }
+}
+
+/// Returns a warning if the input records a recipe that the result does not record: a recipe that does not undo it.
+fn unkept(input: &Input, frame: &packaging::Frame, assembly: &Assembly) -> Option<String> {
+    let text = recorded::text(input).filter(|_| frame.format.array.is_none())?;
+    let back = Recipe::parse(text);
+    let back = back.and_then(|it| it.solve(&input.recipe_tensors(), None, &Sizes::new()));
+    if back.is_ok_and(|back| back.made == assembly.made) {
+        return None;
+    }
+    let path = input.path.display();
+    Some(format!(
+        "the recipe that {path} records is not recorded in the result, which is undone to this file and compared with it: keep it"
+    ))
 }

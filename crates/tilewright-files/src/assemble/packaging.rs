@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use tilewright_core::Remedy;
-use tilewright_recipe::{Assembly, ConfigJson, Recipe, Sizes};
+use tilewright_recipe::{Assembly, ConfigJson};
 
 use crate::{
     Action, Error, Input, Job, Request, Tensor,
-    assemble::{config_json, given::CONFIG, recorded},
+    assemble::{config_json, given::CONFIG},
     commit::{destination, mark, new_folder::NewFolder},
     container::{Beside, Container, FORMATS, Format, Member, Opened, Target},
     convert::conversion,
@@ -229,20 +229,6 @@ pub(crate) fn unrecorded(frame: &Frame, assembly: &Assembly) -> Option<String> {
         let shown = frame.format.shown;
         format!("{shown} cannot store metadata: the recipe that undoes this one is not recorded, and a later comparison needs the recipe")
     })
-}
-
-/// Returns a warning if the input records a recipe that the result does not record: a recipe that does not undo it.
-pub(crate) fn unkept(input: &Input, frame: &Frame, assembly: &Assembly) -> Option<String> {
-    let text = recorded::text(input).filter(|_| frame.format.array.is_none())?;
-    let back = Recipe::parse(text);
-    let back = back.and_then(|it| it.solve(&input.recipe_tensors(), None, &Sizes::new()));
-    if back.is_ok_and(|back| back.made == assembly.made) {
-        return None;
-    }
-    let path = input.path.display();
-    Some(format!(
-        "the recipe that {path} records is not recorded in the result, which is undone to this file and compared with it: keep it"
-    ))
 }
 
 /// Returns the metadata that the conversion by an assembly writes to this result, as texts; `None` if they are unknown, such as

@@ -12,41 +12,35 @@ pub(crate) mod digits;
 pub(crate) mod fingerprint;
 pub(crate) mod loops;
 pub(crate) mod metadata;
+pub(crate) mod opened;
 pub(crate) mod padding;
 pub(crate) mod patch;
 pub(crate) mod rows;
 pub(crate) mod same_data;
 pub(crate) mod view;
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, path::Path};
 
 use tilewright_core::{Fill, Remedy};
 use tilewright_fingerprint::Fingerprint;
 use tilewright_transfer::Limits;
 
 use crate::{
-    Conversion, Difference, Error, FileLists, Input, Job, Reading, Request, Tensor, Verdict, Watch,
+    Conversion, Difference, Error, FileLists, Input, Job, Request, Tensor, Verdict, Watch,
     assemble::recorded,
     commit::temporary::{self, Temporary},
-    container::{self, Format},
+    container::Format,
     convert::{
         conversion, job,
         request::{self, check_memory},
     },
     error,
-    layout::{
-        dtype,
-        element_layout::ElementLayout,
-        names,
-        note_file::{self, FoundNote},
-    },
-    open::{folder, open_watched, open_with, place::Place, source::Source},
+    layout::{dtype, names},
+    open::{folder, open_watched, place::Place, source::Source},
     verify::{
         compare::{side, unfilled},
         metadata::Metadata,
+        opened::{Expected, open_result},
     },
 };
 
@@ -119,30 +113,6 @@ pub fn verify(
     Ok(Verdict::Differs(found))
 }
 
-/// The layout with which a tensor of the original is read, and the requested layout of the result, if any.
-pub(crate) struct Expected {
-    /// The number of the tensor in the original, and its name in the result.
-    tensor: usize,
-    name: String,
-    from: ElementLayout,
-    to: Option<ElementLayout>,
-    /// The fingerprint that its conversion computed.
-    data: Option<Fingerprint>,
-}
-
-impl Expected {
-    /// Returns the expectation for the only array of a result, which has this layout.
-    pub(crate) fn alone(name: &str, held: &ElementLayout) -> Expected {
-        let (from, to) = (held.clone(), Some(held.clone()));
-        Expected { tensor: 0, name: name.to_owned(), from, to, data: None }
-    }
-
-    fn of(job: Job) -> Expected {
-        let Job { tensor, name, from, to, .. } = job;
-        Expected { tensor, name, from, to: Some(to), data: None }
-    }
-}
-
 /// Returns the expectations for every tensor of the original that the result has, in its order.
 fn expected(
     against: &Input,
@@ -174,36 +144,6 @@ fn expected(
     };
     let all = against.tensors().iter().enumerate();
     all.filter(|(number, _)| one.is_none_or(|one| one == *number)).map(read).collect()
-}
-
-/// Opens a result with the layout that it records, or, if it cannot record one, with the requested layout. `beside` returns the
-/// paths of the files in its folder. The inner error is a difference.
-pub(crate) fn open_result(
-    format: &'static Format,
-    source: Source,
-    beside: &dyn Fn(&str) -> PathBuf,
-    (tensors, expected): (&[Tensor], &[Expected]),
-    watch: &dyn Watch,
-) -> Result<Result<Input, String>, Error> {
-    let one = expected.first().and_then(|it| Some((it, tensors.get(it.tensor)?)));
-    if let (Some(array), Some((expected, tensor))) = (&format.array, one) {
-        let path = source.path().to_path_buf();
-        let Expected { from, to, .. } = expected;
-        let FoundNote { texts, aside } = note_file::of(&source, watch)?;
-        let expected = container::Expected { tensor, from, to: to.as_ref(), note: &texts };
-        let changed = aside.as_ref().and_then(|aside| aside.changed(&path));
-        let opened = match ((array.result)(source, expected), changed) {
-            // The note may have information that the file lacks.
-            (Err(error), Some(said)) if error.is_usage() => return Ok(Err(said)),
-            (opened, None) => opened?,
-            (opened, Some(said)) => opened?.map_err(|why| format!("{why}; {said}")),
-        };
-        return Ok(opened.map(|opened| Input { path, opened, aside, folder: None, beside: None }));
-    }
-    match open_with(format, source, &Reading::default(), Some(beside), watch) {
-        Err(error) if error.case() == error::CONTRADICTION => Ok(Err(error.to_string())),
-        opened => opened.map(Ok),
-    }
 }
 
 /// A tensor of the result, its original, and the expectations for both.

@@ -253,7 +253,7 @@ impl Job {
         tasks: &[u64],
         threads: usize,
         all: &Together<'_>,
-        run: &(dyn Fn(&[u64], &Limits<'_>) -> Result<u64, Error> + Sync),
+        run: RunShare<'_>,
     ) -> Result<u64, Error> {
         let threads = self.senders(threads).clamp(1, tasks.len().max(1));
         let limits = self.limits(all, threads);
@@ -374,6 +374,9 @@ impl Job {
 pub(crate) fn buffers_in(memory: u64) -> u64 {
     (memory / 8).clamp(8 << 10, 8 << 20)
 }
+
+/// Runs or compares some tasks in one thread, within limits of its own, and returns their number.
+type RunShare<'r> = &'r (dyn Fn(&[u64], &Limits<'_>) -> Result<u64, Error> + Sync);
 
 /// A watch that all threads share: it adds up their bytes, and stops all if one of them fails.
 pub(crate) struct Together<'w> {

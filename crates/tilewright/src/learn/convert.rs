@@ -95,7 +95,7 @@ fn beside(input: &Input) -> Result<Companions, Error> {
     folder.map_or_else(|| Ok(Companions::default()), |folder| Companions::beside(folder, &own))
 }
 
-/// Checks that a folder has no files of ranks beyond these.
+/// Checks that all files of ranks in a folder are of these ranks.
 fn check_files(folder: &Path, count: usize) -> Result<(), Error> {
     let listed = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let names = listed.filter_map(|entry| entry.file_name().into_string().ok());

@@ -259,7 +259,7 @@ pub fn from_json(value: &Value) -> Result<Learned, Error> {
     Ok(Learned { results, sources: tensors })
 }
 
-/// Adds the name of a source or a result to its error, or its number if it has no name.
+/// Adds the name of a source or a result to its error, or its number if the name is missing.
 fn of_table(error: Error, (kind, number): (&str, usize), table: &Value) -> Error {
     match table["name"].as_str() {
         Some(name) if error.message().starts_with(name) => error,

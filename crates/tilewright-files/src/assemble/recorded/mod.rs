@@ -42,10 +42,9 @@ use crate::{
         folder, globs::Pattern, open_with, origin::Origin as Bytes, place::Place, source::Source,
     },
     verify::{
-        Expected,
         compare::{self, Unequal, side},
         metadata::{self, Metadata},
-        open_result,
+        opened::{Expected, open_result},
         patch::comparing,
     },
 };
@@ -158,7 +157,7 @@ fn compared(
     Ok(Some(judged))
 }
 
-/// Returns an error for a request with settings that have no meaning beside a recipe.
+/// Returns an error for a request with a setting that a recipe states itself.
 fn check_request(
     request: &Request,
     (out, by): (&Input, &str),
