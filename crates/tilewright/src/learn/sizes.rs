@@ -240,7 +240,7 @@ pub(super) fn same_tensors(known: &[(NamedSizes, Learned)], names: &[&str]) -> R
                 format!("plan {number} reads {lost}, and the checkpoint has {more} instead")
             }
         };
-        let next = "a prediction needs plans of the same tensors; learn the plans with as many layers as the checkpoint has";
+        let next = "a prediction needs plans of the same tensors; learn them with the number of layers of the checkpoint";
         return Err(Error::mismatch(format!("{said}; {next}")));
     }
     Ok(())
