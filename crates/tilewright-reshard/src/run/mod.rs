@@ -185,7 +185,7 @@ impl Job {
                     again =
                         self.differing(&self.data(), &earlier, threads, all)?.into_keys().collect();
                 }
-                // A result that is whole before its last rename has no tasks left to repeat.
+                // All files are complete, and only the last rename is missing: no task can be repeated.
                 None => compares = Some(threads),
             }
         }
@@ -357,7 +357,7 @@ impl Job {
     pub(crate) fn beside_box(&self) -> u64 {
         let replicated =
             |arrays: &[ReshardedArray]| arrays.iter().any(|it| it.held.replicated() > 0);
-        // The result is compared before it is visible, if that is asked for at any time.
+        // A run or the last step may compare the result before it is visible.
         let compares = replicated(&self.output.arrays) || replicated(&self.source.arrays);
         let compared = if compares { 4 * self.compared_at_once() } else { 0 };
         2 * self.buffers() + compared
