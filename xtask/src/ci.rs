@@ -73,7 +73,9 @@ fn compiled(root: &Path, steps: &Steps) -> Outcome {
 
 /// The tests of all crates, with the examples of their documentation.
 fn tests(root: &Path, steps: &Steps) -> Outcome {
-    steps.step("tests", || sh(&mut command(root, &["cargo", "test", "--workspace"])))
+    steps.step("tests", || {
+        sh(&mut command(root, &["cargo", "test", "--workspace", "--no-fail-fast"]))
+    })
 }
 
 /// Sets of features, packages and documentation.

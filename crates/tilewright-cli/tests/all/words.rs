@@ -8,10 +8,11 @@ fn run(args: &[&str]) -> (Option<i32>, String) {
     (status.code(), String::from_utf8([stdout, stderr].concat()).unwrap())
 }
 
-/// Returns the numbers of a row of a grid.
+/// Returns the numbers of a row of a grid, up to the columns that are left out.
 fn row(text: &str, number: usize) -> Vec<u64> {
     let mut rows = text.lines().filter_map(|line| line.split_once('|'));
     let (_, cells) = rows.find(|(head, _)| head.trim() == number.to_string()).unwrap();
+    let cells = cells.split('⋯').next().unwrap_or_default();
     let cells = cells.split('|').map(str::trim).filter(|cell| !cell.is_empty());
     cells.map(|cell| cell.parse().unwrap()).collect()
 }
