@@ -192,7 +192,7 @@ fn check_request(
 /// use tilewright_recipe::{Recipe, Sizes};
 /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
 /// let input = open(path, &Reading::default()).unwrap();
-/// let recipe = "drop = ['0.*', '3.bias']\n[[map]]\nfrom = '3.weight : o i'\nto = 'turned : i o'";
+/// let recipe = "drop = ['0.*', '1.*', '2.*', '3.bias']\n[[map]]\nfrom = '3.weight : o i'\nto = 'turned : i o'";
 /// let recipe = Recipe::parse(recipe).unwrap();
 /// let assembly = recipe.solve(&input.recipe_tensors(), None, &Sizes::new()).unwrap();
 /// let folder = tempfile::tempdir().unwrap();
