@@ -114,7 +114,7 @@ impl<'a> Assembling<'a> {
     ///
     /// ```
     /// use tilewright_files::{Assembling, Packaging, Reading, Request, open};
-    /// use tilewright_recipe::{Assembly, Recipe, Sizes};
+    /// use tilewright_recipe::Assembly;
     /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
     /// let input = open(path, &Reading::default())?;
     /// let (assembly, packaging) = (Assembly::default(), Packaging::default());
@@ -141,7 +141,7 @@ impl<'a> Assembling<'a> {
     ///
     /// ```
     /// use tilewright_files::{Assembling, Packaging, Reading, Request, open};
-    /// use tilewright_recipe::{Assembly, Recipe, Sizes};
+    /// use tilewright_recipe::Assembly;
     /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
     /// let input = open(path, &Reading::default())?;
     /// let prepared = |request| {
@@ -243,7 +243,7 @@ impl<'a> Assembling<'a> {
     ///
     /// ```
     /// # use tilewright_files::{Assembling, Packaging, Reading, Request, open};
-    /// # use tilewright_recipe::{Assembly, Recipe, Sizes};
+    /// # use tilewright_recipe::Assembly;
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
     /// # let input = open(path, &Reading::default())?;
     /// let folder = tempfile::tempdir().unwrap();
@@ -261,7 +261,7 @@ impl<'a> Assembling<'a> {
     ///
     /// ```
     /// # use tilewright_files::{Assembling, Packaging, Reading, Request, open};
-    /// # use tilewright_recipe::{Assembly, Recipe, Sizes};
+    /// # use tilewright_recipe::Assembly;
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
     /// # let input = open(path, &Reading::default())?;
     /// # let folder = tempfile::tempdir().unwrap();
@@ -288,7 +288,7 @@ impl<'a> Assembling<'a> {
     ///
     /// ```
     /// # use tilewright_files::{Assembling, Packaging, Reading, Request, open};
-    /// # use tilewright_recipe::{Assembly, Recipe, Sizes};
+    /// # use tilewright_recipe::Assembly;
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
     /// # let input = open(path, &Reading::default())?;
     /// # let folder = tempfile::tempdir().unwrap();
@@ -306,7 +306,7 @@ impl<'a> Assembling<'a> {
     ///
     /// ```
     /// # use tilewright_files::{Assembling, Packaging, Reading, Request, open};
-    /// # use tilewright_recipe::{Assembly, Recipe, Sizes};
+    /// # use tilewright_recipe::Assembly;
     /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
     /// let folder = tempfile::tempdir().unwrap();
     /// std::fs::copy(path, folder.path().join("model.safetensors")).unwrap();
