@@ -75,8 +75,7 @@ impl Job {
         let _claim = self.claim(who, false)?;
         self.check_sums(watch)?;
         self.check_padding(&limits)?;
-        let shared = RunState { compares: self.request.verified, ..RunState::new(self) };
-        self.work(tasks, who, &shared, &limits).map_err(|error| self.leaving(error))
+        self.work(tasks, who, &RunState::new(self), &limits).map_err(|error| self.leaving(error))
     }
 
     /// Returns the limits of a run.
@@ -176,9 +175,8 @@ impl Job {
 
     /// Runs all tasks for a caller that holds the claim.
     fn all_run(&self, threads: usize, all: &Together<'_>) -> Result<u64, Error> {
-        let (verified, is_local) = (self.request.verified, self.parts_of_files.is_none());
         let (mut compares, mut again) = (None, BTreeSet::new());
-        if verified && is_local {
+        if self.request.verified && self.parts_of_files.is_none() {
             match self.lay_out()? {
                 Some(done) => {
                     let earlier: Vec<u64> = done.into_keys().collect();
@@ -189,7 +187,7 @@ impl Job {
                 None => compares = Some(threads),
             }
         }
-        let shared = RunState { compares: verified, again, ..RunState::new(self) };
+        let shared = RunState { again, ..RunState::new(self) };
         let tasks: Vec<u64> = (0..self.tasks()).collect();
         let done = self.work_threads(&tasks, (threads, "all"), &shared, all)?;
         self.complete(compares, all)?;
@@ -219,8 +217,8 @@ impl Job {
         let _claim = self.claim(who, false)?;
         self.check_sums(watch)?;
         self.check_padding(&self.limits(watch, 1))?;
-        let shared = RunState { compares: self.request.verified, ..RunState::new(self) };
-        let done = self.work_threads(tasks, (threads, who), &shared, &Together::new(watch));
+        let (shared, all) = (RunState::new(self), Together::new(watch));
+        let done = self.work_threads(tasks, (threads, who), &shared, &all);
         done.map_err(|error| self.leaving(error))
     }
 
@@ -331,7 +329,7 @@ impl Job {
     ) -> Result<(), Error> {
         worker.release()?;
         worker.sync()?;
-        if worker.shared.compares {
+        if self.request.verified {
             batch.iter().try_for_each(|promise| worker.verify(promise))?;
         }
         let failed = |cause| error::io(&self.journals(), "write a journal in", &cause);
@@ -417,8 +415,6 @@ enum JobSide {
 
 /// The open files that the threads of a run share.
 pub(crate) struct RunState {
-    /// True if tasks are compared before the journal names them.
-    compares: bool,
     /// Tasks that journals name, and whose results differ from the source.
     again: BTreeSet<u64>,
     reads: FileTable,
@@ -441,7 +437,7 @@ impl RunState {
         let writes = job.output.files.iter().map(|file| data.join(&file.name)).collect();
         let (reads, writes) = (FileTable::of(&job.source.files), FileTable::new(writes));
         let (again, uploads, patches, sent) = Default::default();
-        RunState { compares: false, again, reads, writes, uploads, patches, sent }
+        RunState { again, reads, writes, uploads, patches, sent }
     }
 
     /// Returns the names of the uploads of a result in a store.
