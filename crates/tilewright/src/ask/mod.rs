@@ -73,6 +73,7 @@ mod files {
 mod layouts {
     //! Answers about one layout or two: offsets, pictures, padding, other notations, the layout between two buffers.
 
+    pub(super) mod draw;
     pub(super) mod index;
     pub(super) mod infer;
     #[cfg(feature = "relayout")]
@@ -103,10 +104,11 @@ pub use files::{
 #[cfg(feature = "relayout")]
 pub use layouts::moved::Moved;
 pub use layouts::{
+    draw::Drawn,
     index::{Contents, MOST_NAMED, Offset, Sharing},
     infer::{Inferred, Known},
     padding::{Advice, Cause},
-    show::{Distribution, Drawn, Look, Shown, TextLimits, title},
+    show::{Distribution, Look, Shown, TextLimits, title},
     translate::{Parsed, Recognition, Translation},
 };
 #[cfg(feature = "xla")]
